@@ -1,0 +1,133 @@
+import { fromCents } from "./money.ts";
+import type { OriginalStatus, RefundFailure, RefundStatus } from "./refunds.ts";
+
+/** Every event there is, with the category that a subscription can choose it by (D19). */
+export const EVENT_CATEGORIES = {
+  "refund.pending": "PAYMENT",
+  "refund.authorized": "PAYMENT",
+  "refund.terminal_failed": "PAYMENT",
+  "payment.settled": "PAYMENT",
+  "payment.failed": "PAYMENT",
+  "payment.covered": "PAYMENT",
+  "account.linked": "ACCOUNT",
+  "account.unlinked": "ACCOUNT",
+  "customer.created": "CUSTOMER",
+} as const;
+
+export type EventType = keyof typeof EVENT_CATEGORIES;
+export type EventCategory = (typeof EVENT_CATEGORIES)[EventType];
+export type RefundEventType = `refund.${Lowercase<RefundStatus>}`;
+export type PaymentEventType = `payment.${Lowercase<AnnouncedStatus>}`;
+
+/** A payment that is still processing is no news (D20). */
+export type AnnouncedStatus = Exclude<OriginalStatus, "PROCESSING">;
+
+/** The refund as callers and receivers see it (D06, D21). */
+export type RefundView = {
+  paymentId: string;
+  paymentStatus: RefundStatus;
+  clientReferenceId: string | null;
+  errorDetails?: RefundFailure;
+};
+
+/** An original payment as receivers see it (D21). */
+export type PaymentView = {
+  paymentId: string;
+  status: OriginalStatus;
+  amount: { currency: "USD"; value: number };
+};
+
+/** An event of one resource: its type and the exact text that is sent, the same on each attempt (D21). */
+export type EventMessage = { readonly type: EventType; readonly payload: string };
+
+/** When it happened (domain time, D30), and its place among the events of its resource, from 1 (D21). */
+export type EventMoment = { readonly at: Date; readonly sequence: number };
+
+/** The event that a refund emits on taking a status (D20). */
+export function refundEventType(status: RefundStatus): RefundEventType {
+  return `refund.${toLower(status)}`;
+}
+
+/** The event that an original payment emits on taking a status (D20). */
+export function paymentEventType(status: AnnouncedStatus): PaymentEventType {
+  return `payment.${toLower(status)}`;
+}
+
+/** The category of an event (D19). */
+export function categoryOf(type: EventType): EventCategory {
+  return EVENT_CATEGORIES[type];
+}
+
+/** Whether a name is the name of an event (D03). */
+export function isEventType(name: string): name is EventType {
+  return Object.hasOwn(EVENT_CATEGORIES, name);
+}
+
+/** The refund response: `errorDetails` only for a failed one, the reference null when none was sent (D06). */
+export function toRefundView(refund: {
+  readonly paymentId: string;
+  readonly status: RefundStatus;
+  readonly clientReferenceId: string | null;
+  readonly failure: RefundFailure | null;
+}): RefundView {
+  const view = {
+    paymentId: refund.paymentId,
+    paymentStatus: refund.status,
+    clientReferenceId: refund.clientReferenceId,
+  };
+  if (!refund.failure) return view;
+  const { errorCode, errorMessage } = refund.failure;
+  return { ...view, errorDetails: { errorCode, errorMessage } };
+}
+
+/** What an event about an original payment tells of it. */
+export function toPaymentView(payment: {
+  readonly paymentId: string;
+  readonly status: OriginalStatus;
+  readonly amountCents: number;
+}): PaymentView {
+  return {
+    paymentId: payment.paymentId,
+    status: payment.status,
+    amount: { currency: "USD", value: fromCents(payment.amountCents) },
+  };
+}
+
+/** The event of a refund that took its present status. */
+export function refundEvent(refund: RefundView, moment: EventMoment): EventMessage {
+  return message(refundEventType(refund.paymentStatus), refund, moment);
+}
+
+/** The event of an original payment that came into this status. */
+export function paymentEvent(
+  payment: PaymentView & { readonly status: AnnouncedStatus },
+  moment: EventMoment,
+): EventMessage {
+  return message(paymentEventType(payment.status), payment, moment);
+}
+
+/** An event of an account, which no operation of this service emits (D20). */
+export function accountEvent(
+  type: "account.linked" | "account.unlinked",
+  accountId: string,
+  moment: EventMoment,
+): EventMessage {
+  return message(type, { accountId }, moment);
+}
+
+/** An event of a customer, which no operation of this service emits (D20). */
+export function customerEvent(
+  type: "customer.created",
+  customerId: string,
+  moment: EventMoment,
+): EventMessage {
+  return message(type, { customerId }, moment);
+}
+
+function message(type: EventType, data: object, { at, sequence }: EventMoment): EventMessage {
+  return { type, payload: JSON.stringify({ type, timestamp: at.toISOString(), sequence, data }) };
+}
+
+function toLower<Text extends string>(text: Text): Lowercase<Text> {
+  return text.toLowerCase() as Lowercase<Text>; // toLowerCase is typed as returning any string
+}
