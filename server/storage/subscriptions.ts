@@ -1,0 +1,85 @@
+import { sql } from "kysely";
+import { createSubscriptionKey } from "../domain/ids.ts";
+import type { Store, SubscriptionsTable } from "./tables.ts";
+
+/** How many live subscriptions a merchant may have (D26). */
+export const SUBSCRIPTION_LIMIT = 100;
+
+/** First half of the advisory lock's key, so that no other use of advisory locks meets it. */
+const LOCK_CLASS = 26;
+
+export type NewSubscription = {
+  readonly merchant: string;
+  readonly url: string;
+  /** The secretKey as `encryptSecret` gave it (D29). */
+  readonly secretCiphertext: Uint8Array;
+  readonly type: SubscriptionsTable["type"];
+  /** Names of events or categories; none for `ALL`. */
+  readonly details: readonly string[];
+  /** The domain's time (D30). */
+  readonly now: Date;
+};
+
+/**
+ * Stores a subscription under a new key.
+ *
+ * @returns "limit" when the merchant has as many live ones as it may; counted under a lock, so that calls in parallel
+ *   can't pass it together
+ */
+export async function insertSubscription(
+  store: Store,
+  subscription: NewSubscription,
+  limit = SUBSCRIPTION_LIMIT,
+): Promise<{ subscriptionKey: string } | "limit"> {
+  const { merchant, url, secretCiphertext, type, details, now } = subscription;
+  return store.transaction().execute(async (transaction) => {
+    await sql`select pg_advisory_xact_lock(${LOCK_CLASS}::integer, hashtext(${merchant}))`.execute(
+      transaction,
+    );
+    if ((await countLive(transaction, merchant)) >= limit) return "limit";
+
+    const subscriptionKey = createSubscriptionKey();
+    await transaction
+      .insertInto("subscriptions")
+      .values({
+        subscription_key: subscriptionKey,
+        merchant,
+        url,
+        secret_ciphertext: secretCiphertext,
+        type,
+        details: [...details],
+        created_at: now,
+      })
+      .execute();
+    return { subscriptionKey };
+  });
+}
+
+async function countLive(transaction: Store, merchant: string): Promise<number> {
+  const { live } = await transaction
+    .selectFrom("subscriptions")
+    .select((select) => select.fn.countAll<number>().as("live"))
+    .where("merchant", "=", merchant)
+    .where("ended_at", "is", null)
+    .executeTakeFirstOrThrow();
+  return live;
+}
+
+/**
+ * Ends a subscription of this merchant.
+ *
+ * @returns whether it was live; false also for a key that the merchant does not have
+ */
+export async function endSubscription(
+  store: Store,
+  { merchant, subscriptionKey, now }: { merchant: string; subscriptionKey: string; now: Date },
+): Promise<boolean> {
+  const { numUpdatedRows } = await store
+    .updateTable("subscriptions")
+    .set({ ended_at: now })
+    .where("subscription_key", "=", subscriptionKey)
+    .where("merchant", "=", merchant)
+    .where("ended_at", "is", null)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
