@@ -1,0 +1,32 @@
+import type { NewSubscription } from "../../storage/subscriptions.ts";
+import type { Handler, RequestBody } from "../operations.ts";
+
+/** What subscribing needs of the store. */
+export interface SubscriptionStore {
+  /** "limit" when the merchant has as many live subscriptions as it may. */
+  insertSubscription(subscription: NewSubscription): Promise<{ subscriptionKey: string } | "limit">;
+  /** Domain time (D30). */
+  now(): Promise<Date>;
+  /** The form in which a secret is stored (D29). */
+  encrypt(merchant: string, secret: string): Buffer;
+}
+
+/** Subscribes to webhooks: 200 with a new key, 409 when there are too many (D26). */
+export function subscribeToWebhooks(store: SubscriptionStore): Handler<"subscribeToWebhooks"> {
+  return async ({ merchant, body }) => {
+    const saved = await store.insertSubscription({
+      merchant,
+      url: body.url,
+      secretCiphertext: store.encrypt(merchant, body.secretKey),
+      type: body.subscriptionDetails.type,
+      details: toDetails(body.subscriptionDetails),
+      now: await store.now(),
+    });
+    return saved === "limit" ? { code: "SUBSCRIPTION_LIMIT" } : { status: 200, body: saved };
+  };
+}
+
+/** A repeated name counts once; with `ALL` the list is ignored (D03). */
+function toDetails(subscription: RequestBody<"subscribeToWebhooks">["subscriptionDetails"]): string[] {
+  return subscription.type === "ALL" ? [] : [...new Set<string>(subscription.details)];
+}

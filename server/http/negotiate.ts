@@ -1,0 +1,18 @@
+import type { Request, RequestHandler } from "express";
+import Negotiator from "negotiator";
+import { ProblemError } from "./problem.ts";
+
+/** Answers 406 when `Accept` admits no JSON; an absent one admits everything (D04). */
+export const requireAcceptance: RequestHandler = (request, _response, next) => {
+  if (new Negotiator(request).mediaType(["application/json"]) === undefined)
+    throw new ProblemError("NOT_ACCEPTABLE");
+  next();
+};
+
+/** The media type of a problem: plain JSON only for a caller who names that, and neither the exact one nor a wildcard (D07). */
+export function problemMediaType(request: Request): "application/json" | "application/problem+json" {
+  const accepted = new Negotiator(request).mediaTypes();
+  const named = accepted.includes("application/json");
+  const exact = accepted.some((type) => ["application/problem+json", "application/*", "*/*"].includes(type));
+  return named && !exact ? "application/json" : "application/problem+json";
+}

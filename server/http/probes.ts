@@ -1,0 +1,33 @@
+import type { Router } from "express";
+import express from "express";
+import { ProblemError } from "./problem.ts";
+
+export interface ProbeOptions {
+  /** Rejects when the store can't answer. */
+  ping: () => Promise<void>;
+  isDraining: () => boolean;
+}
+
+/** `/healthz`: the process lives. `/readyz`: it can serve calls; 503 while it drains or has no database. */
+export function createProbes({ ping, isDraining }: ProbeOptions): Router {
+  const router = express.Router({ caseSensitive: true, strict: true });
+  router.get("/healthz", (_request, response) => {
+    response.json({ status: "ok" });
+  });
+  router.get("/readyz", async (_request, response) => {
+    const ready =
+      !isDraining() &&
+      (await ping().then(
+        () => true,
+        () => false,
+      ));
+    response.status(ready ? 200 : 503).json({ status: ready ? "ready" : "unavailable" });
+  });
+  router.all(["/healthz", "/readyz"], refuseMethod);
+  return router;
+}
+
+/** For pages and probes, which are only read. */
+export function refuseMethod(): never {
+  throw new ProblemError("METHOD_NOT_ALLOWED", { headers: { Allow: "GET, HEAD" } });
+}

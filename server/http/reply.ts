@@ -1,0 +1,21 @@
+import type { Request, Response } from "express";
+import { problemMediaType } from "./negotiate.ts";
+import { PROBLEMS, type ProblemReply, toProblemBody } from "./problem.ts";
+
+/** What any handler answers. */
+export type AnyReply = { status: number; body: unknown } | ProblemReply;
+
+/** Sends what a handler answers. */
+export function sendReply(request: Request, response: Response, reply: AnyReply): void {
+  if ("code" in reply) sendProblem(request, response, reply);
+  else response.status(reply.status).json(reply.body);
+}
+
+/** Sends a problem in the media type that the caller understands (D07). */
+export function sendProblem(request: Request, response: Response, reply: ProblemReply): void {
+  response
+    .status(PROBLEMS[reply.code].status)
+    .set(reply.headers ?? {})
+    .type(problemMediaType(request))
+    .json(toProblemBody(reply, response.locals.requestId));
+}

@@ -1,0 +1,71 @@
+import { pino } from "pino";
+import { ConfigError, readConfig } from "./config.ts";
+import { SANDBOX_MERCHANTS } from "./sandbox/fixtures.ts";
+import { type RunningServer, startServer } from "./start.ts";
+import { DataDirLockedError } from "./storage/lock.ts";
+
+/** How long what is in flight may take after SIGTERM before the process gives up on it, in milliseconds. */
+const DRAIN_LIMIT_MS = 10_000;
+
+await main();
+
+async function main(): Promise<void> {
+  try {
+    const config = readConfig(process.env);
+    const logger = pino({ level: config.logLevel });
+    const server = await startServer(config, { logger });
+    stopOnSignals(server);
+    if (config.mode === "sandbox") process.stdout.write(welcome(server.url));
+    if (config.mode === "sandbox" && !isLoopback(config.host)) {
+      logger.warn(
+        `The sandbox's access tokens are public knowledge, and HOST=${config.host} is open to others.`,
+      );
+    }
+  } catch (error) {
+    process.stderr.write(`${explain(error)}\n`);
+    process.exitCode = 1;
+  }
+}
+
+function isLoopback(host: string): boolean {
+  return ["127.0.0.1", "localhost", "::1"].includes(host);
+}
+
+/** A fault of the set-up is told in a sentence; anything else with its stack. */
+function explain(error: unknown): string {
+  if (error instanceof ConfigError || error instanceof DataDirLockedError) return error.message;
+  if (!(error instanceof Error)) return String(error);
+  const code = "code" in error ? error.code : undefined;
+  if (code === "EADDRINUSE")
+    return `${error.message}. Stop what listens there, or choose another port with PORT.`;
+  return error.stack ?? error.message;
+}
+
+function stopOnSignals(server: RunningServer): void {
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    process.once(signal, async () => {
+      // Unreferenced: it only ends a process that something in flight still holds open.
+      setTimeout(() => process.exit(1), DRAIN_LIMIT_MS).unref();
+      await server.close();
+    });
+  }
+}
+
+function welcome(url: string): string {
+  const [merchant] = SANDBOX_MERCHANTS;
+  const body = `{"paymentId":"pay_settled","amount":{"currency":"USD","value":1.00},"requestKey":"${crypto.randomUUID()}"}`;
+  return `
+Sandbox ready.
+
+  API           ${url}/v1
+  Docs          ${url}/docs
+  Contract      ${url}/openapi.json  ${url}/openapi.yaml
+  Health        ${url}/healthz  ${url}/readyz
+  Access token  sandbox_${merchant}
+
+Issue a refund:
+
+  curl -s ${url}/v1/refunds -H 'Authorization: Bearer sandbox_${merchant}' -H 'Content-Type: application/json' -H 'Accept: application/json' -d '${body}'
+
+`;
+}

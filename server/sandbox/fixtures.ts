@@ -1,0 +1,37 @@
+import { failureBy } from "../domain/refunds.ts";
+import type { Fixture } from "../storage/fixtures.ts";
+
+/** The merchants of a sandbox; the access token of each is `sandbox_` and its name. */
+export const SANDBOX_MERCHANTS = ["acme", "globex"] as const;
+
+export type SandboxMerchant = (typeof SANDBOX_MERCHANTS)[number];
+
+export const SANDBOX_SCOPES = ["refunds", "webhooks"] as const;
+
+const HUNDRED_DOLLARS = 100_00;
+const LONG_AGO_MS = 30 * 24 * 60 * 60 * 1000;
+
+/** What a merchant of a fresh or reset sandbox has, so that every example of the contract runs as printed. */
+export function fixturesOf(merchant: SandboxMerchant, now: Date): Fixture[] {
+  const longAgo = new Date(now.getTime() - LONG_AGO_MS);
+  const debit = { kind: "DEBIT", merchant, amountCents: HUNDRED_DOLLARS } as const;
+  if (merchant === "globex") {
+    return [{ ...debit, paymentId: "pay_globex", status: "SETTLED", settledAt: longAgo }];
+  }
+  return [
+    { ...debit, paymentId: "pay_settled", status: "SETTLED", settledAt: longAgo, requestKey: "debit-1042" },
+    { ...debit, paymentId: "pay_recent", status: "SETTLED", settledAt: now },
+    { ...debit, paymentId: "pay_processing", status: "PROCESSING", settledAt: null },
+    { ...debit, paymentId: "pay_failed", status: "FAILED", settledAt: null },
+    { ...debit, paymentId: "pay_covered", status: "COVERED", settledAt: longAgo },
+    {
+      kind: "REFUND",
+      merchant,
+      paymentId: "pay_refund",
+      amountCents: HUNDRED_DOLLARS,
+      originalPaymentId: "pay_failed",
+      requestKey: "refund-1040-1",
+      failure: failureBy("original-failed"),
+    },
+  ];
+}

@@ -1,0 +1,111 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Logger } from "pino";
+import { createApp } from "./app.ts";
+import type { Config } from "./config.ts";
+import { answerBrokenRequest } from "./http/errors.ts";
+import { seedSandbox } from "./sandbox/seed.ts";
+import { readOffset } from "./storage/clock.ts";
+import { type Database, openDatabase } from "./storage/database.ts";
+import { keepEncryptionKey } from "./storage/encryption-key.ts";
+import { insertFixtures } from "./storage/fixtures.ts";
+import { insertToken } from "./storage/tokens.ts";
+
+export interface StartOptions {
+  logger: Logger;
+  /** Real time. */
+  realNow?: () => Date;
+  /** Milliseconds that a caller has to send a body. */
+  bodyTimeoutMs?: number;
+}
+
+export interface RunningServer {
+  /** Where it listens, such as `http://127.0.0.1:3000`. */
+  url: string;
+  database: Database;
+  /** Answers what is in flight, refuses what comes, then lets go of everything. May be called again. */
+  close(): Promise<void>;
+}
+
+const DEFAULT_BODY_TIMEOUT_MS = 10_000;
+/** Node's own limits on a head and on a whole request; the body's own limit comes first and answers better. */
+const HEAD_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+
+/** Opens the store, fills a sandbox, and listens. Rejects when a part can't start, and leaves nothing open then. */
+export async function startServer(config: Config, options: StartOptions): Promise<RunningServer> {
+  const { logger, realNow = () => new Date(), bodyTimeoutMs = DEFAULT_BODY_TIMEOUT_MS } = options;
+  const database = await openDatabase({
+    databaseUrl: config.databaseUrl,
+    dataDir: config.dataDir,
+    onConnectionError: (error) => logger.warn({ err: error }, "lost a database connection"),
+  });
+  try {
+    const encryptionKeys =
+      config.encryptionKeys.length > 0 ? config.encryptionKeys : [await keepEncryptionKey(config.dataDir)];
+    if (config.mode === "sandbox") await fillSandbox(database, realNow);
+
+    let draining = false;
+    const isDraining = () => draining;
+    const app = await createApp({
+      config,
+      database,
+      encryptionKeys,
+      logger,
+      realNow,
+      isDraining,
+      bodyTimeoutMs,
+    });
+    const server = createServer({ headersTimeout: HEAD_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS }, app);
+    server.on("clientError", answerBrokenRequest);
+    await listen(server, config);
+
+    let closing: Promise<void> | undefined;
+    const close = () => {
+      draining = true;
+      closing ??= drain(server).finally(() => database.close());
+      return closing;
+    };
+    return { url: toUrl(server, config), database, close };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+async function fillSandbox({ db }: Database, realNow: () => Date): Promise<void> {
+  const now = new Date(realNow().getTime() + (await readOffset(db)));
+  await seedSandbox(
+    {
+      insertToken: (token) => insertToken(db, token),
+      insertFixtures: (fixtures, at) => insertFixtures(db, fixtures, at),
+    },
+    now,
+  );
+}
+
+function listen(server: Server, { host, port }: Config): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
+
+/** Waits for what is in flight. A connection kept alive would hold the server open after its last answer. */
+function drain(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const closeIdle = setInterval(() => server.closeIdleConnections(), 50);
+    server.close(() => {
+      clearInterval(closeIdle);
+      resolve();
+    });
+  });
+}
+
+function toUrl(server: Server, { host }: Config): string {
+  const { port } = server.address() as AddressInfo; // a server that listens on a port has no other kind of address
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
