@@ -110,7 +110,6 @@ describe.each(engines)("a refund on %s", (engine) => {
     await givenPayment(db, { merchant: one, paymentId: "pay_same" });
     await givenPayment(db, { merchant: other, paymentId: "pay_same" });
 
-    const wish = { paymentId: "pay_same", requestKey: "same" };
     const wish = { requestKey: "same" };
     const refunds = [
       await givenRefund(db, { merchant: one, paymentId: "pay_same" }, wish),
