@@ -39,9 +39,8 @@ export async function loadOriginal(
  * Saves a refund, its part of the original's `refunded_cents` and its event, all by one statement, if the decision
  * still holds and the requestKey is unused.
  *
- * The original's row is locked first (D12a). When that waited for a rival, PostgreSQL checks the guard again on the row
- * that the rival left, so what is added up below is added to what was guarded. The update joins the inserted row
- * instead of asking whether it exists: a joined row is kept for such a second check, a subquery would be run again.
+ * The original's row is locked first (D12a). When that had to wait for a rival, PostgreSQL checks the guard once more on
+ * the row that the rival left, and the update below adds to that row too: nobody can come in between.
  *
  * @returns false when nothing was saved: the key is used (`findByRequestKey` tells), or the decision must be made again
  */

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { cp, rm } from "node:fs/promises";
+import { cpSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { inject } from "vitest";
 import { type Database, type DatabaseOptions, openDatabase } from "../../server/storage/database.ts";
 import { runStatement } from "./postgres.ts";
@@ -25,7 +26,7 @@ export async function createTestDatabase(engine: Engine, { empty = false } = {})
 
 async function createEmbedded(empty: boolean): Promise<TestDatabase> {
   const dataDir = await makeTempDir();
-  if (!empty) await cp(inject("embeddedTemplateDir"), dataDir, { recursive: true });
+  if (!empty) cpSync(inject("embeddedTemplateDir"), dataDir, { recursive: true });
   return toTestDatabase({ dataDir }, () => rm(dataDir, { recursive: true }));
 }
 
