@@ -2,33 +2,35 @@ import express, { type Express } from "express";
 import helmet from "helmet";
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
+import type { DomainClock } from "./domain/clock.ts";
 import { checkReferences, checkTarget } from "./http/checks.ts";
 import { readContract } from "./http/contract.ts";
 import { refuseWhile, requireLocalHost, trackRequests } from "./http/envelope.ts";
 import { handleErrors, notFound } from "./http/errors.ts";
 import { issueRefund } from "./http/handlers/issue-refund.ts";
 import { subscribeToWebhooks } from "./http/handlers/subscribe-to-webhooks.ts";
-import type { Handlers } from "./http/operations.ts";
+import type { Handlers, PublishedId, SandboxId } from "./http/operations.ts";
 import { createPages } from "./http/pages.ts";
 import { createProbes } from "./http/probes.ts";
 import { createRateLimit, unlimited } from "./http/rate-limit.ts";
-import { createApi } from "./http/routes.ts";
-import { readOffset } from "./storage/clock.ts";
-import type { Database } from "./storage/database.ts";
-import { findByRequestKey, loadOriginal, saveRefund } from "./storage/refunds.ts";
+import { type ApiOptions, createApi } from "./http/routes.ts";
+import { createSandboxHandlers } from "./sandbox/handlers.ts";
+import type { Bound } from "./storage/bind.ts";
 import { encryptSecret } from "./storage/secrets.ts";
-import { insertSubscription } from "./storage/subscriptions.ts";
-import { findToken } from "./storage/tokens.ts";
+import type { storage } from "./storage/storage.ts";
 import { isUnavailable } from "./storage/unavailable.ts";
 import { findTargetFault } from "./webhooks/target.ts";
 
 export interface AppOptions {
   config: Config;
-  database: Database;
+  store: Bound<typeof storage>;
+  clock: DomainClock;
   encryptionKeys: readonly Buffer[];
   logger: Logger;
-  /** Real time; the domain's time is this plus the offset in the database (D30). */
-  realNow: () => Date;
+  /** Rejects when the database can't answer. */
+  ping: () => Promise<void>;
+  /** Does what is due now; resolves when all of it has happened. */
+  runDue: () => Promise<void>;
   isDraining: () => boolean;
   /** Milliseconds that a caller has to send a body. */
   bodyTimeoutMs: number;
@@ -38,51 +40,53 @@ const LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "::1"];
 
 /** Puts the server together: the one place that knows every part. */
 export async function createApp(options: AppOptions): Promise<Express> {
-  const { config, database, logger, isDraining } = options;
+  const { config, store, clock, runDue, logger, ping, isDraining, bodyTimeoutMs } = options;
   const sandbox = config.mode === "sandbox";
+  const access: Pick<ApiOptions<never>, "findToken" | "takeQuota" | "bodyTimeoutMs"> = {
+    findToken: store.findToken,
+    takeQuota: config.rateLimit === undefined ? unlimited : createRateLimit(config.rateLimit),
+    bodyTimeoutMs,
+  };
 
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
-  app.enable("case sensitive routing");
-  app.enable("strict routing");
-
   app.use(trackRequests(logger));
   app.use(helmet());
-  app.use(createProbes({ ping: database.ping, isDraining }));
+  app.use(createProbes({ ping, isDraining }));
   app.use(refuseWhile(isDraining));
   if (sandbox && LOOPBACK_HOSTS.includes(config.host)) app.use(requireLocalHost);
   app.use(await createPages());
   app.use(
-    createApi({
+    createApi<PublishedId>({
+      ...access,
       document: await readContract("openapi"),
       handlers: createHandlers(options),
       checks: { issueRefund: checkReferences, subscribeToWebhooks: checkTarget(toTargetCheck(config)) },
-      findToken: (tokenSha256) => findToken(database.db, tokenSha256),
-      takeQuota: config.rateLimit === undefined ? unlimited : createRateLimit(config.rateLimit),
-      bodyTimeoutMs: options.bodyTimeoutMs,
+      ignoreUnknownQuery: true,
     }),
   );
+  if (sandbox) {
+    app.use(
+      createApi<SandboxId>({
+        ...access,
+        document: await readContract("sandbox"),
+        handlers: createSandboxHandlers({ store, clock, runDue }),
+        checks: {},
+        ignoreUnknownQuery: false,
+      }),
+    );
+  }
   app.use(notFound);
   app.use(handleErrors(logger, isUnavailable));
   return app;
 }
 
-function createHandlers({ database: { db }, encryptionKeys, realNow }: AppOptions): Handlers {
+function createHandlers({ store, clock, encryptionKeys }: AppOptions): Handlers {
+  const encrypt = (merchant: string, secret: string) => encryptSecret(encryptionKeys, merchant, secret);
   return {
-    issueRefund: issueRefund(
-      {
-        loadOriginal: (of) => loadOriginal(db, of),
-        saveRefund: (refund) => saveRefund(db, refund),
-        findByRequestKey: (of) => findByRequestKey(db, of),
-      },
-      realNow,
-    ),
-    subscribeToWebhooks: subscribeToWebhooks({
-      insertSubscription: (subscription) => insertSubscription(db, subscription),
-      now: async () => new Date(realNow().getTime() + (await readOffset(db))),
-      encrypt: (merchant, secret) => encryptSecret(encryptionKeys, merchant, secret),
-    }),
+    issueRefund: issueRefund(store, clock.realNow),
+    subscribeToWebhooks: subscribeToWebhooks({ store, clock, encrypt }),
   };
 }
 

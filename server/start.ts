@@ -3,13 +3,14 @@ import type { AddressInfo } from "node:net";
 import type { Logger } from "pino";
 import { createApp } from "./app.ts";
 import type { Config } from "./config.ts";
+import { toDomainTime } from "./domain/clock.ts";
+import { startDueScan } from "./due-scan.ts";
 import { answerBrokenRequest } from "./http/errors.ts";
 import { seedSandbox } from "./sandbox/seed.ts";
-import { readOffset } from "./storage/clock.ts";
+import { bindStore } from "./storage/bind.ts";
 import { type Database, openDatabase } from "./storage/database.ts";
 import { keepEncryptionKey } from "./storage/encryption-key.ts";
-import { insertFixtures } from "./storage/fixtures.ts";
-import { insertToken } from "./storage/tokens.ts";
+import { storage } from "./storage/storage.ts";
 
 export interface StartOptions {
   logger: Logger;
@@ -43,27 +44,32 @@ export async function startServer(config: Config, options: StartOptions): Promis
   try {
     const encryptionKeys =
       config.encryptionKeys.length > 0 ? config.encryptionKeys : [await keepEncryptionKey(config.dataDir)];
-    if (config.mode === "sandbox") await fillSandbox(database, realNow);
+    const store = bindStore(database.db, storage);
+    const clock = { realNow, now: async () => toDomainTime(realNow(), await store.readOffset()) };
+    if (config.mode === "sandbox") await seedSandbox({ store, clock });
 
     let draining = false;
     const isDraining = () => draining;
-    const app = await createApp({
-      config,
-      database,
-      encryptionKeys,
-      logger,
-      realNow,
-      isDraining,
-      bodyTimeoutMs,
-    });
+    const dueScan = startDueScan(async () => store.authorizeDue(await clock.now()), logger);
+    const { ping } = database;
+    const parts = { config, store, clock, encryptionKeys, logger, ping, isDraining, bodyTimeoutMs };
+    const app = await createApp({ ...parts, runDue: dueScan.run });
     const server = createServer({ headersTimeout: HEAD_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS }, app);
     server.on("clientError", answerBrokenRequest);
-    await listen(server, config);
+    await listen(server, config).catch(async (error: unknown) => {
+      await dueScan.stop();
+      throw error;
+    });
 
     let closing: Promise<void> | undefined;
+    const stop = async () => {
+      await drain(server);
+      await dueScan.stop();
+      await database.close();
+    };
     const close = () => {
       draining = true;
-      closing ??= drain(server).finally(() => database.close());
+      closing ??= stop();
       return closing;
     };
     return { url: toUrl(server, config), database, close };
@@ -71,17 +77,6 @@ export async function startServer(config: Config, options: StartOptions): Promis
     await database.close();
     throw error;
   }
-}
-
-async function fillSandbox({ db }: Database, realNow: () => Date): Promise<void> {
-  const now = new Date(realNow().getTime() + (await readOffset(db)));
-  await seedSandbox(
-    {
-      insertToken: (token) => insertToken(db, token),
-      insertFixtures: (fixtures, at) => insertFixtures(db, fixtures, at),
-    },
-    now,
-  );
 }
 
 function listen(server: Server, { host, port }: Config): Promise<void> {

@@ -1,7 +1,7 @@
 import holidays from "@18f/us-federal-holidays";
 import { Temporal } from "temporal-polyfill";
 
-const TIME_ZONE = "America/New_York";
+export const TIME_ZONE = "America/New_York";
 const SATURDAY = 6;
 
 /** D16: a refund is authorised from the start of this business day after the date of settlement. */

@@ -106,22 +106,12 @@ export function paymentEvent(
   return message(paymentEventType(payment.status), payment, moment);
 }
 
-/** An event of an account, which no operation of this service emits (D20). */
-export function accountEvent(
-  type: "account.linked" | "account.unlinked",
-  accountId: string,
-  moment: EventMoment,
-): EventMessage {
-  return message(type, { accountId }, moment);
-}
+/** The events of accounts and customers, which no operation of this service emits (D20). */
+export type ResourceEventType = "account.linked" | "account.unlinked" | "customer.created";
 
-/** An event of a customer, which no operation of this service emits (D20). */
-export function customerEvent(
-  type: "customer.created",
-  customerId: string,
-  moment: EventMoment,
-): EventMessage {
-  return message(type, { customerId }, moment);
+/** An event of an account or a customer. */
+export function resourceEvent(type: ResourceEventType, id: string, moment: EventMoment): EventMessage {
+  return message(type, type === "customer.created" ? { customerId: id } : { accountId: id }, moment);
 }
 
 function message(type: EventType, data: object, { at, sequence }: EventMoment): EventMessage {

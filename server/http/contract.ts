@@ -3,14 +3,17 @@ import { readFile } from "node:fs/promises";
 /** The parts of a bundled OpenAPI document that the server reads itself; the rest is the validator's. */
 export interface ContractDocument {
   openapi: string;
-  paths: Record<string, Record<string, ContractOperation>>;
+  paths: Record<string, Partial<Record<Method, ContractOperation>>>;
   components: { schemas: Record<string, Schema> };
 }
+
+const METHODS = ["get", "post", "delete"] as const;
+export type Method = (typeof METHODS)[number];
 
 export interface ContractOperation {
   operationId: string;
   security?: Record<string, string[]>[];
-  requestBody?: { content: Record<string, { schema: Schema }> };
+  requestBody?: { required?: boolean; content: Record<string, { schema: Schema }> };
 }
 
 /** A JSON Schema, as far as the server looks into it. */
@@ -38,4 +41,17 @@ export function resolveSchema(document: ContractDocument, schema: Schema): Schem
 /** The scopes that an operation asks of the access token. */
 export function scopesOf(operation: ContractOperation): string[] {
   return (operation.security ?? []).flatMap((requirement) => Object.values(requirement).flat());
+}
+
+/** Every path of the document with the operations on it. */
+export function operationsOf(
+  document: ContractDocument,
+): [path: string, operations: { method: Method; operation: ContractOperation }[]][] {
+  return Object.entries(document.paths).map(([path, item]) => [
+    path,
+    METHODS.flatMap((method) => {
+      const operation = item[method];
+      return operation ? [{ method, operation }] : [];
+    }),
+  ]);
 }

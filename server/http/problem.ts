@@ -1,6 +1,9 @@
-import type { Schemas } from "./operations.ts";
+import type { SandboxSchemas, Schemas } from "./operations.ts";
 
-export type ProblemCode = Schemas["ProblemErrorDetails"]["errorCode"];
+/** The closed list of the published contract (D08), and what only the sandbox answers. */
+export type ProblemCode =
+  | Schemas["ProblemErrorDetails"]["errorCode"]
+  | SandboxSchemas["ImpossibleMoveErrorDetails"]["errorCode"];
 export type Violation = Schemas["Violation"];
 
 interface Kind {
@@ -57,6 +60,11 @@ export const PROBLEMS = {
     status: 409,
     title: "Subscription limit reached",
     detail: "You have 100 live subscriptions. End one before you make another.",
+  },
+  IMPOSSIBLE_MOVE: {
+    status: 409,
+    title: "Impossible move",
+    detail: "The payment can't make this move in the status it has.",
   },
   PAYLOAD_TOO_LARGE: {
     status: 413,
@@ -132,6 +140,5 @@ export function toProblemBody(reply: ProblemReply, requestId: string) {
     errorDetails: { errorCode: reply.code, errorMessage: detail },
     ...(reply.violations && { violations: reply.violations }),
     ...(reply.existing && { existing: reply.existing }),
-  } satisfies Schemas["Problem"] &
-    Partial<Schemas["InvalidRequestProblem"] & Schemas["DuplicateRequestKeyProblem"]>;
+  };
 }

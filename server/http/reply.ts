@@ -3,11 +3,12 @@ import { problemMediaType } from "./negotiate.ts";
 import { PROBLEMS, type ProblemReply, toProblemBody } from "./problem.ts";
 
 /** What any handler answers. */
-export type AnyReply = { status: number; body: unknown } | ProblemReply;
+export type AnyReply = { status: number; body?: unknown } | ProblemReply;
 
 /** Sends what a handler answers. */
 export function sendReply(request: Request, response: Response, reply: AnyReply): void {
   if ("code" in reply) sendProblem(request, response, reply);
+  else if (reply.body === undefined) response.status(reply.status).end();
   else response.status(reply.status).json(reply.body);
 }
 

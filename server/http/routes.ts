@@ -1,20 +1,22 @@
 import express, { type Request, type RequestHandler, type Response, type Router } from "express";
 import { authenticate, authorize, type Caller, type FindToken } from "./authenticate.ts";
-import { readBody, requireJson } from "./body.ts";
-import { type ContractDocument, type ContractOperation, scopesOf } from "./contract.ts";
+import { allowAbsentBody, readBody, requireJson } from "./body.ts";
+import { type ContractDocument, type ContractOperation, operationsOf, scopesOf } from "./contract.ts";
 import { requireAcceptance } from "./negotiate.ts";
 import { checkLiterals, decimalPlaces } from "./number-literals.ts";
-import type { Call, Handlers, OperationId } from "./operations.ts";
+import type { Call, HandlersOf, OperationId } from "./operations.ts";
 import { ProblemError } from "./problem.ts";
 import type { TakeQuota } from "./rate-limit.ts";
 import { type AnyReply, sendReply } from "./reply.ts";
 import { type BodyCheck, createValidator, validateCall } from "./validate.ts";
 
-export interface ApiOptions {
+export interface ApiOptions<Ids extends OperationId> {
   document: ContractDocument;
-  handlers: Handlers;
+  handlers: HandlersOf<Ids>;
   /** Checks of bodies that schemas can't express. */
-  checks: Partial<Record<OperationId, BodyCheck>>;
+  checks: Partial<Record<Ids, BodyCheck>>;
+  /** Whether a query parameter that the contract does not know is ignored rather than refused. */
+  ignoreUnknownQuery: boolean;
   findToken: FindToken;
   takeQuota: TakeQuota;
   /** Milliseconds that a caller has to send a body. */
@@ -22,59 +24,66 @@ export interface ApiOptions {
 }
 
 /** Serves every operation of the contract. The checks of a call come in the order of D08a: the first fault answers. */
-export function createApi(options: ApiOptions): Router {
+export function createApi<Ids extends OperationId>(options: ApiOptions<Ids>): Router {
   const router = express.Router({ caseSensitive: true, strict: true });
-  const validator = createValidator(options.document);
-  for (const [path, methods] of Object.entries(options.document.paths)) {
-    for (const [method, operation] of Object.entries(methods)) {
-      router.all(path, requireMethod(method.toUpperCase()), ...serve(operation, validator, options));
-    }
+  const validator = createValidator(options.document, { ignoreUnknownQuery: options.ignoreUnknownQuery });
+  for (const [path, operations] of operationsOf(options.document)) {
+    const route = router.route(path.replaceAll(/\{(\w+)\}/g, ":$1"));
+    route.all(requireMethod(operations.map(({ method }) => method.toUpperCase())));
+    for (const { method, operation } of operations) route[method](...serve(operation, validator, options));
   }
   return router;
 }
 
-function requireMethod(method: string): RequestHandler {
+function requireMethod(methods: readonly string[]): RequestHandler {
+  const Allow = methods.join(", ");
   return (request, _response, next) => {
-    if (request.method !== method)
-      throw new ProblemError("METHOD_NOT_ALLOWED", { headers: { Allow: method } });
+    if (!methods.includes(request.method))
+      throw new ProblemError("METHOD_NOT_ALLOWED", { headers: { Allow } });
     next();
   };
 }
 
-function serve(
+function serve<Ids extends OperationId>(
   operation: ContractOperation,
   validator: readonly RequestHandler[],
-  options: ApiOptions,
+  options: ApiOptions<Ids>,
 ): RequestHandler[] {
-  const id = operation.operationId as OperationId; // the bundle and the types come from one document
+  const id = operation.operationId as Ids; // the bundle and the types come from one document
   const places = decimalPlaces(options.document, operation);
-  const check = options.checks[id] ?? (() => []);
+  const check: BodyCheck = options.checks[id] ?? (() => []);
+  // The type of each handler says which call it takes; the id in the contract says which handler.
+  const handler = options.handlers[id] as unknown as (call: unknown) => Promise<AnyReply>;
   return [
     identify(scopesOf(operation), options),
     requireAcceptance,
-    requireJson,
-    readBody(options.bodyTimeoutMs),
+    ...readBodyOf(operation, options.bodyTimeoutMs),
     validateCall(validator, (body) => [...checkLiterals(places, body), ...check(body)]),
-    async (request, response) => {
-      const call = { merchant: callerOf(response).merchant, body: request.body } as Call<OperationId>; // validated above
-      // The type of each handler says which call it takes; the id in the contract says which handler.
-      const handler = options.handlers[id] as (call: Call<OperationId>) => Promise<AnyReply>;
-      sendReply(request, response, await handler(call));
-    },
+    async (request, response) => sendReply(request, response, await handler(toCall(request, response))),
   ];
 }
 
+function readBodyOf({ requestBody }: ContractOperation, timeoutMs: number): RequestHandler[] {
+  if (!requestBody) return [];
+  const handlers = [requireJson, readBody(timeoutMs)];
+  return requestBody.required ? handlers : handlers.map(allowAbsentBody);
+}
+
 /** Token, scope and quota of the caller. */
-function identify(scopes: readonly string[], { findToken, takeQuota }: ApiOptions): RequestHandler {
+function identify(
+  scopes: readonly string[],
+  { findToken, takeQuota }: Pick<ApiOptions<OperationId>, "findToken" | "takeQuota">,
+): RequestHandler {
   return async (request: Request, response: Response, next) => {
     const caller = await authenticate(request.headers.authorization, findToken);
     authorize(caller, scopes);
-    response.locals.caller = caller;
+    response.locals.caller = caller satisfies Caller;
     response.set(await takeQuota(caller.merchant));
     next();
   };
 }
 
-function callerOf(response: Response): Caller {
-  return response.locals.caller;
+function toCall(request: Request, response: Response): Record<keyof Call<OperationId>, unknown> {
+  const { merchant }: Caller = response.locals.caller;
+  return { merchant, body: request.body, path: request.params, query: request.query };
 }

@@ -10,12 +10,15 @@ import { toViolations, type ValidatorError } from "./violations.ts";
 export type BodyCheck = (body: unknown) => Violation[];
 
 /** Validates requests and responses against the contract; requests of each operation also by checks of its own. */
-export function createValidator(document: ContractDocument): RequestHandler[] {
+export function createValidator(
+  document: ContractDocument,
+  { ignoreUnknownQuery }: { ignoreUnknownQuery: boolean },
+): RequestHandler[] {
   return openApiValidator.middleware({
     // The library's type asks for every part of a document; the bundle is linted, and checked again by the library.
     apiSpec: toValidationDocument(document) as unknown as OpenApiValidatorOpts["apiSpec"],
     $refParser: { mode: "dereference" },
-    validateRequests: { allErrors: true, allowUnknownQueryParameters: true },
+    validateRequests: { allErrors: true, allowUnknownQueryParameters: ignoreUnknownQuery },
     validateResponses: true,
     validateSecurity: false,
     fileUploader: false,

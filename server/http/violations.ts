@@ -77,6 +77,20 @@ function typeMessage(message: string): string {
   return `must be ${/^[aeio]/.test(type) ? "an" : "a"} ${type}`;
 }
 
+function propertiesMessage(_whole: string, bound: string, count: string): string {
+  return `must have at ${bound === "fewer" ? "least" : "most"} ${count} field${count === "1" ? "" : "s"}`;
+}
+
+const FORMATS: Record<string, string> = {
+  uri: "must be a URL, such as https://merchant.example.com/webhooks",
+  "date-time": "must be a time, such as 2026-11-25T14:30:00Z",
+  duration: "must be a duration, such as PT30M or P1D",
+};
+
+function formatMessage(message: string): string {
+  return FORMATS[message.match(/"(.+)"/)?.[1] ?? ""] ?? message;
+}
+
 function readPattern(message: string): string {
   return message.includes("A-Za-z0-9 ") ? "may hold only ASCII letters, digits and spaces" : message;
 }

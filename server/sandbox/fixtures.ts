@@ -6,10 +6,16 @@ export const SANDBOX_MERCHANTS = ["acme", "globex"] as const;
 
 export type SandboxMerchant = (typeof SANDBOX_MERCHANTS)[number];
 
+/** Whether a merchant is one that a sandbox begins with. */
+export function isSandboxMerchant(merchant: string): merchant is SandboxMerchant {
+  return SANDBOX_MERCHANTS.some((name) => name === merchant);
+}
+
 export const SANDBOX_SCOPES = ["refunds", "webhooks"] as const;
 
 const HUNDRED_DOLLARS = 100_00;
-const LONG_AGO_MS = 30 * 24 * 60 * 60 * 1000;
+/** How long ago a payment settled that was settled long ago, in milliseconds. */
+export const LONG_AGO_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** What a merchant of a fresh or reset sandbox has, so that every example of the contract runs as printed. */
 export function fixturesOf(merchant: SandboxMerchant, now: Date): Fixture[] {

@@ -4,7 +4,10 @@ type StorageFunction = (store: Store, ...rest: never[]) => unknown;
 
 /** Functions of this folder as they are handed out: with the store they run on already given. */
 export type Bound<Functions> = {
-  readonly [Name in keyof Functions]: Functions[Name] extends (store: Store, ...rest: infer Rest) => infer Result
+  readonly [Name in keyof Functions]: Functions[Name] extends (
+    store: Store,
+    ...rest: infer Rest
+  ) => infer Result
     ? (...rest: Rest) => Result
     : never;
 };

@@ -37,11 +37,18 @@ const LOCK_CLASS = 20;
  */
 export async function emitResourceEvent(
   store: Store,
-  { merchant, type, resourceId, now }: { merchant: string; type: ResourceEventType; resourceId: string; now: Date },
+  {
+    merchant,
+    type,
+    resourceId,
+    now,
+  }: { merchant: string; type: ResourceEventType; resourceId: string; now: Date },
 ): Promise<number> {
   return store.transaction().execute(async (transaction) => {
     const resource = `${merchant} ${resourceKind(type)} ${resourceId}`;
-    await sql`select pg_advisory_xact_lock(${LOCK_CLASS}::integer, hashtext(${resource}))`.execute(transaction);
+    await sql`select pg_advisory_xact_lock(${LOCK_CLASS}::integer, hashtext(${resource}))`.execute(
+      transaction,
+    );
     const { rows } = await sql<{ sequence: number }>`
       select coalesce(max(sequence), 0)::integer + 1 as sequence from events
       where resource_id = ${resourceId} and merchant = ${merchant}

@@ -1,21 +1,19 @@
+import { toDomainTime } from "../../domain/clock.ts";
 import { toRefundView } from "../../domain/events.ts";
 import { createRefundId } from "../../domain/ids.ts";
 import { fromCents, toCents } from "../../domain/money.ts";
 import { firstStatus, type Original } from "../../domain/refunds.ts";
+import type { Bound } from "../../storage/bind.ts";
 import type { PaymentRecord, RefundRecord } from "../../storage/payment-record.ts";
-import type { NewRefund } from "../../storage/refunds.ts";
+import type { findByRequestKey, loadOriginal, NewRefund, saveRefund } from "../../storage/refunds.ts";
 import type { Call, Handler, Reply, Schemas } from "../operations.ts";
 
 /** What issuing a refund needs of the store. */
-export interface RefundStore {
-  loadOriginal(of: {
-    merchant: string;
-    paymentId: string;
-  }): Promise<{ original: Original | undefined; clockOffsetMs: number }>;
-  /** False when the key is used, or when the payment changed since it was loaded. */
-  saveRefund(refund: NewRefund): Promise<boolean>;
-  findByRequestKey(of: { merchant: string; requestKey: string }): Promise<PaymentRecord | undefined>;
-}
+export type RefundStore = Bound<{
+  loadOriginal: typeof loadOriginal;
+  saveRefund: typeof saveRefund;
+  findByRequestKey: typeof findByRequestKey;
+}>;
 
 /** Issues a refund: 201 in every status, 409 for a used requestKey, 404 for a payment the merchant does not have. */
 export function issueRefund(store: RefundStore, realNow: () => Date): Handler<"issueRefund"> {
@@ -25,14 +23,14 @@ export function issueRefund(store: RefundStore, realNow: () => Date): Handler<"i
         merchant: call.merchant,
         paymentId: call.body.paymentId,
       });
-      const refund = original && decide(call, original, new Date(realNow().getTime() + clockOffsetMs));
+      const refund = original && decide(call, original, toDomainTime(realNow(), clockOffsetMs));
       if (refund && (await store.saveRefund(refund))) return { status: 201, body: toRefund(refund) };
 
       const existing = await store.findByRequestKey({
         merchant: call.merchant,
         requestKey: call.body.requestKey,
       });
-      if (existing) return { code: "DUPLICATE_REQUEST_KEY", existing: toExisting(existing) };
+      if (existing) return { code: "DUPLICATE_REQUEST_KEY", existing: existingRecord(existing) };
       if (!refund) return notFound();
       // The payment changed between load and save, so the decision is made again on what it is now.
     }
@@ -68,7 +66,7 @@ function toRefund({ paymentId, decision, clientReferenceId }: NewRefund): Schema
 }
 
 /** What a caller needs to tell whether the record that holds the key is its own (D09). */
-function toExisting(record: PaymentRecord): Schemas["ExistingRecord"] {
+export function existingRecord(record: PaymentRecord): Schemas["ExistingRecord"] {
   return record.kind === "DEBIT" ? { paymentId: record.paymentId } : toExistingRefund(record);
 }
 

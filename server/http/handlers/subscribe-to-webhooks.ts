@@ -1,26 +1,30 @@
-import type { NewSubscription } from "../../storage/subscriptions.ts";
+import type { DomainClock } from "../../domain/clock.ts";
+import type { Bound } from "../../storage/bind.ts";
+import type { insertSubscription } from "../../storage/subscriptions.ts";
 import type { Handler, RequestBody } from "../operations.ts";
 
-/** What subscribing needs of the store. */
-export interface SubscriptionStore {
-  /** "limit" when the merchant has as many live subscriptions as it may. */
-  insertSubscription(subscription: NewSubscription): Promise<{ subscriptionKey: string } | "limit">;
-  /** Domain time (D30). */
-  now(): Promise<Date>;
+/** What subscribing needs. */
+export interface SubscribeParts {
+  store: Bound<{ insertSubscription: typeof insertSubscription }>;
+  clock: DomainClock;
   /** The form in which a secret is stored (D29). */
   encrypt(merchant: string, secret: string): Buffer;
 }
 
 /** Subscribes to webhooks: 200 with a new key, 409 when there are too many (D26). */
-export function subscribeToWebhooks(store: SubscriptionStore): Handler<"subscribeToWebhooks"> {
+export function subscribeToWebhooks({
+  store,
+  clock,
+  encrypt,
+}: SubscribeParts): Handler<"subscribeToWebhooks"> {
   return async ({ merchant, body }) => {
     const saved = await store.insertSubscription({
       merchant,
       url: body.url,
-      secretCiphertext: store.encrypt(merchant, body.secretKey),
+      secretCiphertext: encrypt(merchant, body.secretKey),
       type: body.subscriptionDetails.type,
       details: toDetails(body.subscriptionDetails),
-      now: await store.now(),
+      now: await clock.now(),
     });
     return saved === "limit" ? { code: "SUBSCRIPTION_LIMIT" } : { status: 200, body: saved };
   };

@@ -62,9 +62,10 @@ const statements = [
     sequence integer not null check (sequence >= 1),
     occurred_at timestamptz(3) not null,
     payload text not null,
-    dispatched_at timestamptz(3),
-    unique (resource_id, merchant, sequence)
+    dispatched_at timestamptz(3)
   )`,
+  // Payments, accounts and customers may share an id: each kind of resource counts its own events.
+  "create unique index events_sequence on events (resource_id, merchant, split_part(type, '.', 1), sequence)",
   "create index events_waiting on events (event_id) where dispatched_at is null",
 
   `create table subscriptions (

@@ -1,0 +1,12 @@
+/** Domain time (D30): real time, plus in a sandbox the offset that its clock was advanced by. */
+export interface DomainClock {
+  /** Real time. */
+  realNow(): Date;
+  /** Domain time, with the offset read from the database. */
+  now(): Promise<Date>;
+}
+
+/** Domain time, from real time and the offset in milliseconds. */
+export function toDomainTime(realNow: Date, offsetMs: number): Date {
+  return new Date(realNow.getTime() + offsetMs);
+}

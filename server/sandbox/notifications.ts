@@ -1,0 +1,31 @@
+import type { HandlersOf } from "../http/operations.ts";
+import { invalid, unknown } from "./faults.ts";
+import type { SandboxParts } from "./store.ts";
+
+type NotificationCalls = "listDeliveries" | "redeliver" | "endSubscription" | "emitEvent";
+
+/** What is sent to subscriptions. */
+export function notificationHandlers({ store, clock }: SandboxParts): HandlersOf<NotificationCalls> {
+  return {
+    // Events are recorded; this release sends none, so there are no deliveries to list or to repeat.
+    async listDeliveries({ query: { cursor } }) {
+      if (cursor !== undefined) return invalid("/query/cursor", "is not the nextCursor of a page");
+      return { status: 200, body: { items: [], nextCursor: null } };
+    },
+
+    async redeliver() {
+      return unknown("delivery", "webhookId");
+    },
+
+    async endSubscription({ merchant, path: { subscriptionKey } }) {
+      const ended = await store.endSubscription({ merchant, subscriptionKey, now: await clock.now() });
+      if (ended) return { status: 204 };
+      return { code: "NOT_FOUND", detail: "You have no live subscription with this subscriptionKey." };
+    },
+
+    async emitEvent({ merchant, body: { type, resourceId } }) {
+      const sequence = await store.emitResourceEvent({ merchant, type, resourceId, now: await clock.now() });
+      return { status: 202, body: { type, resourceId, sequence } };
+    },
+  };
+}
