@@ -1,0 +1,24 @@
+import { amounts } from "./amounts.ts";
+import { bounded } from "./bounded.ts";
+import { closed } from "./closed.ts";
+import { examplesUsed } from "./examples-used.ts";
+import { createSourceRule } from "./source.ts";
+
+/**
+ * The rules that this contract is held to beyond those that Redocly brings, as `contract/<name>`. Redocly calls this with
+ * the folder of its configuration, which paths in options start from.
+ */
+export default function contractPlugin({ contentDir }: { contentDir: string }) {
+  return {
+    id: "contract",
+    rules: {
+      oas3: {
+        source: createSourceRule(contentDir),
+        amounts,
+        closed,
+        bounded,
+        "examples-used": examplesUsed,
+      },
+    },
+  };
+}

@@ -1,0 +1,62 @@
+/**
+ * The part of Redocly's plugin interface that these rules use. The command line carries its core inside and publishes
+ * no types for it, so they stand here.
+ */
+
+/** An object of the document, as parsed; its values are checked by whoever reads them. */
+export type DocumentNode = Record<string, unknown>;
+
+export type Reference = DocumentNode & { $ref: string };
+
+/** A place in a file of the document, for messages. */
+export type Place = {
+  source: { absoluteRef: string; body: string };
+  /** `#/`-prefixed JSON Pointer inside the file. */
+  pointer: string;
+};
+
+export type Location = Place & {
+  child(path: string | number | (string | number)[]): Location;
+  /** The same place, marked at its key instead of its value; a plain copy, without the methods. */
+  key(): Place;
+};
+
+export type Resolved = { node: unknown; location: Location | undefined };
+
+/** Follows a `$ref` to its end, and returns anything else as it is. `from` is the file that the node stands in. */
+export type Resolve = (node: unknown, from?: string) => Resolved;
+
+export type Context = {
+  /** Where the visited node stands; for a `$ref` node that is the target. */
+  location: Location;
+  key: string | number;
+  parent: unknown;
+  resolve: Resolve;
+  report(problem: { message: string; location?: Place }): void;
+};
+
+export type Visit = (node: DocumentNode, ctx: Context) => void;
+
+/** Keys are Redocly's node types (nested: a type inside another), `any`, `ref`, or `enter` and `leave`. */
+export interface Visitor {
+  [type: string]: Visit | Visitor;
+}
+
+export type Rule<Options = unknown> = (options: Options) => Visitor;
+
+export function isNode(value: unknown): value is DocumentNode {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function isReference(value: unknown): value is Reference {
+  return isNode(value) && typeof value.$ref === "string";
+}
+
+export function toList(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Says whether an extension that asks for a reason has one. */
+export function isReason(value: unknown): value is string {
+  return typeof value === "string" && value.trim() !== "";
+}
