@@ -5,7 +5,7 @@ import type { Config } from "./config.ts";
 import type { DomainClock } from "./domain/clock.ts";
 import { checkReferences, checkTarget } from "./http/checks.ts";
 import { readContract } from "./http/contract.ts";
-import { refuseWhile, requireLocalHost, trackRequests } from "./http/envelope.ts";
+import { refuseWhile, requireHost, requireLocalHost, trackRequests } from "./http/envelope.ts";
 import { handleErrors, notFound } from "./http/errors.ts";
 import { issueRefund } from "./http/handlers/issue-refund.ts";
 import { subscribeToWebhooks } from "./http/handlers/subscribe-to-webhooks.ts";
@@ -52,6 +52,7 @@ export async function createApp(options: AppOptions): Promise<Express> {
   app.disable("x-powered-by");
   app.disable("etag");
   app.use(trackRequests(logger));
+  app.use(requireHost);
   app.use(helmet());
   app.use(createProbes({ ping, isDraining }));
   app.use(refuseWhile(isDraining));

@@ -4,8 +4,8 @@ import { SANDBOX_MERCHANTS } from "./sandbox/fixtures.ts";
 import { type RunningServer, startServer } from "./start.ts";
 import { DataDirLockedError } from "./storage/lock.ts";
 
-/** How long what is in flight may take after SIGTERM before the process gives up on it, in milliseconds. */
-const DRAIN_LIMIT_MS = 10_000;
+/** How long what is in flight may take after SIGTERM, in milliseconds: more than a caller has to send a head or a body. */
+const DRAIN_LIMIT_MS = 15_000;
 
 await main();
 

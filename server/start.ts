@@ -1,11 +1,11 @@
-import { createServer, type Server } from "node:http";
+import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Logger } from "pino";
 import { createApp } from "./app.ts";
 import type { Config } from "./config.ts";
 import { toDomainTime } from "./domain/clock.ts";
 import { startDueScan } from "./due-scan.ts";
-import { answerBrokenRequest } from "./http/errors.ts";
+import { createHttpServer } from "./http/server.ts";
 import { seedSandbox } from "./sandbox/seed.ts";
 import { bindStore } from "./storage/bind.ts";
 import { type Database, openDatabase } from "./storage/database.ts";
@@ -18,6 +18,8 @@ export interface StartOptions {
   realNow?: () => Date;
   /** Milliseconds that a caller has to send a body. */
   bodyTimeoutMs?: number;
+  /** Milliseconds that a caller has to send a head. */
+  headTimeoutMs?: number;
 }
 
 export interface RunningServer {
@@ -29,9 +31,7 @@ export interface RunningServer {
 }
 
 const DEFAULT_BODY_TIMEOUT_MS = 10_000;
-/** Node's own limits on a head and on a whole request; the body's own limit comes first and answers better. */
-const HEAD_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 30_000;
+const DEFAULT_HEAD_TIMEOUT_MS = 10_000;
 
 /** Opens the store, fills a sandbox, and listens. Rejects when a part can't start, and leaves nothing open then. */
 export async function startServer(config: Config, options: StartOptions): Promise<RunningServer> {
@@ -54,8 +54,7 @@ export async function startServer(config: Config, options: StartOptions): Promis
     const { ping } = database;
     const parts = { config, store, clock, encryptionKeys, logger, ping, isDraining, bodyTimeoutMs };
     const app = await createApp({ ...parts, runDue: dueScan.run });
-    const server = createServer({ headersTimeout: HEAD_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS }, app);
-    server.on("clientError", answerBrokenRequest);
+    const server = createHttpServer(app, options.headTimeoutMs ?? DEFAULT_HEAD_TIMEOUT_MS);
     await listen(server, config).catch(async (error: unknown) => {
       await dueScan.stop();
       throw error;

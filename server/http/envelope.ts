@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { RequestHandler } from "express";
 import type { Logger } from "pino";
-import { unavailable } from "./errors.ts";
+import { malformedRequest, unavailable } from "./errors.ts";
 import { ProblemError } from "./problem.ts";
 
 /** Gives each request the id that its problem carries as `instance`, and logs its outcome under it. */
@@ -34,6 +34,14 @@ export function refuseWhile(isDraining: () => boolean): RequestHandler {
     throw unavailable();
   };
 }
+
+/** HTTP/1.1 asks for exactly one `Host`, and for a target without a fragment (RFC 9112, 3.2). */
+export const requireHost: RequestHandler = (request, _response, next) => {
+  const hosts = request.headersDistinct.host ?? [];
+  if (hosts.length > 1 || (hosts.length === 0 && request.httpVersion === "1.1")) throw malformedRequest();
+  if (request.url.includes("#")) throw malformedRequest();
+  next();
+};
 
 const LOCAL_NAMES = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/i;
 

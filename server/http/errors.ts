@@ -44,15 +44,22 @@ export function unavailable(): ProblemError {
   return new ProblemError("UNAVAILABLE", { headers: { "Retry-After": RETRY_AFTER_SECONDS } });
 }
 
+/** Not one whole HTTP/1.1 request. */
+export function malformedRequest(): ProblemError {
+  return new ProblemError("INVALID_REQUEST", {
+    violations: [{ pointer: "", message: "did not come as a well-formed HTTP/1.1 request" }],
+  });
+}
+
 /** Answers what is not even HTTP, or came too slowly to become a request, with a problem as well. */
 export function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
   if (!socket.writable || error.code === "ECONNRESET") {
     socket.destroy();
     return;
   }
-  const code = error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? "REQUEST_TIMEOUT" : "INVALID_REQUEST";
-  const violations = [{ pointer: "", message: "did not come as a well-formed HTTP/1.1 request" }];
-  const body = toProblemBody({ code, ...(code === "INVALID_REQUEST" && { violations }) }, randomUUID());
+  const tooSlow = error.code === "ERR_HTTP_REQUEST_TIMEOUT";
+  const { problem } = tooSlow ? new ProblemError("REQUEST_TIMEOUT") : malformedRequest();
+  const body = toProblemBody(problem, randomUUID());
   const text = JSON.stringify(body);
   socket.end(
     `HTTP/1.1 ${body.status} ${body.title}\r\nContent-Type: application/problem+json\r\n` +

@@ -4,14 +4,15 @@ import { ProblemError } from "./problem.ts";
 
 /** Answers 406 when `Accept` admits no JSON; an absent one admits everything (D04). */
 export const requireAcceptance: RequestHandler = (request, _response, next) => {
-  if (new Negotiator(request).mediaType(["application/json"]) === undefined)
-    throw new ProblemError("NOT_ACCEPTABLE");
+  // Two spellings of what is sent: a range that names the charset admits only the second.
+  const offered = ["application/json", "application/json; charset=utf-8"];
+  if (new Negotiator(request).mediaType(offered) === undefined) throw new ProblemError("NOT_ACCEPTABLE");
   next();
 };
 
 /** The media type of a problem: plain JSON only for a caller who names that, and neither the exact one nor a wildcard (D07). */
 export function problemMediaType(request: Request): "application/json" | "application/problem+json" {
-  const accepted = new Negotiator(request).mediaTypes();
+  const accepted = new Negotiator(request).mediaTypes().map((type) => type.toLowerCase());
   const named = accepted.includes("application/json");
   const exact = accepted.some((type) => ["application/problem+json", "application/*", "*/*"].includes(type));
   return named && !exact ? "application/json" : "application/problem+json";

@@ -119,12 +119,24 @@ export class ProblemError extends Error {
 }
 
 const MAX_VIOLATIONS = 20;
+const MAX_POINTER_LENGTH = 1000;
 
 /** The fault of a body: one violation for each field that is wrong (D07). */
 export function invalidBody(violations: readonly Violation[]): ProblemError {
   const count = violations.length;
   const detail = `The body has ${count === 1 ? "one fault" : `${count} faults`}; see violations.`;
-  return new ProblemError("INVALID_REQUEST", { detail, violations: violations.slice(0, MAX_VIOLATIONS) });
+  return new ProblemError("INVALID_REQUEST", {
+    detail,
+    violations: violations.slice(0, MAX_VIOLATIONS).map(shortenPointer),
+  });
+}
+
+/** A field's name that is too long to be repeated is told by the object that holds it. */
+function shortenPointer({ pointer, message }: Violation): Violation {
+  if (pointer.length <= MAX_POINTER_LENGTH) return { pointer, message };
+  let holder = pointer;
+  while (holder.length > MAX_POINTER_LENGTH) holder = holder.slice(0, holder.lastIndexOf("/"));
+  return { pointer: holder, message: `holds a field with a very long name that ${message}` };
 }
 
 /** The body of a problem (RFC 9457, D07), for the request with this id. */

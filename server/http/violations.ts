@@ -25,7 +25,7 @@ export function toViolations(errors: readonly ValidatorError[], body: unknown): 
 
 const PREFIX = /^\/body/;
 
-/** The validator appends the name of an unknown field without escaping it. */
+/** The validator appends the name of an unknown field without escaping it, and an empty name not at all. */
 function toBodyPointer(path: string, keyword: string, body: unknown): string {
   const pointer = path.replace(PREFIX, "");
   if (keyword !== "additionalProperties") return pointer;
@@ -35,7 +35,8 @@ function toBodyPointer(path: string, keyword: string, body: unknown): string {
     if (holder !== undefined && Object.hasOwn(holder, name))
       return pointer.slice(0, slash) + toPointer([name]);
   }
-  return pointer;
+  const holder = resolvePointer(body, pointer);
+  return holder !== undefined && Object.hasOwn(holder, "") ? pointer + toPointer([""]) : pointer;
 }
 
 /** The object or list that a pointer names, if there is one. */
