@@ -9,8 +9,11 @@ export type Headings = {
   fault?: string;
 };
 
+/** The form of an id, and one for messages. */
+export type IdForm = { pattern: RegExp; example: string };
+
 /** Reads `### <id> Title` headings. Whatever keeps them from being read is a fault, for the linter to report. */
-export function readHeadings(path: string, file: string, id: RegExp): Headings {
+export function readHeadings(path: string, file: string, { pattern, example }: IdForm): Headings {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
@@ -19,16 +22,16 @@ export function readHeadings(path: string, file: string, id: RegExp): Headings {
     return {
       file,
       ids: new Set(),
-      fault: `${file} cannot be read (${reason}): check the options of this rule`,
+      fault: `${file} cannot be read (${reason}): check the options of this rule.`,
     };
   }
-  const heading = new RegExp(`^### (${id.source}) \\S`, "gm");
+  const heading = new RegExp(`^### (${pattern.source}) \\S`, "gm");
   const ids = new Set(Array.from(text.matchAll(heading), ([, found = ""]) => found));
   if (ids.size > 0) return { file, ids };
   return {
     file,
     ids,
-    fault: `${file} has no heading of the form "### ${id.source} Title": add one for each source`,
+    fault: `${file} has no heading like "### ${example} Title": check the options of this rule.`,
   };
 }
 

@@ -9,6 +9,9 @@ import { faultsOfSources, type Targets } from "./source-list.ts";
 /** Paths of the two Markdown files, relative to the folder of the configuration. */
 export type SourceOptions = { interface?: string; decisions?: string };
 
+const clauseId = { pattern: /\d+\.\d+/, example: "2.3" };
+const decisionId = { pattern: /D\d{2}[a-z]?/, example: "D07" };
+
 /**
  * Holds every element of the contract to a source that exists (D00): operations, parameters, request bodies, responses,
  * headers, properties, values of enumerations and transitions.
@@ -16,8 +19,8 @@ export type SourceOptions = { interface?: string; decisions?: string };
 export function createSourceRule(folder: string): Rule<SourceOptions> {
   return ({ interface: clauses = "docs/interface.md", decisions = "docs/decisions.md" }) => {
     const targets: Targets = {
-      clauses: readHeadings(resolve(folder, clauses), clauses, /\d+\.\d+/),
-      decisions: readHeadings(resolve(folder, decisions), decisions, /D\d{2}[a-z]?/),
+      clauses: readHeadings(resolve(folder, clauses), clauses, clauseId),
+      decisions: readHeadings(resolve(folder, decisions), decisions, decisionId),
     };
     const conditions = createConditions();
     const reported = new Set<string>();

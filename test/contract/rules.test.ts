@@ -1,0 +1,141 @@
+import { execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+
+/** A document, the files it refers to, and the faults that one rule finds, each as `file#pointer: message`. */
+type Case = { title: string; document: string; files?: Record<string, string>; faults?: string[] };
+
+type Report = {
+  problems: {
+    ruleId: string;
+    message: string;
+    location: { source: { ref: string }; pointer: string }[];
+  }[];
+};
+
+const fixtures = fileURLToPath(new URL("../fixtures/rules/", import.meta.url));
+const plugin = fileURLToPath(new URL("../../openapi/rules/plugin.ts", import.meta.url));
+const redocly = createRequire(import.meta.url).resolve("@redocly/cli/bin/cli.js");
+const header = "openapi: 3.1.1\ninfo: { title: Case, version: 1.0.0 }\n";
+
+const rules = ["source", "amounts", "closed", "bounded", "examples-used"];
+const suites = await Promise.all(rules.map(async (rule) => ({ rule, cases: await readCases(rule) })));
+
+describe("the rules of the contract", () => {
+  let folder: string;
+  let found: Map<string, string[]>;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "contract-rules-"));
+    for (const name of ["clauses.md", "decisions.md"]) await cp(join(fixtures, name), join(folder, name));
+    const roots = suites.flatMap(({ rule, cases }) => cases.map((_case, index) => `${rule}-${index}`));
+    for (const { rule, cases } of suites) {
+      for (const [index, one] of cases.entries()) await writeCase(join(folder, `${rule}-${index}`), one);
+    }
+    const source = { interface: "clauses.md", decisions: "decisions.md" };
+    found = await lint(folder, roots, source);
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  for (const { rule, cases } of suites) {
+    describe(rule, () => {
+      test.each(cases.map((one, index) => ({ ...one, index })))("$title", ({ index, faults = [] }) => {
+        expect(found.get(`${rule}-${index} contract/${rule}`) ?? []).toEqual(faults.toSorted());
+      });
+    });
+  }
+
+  test.each([
+    {
+      title: "says so when the files of clauses and decisions are missing",
+      options: {},
+      faults: [
+        "#/: docs/interface.md cannot be read (ENOENT): check the options of this rule.",
+        "#/: docs/decisions.md cannot be read (ENOENT): check the options of this rule.",
+      ],
+    },
+    {
+      title: "says so when the files of clauses and decisions have no such headings",
+      options: { interface: "decisions.md", decisions: "clauses.md" },
+      faults: [
+        '#/: decisions.md has no heading like "### 2.3 Title": check the options of this rule.',
+        '#/: clauses.md has no heading like "### D07 Title": check the options of this rule.',
+      ],
+    },
+  ])("source $title", async ({ options, faults }) => {
+    const reported = await lint(folder, ["source-0"], options);
+
+    expect(reported.get("source-0 contract/source")).toEqual(faults.toSorted());
+  });
+});
+
+async function readCases(rule: string): Promise<Case[]> {
+  // A fixture of another shape fails in the tests made from it.
+  return parse(await readFile(join(fixtures, `${rule}.yaml`), "utf8")) as Case[];
+}
+
+async function writeCase(folder: string, { document, files = {} }: Case): Promise<void> {
+  for (const [name, text] of Object.entries({ ...files, "openapi.yaml": header + document })) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), text);
+  }
+}
+
+/** Lints `<root>/openapi.yaml` of each root in one run; the result's keys are `<root> <rule id>`. */
+async function lint(folder: string, roots: string[], source: object): Promise<Map<string, string[]>> {
+  const severity = "error";
+  const settings = Object.fromEntries(rules.map((rule) => [`contract/${rule}`, severity]));
+  const config = {
+    extends: [],
+    plugins: [plugin],
+    rules: { ...settings, "contract/source": { severity, ...source } },
+  };
+  await writeFile(join(folder, "redocly.yaml"), JSON.stringify(config));
+
+  const documents = roots.map((root) => `${root}/openapi.yaml`);
+  const output = await run(folder, ["lint", ...documents, "--format=json", "--max-problems=1000"]);
+
+  const found = new Map<string, string[]>();
+  for (const [index, report] of output.entries()) {
+    const root = roots[index] ?? "";
+    for (const { ruleId, message, location } of report.problems) {
+      const [
+        {
+          source: { ref },
+          pointer,
+        } = { source: { ref: "" }, pointer: "" },
+      ] = location;
+      const file = ref.slice(root.length + 1);
+      const fault = `${file === "openapi.yaml" ? "" : file}${pointer}: ${message}`;
+      found.set(`${root} ${ruleId}`, [...(found.get(`${root} ${ruleId}`) ?? []), fault]);
+    }
+  }
+  // The order is the linter's way through the document and says nothing about the rule.
+  for (const faults of found.values()) faults.sort();
+  return found;
+}
+
+/** The command writes one report for each document, one straight after the other, and exits with 1 if any has a fault. */
+function run(cwd: string, args: string[]): Promise<Report[]> {
+  const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
+  return new Promise((resolve, reject) => {
+    execFile(
+      process.execPath,
+      [redocly, ...args],
+      { cwd, env, maxBuffer: 2 ** 24 },
+      (_error, stdout, stderr) => {
+        const reports = stdout.split(/(?<=^\})(?=\{)/m);
+        try {
+          resolve(reports.map((report) => JSON.parse(report) as Report));
+        } catch {
+          reject(new Error(`redocly did not report: ${stdout.slice(0, 2000)}${stderr.slice(0, 2000)}`));
+        }
+      },
+    );
+  });
+}
