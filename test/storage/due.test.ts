@@ -15,6 +15,7 @@ import {
   LATER,
   NOW,
   newMerchant,
+  untilWaitingForLock,
 } from "./given.ts";
 
 /** When a refund of a payment that settled at NOW is due: a Thursday, 00:00 in New York. */
@@ -128,6 +129,27 @@ describe("due refunds on postgres", () => {
     testDatabase = await createTestDatabase("postgres");
   });
   afterAll(() => testDatabase.remove());
+
+  test("wait for whoever holds their original payment, and hold no other one meanwhile", async () => {
+    const [{ db }, other] = [await testDatabase.open(), await testDatabase.open()];
+    const merchant = newMerchant();
+    const payments = await Promise.all(Array.from({ length: 20 }, () => givenPayment(db, { merchant })));
+    await Promise.all(payments.map((payment) => givenRefund(db, payment)));
+    const ids = payments.map((payment) => payment.paymentId).sort();
+    const lockFree = sql<{ payment_id: string }>`
+      select payment_id from payments where merchant = ${merchant} and kind = 'DEBIT' for update skip locked`;
+
+    const authorizing = await db.transaction().execute(async (transaction) => {
+      await sql`select from payments where payment_id = ${ids[0]} for update`.execute(transaction);
+      const running = authorizeDue(other.db, LATER);
+      await untilWaitingForLock(db, running);
+      const { rows } = await lockFree.execute(db);
+      expect(rows.map((row) => row.payment_id).sort()).toEqual(ids.slice(1));
+      return { running };
+    });
+
+    expect(await authorizing.running).toBe(20);
+  });
 
   test("are each authorised once, with one event, by two replicas at once while payments fail", async () => {
     const replicas = await Promise.all([testDatabase.open(), testDatabase.open(), testDatabase.open()]);

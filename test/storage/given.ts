@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { sql } from "kysely";
 import { createPaymentId, createRefundId } from "../../server/domain/ids.ts";
 import { firstStatus } from "../../server/domain/refunds.ts";
 import type { DebitRecord, PaymentRecord, RefundRecord } from "../../server/storage/payment-record.ts";
@@ -129,4 +130,21 @@ export async function allEvents(store: Store, merchant: string) {
     .orderBy("sequence")
     .execute();
   return rows.map(({ payload, ...row }) => ({ ...row, payload: JSON.parse(payload) as unknown }));
+}
+
+/** PostgreSQL only: resolves when somebody on this database waits for a lock; rejects when the work ends without. */
+export async function untilWaitingForLock(store: Store, work: Promise<unknown>): Promise<void> {
+  let ended = false;
+  const end = () => {
+    ended = true;
+  };
+  work.then(end, end);
+  while (!ended) {
+    const { rows } = await sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+      store,
+    );
+    if (rows.length > 0) return;
+  }
+  throw new Error("nothing had to wait");
 }

@@ -3,10 +3,21 @@ import { advance, readOffset } from "../../server/storage/clock.ts";
 import type { Database } from "../../server/storage/database.ts";
 import { deleteMerchantData } from "../../server/storage/merchants.ts";
 import { coverOriginal, insertPayment } from "../../server/storage/payments.ts";
+import { saveRefund } from "../../server/storage/refunds.ts";
 import { insertSubscription } from "../../server/storage/subscriptions.ts";
 import { findToken, insertToken } from "../../server/storage/tokens.ts";
 import { createTestDatabase, engines, type TestDatabase } from "../helpers/databases.ts";
-import { allEvents, allRecords, givenPayment, givenRefund, issueRefund, NOW, newMerchant } from "./given.ts";
+import {
+  allEvents,
+  allRecords,
+  decideRefund,
+  givenPayment,
+  givenRefund,
+  issueRefund,
+  NOW,
+  newMerchant,
+  untilWaitingForLock,
+} from "./given.ts";
 
 describe.each(engines)("deleting a merchant's data on %s", (engine) => {
   let testDatabase: TestDatabase;
@@ -101,6 +112,31 @@ describe.each(engines)("deleting a merchant's data on %s", (engine) => {
 
     await deleteMerchantData(db, merchant);
     expect(await allRecords(db, merchant)).toEqual([]);
+  });
+});
+
+describe("deleting a merchant's data on postgres", () => {
+  let testDatabase: TestDatabase;
+
+  beforeAll(async () => {
+    testDatabase = await createTestDatabase("postgres");
+  });
+  afterAll(() => testDatabase.remove());
+
+  test("takes also a refund that is being saved when it begins", async () => {
+    const { db } = await testDatabase.open();
+    const payment = await givenPayment(db, { merchant: newMerchant() });
+
+    const reset = await db.transaction().execute(async (transaction) => {
+      await saveRefund(transaction, await decideRefund(transaction, payment));
+      const running = deleteMerchantData(db, payment.merchant);
+      await untilWaitingForLock(db, running);
+      return { running };
+    });
+    await reset.running;
+
+    expect(await allRecords(db, payment.merchant)).toEqual([]);
+    expect(await allEvents(db, payment.merchant)).toEqual([]);
   });
 });
 

@@ -162,6 +162,20 @@ describe.each(engines)("a refund on %s", (engine) => {
     expect(await issueRefund(db, payment, { now: LATER })).toMatchObject({ status: "AUTHORIZED" });
   });
 
+  test("is not saved when another day of settlement was entered since the decision", async () => {
+    const { db } = database;
+    const payment = await givenPayment(db, { merchant: newMerchant(), settledAt: LONG_AGO });
+    const decided = await decideRefund(db, payment);
+    await db
+      .updateTable("payments")
+      .set({ settled_at: NOW })
+      .where("payment_id", "=", payment.paymentId)
+      .execute();
+
+    expect(await saveRefund(db, decided)).toBe(false);
+    expect(await issueRefund(db, payment)).toMatchObject({ status: "PENDING" });
+  });
+
   test("is not saved when others have taken what was left since the decision", async () => {
     const { db } = database;
     const payment = await givenPayment(db, { merchant: newMerchant() });
