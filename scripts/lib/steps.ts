@@ -1,0 +1,52 @@
+import { spawn } from "node:child_process";
+
+/** A command of the toolchain, run from the top folder. */
+export interface Step {
+  name: string;
+  command: string;
+  args: string[];
+}
+
+export interface StepResult {
+  name: string;
+  passed: boolean;
+  seconds: number;
+  output: string;
+}
+
+/** Runs a command and keeps what it prints; prints it all when `live`. */
+export async function runStep({ name, command, args }: Step, live = false): Promise<StepResult> {
+  const startedAt = performance.now();
+  const env = { ...process.env, REDOCLY_TELEMETRY: "off", FORCE_COLOR: process.stdout.isTTY ? "1" : "0" };
+  const child = spawn(command, args, { env, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8");
+    stream.on("data", (text: string) => {
+      output += text;
+      if (live) process.stdout.write(text);
+    });
+  }
+  const passed = await new Promise<boolean>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => resolve(code === 0));
+  });
+  return { name, passed, seconds: (performance.now() - startedAt) / 1000, output };
+}
+
+/** One line for a finished step, and what it printed when it failed. */
+export function report({ name, passed, seconds, output }: StepResult): string {
+  const line = `${passed ? "✓" : "✗"} ${name} (${seconds.toFixed(1)} s)\n`;
+  return passed ? line : `${line}${output.trimEnd()}\n`;
+}
+
+/** Runs steps at the same time, telling of each as it ends. */
+export async function runTogether(steps: readonly Step[]): Promise<StepResult[]> {
+  return Promise.all(
+    steps.map(async (step) => {
+      const result = await runStep(step);
+      process.stdout.write(report(result));
+      return result;
+    }),
+  );
+}
