@@ -1,0 +1,60 @@
+import { execFile } from "node:child_process";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { type Browser, chromium } from "playwright-core";
+import { makeTempDir } from "./temp-dir.ts";
+
+export interface TestBrowser extends AsyncDisposable {
+  browser: Browser;
+  close(): Promise<void>;
+}
+
+const ARGS = [
+  "--no-sandbox", // The sandbox does not start as root, nor in most containers.
+  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", // Whatever a page tries, nothing leaves this machine.
+];
+
+/**
+ * Starts a real Chromium: the one that `CHROMIUM_PATH` names, or else the one from npm. Each start has a folder of its
+ * own, so that parallel ones do not meet, and `close` removes it.
+ */
+export async function launchBrowser(): Promise<TestBrowser> {
+  const folder = await makeTempDir();
+  try {
+    const executablePath = process.env.CHROMIUM_PATH ?? (await unpackChromium(folder));
+    const fontConfig = await writeFontConfig(folder);
+    const env = { ...process.env, HOME: folder, TMPDIR: folder, FONTCONFIG_FILE: fontConfig };
+    const browser = await chromium.launch({ executablePath, args: ARGS, env });
+    const close = async () => {
+      await browser.close();
+      await rm(folder, { recursive: true, force: true });
+    };
+    return { browser, close, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/**
+ * The package unpacks into the system's temporary folder under fixed names, takes a half unpacked file of another process
+ * for a whole one, and cleans nothing up. A process of its own, whose temporary folder is ours, knows of no other.
+ */
+async function unpackChromium(folder: string): Promise<string> {
+  const program = `import chromium from "@sparticuz/chromium"; console.log(await chromium.executablePath());`;
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program], {
+    cwd: import.meta.dirname,
+    env: { ...process.env, TMPDIR: folder },
+  });
+  return stdout.trim();
+}
+
+/** The package's own configuration looks for its font in /tmp only, and leaves a cache there. */
+async function writeFontConfig(folder: string): Promise<string> {
+  const path = join(folder, "fonts.conf");
+  const folders = [join(folder, "fonts"), "/usr/share/fonts"].map((name) => `<dir>${name}</dir>`).join("");
+  const cache = `<cachedir>${join(folder, "fonts-cache")}</cachedir>`;
+  await writeFile(path, `<?xml version="1.0"?><fontconfig>${folders}${cache}</fontconfig>\n`);
+  return path;
+}
