@@ -4,5 +4,8 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/helpers/databases-setup.ts"],
+    // Real databases start inside tests and hooks; on a busy machine that takes seconds, and is no fault.
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
   },
 });

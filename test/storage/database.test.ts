@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
@@ -143,10 +143,12 @@ describe("the embedded store of a data folder", () => {
   });
 
   test("can be opened after an attempt that failed", async () => {
-    await rm(join(dataDir, "postgres"), { recursive: true });
-    await writeFile(join(dataDir, "postgres"), "not a folder");
+    const cluster = join(dataDir, "postgres");
+    await rename(cluster, join(dataDir, "aside"));
+    await writeFile(cluster, "not a folder");
     await expect(openDatabase({ dataDir })).rejects.toThrow();
-    await rm(join(dataDir, "postgres"));
+    await rm(cluster);
+    await rename(join(dataDir, "aside"), cluster);
 
     const database = await testDatabase.open();
 

@@ -107,7 +107,7 @@ describe.each(engines)("due refunds on %s", (engine) => {
     }
   });
 
-  test("are authorised by the thousand in seconds", { timeout: 20_000 }, async () => {
+  test("are authorised by the thousand in seconds", async () => {
     const { db } = database;
     const payment = await givenPayment(db, { merchant: newMerchant(), amountCents: 20_000_00 });
     const refund = await givenRefund(db, payment);
