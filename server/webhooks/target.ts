@@ -10,8 +10,11 @@ export interface TargetPolicy {
 
 const PRIVATE_RANGES = ["private", "uniqueLocal", "carrierGradeNat"];
 
-/** Addresses in private ranges at which cloud machines find their own credentials. */
-const METADATA_ADDRESSES = ["100.100.100.200", "fd00:ec2::254", "fd20:ce::254"];
+/** All public IPv6 addresses lie in 2000::/3; the library counts what nobody has assigned as public as well. */
+const PUBLIC_IPV6 = ipaddr.parseCIDR("2000::/3");
+
+/** Addresses outside the link-local range at which cloud machines find their own credentials and settings. */
+const METADATA_ADDRESSES = ["100.100.100.200", "168.63.129.16", "fd00:ec2::254", "fd20:ce::254"];
 
 /** Says what is wrong with the form of a delivery URL, or with an address written out in it; names are looked up at connect. */
 export function findTargetFault(text: string, policy: TargetPolicy): string | undefined {
@@ -37,9 +40,9 @@ function findHostFault(hostname: string, policy: TargetPolicy): string | undefin
 /** Whether an IP address may be connected to. IPv4 addresses written as IPv6 count as what they are. */
 export function isAllowedAddress(address: string, policy: TargetPolicy): boolean {
   const parsed = ipaddr.process(address);
+  if (METADATA_ADDRESSES.includes(parsed.toString())) return false;
   const range = parsed.range();
-  if (range === "unicast") return !METADATA_ADDRESSES.includes(parsed.toString());
+  if (range === "unicast") return parsed.kind() === "ipv4" || parsed.match(PUBLIC_IPV6);
   if (range === "loopback") return policy.allowLocal;
-  if (!policy.allowPrivate || !PRIVATE_RANGES.includes(range)) return false;
-  return !METADATA_ADDRESSES.includes(parsed.toString());
+  return policy.allowPrivate && PRIVATE_RANGES.includes(range);
 }
