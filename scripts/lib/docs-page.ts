@@ -3,17 +3,24 @@ import { join } from "node:path";
 import { withTempDir } from "./files.ts";
 import { runRedocly } from "./redocly.ts";
 
-/** What the page is built from, beside the tool and the scripts. */
-export const PAGE_SOURCES = ["openapi/generated/openapi.yaml", "docs/template.hbs"] as const;
+/** The pages, and the bundle that each shows. */
+export const PAGES = [
+  { contract: "openapi/generated/openapi.yaml", page: "docs/dist/index.html" },
+  { contract: "openapi/generated/sandbox.yaml", page: "docs/dist/sandbox.html" },
+] as const;
+
+const TEMPLATE = "docs/template.hbs";
+
+/** What the pages are built from, beside the tool and the scripts. */
+export const PAGE_SOURCES = [...PAGES.map(({ contract }) => contract), TEMPLATE];
 
 const OPTIONS = { disableTelemetry: true, maxDisplayedEnumValues: 20, schemasExpansionLevel: 1 };
 
-/** Renders the contract as one HTML page that needs nothing from elsewhere and tells nobody who reads it. */
-export async function renderPage(): Promise<string> {
-  const [contract, template] = PAGE_SOURCES;
+/** Renders a contract as one HTML page that needs nothing from elsewhere and tells nobody who reads it. */
+export async function renderPage(contract: string): Promise<string> {
   const html = await withTempDir(async (folder) => {
     const output = join(folder, "index.html");
-    const options = ["--template", template, "--openapi", JSON.stringify(OPTIONS), "--output", output];
+    const options = ["--template", TEMPLATE, "--openapi", JSON.stringify(OPTIONS), "--output", output];
     await runRedocly(["build-docs", contract, "--inlineBundle", ...options]);
     return readFile(output, "utf8");
   });
