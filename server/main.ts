@@ -7,6 +7,15 @@ import { DataDirLockedError } from "./storage/lock.ts";
 /** How long what is in flight may take after SIGTERM, in milliseconds: more than a caller has to send a head or a body. */
 const DRAIN_LIMIT_MS = 15_000;
 
+/** What to change when the system refuses something at the start, by what it refused. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  listen: "Stop what listens there, or choose another address with HOST and PORT.",
+  getaddrinfo: "Choose another address with HOST or DATABASE_URL.",
+  connect: "Start what should listen there, or choose another database with DATABASE_URL.",
+  mkdir: "Choose a folder that can be written with DATA_DIR.",
+  open: "Choose a folder that can be written with DATA_DIR.",
+};
+
 await main();
 
 async function main(): Promise<void> {
@@ -30,15 +39,6 @@ async function main(): Promise<void> {
 function isLoopback(host: string): boolean {
   return ["127.0.0.1", "localhost", "::1"].includes(host);
 }
-
-/** What to change when the system refuses something at the start, by what it refused. */
-const REMEDIES: Readonly<Record<string, string>> = {
-  listen: "Stop what listens there, or choose another address with HOST and PORT.",
-  getaddrinfo: "Choose another address with HOST or DATABASE_URL.",
-  connect: "Start what should listen there, or choose another database with DATABASE_URL.",
-  mkdir: "Choose a folder that can be written with DATA_DIR.",
-  open: "Choose a folder that can be written with DATA_DIR.",
-};
 
 /** A fault of the set-up is told in a sentence; anything else with its stack. */
 function explain(error: unknown): string {
