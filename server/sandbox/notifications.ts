@@ -14,13 +14,12 @@ export function notificationHandlers({ store, clock }: SandboxParts): HandlersOf
     },
 
     async redeliver() {
-      return unknown("delivery", "webhookId");
+      return unknown("delivery");
     },
 
     async endSubscription({ merchant, path: { subscriptionKey } }) {
       const ended = await store.endSubscription({ merchant, subscriptionKey, now: await clock.now() });
-      if (ended) return { status: 204 };
-      return { code: "NOT_FOUND", detail: "You have no live subscription with this subscriptionKey." };
+      return ended ? { status: 204 } : unknown("subscription");
     },
 
     async emitEvent({ merchant, body: { type, resourceId } }) {

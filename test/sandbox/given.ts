@@ -43,5 +43,5 @@ export async function eventsOf({ database: { db } }: Server, resourceId: string)
 }
 
 export const UNKNOWN_PAYMENT = notFound(
-  "You have no payment with this paymentId. Check it and the access token.",
+  "You have no payment with this paymentId. Check the identifier and the access token.",
 );

@@ -58,6 +58,7 @@ describe("an original payment", () => {
     async ({ from, move, to }) => {
       const payment = await acme.create({ status: from });
       const { paymentId } = payment;
+      const isFinal = possible[from]?.length === 0;
       const before = await countRows(server);
 
       const answer = await acme.sandbox(move, { path: { paymentId } });
@@ -65,7 +66,7 @@ describe("an original payment", () => {
       expect(problemOf(answer)).toEqual({
         status: 409,
         errorCode: "IMPOSSIBLE_MOVE",
-        detail: `The payment is ${from}, so it can't become ${to}.`,
+        detail: `The payment is ${from}, ${isFinal ? "which is final, " : ""}so it can not become ${to}.`,
       });
       expect(await acme.get(paymentId)).toEqual(payment);
       expect(await countRows(server)).toEqual(before);
