@@ -1,9 +1,8 @@
-import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import openapiTS, { astToString } from "openapi-typescript";
 import { parse } from "yaml";
+import { replaceFile, withTempDir } from "./lib/files.ts";
 import { ROOT, runRedocly, secondsSince } from "./lib/redocly.ts";
 
 /** The documents written by hand, and the names of what is generated from each. */
@@ -17,8 +16,7 @@ type Files = [path: string, text: string][];
 
 /** Everything that is generated, as it should stand in the tree. */
 async function generate(): Promise<Files> {
-  const sources = CONTRACTS.filter(({ source }) => existsSync(join(ROOT, source)));
-  return (await Promise.all(sources.map(generateFrom))).flat();
+  return (await Promise.all(CONTRACTS.map(generateFrom))).flat();
 }
 
 async function generateFrom(contract: Contract): Promise<Files> {
@@ -35,14 +33,11 @@ async function generateFrom(contract: Contract): Promise<Files> {
 
 /** The one YAML document that the files beside `source` make up. */
 async function bundle(source: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "refund-contract-bundle-"));
-  try {
+  return withTempDir(async (folder) => {
     const output = join(folder, "bundle.yaml");
     await runRedocly(["bundle", source, "--output", output]);
-    return await readFile(output, "utf8");
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+    return readFile(output, "utf8");
+  });
 }
 
 async function toTypes(json: string): Promise<string> {
@@ -79,10 +74,7 @@ async function main(): Promise<void> {
     }
     return;
   }
-  for (const [path, text] of stale) {
-    await mkdir(dirname(join(ROOT, path)), { recursive: true });
-    await writeFile(join(ROOT, path), text);
-  }
+  for (const [path, text] of stale) await replaceFile(join(ROOT, path), text);
   console.log(`generate: ${names || "nothing to do"} (${secondsSince(start)})`);
 }
 

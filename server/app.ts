@@ -10,7 +10,7 @@ import { handleErrors, notFound } from "./http/errors.ts";
 import { issueRefund } from "./http/handlers/issue-refund.ts";
 import { subscribeToWebhooks } from "./http/handlers/subscribe-to-webhooks.ts";
 import type { Handlers, PublishedId, SandboxId } from "./http/operations.ts";
-import { createPages } from "./http/pages.ts";
+import { createPages, createSandboxPages } from "./http/pages.ts";
 import { createProbes } from "./http/probes.ts";
 import { createRateLimit, unlimited } from "./http/rate-limit.ts";
 import { type ApiOptions, createApi } from "./http/routes.ts";
@@ -73,6 +73,7 @@ export async function createApp(options: AppOptions): Promise<Express> {
     }),
   );
   if (sandbox) {
+    app.use(await createSandboxPages());
     app.use(
       createApi<SandboxId>({
         ...access,

@@ -7,6 +7,15 @@ import { DataDirLockedError } from "./storage/lock.ts";
 /** How long what is in flight may take after SIGTERM, in milliseconds: more than a caller has to send a head or a body. */
 const DRAIN_LIMIT_MS = 15_000;
 
+/** What to change when the system refuses something at the start, by what it refused. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  listen: "Stop what listens there, or choose another address with HOST and PORT.",
+  getaddrinfo: "Choose another address with HOST or DATABASE_URL.",
+  connect: "Start what should listen there, or choose another database with DATABASE_URL.",
+  mkdir: "Choose a folder that can be written with DATA_DIR.",
+  open: "Choose a folder that can be written with DATA_DIR.",
+};
+
 await main();
 
 async function main(): Promise<void> {
@@ -35,10 +44,8 @@ function isLoopback(host: string): boolean {
 function explain(error: unknown): string {
   if (error instanceof ConfigError || error instanceof DataDirLockedError) return error.message;
   if (!(error instanceof Error)) return String(error);
-  const code = "code" in error ? error.code : undefined;
-  if (code === "EADDRINUSE")
-    return `${error.message}. Stop what listens there, or choose another port with PORT.`;
-  return error.stack ?? error.message;
+  const remedy = "syscall" in error ? REMEDIES[String(error.syscall)] : undefined;
+  return remedy ? `${error.message}. ${remedy}` : (error.stack ?? error.message);
 }
 
 function stopOnSignals(server: RunningServer): void {
@@ -58,7 +65,7 @@ function welcome(url: string): string {
 Sandbox ready.
 
   API           ${url}/v1
-  Docs          ${url}/docs
+  Docs          ${url}/docs  ${url}/docs/sandbox
   Contract      ${url}/openapi.json  ${url}/openapi.yaml
   Health        ${url}/healthz  ${url}/readyz
   Access token  sandbox_${merchant}

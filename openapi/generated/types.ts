@@ -708,13 +708,25 @@ export interface components {
     };
     requestBodies: never;
     headers: {
-        /** @description What is left of your quota, such as `"merchant";r=150;t=1`. Sent when a rate limit is on. */
+        /**
+         * @description What is left of your quota, such as `"merchant";r=99;t=1`. Sent when a rate limit is on.
+         * @example "merchant";r=99;t=1
+         */
         RateLimit: string;
-        /** @description Your quota, such as `"merchant";q=200;w=2`. Sent when a rate limit is on. */
+        /**
+         * @description Your quota, such as `"merchant";q=100;w=1`. Sent when a rate limit is on.
+         * @example "merchant";q=100;w=1
+         */
         RateLimitPolicy: string;
-        /** @description The authentication scheme that the call needs. */
+        /**
+         * @description The authentication scheme that the call needs.
+         * @example Bearer
+         */
         WwwAuthenticate: string;
-        /** @description Seconds to wait before you call again. */
+        /**
+         * @description Seconds to wait before you call again.
+         * @example 1
+         */
         RetryAfter: number;
     };
     pathItems: never;

@@ -13,8 +13,16 @@ export async function createPages(): Promise<Router> {
   const router = express.Router({ caseSensitive: true, strict: true });
   router.get("/openapi.json", await serveText("openapi/generated/openapi.json", "application/json"));
   router.get("/openapi.yaml", await serveText("openapi/generated/openapi.yaml", "application/yaml"));
-  router.get("/docs", await serveDocs());
+  router.get("/docs", await serveDocs("index.html"));
   router.all(["/openapi.json", "/openapi.yaml", "/docs"], refuseMethod);
+  return router;
+}
+
+/** The docs page of the sandbox's own calls. */
+export async function createSandboxPages(): Promise<Router> {
+  const router = express.Router({ caseSensitive: true, strict: true });
+  router.get("/docs/sandbox", await serveDocs("sandbox.html"));
+  router.all("/docs/sandbox", refuseMethod);
   return router;
 }
 
@@ -26,8 +34,8 @@ async function serveText(path: string, type: string): Promise<RequestHandler> {
 }
 
 /** The page is compressed when it is built; its policy allows the scripts that are in it and nothing from elsewhere. */
-async function serveDocs(): Promise<RequestHandler> {
-  const page = await readPage();
+async function serveDocs(name: string): Promise<RequestHandler> {
+  const page = await readPage(name);
   if (!page) return docsMissing;
   const policy = contentSecurityPolicy(page.identity.toString("utf8"));
   return (request, response) => {
@@ -45,8 +53,8 @@ function preferredEncoding(request: express.Request): Encoding {
   return (["br", "gzip"] as const).find((encoding) => accepted.includes(encoding)) ?? "identity";
 }
 
-async function readPage(): Promise<Record<Encoding, Buffer> | undefined> {
-  const read = (encoding: Encoding) => readFile(new URL(`docs/dist/index.html${ENCODINGS[encoding]}`, ROOT));
+async function readPage(name: string): Promise<Record<Encoding, Buffer> | undefined> {
+  const read = (encoding: Encoding) => readFile(new URL(`docs/dist/${name}${ENCODINGS[encoding]}`, ROOT));
   try {
     return { br: await read("br"), gzip: await read("gzip"), identity: await read("identity") };
   } catch (error) {

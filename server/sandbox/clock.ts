@@ -42,7 +42,8 @@ function target(wish: Wish, now: Date): Date {
 function wanted({ to, by, businessDays }: Wish, now: Date): [field: keyof Wish, time: Date | undefined] {
   if (to !== undefined) return ["to", new Date(to)];
   if (by !== undefined) return ["by", plusDuration(now, by)];
-  return ["businessDays", plusBusinessDays(now, businessDays ?? 0)];
+  // None is now, also in the hour that an autumn night repeats: its wall time taken anew could be an hour ago.
+  return ["businessDays", businessDays ? plusBusinessDays(now, businessDays) : now];
 }
 
 function faultOf(time: Date, now: Date): string | undefined {

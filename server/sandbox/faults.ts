@@ -1,15 +1,23 @@
 import type { Violation } from "../http/problem.ts";
 
-/** The caller's fault in one field, found by a handler. */
+/** The caller's fault in one field of the body, or at `/query/…`, found by a handler. */
 export function invalid(pointer: string, message: string) {
   const violations: Violation[] = [{ pointer, message }];
-  return { code: "INVALID_REQUEST", detail: "The call has one fault; see violations.", violations } as const;
+  const where = pointer.startsWith("/query/") ? "call" : "body";
+  return {
+    code: "INVALID_REQUEST",
+    detail: `The ${where} has one fault; see violations.`,
+    violations,
+  } as const;
 }
 
+const UNKNOWN = {
+  payment: "You have no payment with this paymentId. Check the identifier and the access token.",
+  delivery: "You have no delivery with this webhookId. List your deliveries to find it.",
+  subscription: "You have no live subscription with this subscriptionKey.",
+} as const;
+
 /** Another merchant's record, or none. */
-export function unknown(what: "payment" | "delivery", field: string) {
-  return {
-    code: "NOT_FOUND",
-    detail: `You have no ${what} with this ${field}. Check it and the access token.`,
-  } as const;
+export function unknown(what: keyof typeof UNKNOWN) {
+  return { code: "NOT_FOUND", detail: UNKNOWN[what] } as const;
 }

@@ -16,13 +16,12 @@ export function notificationHandlers({ store, clock }: SandboxParts): HandlersOf
 
     async redeliver({ merchant, path: { webhookId } }) {
       const delivery = await store.redeliver({ merchant, webhookId, now: await clock.now() });
-      return delivery ? { status: 202, body: toDelivery(delivery) } : unknown("delivery", "webhookId");
+      return delivery ? { status: 202, body: toDelivery(delivery) } : unknown("delivery");
     },
 
     async endSubscription({ merchant, path: { subscriptionKey } }) {
       const ended = await store.endSubscription({ merchant, subscriptionKey, now: await clock.now() });
-      if (ended) return { status: 204 };
-      return { code: "NOT_FOUND", detail: "You have no live subscription with this subscriptionKey." };
+      return ended ? { status: 204 } : unknown("subscription");
     },
 
     async emitEvent({ merchant, body: { type, resourceId } }) {

@@ -1,7 +1,7 @@
 import { isInCalendar } from "../domain/calendar.ts";
 import { createPaymentId } from "../domain/ids.ts";
 import { toCents } from "../domain/money.ts";
-import type { OriginalStatus } from "../domain/refunds.ts";
+import { ORIGINAL_MOVES, type OriginalStatus } from "../domain/refunds.ts";
 import { existingRecord } from "../http/handlers/issue-refund.ts";
 import type { HandlersOf, RequestBody } from "../http/operations.ts";
 import type { MoveResult } from "../storage/payments.ts";
@@ -58,7 +58,7 @@ export function paymentHandlers({ store, clock }: SandboxParts): HandlersOf<Paym
 
     async getPayment({ merchant, path: { paymentId } }) {
       const record = await store.getPayment({ merchant, paymentId });
-      if (!record) return unknown("payment", "paymentId");
+      if (!record) return unknown("payment");
       return { status: 200, body: toRecord(record) };
     },
 
@@ -100,11 +100,13 @@ function toReply(result: MoveResult, to: OriginalStatus) {
     case "moved":
       return { status: 200, body: toDebit(result.payment) } as const;
     case "not-found":
-      return unknown("payment", "paymentId");
+      return unknown("payment");
     case "impossible":
-      return {
-        code: "IMPOSSIBLE_MOVE",
-        detail: `The payment is ${result.status}, so it can't become ${to}.`,
-      } as const;
+      return { code: "IMPOSSIBLE_MOVE", detail: toRefusal(result.status, to) } as const;
   }
+}
+
+function toRefusal(from: OriginalStatus, to: OriginalStatus): string {
+  const isFinal = !ORIGINAL_MOVES.some((move) => move.from === from);
+  return `The payment is ${from}, ${isFinal ? "which is final, " : ""}so it can not become ${to}.`;
 }

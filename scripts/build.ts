@@ -1,0 +1,4 @@
+import { buildDocs, isDocsCurrent } from "./docs.ts";
+
+/** Builds what is stale, before the server starts. TypeScript needs no build, and the bundle is in the tree. */
+if (!(await isDocsCurrent())) await buildDocs();

@@ -1,0 +1,69 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { withTempDir } from "./files.ts";
+import { runRedocly } from "./redocly.ts";
+
+/** The pages, and the bundle that each shows. */
+export const PAGES = [
+  { contract: "openapi/generated/openapi.yaml", page: "docs/dist/index.html" },
+  { contract: "openapi/generated/sandbox.yaml", page: "docs/dist/sandbox.html" },
+] as const;
+
+const TEMPLATE = "docs/template.hbs";
+
+/** What the pages are built from, beside the tool and the scripts. */
+export const PAGE_SOURCES = [...PAGES.map(({ contract }) => contract), TEMPLATE];
+
+const OPTIONS = { disableTelemetry: true, maxDisplayedEnumValues: 20, schemasExpansionLevel: 1 };
+
+/** Renders a contract as one HTML page that needs nothing from elsewhere and tells nobody who reads it. */
+export async function renderPage(contract: string): Promise<string> {
+  const html = await withTempDir(async (folder) => {
+    const output = join(folder, "index.html");
+    const options = ["--template", TEMPLATE, "--openapi", JSON.stringify(OPTIONS), "--output", output];
+    await runRedocly(["build-docs", contract, "--inlineBundle", ...options]);
+    return readFile(output, "utf8");
+  });
+  return finishPage(html);
+}
+
+/**
+ * Mends what no option of Redoc reaches. Fails where a new release of it has another page, so that nobody finds out by
+ * a request to a stranger's server.
+ */
+function finishPage(html: string): string {
+  if (!/const __redoc_options = \{[^\n]*"disableTelemetry":true[,}]/.test(html)) {
+    throw new Error(
+      "The page would report to Redocly from its readers' browsers: disableTelemetry is not on.",
+    );
+  }
+  return linkWithinPage(embedLogos(html));
+}
+
+const LOGO_ADDRESS = /https:\/\/cdn\.redoc\.ly\/redoc\/logo-mini(-full)?\.svg/g;
+
+/** Redoc loads its two logos, wide and narrow, from a server of its maker. */
+function embedLogos(html: string): string {
+  const count = [...html.matchAll(LOGO_ADDRESS)].length;
+  if (count !== 2) throw new Error(`The page has ${count} addresses of logos, not 2.`);
+  return html.replace(LOGO_ADDRESS, (_, full?: string) =>
+    full ? drawLogo("Redocly", 44) : drawLogo("R", 12),
+  );
+}
+
+/** A logo as a data: address without quotes or backticks, because it stands inside of a script. */
+function drawLogo(text: string, width: number): string {
+  const font = "font-family='sans-serif' font-size='11' font-weight='600' fill='#3a7bff'";
+  const svg = `<svg xmlns='http://www.w3.org/2000/svg' width='${width}' height='14'><text y='11' ${font}>${text}</text></svg>`;
+  return `data:image/svg+xml;base64,${Buffer.from(svg).toString("base64")}`;
+}
+
+/**
+ * The prerendered menu links to paths of a server (`/refunds`) while the page routes by fragments (`#/refunds`), and taking
+ * over the prerendered page does not correct them: opened in a new tab, they would lead nowhere.
+ */
+function linkWithinPage(html: string): string {
+  const scriptStart = html.indexOf('<script type="module">');
+  const prerendered = html.slice(0, scriptStart).replaceAll(' href="/', ' href="#/');
+  return prerendered + html.slice(scriptStart);
+}

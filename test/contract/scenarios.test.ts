@@ -1,0 +1,97 @@
+import { execFile } from "node:child_process";
+import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { startTestServer, type TestServer } from "../helpers/server.ts";
+import { makeTempDir } from "../helpers/temp-dir.ts";
+
+/** As far as this test reads what Redocly reports of a run. */
+type Workflow = { workflowId: string; executedSteps: (Step | Workflow)[] };
+type Step = { stepId: string; checks: { name: string; passed: boolean; condition?: string }[] };
+type Report = { files: Record<string, { executedWorkflows: Workflow[] }> };
+
+const OPENAPI = fileURLToPath(new URL("../../openapi/", import.meta.url));
+const SCENARIOS = "sandbox/scenarios.arazzo.yaml";
+const REDOCLY = createRequire(import.meta.url).resolve("@redocly/cli/bin/cli.js");
+
+const { workflows } = parse(await readFile(join(OPENAPI, SCENARIOS), "utf8")) as {
+  workflows: { workflowId: string; steps: { stepId: string }[] }[];
+};
+
+describe("the scenarios of a merchant's day, run against a fresh sandbox", () => {
+  let server: TestServer;
+  let folder: string;
+  let executed: Workflow[];
+
+  beforeAll(async () => {
+    server = await startTestServer();
+    folder = await makeTempDir();
+    executed = await runScenarios(folder, server.url);
+  });
+  afterAll(async () => {
+    await server?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  test.each(workflows)("$workflowId passes every check of every step", ({ workflowId, steps }) => {
+    const run = executed.find((workflow) => workflow.workflowId === workflowId);
+
+    const checks = run ? checksOf(run) : [];
+    expect(checks.filter(({ passed }) => !passed)).toEqual([]);
+    expect(run?.executedSteps).toHaveLength(steps.length);
+    expect(checks.length).toBeGreaterThan(steps.length);
+    expect(checks.map(({ name }) => name)).toContain("schema check");
+  });
+});
+
+/** A step that calls another workflow has that workflow's steps. */
+function checksOf({ executedSteps }: Workflow): (Step["checks"][number] & { stepId: string })[] {
+  return executedSteps.flatMap((step) =>
+    "executedSteps" in step
+      ? checksOf(step)
+      : step.checks.map((check) => ({ stepId: step.stepId, ...check })),
+  );
+}
+
+/** Runs the scenarios with Redocly's own command, from a folder with copies of them and of the bundles. */
+async function runScenarios(folder: string, server: string): Promise<Workflow[]> {
+  await mkdir(join(folder, "sandbox"));
+  await mkdir(join(folder, "generated"));
+  await cp(join(OPENAPI, SCENARIOS), join(folder, SCENARIOS));
+  for (const name of ["openapi", "sandbox"]) {
+    const bundle = await readFile(join(OPENAPI, `generated/${name}.json`), "utf8");
+    await writeFile(join(folder, `generated/${name}.yaml`), openBranches(bundle));
+  }
+  const servers = ["refunds", "sandbox"].flatMap((source) => ["--server", `${source}=${server}`]);
+  const options = ["--input", "accessToken=sandbox_acme", ...servers, "--json-output", "report.json"];
+  const output = await redocly(folder, ["respect", SCENARIOS, ...options]);
+
+  const report = await readFile(join(folder, "report.json"), "utf8").catch(() => {
+    throw new Error(`redocly did not report: ${output}`);
+  });
+  return Object.values((JSON.parse(report) as Report).files).flatMap((file) => file.executedWorkflows);
+}
+
+/**
+ * The schema check takes every schema that does not say otherwise for closed, also the branches of a condition, which name
+ * only what they are about. Here they say otherwise; the schema around them is as closed as before.
+ */
+function openBranches(bundle: string): string {
+  const document = JSON.parse(bundle, (key, value) =>
+    ["if", "then", "else"].includes(key) ? { ...value, unevaluatedProperties: true } : value,
+  );
+  return JSON.stringify(document);
+}
+
+/** What the command prints; how it ends says no more than its report. */
+function redocly(cwd: string, args: string[]): Promise<string> {
+  const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [REDOCLY, ...args], { cwd, env }, (_error, stdout, stderr) => {
+      resolve(stdout + stderr);
+    });
+  });
+}

@@ -1,0 +1,160 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { cp, rm } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { pino } from "pino";
+import { inject } from "vitest";
+import { readConfig } from "../../server/config.ts";
+import { type RunningServer, type StartOptions, startServer } from "../../server/start.ts";
+import { makeTempDir } from "./temp-dir.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+
+/** Settings as the environment gives them. */
+type Settings = Readonly<Record<string, string>>;
+
+export type TestServerOptions = Partial<Omit<StartOptions, "logger">> & {
+  /** Beside a free port and a data folder of its own. */
+  readonly env?: Settings;
+  /** A folder that the test removes itself; without one, the server has its own. */
+  readonly dataDir?: string;
+};
+
+/** A server inside the test's process. */
+export type TestServer = RunningServer &
+  AsyncDisposable & {
+    readonly dataDir: string;
+    /** Every line logged so far, as JSON text. */
+    readonly logLines: readonly string[];
+  };
+
+/** Starts the server of a sandbox on a free port; its tables are a copy of those that the test run made once. */
+export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const { env, dataDir: givenDir, ...startOptions } = options;
+  const { dataDir, remove } = await prepareDataDir(givenDir);
+  const logLines: string[] = [];
+  const logger = pino({ level: "trace" }, { write: (line) => logLines.push(line) });
+  try {
+    const config = readConfig({ PORT: "0", DATA_DIR: dataDir, ...env });
+    const server = await startServer(config, { logger, ...startOptions });
+    const close = () => server.close().then(remove);
+    return { ...server, close, dataDir, logLines, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+async function prepareDataDir(given: string | undefined) {
+  if (given !== undefined) return { dataDir: given, remove: async () => {} };
+  const dataDir = await makeTempDir();
+  await cp(inject("embeddedTemplateDir"), dataDir, { recursive: true });
+  return { dataDir, remove: () => rm(dataDir, { recursive: true, force: true }) };
+}
+
+/** How a process ended, and all that it printed. */
+export type Exit = {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+};
+
+/** A server as operators run it. */
+export type ServerProcess = AsyncDisposable & {
+  readonly url: string;
+  /** What it had printed when it was ready. */
+  readonly welcome: string;
+  readonly dataDir: string;
+  kill(signal: NodeJS.Signals): void;
+  readonly exit: Promise<Exit>;
+};
+
+/** Runs `node server/main.ts` until it has printed its address. Rejects with what it said when it ends before that. */
+export async function spawnServer(
+  options: { readonly env?: Settings; readonly dataDir?: string } = {},
+): Promise<ServerProcess> {
+  const { dataDir, remove } = await prepareDataDir(options.dataDir);
+  const { child, exit, output } = launch({ PORT: "0", DATA_DIR: dataDir, ...options.env });
+  const dispose = async () => {
+    child.kill("SIGKILL");
+    await exit;
+    await remove();
+  };
+  try {
+    const welcome = await untilPrinted(child, exit, output);
+    const url = /https?:\/\/[^/\s]+/.exec(welcome)?.[0] ?? "";
+    const kill = (signal: NodeJS.Signals) => void child.kill(signal);
+    return { url, welcome, dataDir, kill, exit, [Symbol.asyncDispose]: dispose };
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+}
+
+/** Runs `node server/main.ts` that is expected to end by itself. */
+export async function runServer(env: Settings): Promise<Exit> {
+  return launch(env).exit;
+}
+
+function launch(env: Settings) {
+  // Nothing of the environment of the test run but where programs are: its settings would be the server's.
+  const child = spawn(process.execPath, ["server/main.ts"], {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const output = { stdout: "", stderr: "" };
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    output.stdout += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    output.stderr += text;
+  });
+  const exit: Promise<Exit> = once(child, "close").then(([code, signal]) => ({ code, signal, ...output }));
+  return { child, exit, output };
+}
+
+/** The curl line is the last thing it prints, and a newline ends it. */
+async function untilPrinted(
+  child: ChildProcess,
+  exit: Promise<Exit>,
+  output: { stdout: string },
+): Promise<string> {
+  const ended = exit.then((end) => {
+    throw new Error(`the server ended with ${end.code ?? end.signal}: ${end.stderr}`);
+  });
+  while (!/curl .*\n/.test(output.stdout)) {
+    await Promise.race([ended, child.stdout && once(child.stdout, "data")]);
+  }
+  ended.catch(() => {});
+  return output.stdout;
+}
+
+export type PostOptions = {
+  /** Whose call it is; null sends no `Authorization`. Without it, acme's. */
+  readonly token?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+export type Answer<Body> = { readonly status: number; readonly headers: Headers; readonly body: Body };
+
+/** Sends a call with the headers that the interface asks for. A text is sent as it is, anything else as JSON. */
+export async function post<Body = unknown>(
+  url: string,
+  path: string,
+  body: unknown,
+  { token = "sandbox_acme", headers = {} }: PostOptions = {},
+): Promise<Answer<Body>> {
+  const response = await fetch(url + path, {
+    method: "POST",
+    headers: {
+      "Content-Type": "application/json",
+      Accept: "application/json",
+      ...(token !== null && { Authorization: `Bearer ${token}` }),
+      ...headers,
+    },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+  return { status: response.status, headers: response.headers, body: (await response.json()) as Body };
+}

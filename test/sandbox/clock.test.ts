@@ -1,0 +1,160 @@
+import { randomBytes } from "node:crypto";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createTestDatabase, engines } from "../helpers/databases.ts";
+import { startTestServer, type TestServer } from "../helpers/server.ts";
+import { refundOf } from "../server/given.ts";
+import { faultAt, problemOf, type Sandbox, sandboxOf } from "./call.ts";
+import { eventsOf, givenSandboxMerchant } from "./given.ts";
+
+/** A Monday, 10:00 in New York. */
+const NOW = new Date("2026-11-16T15:00:00.000Z");
+const AT = NOW.toISOString();
+
+describe("the sandbox's clock", () => {
+  let server: TestServer;
+  let realNow = NOW;
+  let sandbox: Sandbox;
+
+  beforeAll(async () => {
+    server = await startTestServer({ realNow: () => realNow });
+    sandbox = sandboxOf(server);
+    return () => server.close();
+  });
+  beforeEach(async () => {
+    realNow = NOW;
+    await server.database.db.deleteFrom("clock").execute();
+  });
+
+  const read = async () => (await sandbox("getClock")).body.now;
+  const advance = async (body: unknown) => (await sandbox("advanceClock", { body })).body.now;
+
+  test("shows real time until it is advanced, and then runs on from there", async () => {
+    expect(await read()).toBe(AT);
+
+    expect(await advance({ by: "PT30M" })).toBe("2026-11-16T15:30:00.000Z");
+    realNow = new Date(NOW.getTime() + 1);
+
+    expect(await read()).toBe("2026-11-16T15:30:00.001Z");
+  });
+
+  test.each([
+    [{ by: "PT1S" }, "2026-11-16T15:00:01.000Z"],
+    [{ by: "P1D" }, "2026-11-17T15:00:00.000Z"],
+    [{ by: "P1Y2M3D" }, "2028-01-19T15:00:00.000Z"],
+    [{ by: "P2W" }, "2026-11-30T15:00:00.000Z"],
+    [{ by: "PT0S" }, AT],
+    [{ businessDays: 0 }, AT],
+    [{ businessDays: 3 }, "2026-11-19T15:00:00.000Z"],
+    [{ businessDays: 8 }, "2026-11-27T15:00:00.000Z"],
+    [{ to: AT }, AT],
+    [{ to: "2026-11-20T10:00:00-05:00" }, "2026-11-20T15:00:00.000Z"],
+    [{ to: "2099-12-31T23:59:59Z" }, "2099-12-31T23:59:59.000Z"],
+  ])("moves by %j to %s", async (wish, now) => {
+    expect(await advance(wish)).toBe(now);
+    expect(await read()).toBe(now);
+  });
+
+  test.each([
+    ["2026-10-30T14:00:00.000Z", { businessDays: 1 }, "2026-11-02T15:00:00.000Z"],
+    ["2026-10-30T14:00:00.000Z", { by: "P3D" }, "2026-11-02T15:00:00.000Z"],
+    ["2026-10-30T14:00:00.000Z", { by: "PT72H" }, "2026-11-02T14:00:00.000Z"],
+    // 01:30 for the second time: the same wall time today is now, and not the hour before.
+    ["2026-11-01T06:30:00.000Z", { businessDays: 0 }, "2026-11-01T06:30:00.000Z"],
+    ["2026-11-01T06:30:00.000Z", { by: "P1D" }, "2026-11-02T06:30:00.000Z"],
+    ["2027-03-13T07:30:00.000Z", { by: "P1D" }, "2027-03-14T07:30:00.000Z"],
+  ])("keeps Eastern wall time over a change of daylight saving: at %s, %j", async (at, wish, now) => {
+    realNow = new Date(at);
+
+    expect(await advance(wish)).toBe(now);
+  });
+
+  test.each([
+    [{ to: "2026-11-16T14:59:59.999Z" }, "/to", `must not lie before the sandbox's time, which is ${AT}`],
+    [{ to: "2100-01-01T00:00:00Z" }, "/to", "must not lead beyond the year 2099"],
+    [{ to: "tomorrow" }, "/to", expect.stringContaining("must be a time")],
+    [{ to: "2026-11-31T12:00:00Z" }, "/to", expect.stringContaining("must be a time")],
+    [{ to: 1795000000 }, "/to", expect.stringContaining("string")],
+    [{ by: "half an hour" }, "/by", expect.stringContaining("must be a duration")],
+    [{ by: "-PT1H" }, "/by", expect.stringContaining("must be a duration")],
+    [{ by: "P74Y" }, "/by", "must not lead beyond the year 2099"],
+    [{ by: `P${"9".repeat(60)}D` }, "/by", expect.any(String)],
+    [{ by: "P" }, "/by", expect.any(String)],
+    [{ businessDays: -1 }, "/businessDays", "must be >= 0"],
+    [{ businessDays: 1.5 }, "/businessDays", expect.stringContaining("integer")],
+    [{ businessDays: "3" }, "/businessDays", expect.stringContaining("integer")],
+    [{ businessDays: 20_000 }, "/businessDays", "must not lead beyond the year 2099"],
+    [{ businessDays: 20_001 }, "/businessDays", expect.stringContaining("20000")],
+    [{ minutes: 30 }, "/minutes", expect.stringContaining("remove it")],
+    [{}, "", expect.any(String)],
+    [{ by: "PT1H", businessDays: 1 }, "", expect.any(String)],
+    [[], "", expect.any(String)],
+  ])("refuses %j, names %j and stays where it is", async (body, pointer, message) => {
+    const answer = await sandbox("advanceClock", { body });
+
+    expect(problemOf(answer)).toEqual(faultAt(pointer, message));
+    expect(await read()).toBe(AT);
+  });
+
+  test("is the same for every merchant", async () => {
+    await advance({ businessDays: 1 });
+
+    expect((await sandbox("getClock", { token: "sandbox_globex" })).body.now).toBe(await read());
+  });
+
+  test.each(["getClock", "advanceClock"] as const)("needs an access token: %s", async (id) => {
+    const answer = await sandbox(id, { token: null, ...(id === "advanceClock" && { body: { by: "P1D" } }) });
+
+    expect(problemOf(answer)).toMatchObject({ status: 401, errorCode: "UNAUTHORIZED" });
+    expect(await read()).toBe(AT);
+  });
+
+  test("answers an advance when every refund that fell due is authorized, each with its event", async () => {
+    const acme = await givenSandboxMerchant(server);
+    const { paymentId } = await acme.create({ settledAt: AT });
+    const refunds = await Promise.all(
+      Array.from({ length: 20 }, async () => (await acme.issue(refundOf(paymentId))).body.paymentId),
+    );
+
+    const now = await advance({ businessDays: 3 });
+
+    for (const refund of refunds) {
+      expect(await acme.get(refund)).toMatchObject({
+        paymentStatus: "AUTHORIZED",
+        history: [
+          { paymentStatus: "PENDING", at: AT },
+          { paymentStatus: "AUTHORIZED", at: now },
+        ],
+      });
+      expect(await eventsOf(server, refund)).toEqual([
+        { type: "refund.pending", sequence: 1, occurred_at: NOW },
+        { type: "refund.authorized", sequence: 2, occurred_at: new Date(now) },
+      ]);
+    }
+  });
+});
+
+describe.each(engines)("the sandbox's clock on %s", (engine) => {
+  test("takes advances in parallel one after the other and loses none, over a restart too", async () => {
+    const database = await createTestDatabase(engine);
+    const { databaseUrl, dataDir } = database.options;
+    const ENCRYPTION_KEY = randomBytes(32).toString("base64");
+    const env = databaseUrl === undefined ? undefined : { DATABASE_URL: databaseUrl, ENCRYPTION_KEY };
+    const start = () => startTestServer({ dataDir, realNow: () => NOW, ...(env && { env }) });
+    const replicas = [await start(), ...(engine === "postgres" ? [await start()] : [])];
+    const advance = async (count: number) => {
+      const replica = replicas[count % replicas.length] as TestServer;
+      return (await sandboxOf(replica)("advanceClock", { body: { by: "PT1H" } })).body.now;
+    };
+
+    const answers = await Promise.all(Array.from({ length: 24 }, (_, count) => advance(count)));
+    for (const replica of replicas) await replica.close();
+    const restarted = await start();
+    const after = (await sandboxOf(restarted)("getClock")).body.now;
+    await restarted.close();
+    await database.remove();
+
+    expect(after).toBe("2026-11-17T15:00:00.000Z");
+    expect(answers.toSorted().at(-1)).toBe(after);
+    expect(answers.toSorted()[0]?.localeCompare(AT)).toBe(1);
+  });
+});

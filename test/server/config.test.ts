@@ -1,0 +1,110 @@
+import { resolve } from "node:path";
+import { describe, expect, test } from "vitest";
+import { ConfigError, readConfig } from "../../server/config.ts";
+
+const KEY = Buffer.alloc(32, 1).toString("base64");
+const OLD_KEY = Buffer.alloc(32, 2).toString("base64");
+const DATABASE_URL = "postgres://user@localhost/refunds";
+
+describe("the settings", () => {
+  test("are those of a sandbox on this machine when nothing is set", () => {
+    const expected = {
+      host: "127.0.0.1",
+      port: 3000,
+      mode: "sandbox",
+      databaseUrl: undefined,
+      dataDir: resolve(".data"),
+      encryptionKeys: [],
+      rateLimit: undefined,
+      allowPrivateTargets: false,
+      logLevel: "warn",
+    };
+
+    expect(readConfig({})).toEqual(expected);
+    const empty = {
+      HOST: "",
+      PORT: "",
+      MODE: "",
+      DATABASE_URL: "",
+      DATA_DIR: "",
+      ENCRYPTION_KEY: "",
+      RATE_LIMIT: "",
+    };
+    expect(readConfig(empty)).toEqual(expected);
+  });
+
+  test("are read from the environment", () => {
+    const config = readConfig({
+      HOST: "0.0.0.0",
+      PORT: "8080",
+      DATABASE_URL,
+      DATA_DIR: "/var/lib/refunds",
+      ENCRYPTION_KEY: `${KEY}\n`,
+      ENCRYPTION_KEYS_OLD: `${OLD_KEY},${KEY}`,
+      RATE_LIMIT: "5",
+      WEBHOOK_ALLOW_PRIVATE: "true",
+      LOG_LEVEL: "debug",
+    });
+
+    expect(config).toEqual({
+      host: "0.0.0.0",
+      port: 8080,
+      mode: "sandbox",
+      databaseUrl: DATABASE_URL,
+      dataDir: "/var/lib/refunds",
+      encryptionKeys: [KEY, OLD_KEY, KEY].map((key) => Buffer.from(key, "base64")),
+      rateLimit: 5,
+      allowPrivateTargets: true,
+      logLevel: "debug",
+    });
+  });
+
+  test.each([
+    ["PORT", { PORT: "http" }],
+    ["PORT", { PORT: "-1" }],
+    ["PORT", { PORT: "65536" }],
+    ["PORT", { PORT: "80.5" }],
+    ["PORT", { PORT: " 80" }],
+    ["PORT", { PORT: "1e3" }],
+    ["MODE", { MODE: "prod" }],
+    ["MODE", { MODE: "Sandbox" }],
+    ["DATABASE_URL", { DATABASE_URL: "mysql://localhost/refunds" }],
+    ["DATABASE_URL", { DATABASE_URL: "localhost" }],
+    ["ENCRYPTION_KEY", { DATABASE_URL }],
+    ["ENCRYPTION_KEY", { ENCRYPTION_KEY: "secret" }],
+    ["ENCRYPTION_KEY", { ENCRYPTION_KEY: Buffer.alloc(31).toString("base64") }],
+    ["ENCRYPTION_KEY", { ENCRYPTION_KEY: "0".repeat(64) }],
+    ["ENCRYPTION_KEYS_OLD", { ENCRYPTION_KEYS_OLD: OLD_KEY }],
+    ["ENCRYPTION_KEYS_OLD", { ENCRYPTION_KEY: KEY, ENCRYPTION_KEYS_OLD: `${OLD_KEY},secret` }],
+    ["RATE_LIMIT", { RATE_LIMIT: "0" }],
+    ["RATE_LIMIT", { RATE_LIMIT: "-5" }],
+    ["RATE_LIMIT", { RATE_LIMIT: "1.5" }],
+    ["RATE_LIMIT", { RATE_LIMIT: "none" }],
+    ["WEBHOOK_ALLOW_PRIVATE", { WEBHOOK_ALLOW_PRIVATE: "yes" }],
+    ["LOG_LEVEL", { LOG_LEVEL: "loud" }],
+    ["DATABASE_URL", { MODE: "production" }],
+    ["ENCRYPTION_KEY", { MODE: "production", DATABASE_URL }],
+    [
+      "WEBHOOK_ALLOW_PRIVATE",
+      { MODE: "production", DATABASE_URL, ENCRYPTION_KEY: KEY, WEBHOOK_ALLOW_PRIVATE: "true" },
+    ],
+  ])("are refused by the name of the one that is wrong (%s, %j)", (name, env) => {
+    const read = () => readConfig(env);
+
+    expect(read).toThrow(ConfigError);
+    expect(read).toThrow(new RegExp(`^${name}\\b`));
+  });
+
+  test("that are secret are never repeated in what is said about them", () => {
+    const password = "hunter2-hunter2";
+    const wrong = [
+      { ENCRYPTION_KEY: password },
+      { ENCRYPTION_KEY: KEY, ENCRYPTION_KEYS_OLD: password },
+      { DATABASE_URL: `mysql://user:${password}@localhost/refunds` },
+    ];
+
+    for (const env of wrong) {
+      expect(() => readConfig(env)).toThrow(expect.not.stringContaining(password));
+    }
+  });
+});

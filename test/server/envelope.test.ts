@@ -1,0 +1,178 @@
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { post, startTestServer, type TestServer } from "../helpers/server.ts";
+import { countRows } from "./given.ts";
+import { exchange, head } from "./raw-http.ts";
+
+describe("a call", () => {
+  let server: TestServer;
+  let url: string;
+  let before: Awaited<ReturnType<typeof countRows>>;
+
+  beforeAll(async () => {
+    server = await startTestServer();
+    url = server.url;
+    before = await countRows(server);
+  });
+  // No call of this file is served, so that each test also says: and nothing is stored.
+  afterAll(async () => {
+    expect(await countRows(server)).toEqual(before);
+    await server.close();
+  });
+
+  const forbidden = { status: 403, errorDetails: { errorCode: "FORBIDDEN" } };
+
+  describe("to another path", () => {
+    test.each([
+      "//v1/refunds",
+      "/v1/refunds/",
+      "/V1/Refunds",
+      "/v1//refunds",
+      "/v1/%2e%2e/v1/refunds",
+      "/v1/../v1/refunds",
+      "/v1/refunds%2f",
+      "/v1/%72efunds",
+      "/v1/refunds%",
+      "/%c0%ae",
+      "/v1/refunds;a=1",
+      "/v1/webhook/subscribe/",
+      "/v1/webhook",
+      "/v1",
+      "/",
+      "*",
+    ])("is answered 404 (%s)", async (path) => {
+      const { status, body } = await exchange(url, head(path, { "Content-Length": 2 }), "{}");
+
+      expect([status, body]).toMatchObject([404, { errorDetails: { errorCode: "NOT_FOUND" } }]);
+    });
+  });
+
+  test.each(["/v1/refunds", "/v1/webhook/subscribe"])(
+    "with another method is answered 405 (%s)",
+    async (path) => {
+      for (const method of ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
+        const response = await fetch(url + path, { method });
+
+        expect([method, response.status, response.headers.get("allow")]).toEqual([method, 405, "POST"]);
+        const problem = method === "HEAD" ? undefined : await response.json();
+        if (problem) expect(problem).toMatchObject({ errorDetails: { errorCode: "METHOD_NOT_ALLOWED" } });
+      }
+    },
+  );
+
+  describe("with a body in another media type", () => {
+    test.each([
+      ["none", { "Content-Type": null }],
+      ["text/plain", { "Content-Type": "text/plain" }],
+      ["a form", { "Content-Type": "application/x-www-form-urlencoded" }],
+      ["a kind of JSON", { "Content-Type": "application/problem+json" }],
+      ["UTF-16", { "Content-Type": "application/json; charset=utf-16" }],
+      ["nonsense", { "Content-Type": ";;" }],
+      ["an encoding that changes nothing", { "Content-Encoding": "identity" }],
+    ])("is answered 415 (%s)", async (_name, headers) => {
+      const { status, body } = await exchange(
+        url,
+        head("/v1/refunds", { "Content-Length": 2, ...headers }),
+        "{}",
+      );
+
+      expect([status, body]).toMatchObject([415, { errorDetails: { errorCode: "UNSUPPORTED_MEDIA_TYPE" } }]);
+    });
+
+    test.each([
+      "application/json",
+      "APPLICATION/JSON",
+      'application/json; charset="UTF-8"',
+      "application/json;a=b",
+    ])("is read as JSON (%s)", async (type) => {
+      const { status } = await post(url, "/v1/refunds", {}, { headers: { "Content-Type": type } });
+
+      expect(status).toBe(400);
+    });
+
+    test("is answered 415 on its head alone: a bomb is never unpacked, not even read", async () => {
+      const bomb = gzipSync(Buffer.alloc(10_000_000));
+      const headers = { "Content-Length": bomb.length, "Content-Encoding": "gzip" };
+
+      const { status } = await exchange(url, head("/v1/refunds", headers));
+
+      expect(status).toBe(415);
+    });
+  });
+
+  describe("that accepts", () => {
+    const problem = "application/problem+json; charset=utf-8";
+    const json = "application/json; charset=utf-8";
+
+    test.each([
+      ["nothing in particular", null, problem],
+      ["anything", "*/*", problem],
+      ["any application type", "application/*", problem],
+      ["both types", "application/json, application/problem+json", problem],
+      ["JSON", "application/json", json],
+      ["JSON in capitals", "APPLICATION/JSON", json],
+      ["JSON with its charset", "application/json; charset=utf-8", json],
+      ["JSON last of all", "text/html, application/json;q=0.1", json],
+      ["JSON and nothing else", "application/json, */*;q=0", json],
+    ])("%s gets problems in that type", async (_name, accept, type) => {
+      const answer = await exchange(url, head("/v1/refunds", { "Content-Length": 2, Accept: accept }), "{}");
+
+      expect([answer.status, answer.headers["content-type"]]).toEqual([400, type]);
+    });
+
+    test.each([
+      "text/xml",
+      "application/problem+json",
+      "application/json;q=0",
+      "*/*, application/json;q=0",
+      "json",
+    ])("no JSON is answered 406 (%s)", async (accept) => {
+      const { status, body } = await exchange(
+        url,
+        head("/v1/refunds", { "Content-Length": 2, Accept: accept }),
+        "{}",
+      );
+
+      expect([status, body]).toMatchObject([406, { errorDetails: { errorCode: "NOT_ACCEPTABLE" } }]);
+    });
+  });
+
+  describe("to a sandbox that is bound to this machine", () => {
+    test.each([
+      "evil.test",
+      "localhost.evil.test",
+      "127.0.0.1@evil.test",
+      "127.0.0.1.",
+      "localhost:x",
+      "0.0.0.0",
+      "",
+    ])("under another name is answered 403 (%s)", async (host) => {
+      const { body } = await exchange(url, head("/v1/refunds", { Host: host, "Content-Length": 2 }), "{}");
+
+      expect(body).toMatchObject(forbidden);
+    });
+
+    test("under another name in its target is answered 403", async () => {
+      const { body } = await exchange(
+        url,
+        head("http://evil.test/v1/refunds", { "Content-Length": 2 }),
+        "{}",
+      );
+
+      expect(body).toMatchObject(forbidden);
+    });
+
+    test.each(["localhost", "LOCALHOST:3000", "127.0.0.1", "127.0.0.1:1", "[::1]", "[::1]:8080"])(
+      "under the name %s is served",
+      async (host) => {
+        const { status } = await exchange(
+          url,
+          head("/v1/refunds", { Host: host, "Content-Length": 2 }),
+          "{}",
+        );
+
+        expect(status).toBe(400);
+      },
+    );
+  });
+});

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startTestServer, type TestServer } from "../helpers/server.ts";
+import { givenMerchant, givenPayment, type Problem, refundOf } from "./given.ts";
+import { exchange, head } from "./raw-http.ts";
+
+/** A call with every fault at once; each step of the test mends one more. */
+type Call = {
+  target: string;
+  method: string;
+  token: string;
+  accept: string;
+  type: string;
+  body: string;
+};
+
+describe("the checks of a refund call", () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startTestServer({ env: { RATE_LIMIT: "1" } });
+  });
+  afterAll(() => server.close());
+
+  async function send({ target, method, token, accept, type, body }: Call): Promise<string> {
+    const headers = {
+      Authorization: `Bearer ${token}`,
+      Accept: accept,
+      "Content-Type": type,
+      "Content-Length": Buffer.byteLength(body),
+    };
+    const { status, body: answer } = await exchange(server.url, head(`${method} ${target}`, headers), body);
+    const code = (answer as Problem).errorDetails?.errorCode;
+    return code ? `${status} ${code}` : `${status}`;
+  }
+
+  /** A merchant of its own for each call, because each has the quota of one call a second. */
+  async function newToken(): Promise<string> {
+    return (await givenMerchant(server)).token;
+  }
+
+  /** Calls so often at once that the quota can't do for all, and resolves with the answer to one that came too much. */
+  async function sendTooOften(call: Call): Promise<string> {
+    const answers = await Promise.all(Array.from({ length: 10 }, () => send(call)));
+    return answers.find((answer) => answer.startsWith("429")) ?? "never limited";
+  }
+
+  test("come in the documented order, and the first that applies answers", async () => {
+    const { merchant, token: owner } = await givenMerchant(server);
+    const paymentId = await givenPayment(server, { merchant, requestKey: "used" });
+    const unscoped = (await givenMerchant(server, ["webhooks"])).token;
+    const used = refundOf("pay_unknown", { requestKey: "used" });
+
+    const everythingWrong: Call = {
+      target: "/v1/refund",
+      method: "PUT",
+      token: "nobody",
+      accept: "text/xml",
+      type: "text/plain",
+      body: "x".repeat(70_000),
+    };
+    const mended: [answer: string, mend: () => Partial<Call> | Promise<Partial<Call>>][] = [
+      ["404 NOT_FOUND", () => ({})],
+      ["405 METHOD_NOT_ALLOWED", () => ({ target: "/v1/refunds" })],
+      ["401 UNAUTHORIZED", () => ({ method: "POST" })],
+      ["403 FORBIDDEN", () => ({ token: unscoped })],
+      ["429 RATE_LIMITED", async () => ({ token: await newToken() })],
+      ["406 NOT_ACCEPTABLE", async () => ({ token: await newToken() })],
+      ["415 UNSUPPORTED_MEDIA_TYPE", async () => ({ token: await newToken(), accept: "application/json" })],
+      ["413 PAYLOAD_TOO_LARGE", async () => ({ token: await newToken(), type: "application/json" })],
+      [
+        "400 INVALID_REQUEST",
+        async () => ({ token: await newToken(), body: JSON.stringify({ ...used, amount: 1 }) }),
+      ],
+      ["409 DUPLICATE_REQUEST_KEY", () => ({ token: owner, body: JSON.stringify(used) })],
+      ["404 NOT_FOUND", async () => ({ token: await newToken() })],
+    ];
+
+    const answers = [];
+    let call = everythingWrong;
+    for (const [expected, mend] of mended) {
+      call = { ...call, ...(await mend()) };
+      answers.push(await (expected === "429 RATE_LIMITED" ? sendTooOften(call) : send(call)));
+    }
+
+    expect(answers).toEqual(mended.map(([answer]) => answer));
+    const { merchant: rich, token } = await givenMerchant(server);
+    const own = await givenPayment(server, { merchant: rich, paymentId });
+    expect(await send({ ...call, token, body: JSON.stringify(refundOf(own)) })).toBe("201");
+  });
+});

@@ -1,0 +1,114 @@
+import { readFile } from "node:fs/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { post, startTestServer, type TestServer } from "../helpers/server.ts";
+import { type Problem, refundOf, subscriptionTo } from "./given.ts";
+import { exchange, head } from "./raw-http.ts";
+
+describe("a running server", () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startTestServer();
+  });
+  afterAll(() => server.close());
+
+  test.each([
+    ["/healthz", { status: "ok" }],
+    ["/readyz", { status: "ready" }],
+  ])("answers %s with 200", async (path, body) => {
+    const response = await fetch(server.url + path);
+
+    expect([response.status, await response.json()]).toEqual([200, body]);
+  });
+
+  test("serves the contract as it was generated, as JSON and as YAML", async () => {
+    const generated = new URL("../../openapi/generated/openapi.json", import.meta.url);
+
+    const json = await fetch(`${server.url}/openapi.json`);
+    const yaml = await fetch(`${server.url}/openapi.yaml`);
+
+    expect(json.headers.get("content-type")).toBe("application/json; charset=utf-8");
+    expect(yaml.headers.get("content-type")).toMatch(/^application\/yaml/);
+    const text = await json.text();
+    expect(text).toBe(await readFile(generated, "utf8"));
+    expect(parse(await yaml.text())).toEqual(JSON.parse(text));
+  });
+
+  test.each(["/healthz", "/readyz", "/openapi.json", "/openapi.yaml", "/docs"])(
+    "lets %s only be read",
+    async (path) => {
+      for (const method of ["POST", "PUT", "DELETE", "OPTIONS"]) {
+        const response = await fetch(server.url + path, { method });
+
+        expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+        await response.arrayBuffer();
+      }
+    },
+  );
+
+  test("does not let a browser's page of another host read anything", async () => {
+    const { status } = await exchange(server.url, head("GET /openapi.json", { Host: "evil.test" }));
+    const response = await fetch(`${server.url}/openapi.json`, { headers: { Origin: "https://evil.test" } });
+
+    expect(status).toBe(403);
+    expect(response.headers.get("access-control-allow-origin")).toBeNull();
+    await response.arrayBuffer();
+  });
+});
+
+describe("a server whose database is gone", () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startTestServer();
+    await server.database.close();
+  });
+  afterAll(() => server.close());
+
+  test("is alive but not ready", async () => {
+    const [healthz, readyz] = await Promise.all(
+      ["/healthz", "/readyz"].map((path) => fetch(server.url + path)),
+    );
+
+    expect([healthz?.status, readyz?.status]).toEqual([200, 503]);
+    expect(await readyz?.json()).toEqual({ status: "unavailable" });
+  });
+
+  test.each([
+    ["/v1/refunds", refundOf("pay_settled")],
+    ["/v1/webhook/subscribe", subscriptionTo("http://127.0.0.1:9/")],
+  ])("answers %s with 503 and says when to come again", async (path, body) => {
+    const answer = await post<Problem>(server.url, path, body);
+
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "1"]);
+    expect(answer.body).toMatchObject({ status: 503, errorDetails: { errorCode: "UNAVAILABLE" } });
+  });
+
+  test("still tells callers of a wrong path or method", async () => {
+    const statuses = await Promise.all(["/v1/refund", "/v1/refunds"].map((path) => fetch(server.url + path)));
+
+    expect(statuses.map(({ status }) => status)).toEqual([404, 405]);
+  });
+});
+
+test("a fault of our own is answered 500 with nothing but the id under which it is logged", async () => {
+  await using server = await startTestServer();
+  await server.database.db.schema.dropTable("events").execute();
+
+  const { status, body } = await post<Problem>(server.url, "/v1/refunds", refundOf("pay_settled"));
+
+  const detail = "Something went wrong on our side. Repeat the call; for a refund, with the same requestKey.";
+  expect([status, body]).toEqual([
+    500,
+    {
+      type: "urn:problem:internal-error",
+      title: "Internal error",
+      status: 500,
+      detail,
+      instance: body.instance,
+      errorDetails: { errorCode: "INTERNAL_ERROR", errorMessage: detail },
+    },
+  ]);
+  const requestId = body.instance.replace("urn:uuid:", "");
+  const logged = server.logLines.filter((line) => line.includes(requestId));
+  expect(logged.some((line) => line.includes('relation \\"events\\" does not exist'))).toBe(true);
+});

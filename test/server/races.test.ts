@@ -1,0 +1,125 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { getPayment } from "../../server/storage/payments.ts";
+import { type Answer, post, startTestServer, type TestServer } from "../helpers/server.ts";
+import {
+  type Duplicate,
+  dollars,
+  givenMerchant,
+  givenPayment,
+  type Problem,
+  type Refund,
+  refundOf,
+  type Subscription,
+  subscriptionTo,
+} from "./given.ts";
+
+describe("at the same time", { timeout: 30_000 }, () => {
+  let server: TestServer;
+  let merchant: string;
+  let token: string;
+
+  beforeAll(async () => {
+    server = await startTestServer();
+    ({ merchant, token } = await givenMerchant(server));
+  });
+  afterAll(() => server.close());
+
+  const issue = <Body = Refund>(body: unknown) => post<Body>(server.url, "/v1/refunds", body, { token });
+
+  /** The refunds that are stored under a requestKey, and the events of each. */
+  async function storedUnder(requestKey: string) {
+    const { db } = server.database;
+    const refunds = await db
+      .selectFrom("payments")
+      .select(["payment_id", "amount_cents"])
+      .where("request_key", "=", requestKey)
+      .execute();
+    const ids = refunds.map((refund) => refund.payment_id);
+    const events = await db.selectFrom("events").select("type").where("resource_id", "in", ids).execute();
+    return { refunds, events };
+  }
+
+  test("50 refunds of 10.00 on 100.00 make exactly 10 that live", async () => {
+    const paymentId = await givenPayment(server, { merchant });
+
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => issue(refundOf(paymentId, { amount: dollars(10) }))),
+    );
+
+    const outcomes = answers.map(({ status, body }) => [
+      status,
+      body.errorDetails?.errorCode ?? body.paymentStatus,
+    ]);
+    const live = outcomes.filter(([, outcome]) => outcome === "AUTHORIZED");
+    const failed = outcomes.filter(([, outcome]) => outcome === "AMOUNT_EXCEEDS_REFUNDABLE");
+    expect([live.length, failed.length]).toEqual([10, 40]);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+    const payment = await getPayment(server.database.db, { merchant, paymentId });
+    expect(payment).toMatchObject({ refundedCents: 100_00 });
+  });
+
+  test("200 calls with one requestKey make one refund, and 199 answers name it", async () => {
+    const paymentId = await givenPayment(server, { merchant });
+    const request = refundOf(paymentId, { requestKey: randomUUID(), clientReferenceId: "order-1" });
+
+    const answers = await Promise.all(Array.from({ length: 200 }, () => issue<Refund | Duplicate>(request)));
+
+    const [issued, ...others] = answers.toSorted((a, b) => a.status - b.status) as [
+      Answer<Refund>,
+      ...Answer<Duplicate>[],
+    ];
+    expect(issued.status).toBe(201);
+    expect(others.map(({ status, body }) => ({ status, existing: body.existing }))).toEqual(
+      others.map(() => ({
+        status: 409,
+        existing: { ...issued.body, originalPaymentId: paymentId, amount: dollars(1) },
+      })),
+    );
+    expect(await storedUnder(request.requestKey)).toEqual({
+      refunds: [{ payment_id: issued.body.paymentId, amount_cents: 1_00 }],
+      events: [{ type: "refund.authorized" }],
+    });
+  });
+
+  test("two calls with one requestKey and different amounts make one refund, of one of the amounts", async () => {
+    const paymentId = await givenPayment(server, { merchant });
+    const request = refundOf(paymentId);
+    const amounts = [dollars(1), dollars(2)];
+
+    const answers = await Promise.all(
+      amounts.map((amount) => issue<Refund & Duplicate>({ ...request, amount })),
+    );
+
+    const winner = answers.findIndex(({ status }) => status === 201);
+    const loser = answers[1 - winner];
+    expect(loser?.status).toBe(409);
+    expect(loser?.body.existing).toEqual({
+      ...answers[winner]?.body,
+      originalPaymentId: paymentId,
+      amount: amounts[winner],
+    });
+    const { refunds } = await storedUnder(request.requestKey);
+    expect(refunds.map((refund) => refund.amount_cents)).toEqual([(winner + 1) * 100]);
+  });
+
+  test("101 subscriptions are 100, and one answer says that there are enough", async () => {
+    const subscribe = () =>
+      post<Subscription & Problem>(
+        server.url,
+        "/v1/webhook/subscribe",
+        subscriptionTo("https://merchant.example.com/"),
+        {
+          token,
+        },
+      );
+
+    const answers = await Promise.all(Array.from({ length: 101 }, subscribe));
+
+    const made = answers.filter(({ status }) => status === 200);
+    const refused = answers.filter(({ status }) => status === 409);
+    expect([made.length, refused.length]).toEqual([100, 1]);
+    expect(new Set(made.map(({ body }) => body.subscriptionKey)).size).toBe(100);
+    expect(refused[0]?.body.errorDetails.errorCode).toBe("SUBSCRIPTION_LIMIT");
+  });
+});

@@ -1,0 +1,98 @@
+import { createHash, randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { decryptSecret } from "../../server/storage/secrets.ts";
+import { post, startTestServer, type TestServer } from "../helpers/server.ts";
+import { givenMerchant, type Subscription, subscriptionTo } from "./given.ts";
+
+/** No substring of anything else. */
+const SECRET = `whsec_${Buffer.from(`secret of ${randomUUID()}`).toString("base64")}`;
+
+describe("a secret", () => {
+  let server: TestServer;
+  let merchant: string;
+  let token: string;
+  let subscriptionKey: string;
+
+  beforeAll(async () => {
+    server = await startTestServer();
+    ({ merchant, token } = await givenMerchant(server));
+    const request = subscriptionTo("http://127.0.0.1:9/webhooks", { secretKey: SECRET });
+    const { status, body } = await post<Subscription>(server.url, "/v1/webhook/subscribe", request, {
+      token,
+    });
+    expect([status, Object.keys(body)]).toEqual([200, ["subscriptionKey"]]);
+    subscriptionKey = body.subscriptionKey;
+  });
+  afterAll(() => server.close());
+
+  /** Every row of every table as text; bytes are hexadecimal digits in it. */
+  async function everythingStored(): Promise<string> {
+    const { db } = server.database;
+    const { rows: tables } = await sql<{ name: string }>`
+      select quote_ident(table_schema) || '.' || quote_ident(table_name) as name from information_schema.tables
+      where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`.execute(
+      db,
+    );
+    const texts = await Promise.all(
+      tables.map(async ({ name }) => {
+        const { rows } = await sql<{ text: string }>`select t::text as text from ${sql.raw(name)} t`.execute(
+          db,
+        );
+        return rows.map(({ text }) => text).join("\n");
+      }),
+    );
+    expect(tables.map(({ name }) => name)).toContain("public.subscriptions");
+    return texts.join("\n");
+  }
+
+  const formsOf = (text: string) => [
+    text,
+    ...(["hex", "base64"] as const).map((form) => Buffer.from(text).toString(form)),
+  ];
+
+  test("is stored so that only the key opens it", async () => {
+    const { db } = server.database;
+    const row = await db
+      .selectFrom("subscriptions")
+      .select("secret_ciphertext")
+      .where("subscription_key", "=", subscriptionKey)
+      .executeTakeFirstOrThrow();
+    const key = Buffer.from(await readFile(join(server.dataDir, "encryption.key"), "utf8"), "base64");
+
+    expect(decryptSecret([key], merchant, row.secret_ciphertext)).toBe(SECRET);
+    expect(() => decryptSecret([Buffer.alloc(32)], merchant, row.secret_ciphertext)).toThrow(
+      "not configured",
+    );
+    expect(() => decryptSecret([key], "acme", row.secret_ciphertext)).toThrow();
+  });
+
+  test("is in clear in no column of any table, and neither is an access token", async () => {
+    const everything = await everythingStored();
+
+    for (const form of [SECRET, token, "sandbox_acme"].flatMap(formsOf))
+      expect(everything).not.toContain(form);
+    expect(everything).toContain(createHash("sha256").update(token).digest("hex"));
+    expect(everything).toContain(subscriptionKey);
+  });
+
+  test("is in no log line, and neither is an access token, whatever becomes of the call", async () => {
+    const request = subscriptionTo("http://127.0.0.1:9/webhooks", { secretKey: SECRET });
+    const refused = await post(server.url, "/v1/webhook/subscribe", { ...request, more: 1 }, { token });
+    const unknown = await post(server.url, "/v1/webhook/subscribe", request, { token: `${token}-wrong` });
+    const inQuery = await post(server.url, `/v1/refund?secret=${encodeURIComponent(SECRET)}`, request, {
+      token,
+    });
+    await server.database.db.schema.alterTable("subscriptions").renameTo("elsewhere").execute();
+    const failed = await post(server.url, "/v1/webhook/subscribe", request, { token });
+    await server.database.db.schema.alterTable("elsewhere").renameTo("subscriptions").execute();
+
+    expect([refused, unknown, inQuery, failed].map(({ status }) => status)).toEqual([400, 401, 404, 500]);
+    const logged = server.logLines.join("");
+    for (const form of [SECRET, token].flatMap(formsOf)) expect(logged).not.toContain(form);
+    expect(logged).toContain('"path":"/v1/webhook/subscribe"');
+    expect(logged).toContain('relation \\"subscriptions\\" does not exist');
+  });
+});

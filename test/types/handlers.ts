@@ -1,0 +1,89 @@
+/*
+ * What must not compile. `tsc --noEmit` checks this file: a line that is marked as an error and is none fails it. The
+ * marks stand on the narrowest line, so that nothing else in the statement can be the error.
+ */
+import type { Handler, Handlers, SandboxHandlers } from "../../server/http/operations.ts";
+
+declare const issueRefund: Handler<"issueRefund">;
+declare const subscribeToWebhooks: Handler<"subscribeToWebhooks">;
+declare const sandboxHandlers: SandboxHandlers;
+
+export const complete: Handlers = { issueRefund, subscribeToWebhooks };
+
+// @ts-expect-error an operation of the contract has no handler
+export const missing: Handlers = { issueRefund };
+
+export const extra: Handlers = {
+  issueRefund,
+  subscribeToWebhooks,
+  // @ts-expect-error a handler has no operation in the contract
+  unsubscribe: subscribeToWebhooks,
+};
+
+export const ofAnEvent: Handlers = {
+  issueRefund,
+  subscribeToWebhooks,
+  // @ts-expect-error events are sent by the server, not served
+  onRefundPending: issueRefund,
+};
+
+export const exchanged: Handlers = {
+  // @ts-expect-error a handler of another operation
+  issueRefund: subscribeToWebhooks,
+  subscribeToWebhooks,
+};
+
+export const ofTheSandbox: Handlers = {
+  issueRefund,
+  subscribeToWebhooks,
+  // @ts-expect-error an operation of the sandbox alone is no part of the published contract
+  getClock: sandboxHandlers.getClock,
+};
+
+const refund = { paymentId: "rfd_1", paymentStatus: "AUTHORIZED", clientReferenceId: null } as const;
+
+export const readsTheBody: Handler<"issueRefund"> = async ({ body }) => {
+  body.amount.value satisfies number;
+  body.clientReferenceId satisfies string | undefined;
+  // @ts-expect-error a field that the contract spells in another way
+  body.paymentID;
+  // @ts-expect-error a field of another operation
+  body.secretKey;
+  // @ts-expect-error an optional field may be absent
+  body.softDescriptor satisfies string;
+  return { status: 201, body: refund };
+};
+
+// @ts-expect-error a status that the contract does not declare for the operation
+export const answersAnotherStatus: Handler<"issueRefund"> = async () => ({ status: 200, body: refund });
+
+// @ts-expect-error a body that lacks a field of the contract
+export const answersTooLittle: Handler<"issueRefund"> = async () => ({
+  status: 201,
+  body: { paymentId: "rfd_1", paymentStatus: "AUTHORIZED" },
+});
+
+// @ts-expect-error the failure state has another name
+export const answersAnUnknownStatus: Handler<"issueRefund"> = async () => ({
+  status: 201,
+  body: { ...refund, paymentStatus: "FAILED" },
+});
+
+export const answersAProblem: Handler<"issueRefund"> = async () => ({ code: "NOT_FOUND" });
+
+// @ts-expect-error a problem whose status the contract does not declare for the operation
+export const answersAnUndeclaredProblem: Handler<"subscribeToWebhooks"> = async () => ({ code: "NOT_FOUND" });
+
+// @ts-expect-error a problem that does not exist
+export const answersAnUnknownProblem: Handler<"issueRefund"> = async () => ({ code: "TEAPOT" });
+
+// @ts-expect-error handlers tell what they can't do by a value, and answer later
+export const answersAtOnce: Handler<"issueRefund"> = () => ({ code: "NOT_FOUND" });
+
+export const readsThePath: Handler<"getPayment"> = async ({ path, merchant }) => {
+  path.paymentId satisfies string;
+  merchant satisfies string;
+  // @ts-expect-error a parameter that the path does not have
+  path.refundId;
+  return { code: "NOT_FOUND" };
+};
