@@ -1,3 +1,4 @@
+import { errors } from "undici";
 import { ForbiddenAddressError } from "./lookup.ts";
 
 const BY_CODE: Readonly<Record<string, string>> = {
@@ -23,10 +24,10 @@ const BY_CODE: Readonly<Record<string, string>> = {
 /** Why no answer came, for the merchant to read; tells nothing of this server. */
 export function describeFailure(error: unknown): string {
   if (error instanceof ForbiddenAddressError) return error.message;
+  if (error instanceof errors.HTTPParserError) return "the answer is not HTTP";
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const known = BY_CODE[code];
   if (known) return known;
-  if (code.startsWith("HPE_")) return "the answer is not HTTP";
   if (code.startsWith("ERR_SSL") || code.startsWith("ERR_TLS")) return "no secure connection could be made";
   return code === "" ? "the attempt failed" : `the attempt failed (${code})`;
 }
