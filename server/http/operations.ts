@@ -30,7 +30,9 @@ export type RequestBody<Id extends OperationId> = Json<Member<Operation<Id>, "re
 type Responses<Id extends OperationId> = Member<Operation<Id>, "responses">;
 type Status<Id extends OperationId> = keyof Responses<Id> & number;
 type SuccessStatus<Id extends OperationId> = Extract<Status<Id>, 200 | 201 | 202 | 204>;
-type Success<S, Body> = [Body] extends [undefined] ? { status: S; body?: undefined } : { status: S; body: Body };
+type Success<S, Body> = [Body] extends [undefined]
+  ? { status: S; body?: undefined }
+  : { status: S; body: Body };
 type CodeOfStatus<S> = {
   [Code in ProblemCode]: (typeof PROBLEMS)[Code]["status"] extends S ? Code : never;
 }[ProblemCode];
