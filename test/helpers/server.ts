@@ -10,6 +10,9 @@ import { makeTempDir } from "./temp-dir.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
+/** Far more than a server needs to find out that it can't start. */
+const RUN_LIMIT_MS = 20_000;
+
 /** Settings as the environment gives them. */
 type Settings = Readonly<Record<string, string>>;
 
@@ -92,9 +95,11 @@ export async function spawnServer(
   }
 }
 
-/** Runs `node server/main.ts` that is expected to end by itself. */
+/** Runs `node server/main.ts` that is expected to end by itself, and is killed when it does not. */
 export async function runServer(env: Settings): Promise<Exit> {
-  return launch(env).exit;
+  const { child, exit } = launch(env);
+  const timer = setTimeout(() => child.kill("SIGKILL"), RUN_LIMIT_MS);
+  return exit.finally(() => clearTimeout(timer));
 }
 
 function launch(env: Settings) {

@@ -141,6 +141,7 @@ describe("a call", () => {
     test.each([
       "evil.test",
       "localhost.evil.test",
+      "evil-localhost",
       "127.0.0.1@evil.test",
       "127.0.0.1.",
       "localhost:x",
