@@ -1,8 +1,5 @@
-import type {
-  components as sandboxComponents,
-  operations as sandboxOperations,
-} from "../../openapi/generated/sandbox-types.ts";
-import type { components, operations } from "../../openapi/generated/types.ts";
+import type { operations as sandboxOperations } from "../../openapi/generated/sandbox-types.ts";
+import type { operations } from "../../openapi/generated/types.ts";
 import type { PROBLEMS, ProblemCode, ProblemReply } from "./problem.ts";
 
 /** The operations of the published contract; `on…` are webhooks, which this server sends and does not serve. */
@@ -10,9 +7,6 @@ export type PublishedId = Exclude<keyof operations, `on${string}`>;
 /** The operations of the sandbox contract. */
 export type SandboxId = keyof sandboxOperations;
 export type OperationId = PublishedId | SandboxId;
-
-export type Schemas = components["schemas"];
-export type SandboxSchemas = sandboxComponents["schemas"];
 
 type Operation<Id extends OperationId> = Id extends PublishedId
   ? operations[Id]
