@@ -8,7 +8,7 @@ export interface IncomingWebhook {
   /** What a body parser before the handler left. */
   readonly body?: unknown;
   on(event: "data", listener: (chunk: Uint8Array) => void): unknown;
-  on(event: "end" | "close", listener: () => void): unknown;
+  on(event: "end", listener: () => void): unknown;
   on(event: "error", listener: (error: Error) => void): unknown;
 }
 
@@ -80,7 +80,6 @@ function readStream(request: IncomingWebhook): Promise<Uint8Array> {
       }
     });
     request.on("end", () => resolve(collector.toBytes()));
-    request.on("error", reject);
-    request.on("close", () => reject(new Error("The connection was closed in the middle of the body.")));
+    request.on("error", reject); // Also when the sender hangs up.
   });
 }

@@ -100,7 +100,10 @@ describe("a delivery that was changed", () => {
     ["has an empty signature of our version", body, { "webhook-signature": "v1," }],
     ["has a signature outside of ASCII", body, { "webhook-signature": "v1,☃" }],
   ])("is refused when it %s", (_, changedBody, changedHeaders) => {
-    expect(outcome(changedBody, { ...headers, ...changedHeaders })).toBe("no-matching-signature");
+    const given = { ...headers, ...changedHeaders };
+
+    expect(outcome(changedBody, given)).toBe("no-matching-signature");
+    expect(outcome(Buffer.from(changedBody), given)).toBe("no-matching-signature");
   });
 
   test("is refused when its bytes are no UTF-8, even where the signed body has the mark for such bytes", () => {
