@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { cp, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
-import { inject } from "vitest";
+import { inject, onTestFinished } from "vitest";
 import { readConfig } from "../../server/config.ts";
 import { type RunningServer, type StartOptions, startServer } from "../../server/start.ts";
 import { makeTempDir } from "./temp-dir.ts";
@@ -73,7 +73,10 @@ export type ServerProcess = AsyncDisposable & {
   readonly exit: Promise<Exit>;
 };
 
-/** Runs `node server/main.ts` until it has printed its address. Rejects with what it said when it ends before that. */
+/**
+ * Runs `node server/main.ts` until it has printed its address; for use inside a test, whose end it does not outlive.
+ * Rejects with what it said when it ends before that.
+ */
 export async function spawnServer(
   options: { readonly env?: Settings; readonly dataDir?: string } = {},
 ): Promise<ServerProcess> {
@@ -84,6 +87,8 @@ export async function spawnServer(
     await exit;
     await remove();
   };
+  // A test that runs out of time disposes of nothing itself.
+  onTestFinished(dispose);
   try {
     const welcome = await untilPrinted(child, exit, output);
     const url = /https?:\/\/[^/\s]+/.exec(welcome)?.[0] ?? "";
@@ -109,10 +114,6 @@ function launch(env: Settings) {
     env: { PATH: process.env.PATH, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  // A test that ran out of time disposes of nothing.
-  const kill = () => child.kill("SIGKILL");
-  process.once("exit", kill);
-  child.once("exit", () => process.off("exit", kill));
   const output = { stdout: "", stderr: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     output.stdout += text;
