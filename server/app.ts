@@ -19,13 +19,15 @@ import type { Bound } from "./storage/bind.ts";
 import { encryptSecret } from "./storage/secrets.ts";
 import type { storage } from "./storage/storage.ts";
 import { isUnavailable } from "./storage/unavailable.ts";
-import { findTargetFault } from "./webhooks/target.ts";
+import { findTargetFault, type TargetPolicy } from "./webhooks/target.ts";
 
 export interface AppOptions {
   config: Config;
   store: Bound<typeof storage>;
   clock: DomainClock;
   encryptionKeys: readonly Buffer[];
+  /** Which urls may be subscribed. */
+  targetPolicy: TargetPolicy;
   logger: Logger;
   /** Rejects when the database can't answer. */
   ping: () => Promise<void>;
@@ -40,7 +42,7 @@ const LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "::1"];
 
 /** Puts the server together: the one place that knows every part. */
 export async function createApp(options: AppOptions): Promise<Express> {
-  const { config, store, clock, runDue, logger, ping, isDraining, bodyTimeoutMs } = options;
+  const { config, store, clock, targetPolicy, runDue, logger, ping, isDraining, bodyTimeoutMs } = options;
   const sandbox = config.mode === "sandbox";
   const access: Pick<ApiOptions<never>, "findToken" | "takeQuota" | "bodyTimeoutMs"> = {
     findToken: store.findToken,
@@ -63,7 +65,10 @@ export async function createApp(options: AppOptions): Promise<Express> {
       ...access,
       document: await readContract("openapi"),
       handlers: createHandlers(options),
-      checks: { issueRefund: checkReferences, subscribeToWebhooks: checkTarget(toTargetCheck(config)) },
+      checks: {
+        issueRefund: checkReferences,
+        subscribeToWebhooks: checkTarget((url) => findTargetFault(url, targetPolicy)),
+      },
       ignoreUnknownQuery: true,
     }),
   );
@@ -90,9 +95,4 @@ function createHandlers({ store, clock, encryptionKeys }: AppOptions): Handlers 
     issueRefund: issueRefund(store, clock.realNow),
     subscribeToWebhooks: subscribeToWebhooks({ store, clock, encrypt }),
   };
-}
-
-function toTargetCheck({ mode, allowPrivateTargets }: Config): (url: string) => string | undefined {
-  const policy = { allowLocal: mode === "sandbox", allowPrivate: allowPrivateTargets };
-  return (url) => findTargetFault(url, policy);
 }

@@ -11,6 +11,8 @@ import { bindStore } from "./storage/bind.ts";
 import { type Database, openDatabase } from "./storage/database.ts";
 import { keepEncryptionKey } from "./storage/encryption-key.ts";
 import { storage } from "./storage/storage.ts";
+import type { TargetPolicy } from "./webhooks/target.ts";
+import { startWebhooks, type WebhookSettings, type Webhooks } from "./webhooks/webhooks.ts";
 
 export interface StartOptions {
   logger: Logger;
@@ -20,6 +22,8 @@ export interface StartOptions {
   bodyTimeoutMs?: number;
   /** Milliseconds that a caller has to send a head. */
   headTimeoutMs?: number;
+  /** How webhooks are sent, where it is to be otherwise than usual. */
+  webhooks?: Partial<WebhookSettings>;
 }
 
 export interface RunningServer {
@@ -41,6 +45,7 @@ export async function startServer(config: Config, options: StartOptions): Promis
     dataDir: config.dataDir,
     onConnectionError: (error) => logger.warn({ err: error }, "lost a database connection"),
   });
+  let webhooks: Webhooks | undefined;
   try {
     const encryptionKeys =
       config.encryptionKeys.length > 0 ? config.encryptionKeys : [await keepEncryptionKey(config.dataDir)];
@@ -48,12 +53,26 @@ export async function startServer(config: Config, options: StartOptions): Promis
     const clock = { realNow, now: async () => toDomainTime(realNow(), await store.readOffset()) };
     if (config.mode === "sandbox") await seedSandbox({ store, clock });
 
+    const targetPolicy = toTargetPolicy(config);
+    const sender = await startWebhooks({
+      database,
+      clock,
+      encryptionKeys,
+      policy: targetPolicy,
+      logger,
+      settings: options.webhooks,
+    });
+    webhooks = sender;
+
     let draining = false;
     const isDraining = () => draining;
-    const dueScan = startDueScan(async () => store.authorizeDue(await clock.now()), logger);
+    const dueScan = startDueScan(async () => {
+      await store.authorizeDue(await clock.now());
+      await sender.dispatch();
+    }, logger);
     const { ping } = database;
-    const parts = { config, store, clock, encryptionKeys, logger, ping, isDraining, bodyTimeoutMs };
-    const app = await createApp({ ...parts, runDue: dueScan.run });
+    const parts = { config, store, clock, encryptionKeys, targetPolicy, logger, ping, isDraining };
+    const app = await createApp({ ...parts, bodyTimeoutMs, runDue: dueScan.run });
     const server = createHttpServer(app, options.headTimeoutMs ?? DEFAULT_HEAD_TIMEOUT_MS);
     await listen(server, config).catch(async (error: unknown) => {
       await dueScan.stop();
@@ -62,7 +81,7 @@ export async function startServer(config: Config, options: StartOptions): Promis
 
     let closing: Promise<void> | undefined;
     const stop = async () => {
-      await drain(server);
+      await Promise.all([drain(server), sender.stop()]);
       await dueScan.stop();
       await database.close();
     };
@@ -73,9 +92,15 @@ export async function startServer(config: Config, options: StartOptions): Promis
     };
     return { url: toUrl(server, config), database, close };
   } catch (error) {
+    await webhooks?.stop();
     await database.close();
     throw error;
   }
+}
+
+/** Where webhooks may go (D24): in the sandbox also to this machine. */
+function toTargetPolicy({ mode, allowPrivateTargets }: Config): TargetPolicy {
+  return { allowLocal: mode === "sandbox", allowPrivate: allowPrivateTargets };
 }
 
 function listen(server: Server, { host, port }: Config): Promise<void> {

@@ -1,4 +1,5 @@
 import { Kysely, PGliteDialect, PostgresDialect, sql } from "kysely";
+import { type Connection, connectEmbedded, connectPool } from "./connection.ts";
 import { openEmbedded } from "./embedded.ts";
 import { migrateToLatest } from "./migrate.ts";
 import { createPool } from "./pool.ts";
@@ -9,6 +10,8 @@ export type Database = {
   readonly db: Store;
   /** Whether the store is the one in DATA_DIR, which this process has to itself. */
   readonly embedded: boolean;
+  /** The same store for a queue that keeps its own tables in it. Waits for transactions where it is embedded. */
+  readonly connection: Connection;
   /** Resolves when the database answers; rejects with what the driver says when it does not. */
   ping(): Promise<void>;
   /** Ends all connections and gives the data folder back. May be called again. */
@@ -42,22 +45,27 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   return database;
 }
 
-function openPostgres(databaseUrl: string, onConnectionError?: (error: Error) => void): Database {
+function openPostgres(databaseUrl: string, onConnectionError: (error: Error) => void = () => {}): Database {
   const pool = createPool(databaseUrl, onConnectionError);
-  return toDatabase(new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }), { embedded: false });
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  return toDatabase(db, { embedded: false, connection: connectPool(pool, databaseUrl, onConnectionError) });
 }
 
 async function openPGlite(dataDir: string): Promise<Database> {
   const { pglite, unlock } = await openEmbedded(dataDir);
   const db = new Kysely<Tables>({ dialect: new PGliteDialect({ pglite }) });
-  return toDatabase(db, { embedded: true, unlock });
+  return toDatabase(db, { embedded: true, connection: connectEmbedded(pglite), unlock });
 }
 
-function toDatabase(db: Store, { embedded, unlock }: { embedded: boolean; unlock?: () => void }): Database {
+function toDatabase(
+  db: Store,
+  { embedded, connection, unlock }: Pick<Database, "embedded" | "connection"> & { unlock?: () => void },
+): Database {
   let closing: Promise<void> | undefined;
   return {
     db,
     embedded,
+    connection,
     async ping() {
       await sql`select 1`.execute(db);
     },

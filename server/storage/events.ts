@@ -1,6 +1,7 @@
 import { sql } from "kysely";
-import { type EventMessage, type ResourceEventType, resourceEvent } from "../domain/events.ts";
+import { categoryOf, type EventMessage, type ResourceEventType, resourceEvent } from "../domain/events.ts";
 import { createEventId } from "../domain/ids.ts";
+import { writeDeliveries } from "./deliveries.ts";
 import type { Store } from "./tables.ts";
 
 /** An event to be written in the transaction that made it happen (D20a). */
@@ -11,20 +12,26 @@ export type NewEvent = EventMessage & {
   readonly occurredAt: Date;
 };
 
-/** Writes events into the outbox, all by one statement. */
+/** Writes events and their deliveries (D20a), all by one statement. */
 export async function insertEvents(store: Store, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
   await sql`
-    insert into events (event_id, merchant, type, resource_id, sequence, occurred_at, payload)
-    select * from unnest(
-      ${events.map(createEventId)}::text[],
-      ${events.map((event) => event.merchant)}::text[],
-      ${events.map((event) => event.type)}::text[],
-      ${events.map((event) => event.resourceId)}::text[],
-      ${events.map((event) => event.sequence)}::integer[],
-      ${events.map((event) => event.occurredAt.toISOString())}::timestamptz[],
-      ${events.map((event) => event.payload)}::text[]
-    )`.execute(store);
+    with source as (
+      select * from unnest(
+        ${events.map(createEventId)}::text[],
+        ${events.map((event) => event.merchant)}::text[],
+        ${events.map((event) => event.type)}::text[],
+        ${events.map((event) => categoryOf(event.type))}::text[],
+        ${events.map((event) => event.resourceId)}::text[],
+        ${events.map((event) => event.sequence)}::integer[],
+        ${events.map((event) => event.occurredAt.toISOString())}::timestamptz[],
+        ${events.map((event) => event.payload)}::text[]
+      ) as source (event_id, merchant, type, category, resource_id, sequence, occurred_at, payload)
+    ), event as (
+      insert into events (event_id, merchant, type, resource_id, sequence, occurred_at, payload)
+      select event_id, merchant, type, resource_id, sequence, occurred_at, payload from source
+    ), ${writeDeliveries(sql`source`)}
+    select count(*) from notified`.execute(store);
 }
 
 /** First half of the advisory lock's key, so that no other use of advisory locks meets it. */

@@ -1,7 +1,8 @@
 import { sql } from "kysely";
-import { refundEvent, toRefundView } from "../domain/events.ts";
+import { categoryOf, refundEvent, toRefundView } from "../domain/events.ts";
 import { createEventId } from "../domain/ids.ts";
 import { type FirstStatus, isRefundable, type Original } from "../domain/refunds.ts";
+import { writeDeliveries } from "./deliveries.ts";
 import { type OriginalRow, type PaymentRecord, toOriginal, toPaymentRecord } from "./payment-record.ts";
 import type { HistoryEntry, Store } from "./tables.ts";
 
@@ -36,8 +37,8 @@ export async function loadOriginal(
 }
 
 /**
- * Saves a refund, its part of the original's `refunded_cents` and its event, all by one statement, if the decision
- * still holds and the requestKey is unused.
+ * Saves a refund, its part of the original's `refunded_cents`, its event and the deliveries of that, all by one
+ * statement, if the decision still holds and the requestKey is unused.
  *
  * The original's row is locked first (D12a). When that had to wait for a rival, PostgreSQL checks the guard once more on
  * the row that the rival left, and the update below adds to that row too: nobody can come in between.
@@ -81,8 +82,9 @@ export async function saveRefund(store: Store, refund: NewRefund): Promise<boole
       select ${createEventId()}::text, merchant, ${event.type}::text, payment_id, sequence, created_at,
         ${event.payload}::text
       from refund
-    )
-    select count(*)::integer as saved from refund`.execute(store);
+      returning event_id, merchant, type, occurred_at
+    ), ${writeDeliveries(sql`(select event.*, ${categoryOf(event.type)}::text as category from event)`)}
+    select count(*)::integer as saved, (select count(*) from notified) as woken from refund`.execute(store);
   return rows[0]?.saved === 1;
 }
 

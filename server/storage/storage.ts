@@ -1,4 +1,6 @@
 import { advance, readOffset } from "./clock.ts";
+import { beginAttempts, recordAttempt, releaseClaim } from "./delivery-attempts.ts";
+import { listDeliveries, redeliver } from "./delivery-list.ts";
 import { authorizeDue } from "./due.ts";
 import { emitResourceEvent } from "./events.ts";
 import { insertFixtures } from "./fixtures.ts";
@@ -13,6 +15,7 @@ import { findToken, insertToken } from "./tokens.ts";
 export const storage = {
   advance,
   authorizeDue,
+  beginAttempts,
   coverOriginal,
   deleteMerchantData,
   emitResourceEvent,
@@ -25,9 +28,13 @@ export const storage = {
   insertPayment,
   insertSubscription,
   insertToken,
+  listDeliveries,
   listPayments,
   loadOriginal,
   readOffset,
+  recordAttempt,
+  redeliver,
+  releaseClaim,
   saveRefund,
   settleOriginal,
 };

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import { createSubscriptionKey } from "../domain/ids.ts";
 import type { Store, SubscriptionsTable } from "./tables.ts";
 
@@ -66,7 +66,7 @@ async function countLive(transaction: Store, merchant: string): Promise<number> 
 }
 
 /**
- * Ends a subscription of this merchant.
+ * Ends a subscription of this merchant, and what still waits for it. An attempt under way ends by itself.
  *
  * @returns whether it was live; false also for a key that the merchant does not have
  */
@@ -74,12 +74,27 @@ export async function endSubscription(
   store: Store,
   { merchant, subscriptionKey, now }: { merchant: string; subscriptionKey: string; now: Date },
 ): Promise<boolean> {
-  const { numUpdatedRows } = await store
-    .updateTable("subscriptions")
-    .set({ ended_at: now })
-    .where("subscription_key", "=", subscriptionKey)
-    .where("merchant", "=", merchant)
-    .where("ended_at", "is", null)
-    .executeTakeFirst();
-  return numUpdatedRows === 1n;
+  const { rows } = await sql<{ ended: number }>`
+    with ended as (
+      update subscriptions set ended_at = ${now}::timestamptz
+      where subscription_key = ${subscriptionKey} and merchant = ${merchant} and ended_at is null
+      returning subscription_key
+    ), ${endDeliveries(sql`ended`)}
+    select count(*)::integer as ended from ended`.execute(store);
+  return rows[0]?.ended === 1;
+}
+
+/**
+ * The rest of a `with` clause that ends what waits for subscriptions which have just ended. Only who ends a subscription
+ * gets here, so two who meet do not wait for each other's rows. What somebody has in hand stays: its holder sees that
+ * the subscription has ended.
+ *
+ * @param ended the subscriptions: `subscription_key`
+ */
+export function endDeliveries(ended: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`ended_delivery as (
+      update deliveries d set state = 'ENDED', due_at = null
+      from ${ended} as e
+      where d.subscription_key = e.subscription_key and d.state = 'PENDING' and d.leased_until is null
+    )`;
 }

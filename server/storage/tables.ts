@@ -35,7 +35,7 @@ export type PaymentsTable = {
   created_at: Date;
 };
 
-/** The outbox (D20a): written in the transaction that changes a status, sent by somebody else. */
+/** What has happened: written in the transaction that changes a status, with its deliveries (D20a). */
 export type EventsTable = {
   event_id: string;
   merchant: string;
@@ -44,7 +44,6 @@ export type EventsTable = {
   sequence: number;
   occurred_at: Date;
   payload: string;
-  dispatched_at: Date | null;
 };
 
 export type SubscriptionsTable = {
@@ -58,6 +57,44 @@ export type SubscriptionsTable = {
   ended_at: Date | null;
 };
 
+export type DeliveryState = "PENDING" | "DELIVERED" | "EXHAUSTED" | "ENDED";
+
+/** One event on its way to one subscription. */
+export type DeliveriesTable = {
+  webhook_id: string;
+  event_id: string;
+  merchant: string;
+  subscription_key: string;
+  state: DeliveryState;
+  /** When the next attempt is due, in the domain's time (D30); null exactly when none is. */
+  due_at: Date | null;
+  /** Attempts of the present round, which a redelivery begins anew. */
+  attempts: number;
+  /** Asked for by the merchant, and so sent although the subscription has ended. */
+  forced: boolean;
+  /** Asked for while an attempt was under way: to be sent once more after it. */
+  again: boolean;
+  /** Grows with every lease taken; who holds an older one may no longer write. */
+  fence: number;
+  /** Until when somebody has it in hand, in real time. */
+  leased_until: Date | null;
+  /** Whether an attempt is under way, rather than waiting for a free place. */
+  sending: boolean;
+};
+
+export type DeliveryAttemptsTable = {
+  webhook_id: string;
+  /** From 1, over all rounds. */
+  number: number;
+  /** Real time. */
+  at: Date;
+  status: number | null;
+  error: string | null;
+  milliseconds: number;
+  /** What the receiver answered, its first 1,024 bytes. */
+  answer: string | null;
+};
+
 /** At most one row; none means that the clock was never moved (D30). */
 export type ClockTable = {
   single_row: Generated<boolean>;
@@ -69,5 +106,7 @@ export type Tables = {
   payments: PaymentsTable;
   events: EventsTable;
   subscriptions: SubscriptionsTable;
+  deliveries: DeliveriesTable;
+  delivery_attempts: DeliveryAttemptsTable;
   clock: ClockTable;
 };

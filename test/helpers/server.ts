@@ -6,6 +6,7 @@ import { pino } from "pino";
 import { inject, onTestFinished } from "vitest";
 import { readConfig } from "../../server/config.ts";
 import { type RunningServer, type StartOptions, startServer } from "../../server/start.ts";
+import { createResolver } from "./resolver.ts";
 import { makeTempDir } from "./temp-dir.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -39,7 +40,8 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const logger = pino({ level: "trace" }, { write: (line) => logLines.push(line) });
   try {
     const config = readConfig({ PORT: "0", DATA_DIR: dataDir, ...env });
-    const server = await startServer(config, { logger, ...startOptions });
+    const webhooks = { resolve: createResolver(), ...startOptions.webhooks };
+    const server = await startServer(config, { logger, ...startOptions, webhooks });
     const close = () => server.close().then(remove);
     return { ...server, close, dataDir, logLines, [Symbol.asyncDispose]: close };
   } catch (error) {

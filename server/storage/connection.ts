@@ -1,0 +1,129 @@
+import type { PGlite } from "@electric-sql/pglite";
+import pg from "pg";
+
+/** Statements as text, and notifications: what a queue beside our tables runs on. */
+export type Connection = {
+  /** Runs one statement with values, or several without. */
+  executeSql(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
+  /**
+   * Listens on a channel until closed, over lost connections too.
+   *
+   * @param onListening called whenever it has begun to listen: what was told before may have been missed
+   */
+  listen(
+    channel: string,
+    onNotification: (payload: string) => void,
+    onListening: () => void,
+  ): Promise<{ close(): Promise<void> }>;
+};
+
+/** The embedded store's connection. It does one thing at a time, so statements wait for transactions to end. */
+export function connectEmbedded(pglite: PGlite): Connection {
+  return {
+    async executeSql(text, values) {
+      if (values && values.length > 0) return pglite.query(text, values);
+      const results = await pglite.exec(text).catch(async (error: unknown) => {
+        // The block may have failed between its begin and its commit: the next one would find the connection aborted.
+        await pglite.exec("rollback");
+        throw error;
+      });
+      return { rows: results.flatMap((result) => result.rows) };
+    },
+    async listen(channel, onNotification, onListening) {
+      const stop = await pglite.listen(channel, onNotification);
+      onListening();
+      return { close: () => stop() };
+    },
+  };
+}
+
+const MIN_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 5_000;
+const HEARTBEAT_MS = 10_000;
+
+/** A pool's connection; each channel that is listened on has a further one of its own. */
+export function connectPool(
+  pool: pg.Pool,
+  connectionString: string,
+  onConnectionError: (error: Error) => void,
+): Connection {
+  return {
+    executeSql: async (text, values) => {
+      // For several statements the driver gives a list of results, of which its types know nothing.
+      const results = [await pool.query(text, values)].flat();
+      return { rows: results.flatMap((result) => result.rows) };
+    },
+    listen: (channel, onNotification, onListening) =>
+      listenOnPostgres({ connectionString, channel, onNotification, onListening, onConnectionError }),
+  };
+}
+
+type ListenOptions = {
+  connectionString: string;
+  channel: string;
+  onNotification: (payload: string) => void;
+  onListening: () => void;
+  onConnectionError: (error: Error) => void;
+};
+
+/** Reconnects by itself. A connection that has died in silence is found by asking on it now and then. */
+async function listenOnPostgres(options: ListenOptions): Promise<{ close(): Promise<void> }> {
+  let closed = false;
+  let client: pg.Client | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let pauseMs = MIN_PAUSE_MS;
+
+  async function connect(): Promise<void> {
+    const fresh = new pg.Client({ connectionString: options.connectionString, keepAlive: true });
+    client = fresh;
+    fresh.on("error", (error) => lose(fresh, error));
+    fresh.on("end", () => lose(fresh, new Error("the connection that listens has ended")));
+    fresh.on("notification", (message) => options.onNotification(message.payload ?? ""));
+    try {
+      await fresh.connect();
+      await fresh.query(`listen ${fresh.escapeIdentifier(options.channel)}`);
+    } catch (error) {
+      lose(fresh, error instanceof Error ? error : new Error(String(error)));
+      return;
+    }
+    if (client !== fresh) return;
+    pauseMs = MIN_PAUSE_MS;
+    beat(fresh);
+    options.onListening();
+  }
+
+  function beat(of: pg.Client): void {
+    timer = setTimeout(async () => {
+      const late = setTimeout(
+        () => lose(of, new Error("the connection that listens is silent")),
+        HEARTBEAT_MS,
+      );
+      late.unref();
+      await of.query("select 1").catch((error: Error) => lose(of, error));
+      clearTimeout(late);
+      if (client === of) beat(of);
+    }, HEARTBEAT_MS);
+  }
+
+  function lose(lost: pg.Client, error: Error): void {
+    if (client !== lost) return;
+    client = undefined;
+    clearTimeout(timer);
+    lost.end().catch(() => {});
+    if (closed) return;
+    options.onConnectionError(error);
+    timer = setTimeout(connect, pauseMs);
+    pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS);
+  }
+
+  await connect();
+  return {
+    async close() {
+      closed = true;
+      clearTimeout(timer);
+      const last = client;
+      client = undefined;
+      await last?.end().catch(() => {});
+    },
+  };
+}

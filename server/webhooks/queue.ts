@@ -1,0 +1,61 @@
+import { fromKysely, PgBoss } from "pg-boss";
+import type { Logger } from "pino";
+import type { Database } from "../storage/database.ts";
+import type { Claim } from "../storage/delivery-claims.ts";
+import type { Store } from "../storage/tables.ts";
+
+const QUEUE = "deliveries";
+const BATCH_SIZE = 50;
+
+/** Jobs are done as soon as their attempts have begun; what is lost on the way comes again when its lease has run out. */
+const QUEUE_OPTIONS = {
+  notify: true,
+  retryLimit: 0,
+  expireInSeconds: 60,
+  retentionSeconds: 3_600,
+  deleteAfterSeconds: 60,
+} as const;
+
+/** What distributes the claimed deliveries among the workers of all servers. */
+export type Queue = {
+  /** Hands deliveries over, by the transaction that claims them. */
+  insert(transaction: Store, claims: readonly Claim[]): Promise<void>;
+  /** Calls a worker with what was handed over by any server, again when it has resolved. */
+  work(handle: (claims: Claim[]) => Promise<void>): Promise<void>;
+  /** Resolves when the worker's last call has. */
+  stopWork(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+/** Starts the queue, in a schema of its own beside our tables. It keeps real time, whatever the sandbox's clock says (D30). */
+export async function startQueue({ connection, embedded }: Database, logger: Logger): Promise<Queue> {
+  const boss = new PgBoss({
+    db: connection,
+    backend: embedded ? "pglite" : "postgres",
+    useListenNotify: true,
+    schedule: false,
+    monitorVacuum: !embedded, // nothing vacuums the embedded store
+  });
+  boss.on("error", (error) => logger.error({ err: error }, "webhook queue failed"));
+  boss.on("warning", ({ message, data }) => logger.warn({ data }, message));
+  await boss.start();
+  await boss.createQueue(QUEUE, QUEUE_OPTIONS);
+  // Reads the queue's settings now: inside a transaction of the embedded store it would wait for its own end.
+  await boss.insert(QUEUE, []);
+
+  return {
+    async insert(transaction, claims) {
+      const jobs = claims.map((data) => ({ data }));
+      await boss.insert(QUEUE, jobs, { db: fromKysely(transaction) });
+    },
+    async work(handle) {
+      await boss.work<Claim>(
+        QUEUE,
+        { batchSize: BATCH_SIZE, burstWhenBatchFull: true, notifyPollingIntervalSeconds: 5 },
+        (jobs) => handle(jobs.map((job) => job.data)),
+      );
+    },
+    stopWork: () => boss.offWork(QUEUE, { wait: true }),
+    stop: () => boss.stop({ graceful: false, close: false }),
+  };
+}

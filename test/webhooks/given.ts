@@ -1,0 +1,64 @@
+import { vi } from "vitest";
+import type { SandboxSchemas } from "../../server/http/operations.ts";
+import { post } from "../helpers/server.ts";
+import { givenSandboxMerchant, type Merchant } from "../sandbox/given.ts";
+import { refundOf, type Subscription, subscriptionTo } from "../server/given.ts";
+
+export type Delivery = SandboxSchemas["Delivery"];
+
+/** A merchant that no other test has, with what tests of webhooks ask of a server in its name. */
+export type Subscriber = Merchant & {
+  /** Subscribes an address, to everything unless said otherwise; gives the key. */
+  subscribe(url: string, fields?: Readonly<Record<string, unknown>>): Promise<string>;
+  /** Issues a refund of 1.00 that is authorised at once; gives its paymentId. */
+  refund(): Promise<string>;
+  /** Its deliveries, newest first. */
+  deliveries(query?: Readonly<Record<string, string | number>>): Promise<readonly Delivery[]>;
+  /** Its only delivery, as soon as it is in this state and has been tried so often. */
+  delivery(state: Delivery["state"], attempts: number): Promise<Delivery>;
+  redeliver(webhookId: string): Promise<Delivery>;
+};
+
+export async function givenSubscriber(
+  server: Parameters<typeof givenSandboxMerchant>[0],
+): Promise<Subscriber> {
+  const acme = await givenSandboxMerchant(server);
+  const { sandbox, token } = acme;
+  const payment = await acme.create();
+  const deliveries = async (query = {}) => (await sandbox("listDeliveries", { query })).body.items;
+  return {
+    ...acme,
+    deliveries,
+    async subscribe(url, fields = {}) {
+      const body = subscriptionTo(url, fields);
+      const answer = await post<Subscription>(server.url, "/v1/webhook/subscribe", body, { token });
+      if (answer.status !== 200) throw new Error(`not subscribed: ${JSON.stringify(answer.body)}`);
+      return answer.body.subscriptionKey;
+    },
+    async refund() {
+      const answer = await acme.issue(refundOf(payment.paymentId));
+      if (answer.status !== 201) throw new Error(`not issued: ${JSON.stringify(answer.body)}`);
+      return answer.body.paymentId;
+    },
+    delivery: (state, attempts) =>
+      until(async () => {
+        const [delivery] = await deliveries();
+        return delivery?.state === state && delivery.attempts.length === attempts ? delivery : undefined;
+      }),
+    async redeliver(webhookId) {
+      const { status, body } = await sandbox("redeliver", { path: { webhookId } });
+      if (status !== 202) throw new Error(`not sent again: ${JSON.stringify(body)}`);
+      return body as Delivery;
+    },
+  };
+}
+
+/** Resolves with what a question gives as soon as it gives anything. */
+export function until<T>(ask: () => Promise<T | undefined> | T | undefined): Promise<T> {
+  const poll = async () => {
+    const found = await ask();
+    if (found === undefined) throw new Error("it never came about");
+    return found;
+  };
+  return vi.waitFor(poll, { timeout: 20_000, interval: 10 });
+}

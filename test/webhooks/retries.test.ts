@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { RETRY_STEPS_MS } from "../../server/webhooks/schedule.ts";
+import { startTestServer, type TestServer } from "../helpers/server.ts";
+import { givenSubscriber, type Subscriber } from "./given.ts";
+import { type Answer, accept, answerWith, startReceiver } from "./receiver.ts";
+
+/** What chance adds to each step, as a part of the 20 % that it may. */
+const CHANCE = 0.5;
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer({ webhooks: { random: () => CHANCE } });
+});
+afterAll(() => server.close());
+
+/** Answers the first so many deliveries in one way, and the others in another. */
+function firstAnswers(count: number, answer: Answer, then: Answer = accept): Answer {
+  return (response, delivery, before) => (before < count ? answer : then)(response, delivery, before);
+}
+
+async function domainNow({ sandbox }: Subscriber): Promise<number> {
+  return Date.parse((await sandbox("getClock")).body.now);
+}
+
+/** How long after now the next attempt of the only delivery is due, in milliseconds. */
+async function dueIn(acme: Subscriber): Promise<number> {
+  const [delivery] = await acme.deliveries();
+  return Date.parse(delivery?.dueAt ?? "") - (await domainNow(acme));
+}
+
+describe("a delivery that fails", () => {
+  test("is tried ten times by the schedule, from the end of each attempt, and then once more when asked", async () => {
+    await using receiver = await startReceiver(firstAnswers(10, answerWith(500)));
+    const acme = await givenSubscriber(server);
+    await acme.subscribe(receiver.url);
+    await acme.refund();
+
+    for (const [index, step] of RETRY_STEPS_MS.entries()) {
+      const { dueAt, attempts } = await acme.delivery("PENDING", index + 1);
+      const wait = await dueIn(acme);
+      expect(attempts.at(-1)).toMatchObject({ status: 500, error: "answered 500" });
+      expect(wait).toBeLessThanOrEqual(step * 1.1);
+      expect(wait).toBeGreaterThan(step * 1.1 - 10_000);
+
+      // Not a second before: the call returns when what is due has been claimed, and this has not been.
+      const early = new Date(Date.parse(dueAt ?? "") - 1_000).toISOString();
+      if (wait > 4_000) await acme.sandbox("advanceClock", { body: { to: early } });
+      expect((await acme.deliveries())[0]).toMatchObject({ dueAt, attempts });
+      await acme.sandbox("advanceClock", { body: { by: "PT1S" } });
+    }
+    const exhausted = await acme.delivery("EXHAUSTED", 10);
+    expect(exhausted.dueAt).toBe(null);
+    await acme.sandbox("advanceClock", { body: { by: "P30D" } });
+    expect(await acme.delivery("EXHAUSTED", 10)).toEqual(exhausted);
+
+    await acme.redeliver(exhausted.webhookId);
+
+    const delivered = await acme.delivery("DELIVERED", 11);
+    expect(delivered.attempts.map(({ status }) => status)).toEqual([...Array(10).fill(500), 204]);
+    expect(new Set(receiver.received.map(({ webhookId }) => webhookId))).toEqual(
+      new Set([delivered.webhookId]),
+    );
+    expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
+  });
+
+  test("nine times arrives with the tenth attempt", async () => {
+    await using receiver = await startReceiver(firstAnswers(9, answerWith(500)));
+    const acme = await givenSubscriber(server);
+    await acme.subscribe(receiver.url);
+    await acme.refund();
+
+    for (let attempts = 1; attempts < 10; attempts += 1) {
+      const { dueAt } = await acme.delivery("PENDING", attempts);
+      await acme.sandbox("advanceClock", { body: { to: dueAt } });
+    }
+
+    await acme.delivery("DELIVERED", 10);
+    expect(receiver.received.length).toBe(10);
+  });
+
+  test.each([
+    ["0", 5_500],
+    ["-1", 5_500],
+    ["soon", 5_500],
+    ["Sun, 06 Nov 1994 08:49:37 GMT", 5_500],
+    ["8", 8_000],
+    ["1000000000", 10_000],
+  ])("with Retry-After %s is tried again in %d ms", async (retryAfter, expected) => {
+    await using receiver = await startReceiver(answerWith(429, { "retry-after": retryAfter }));
+    const acme = await givenSubscriber(server);
+    await acme.subscribe(receiver.url);
+    const before = await domainNow(acme);
+    await acme.refund();
+
+    const { dueAt } = await acme.delivery("PENDING", 1);
+
+    const wait = Date.parse(dueAt ?? "") - before;
+    expect(wait).toBeGreaterThanOrEqual(expected);
+    expect(wait).toBeLessThanOrEqual(expected + (await domainNow(acme)) - before);
+  });
+
+  test("is signed anew on each attempt, at real time, over the same bytes", async () => {
+    await using receiver = await startReceiver(firstAnswers(1, answerWith(503)));
+    const acme = await givenSubscriber(server);
+    await acme.subscribe(receiver.url);
+    await acme.sandbox("advanceClock", { body: { by: "P2D" } });
+    await acme.refund();
+    await acme.delivery("PENDING", 1);
+
+    await acme.sandbox("advanceClock", { body: { by: "PT10S" } });
+
+    const received = await receiver.first(2);
+    for (const { headers } of received) {
+      expect(Math.abs(Number(headers["webhook-timestamp"]) * 1_000 - Date.now())).toBeLessThan(60_000);
+    }
+    expect(received[0]?.body).toBe(received[1]?.body);
+  });
+});
+
+describe("a receiver that answers 410", () => {
+  test("ends the subscription and all that waits for it, and nothing else", async () => {
+    let status = 500;
+    await using receiver = await startReceiver((response) => void response.writeHead(status).end());
+    const acme = await givenSubscriber(server);
+    const key = await acme.subscribe(receiver.url);
+    await acme.refund();
+    const waiting = await acme.delivery("PENDING", 1);
+    status = 410;
+
+    await acme.refund();
+
+    const [latest] = await acme.deliveries();
+    await receiver.first(2);
+    const ended = await acme.delivery("ENDED", 1);
+    expect(ended.attempts[0]).toMatchObject({
+      status: 410,
+      error: "answered 410, which ends the subscription",
+    });
+    expect((await acme.deliveries()).map(({ state, dueAt }) => [state, dueAt])).toEqual([
+      ["ENDED", null],
+      ["ENDED", null],
+    ]);
+    expect(latest?.webhookId).not.toBe(waiting.webhookId);
+    const again = await acme.sandbox("endSubscription", { path: { subscriptionKey: key } });
+    expect(again.status).toBe(404);
+    await acme.refund();
+    expect((await acme.deliveries()).length).toBe(2);
+
+    // Kept, and sent again when the merchant asks for it.
+    status = 200;
+    await acme.redeliver(waiting.webhookId);
+    await receiver.first(3);
+    expect(receiver.received.at(-1)?.webhookId).toBe(waiting.webhookId);
+  });
+});
+
+describe("POST /sandbox/deliveries/{webhookId}/redeliver", () => {
+  test("sends a delivered one once more, with the same webhook-id and bytes", async () => {
+    await using receiver = await startReceiver();
+    const acme = await givenSubscriber(server);
+    await acme.subscribe(receiver.url);
+    await acme.refund();
+    const { webhookId } = await acme.delivery("DELIVERED", 1);
+
+    const answer = await acme.redeliver(webhookId);
+
+    expect(answer).toMatchObject({ webhookId, state: "PENDING", dueAt: expect.any(String) });
+    await acme.delivery("DELIVERED", 2);
+    const [first, second] = receiver.received;
+    expect([second?.webhookId, second?.body]).toEqual([first?.webhookId, first?.body]);
+  });
+
+  test("sends one that waits for its next attempt at once, and begins a new round", async () => {
+    await using receiver = await startReceiver(answerWith(500));
+    const acme = await givenSubscriber(server);
+    await acme.subscribe(receiver.url);
+    await acme.refund();
+    await acme.delivery("PENDING", 1);
+    await acme.sandbox("advanceClock", { body: { by: "PT6S" } });
+    const { webhookId } = await acme.delivery("PENDING", 2);
+    expect(await dueIn(acme)).toBeGreaterThan(60_000);
+
+    await acme.redeliver(webhookId);
+
+    await acme.delivery("PENDING", 3);
+    expect(await dueIn(acme)).toBeLessThanOrEqual(5_500);
+  });
+
+  test("sends one whose attempt is under way once more after it", async () => {
+    const answers: (() => void)[] = [];
+    await using receiver = await startReceiver((response) => {
+      answers.push(() => response.writeHead(204).end());
+    });
+    const acme = await givenSubscriber(server);
+    await acme.subscribe(receiver.url);
+    await acme.refund();
+    const [first] = await receiver.first(1);
+
+    await acme.redeliver(first?.webhookId ?? "");
+    expect(receiver.received.length).toBe(1);
+    answers[0]?.();
+
+    await receiver.first(2);
+    answers[1]?.();
+    await acme.delivery("DELIVERED", 2);
+  });
+
+  test("knows no delivery of another merchant", async () => {
+    await using receiver = await startReceiver();
+    const [acme, other] = [await givenSubscriber(server), await givenSubscriber(server)];
+    await acme.subscribe(receiver.url);
+    await acme.refund();
+    const { webhookId } = await acme.delivery("DELIVERED", 1);
+
+    expect(await other.sandbox("redeliver", { path: { webhookId } })).toMatchObject({ status: 404 });
+    expect(await acme.delivery("DELIVERED", 1)).toMatchObject({ webhookId });
+  });
+});
