@@ -1,15 +1,12 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { PassThrough } from "node:stream";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ListenError, type ListenOptions, listen } from "../../scripts/lib/listen.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
 import { AUTHORIZED_EVENT, givenDelivery, SECRET_KEY } from "./given.ts";
-
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+import { spawnListen } from "./listen-process.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -141,49 +138,19 @@ describe("a listener", () => {
 });
 
 describe("npm run listen", () => {
-  function start(...args: string[]) {
-    const env = { PATH: process.env.PATH };
-    const child = spawn(process.execPath, ["scripts/listen.ts", ...args], { cwd: ROOT, env });
-    cleanups.push(() => child.kill("SIGKILL"));
-    const printed = { out: "", error: "" };
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      printed.out += text;
-    });
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      printed.error += text;
-    });
-    const exit = once(child, "close").then(([code, signal]) => ({ code, signal, ...printed }));
-    const untilPrinted = async (pattern: RegExp) => {
-      for (;;) {
-        const found = pattern.exec(printed.out);
-        if (found) return found;
-        await Promise.race([
-          once(child.stdout, "data"),
-          exit.then((end) => Promise.reject(new Error(end.error))),
-        ]);
-      }
-    };
-    return { child, exit, untilPrinted };
-  }
-
   test.each(["SIGINT", "SIGTERM"] as const)(
     "shows where it listens, and ends its subscription at %s",
     async (signal) => {
-      const { child, exit, untilPrinted } = start(
-        "--url",
-        server.url,
-        "--events",
-        "refund.authorized,refund.pending",
-      );
-      const [, key = ""] = await untilPrinted(/as (sub_[\w-]+)\./);
-      const [, receiverUrl = ""] = await untilPrinted(/Deliveries come to (\S+)\. /);
-      const { body, headers } = givenDelivery();
+      await using command = spawnListen("--url", server.url, "--events", "refund.authorized,refund.pending");
+      const [, key = ""] = await command.untilPrinted(/as (sub_[\w-]+)\./);
+      const [, receiverUrl = ""] = await command.untilPrinted(/Deliveries come to (\S+)\. /);
+      const { body, headers } = givenDelivery(AUTHORIZED_EVENT, new Date("2020-01-01T00:00:00Z"));
       expect((await fetch(receiverUrl, { method: "POST", body, headers })).status).toBe(400);
-      await untilPrinted(/Refused a delivery\. The attempt is \d+ s/);
+      await command.untilPrinted(/Refused a delivery\. The attempt is \d+ s old\./);
 
-      child.kill(signal);
+      command.child.kill(signal);
 
-      const { code, out, error } = await exit;
+      const { code, out, error } = await command.exit;
       expect({ code, error }).toEqual({ code: 0, error: "" });
       expect(out).toContain(`Subscribed to refund.authorized, refund.pending of ${server.url} as ${key}.`);
       expect(out).toMatch(new RegExp(`\nEnded the subscription ${key}\\.\n$`));
@@ -193,15 +160,15 @@ describe("npm run listen", () => {
   );
 
   test("ends its subscription when nobody reads it any more", async () => {
-    const { child, exit, untilPrinted } = start("--url", server.url);
-    const [, key = ""] = await untilPrinted(/as (sub_[\w-]+)\./);
-    const [, receiverUrl = ""] = await untilPrinted(/Deliveries come to (\S+)\. /);
+    await using command = spawnListen("--url", server.url);
+    const [, key = ""] = await command.untilPrinted(/as (sub_[\w-]+)\./);
+    const [, receiverUrl = ""] = await command.untilPrinted(/Deliveries come to (\S+)\. /);
 
-    child.stdout.destroy();
+    command.child.stdout?.destroy();
     await fetch(receiverUrl, { method: "POST", body: "" });
     await fetch(receiverUrl, { method: "POST", body: "" }).catch(() => {}); // it may be gone by now
 
-    expect((await exit).code).toBe(0);
+    expect((await command.exit).code).toBe(0);
     expect(await isSubscribed(key)).toBe(false);
   });
 
@@ -209,7 +176,8 @@ describe("npm run listen", () => {
     [["--url", "http://127.0.0.1:9"], /^No sandbox answers at http:\/\/127\.0\.0\.1:9\..*\n$/],
     [["--port", "1"], /^Unknown option '--port'[\s\S]*--url/],
   ])("ends with %j by saying why", async (args, message) => {
-    const { code, error } = await start(...args).exit;
+    await using command = spawnListen(...args);
+    const { code, error } = await command.exit;
 
     expect(code).toBe(1);
     expect(error).toMatch(message);
