@@ -49,7 +49,7 @@ export default {
       name: "no-driver-outside-storage",
       severity: "error",
       from: { path: "^server/", pathNot: "^server/storage/" },
-      to: { path: "node_modules/(kysely|pg|@electric-sql)" },
+      to: { path: "node_modules/(kysely|pg|@electric-sql)/" },
     },
     {
       name: "client-stands-alone",
