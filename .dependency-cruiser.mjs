@@ -17,7 +17,13 @@ export default {
       severity: "error",
       from: { path: "^server/domain/" },
       to: {
-        pathNot: ["^server/domain/", "^openapi/generated/", "temporal-polyfill", "us-federal-holidays", "node_modules/uuid/"],
+        pathNot: [
+          "^server/domain/",
+          "^openapi/generated/",
+          "temporal-polyfill",
+          "us-federal-holidays",
+          "node_modules/uuid/",
+        ],
       },
     },
     {
@@ -43,14 +49,20 @@ export default {
       name: "no-driver-outside-storage",
       severity: "error",
       from: { path: "^server/", pathNot: "^server/storage/" },
-      to: { path: "node_modules/(kysely|pg|@electric-sql)" },
+      to: { path: "node_modules/(kysely|pg|@electric-sql)/" },
     },
     {
       name: "client-stands-alone",
       comment: "Merchants install the client without the server.",
       severity: "error",
       from: { path: "^client/" },
-      to: { pathNot: ["^client/", "^openapi/generated/types\\.ts$", "node_modules/(openapi-fetch|standardwebhooks)"] },
+      to: {
+        pathNot: [
+          "^client/",
+          "^openapi/generated/types\\.ts$",
+          "node_modules/(openapi-fetch|standardwebhooks)",
+        ],
+      },
     },
     {
       name: "client-takes-types-only",
@@ -69,6 +81,9 @@ export default {
     doNotFollow: { path: "node_modules" },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
-    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "types", "default"] },
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["import", "node", "types", "default"],
+    },
   },
 };

@@ -1,4 +1,4 @@
-/** An answer that is not one of the contract's, such as an HTML page of a balancer. */
+/** An answer that the service does not give, such as an HTML page of a balancer or a redirect. */
 export class UnexpectedResponseError extends Error {
   override readonly name = "UnexpectedResponseError";
   readonly response: Response;
@@ -6,10 +6,34 @@ export class UnexpectedResponseError extends Error {
   readonly text: string;
 
   constructor(response: Response, text: string) {
-    super(
-      `The answer ${response.status} from ${response.url} is not JSON, so it does not come from the service.`,
-    );
+    super(`The answer ${response.status} from ${response.url} is not one that the service gives.`);
     this.response = response;
     this.text = text;
+  }
+}
+
+/** Why a delivery was refused. */
+export type WebhookRefusal =
+  /** One of `webhook-id`, `webhook-timestamp` and `webhook-signature` is missing or empty. */
+  | "missing-header"
+  /** `webhook-timestamp` is not a whole number of seconds. */
+  | "invalid-timestamp"
+  /** The attempt was made more than five minutes ago: perhaps a recorded one, sent again. */
+  | "timestamp-too-old"
+  /** The attempt will be made in more than five minutes: one of the two clocks is wrong. */
+  | "timestamp-too-new"
+  /** Another secret, or something was changed on the way. */
+  | "no-matching-signature"
+  /** Signed with the secret, but no event: it does not come from this service. */
+  | "invalid-payload";
+
+/** A delivery that can't be trusted to come from the service as it is. */
+export class WebhookVerificationError extends Error {
+  override readonly name = "WebhookVerificationError";
+  readonly reason: WebhookRefusal;
+
+  constructor(reason: WebhookRefusal, message: string) {
+    super(message);
+    this.reason = reason;
   }
 }

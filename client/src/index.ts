@@ -1,5 +1,11 @@
 export { type Client, type ClientOptions, createClient } from "./client.ts";
-export { UnexpectedResponseError } from "./errors.ts";
+export { UnexpectedResponseError, type WebhookRefusal, WebhookVerificationError } from "./errors.ts";
+export {
+  expressWebhookHandler,
+  type IncomingWebhook,
+  type OutgoingAnswer,
+} from "./express-webhook-handler.ts";
+export { fetchWebhookHandler } from "./fetch-webhook-handler.ts";
 export type {
   DuplicateRequestKeyProblem,
   InvalidRequestProblem,
@@ -13,3 +19,11 @@ export type {
   Subscription,
   SubscriptionRequest,
 } from "./types.ts";
+export type { WebhookHandlerOptions } from "./webhook-answer.ts";
+export type {
+  UnknownWebhookEvent,
+  WebhookEvent,
+  WebhookEventName,
+  WebhookEventOf,
+} from "./webhook-events.ts";
+export { type VerifyOptions, verifyWebhook, type WebhookHeaders } from "./webhooks.ts";

@@ -25,6 +25,9 @@ export type RequestBody<Id extends OperationId> = Json<operations[Id]["requestBo
 
 type Responses<Id extends OperationId> = operations[Id]["responses"];
 
+/** The status with which an operation succeeds. */
+export type SuccessOf<Id extends OperationId> = keyof Responses<Id> & (200 | 201);
+
 /** What an operation answers: `switch (result.status)` narrows `result.body` to what the contract declares for it. */
 export type Result<Id extends OperationId> = {
   [Status in keyof Responses<Id> & number]: {

@@ -1,5 +1,5 @@
-import type { Schemas } from "./operations.ts";
 import type { Violation } from "./problem.ts";
+import type { Schemas } from "./schemas.ts";
 import type { BodyCheck } from "./validate.ts";
 
 type Fields<Name extends keyof Schemas> = Partial<Record<keyof Schemas[Name], unknown>>;

@@ -1,8 +1,5 @@
-import type {
-  components as sandboxComponents,
-  operations as sandboxOperations,
-} from "../../openapi/generated/sandbox-types.ts";
-import type { components, operations } from "../../openapi/generated/types.ts";
+import type { operations as sandboxOperations } from "../../openapi/generated/sandbox-types.ts";
+import type { operations } from "../../openapi/generated/types.ts";
 import type { PROBLEMS, ProblemCode, ProblemReply } from "./problem.ts";
 
 /** The operations of the published contract; `on…` are webhooks, which this server sends and does not serve. */
@@ -10,9 +7,6 @@ export type PublishedId = Exclude<keyof operations, `on${string}`>;
 /** The operations of the sandbox contract. */
 export type SandboxId = keyof sandboxOperations;
 export type OperationId = PublishedId | SandboxId;
-
-export type Schemas = components["schemas"];
-export type SandboxSchemas = sandboxComponents["schemas"];
 
 type Operation<Id extends OperationId> = Id extends PublishedId
   ? operations[Id]
@@ -30,7 +24,9 @@ export type RequestBody<Id extends OperationId> = Json<Member<Operation<Id>, "re
 type Responses<Id extends OperationId> = Member<Operation<Id>, "responses">;
 type Status<Id extends OperationId> = keyof Responses<Id> & number;
 type SuccessStatus<Id extends OperationId> = Extract<Status<Id>, 200 | 201 | 202 | 204>;
-type Success<S, Body> = [Body] extends [undefined] ? { status: S; body?: undefined } : { status: S; body: Body };
+type Success<S, Body> = [Body] extends [undefined]
+  ? { status: S; body?: undefined }
+  : { status: S; body: Body };
 type CodeOfStatus<S> = {
   [Code in ProblemCode]: (typeof PROBLEMS)[Code]["status"] extends S ? Code : never;
 }[ProblemCode];

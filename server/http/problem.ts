@@ -1,4 +1,4 @@
-import type { SandboxSchemas, Schemas } from "./operations.ts";
+import type { SandboxSchemas, Schemas } from "./schemas.ts";
 
 /** The closed list of the published contract (D08), and what only the sandbox answers. */
 export type ProblemCode =

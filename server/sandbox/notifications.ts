@@ -1,4 +1,5 @@
-import type { HandlersOf, SandboxSchemas } from "../http/operations.ts";
+import type { HandlersOf } from "../http/operations.ts";
+import type { SandboxSchemas } from "../http/schemas.ts";
 import type { DeliveryRecord } from "../storage/delivery-list.ts";
 import { invalid, unknown } from "./faults.ts";
 import type { SandboxParts } from "./store.ts";

@@ -1,7 +1,7 @@
 import { toRefundView } from "../domain/events.ts";
 import { fromCents } from "../domain/money.ts";
 import type { OriginalStatus, RefundStatus } from "../domain/refunds.ts";
-import type { SandboxSchemas } from "../http/operations.ts";
+import type { SandboxSchemas } from "../http/schemas.ts";
 import type { DebitRecord, PaymentRecord, RefundRecord } from "../storage/payment-record.ts";
 
 /** A stored record as the sandbox shows it. */

@@ -34,7 +34,10 @@ describe.each(contract.operations)("$id, client against the mock", ({ id, reques
 
     const result = await call(id, value, { status: wanted?.status ?? 0, name });
 
-    expect({ status: result.status, body: result.body }).toEqual({ status: wanted?.status, body: wanted?.value });
+    expect({ status: result.status, body: result.body }).toEqual({
+      status: wanted?.status,
+      body: wanted?.value,
+    });
   });
 
   test.each(responses)("receives $status $name", async ({ status, name, value }) => {

@@ -27,17 +27,24 @@ function send(operationId: string, body: unknown) {
 }
 
 describe.each(contract.operations)("$id, client against the server behind the proxy", (operation) => {
-  test.each(operation.requests)("the example $name is answered without a violation", async ({ name, value }) => {
-    const result = await send(operation.id, value);
+  test.each(operation.requests)(
+    "the example $name is answered without a violation",
+    async ({ name, value }) => {
+      const result = await send(operation.id, value);
 
-    const documented = operation.responses.find((response) => response.name === name);
-    expect(result.status).toBe(documented?.status);
-    expect(proxy.violations).toEqual([]);
-  });
+      const documented = operation.responses.find((response) => response.name === name);
+      expect(result.status).toBe(documented?.status);
+      expect(proxy.violations).toEqual([]);
+    },
+  );
 });
 
 describe("a day at the proxy", () => {
-  const refund = { paymentId: "pay_recent", amount: { currency: "USD", value: 1 }, requestKey: "proxy-1" } as const;
+  const refund = {
+    paymentId: "pay_recent",
+    amount: { currency: "USD", value: 1 },
+    requestKey: "proxy-1",
+  } as const;
 
   test("a refund, and the same call again", async () => {
     const first = await client.issueRefund(refund);
@@ -58,7 +65,10 @@ describe("a day at the proxy", () => {
     });
 
     expect(decimals).toMatchObject({ status: 400, body: { violations: [{ pointer: "/amount/value" }] } });
-    expect(conflict).toMatchObject({ status: 400, body: { violations: [{ pointer: "/clientRefefenceId" }] } });
+    expect(conflict).toMatchObject({
+      status: 400,
+      body: { violations: [{ pointer: "/clientRefefenceId" }] },
+    });
     expect(target).toMatchObject({ status: 400, body: { violations: [{ pointer: "/url" }] } });
     expect(proxy.violations).toEqual([]);
   });

@@ -7,20 +7,30 @@ import { contentSecurityPolicy } from "../../server/http/pages.ts";
 
 const DIST = new URL("../../docs/dist/", import.meta.url);
 
-export const PAGE_FILE = new URL("index.html", DIST).href;
+/** A built page, as itself and compressed. */
+export interface BuiltPage {
+  html: Buffer;
+  br: Buffer;
+  gz: Buffer;
+}
+
+/** Where a page stands that is read without a server. */
+export function fileOf(name: string): string {
+  return new URL(name, DIST).href;
+}
 
 /** The page as `npm start` has it, built where it is stale. */
-export async function readBuiltPage(): Promise<{ html: Buffer; br: Buffer; gz: Buffer }> {
+export async function readBuiltPage(name: string): Promise<BuiltPage> {
   if (!(await isDocsCurrent())) await buildDocs();
   const [html, br, gz] = await Promise.all(
-    ["index.html", "index.html.br", "index.html.gz"].map((name) => readFile(new URL(name, DIST))),
+    ["", ".br", ".gz"].map((ending) => readFile(new URL(name + ending, DIST))),
   );
   if (!html || !br || !gz) throw new Error("The build left out a file.");
   return { html, br, gz };
 }
 
 /** Serves the page at `/docs` alone, as the server does: compressed, under the same policy. */
-export async function servePage(html: Buffer, br: Buffer): Promise<{ url: string } & AsyncDisposable> {
+export async function servePage({ html, br }: BuiltPage): Promise<{ url: string } & AsyncDisposable> {
   const policy = contentSecurityPolicy(html.toString());
   const server = createServer((request, response) => {
     if (request.url !== "/docs") return response.writeHead(404).end();

@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { rm, writeFile } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { access, constants, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { type Browser, chromium } from "playwright-core";
@@ -15,26 +16,41 @@ const ARGS = [
   "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", // Whatever a page tries, nothing leaves this machine.
 ];
 
+// A browser that is just ending can still add a file.
+const REMOVAL = { recursive: true, force: true, maxRetries: 5 } as const;
+
 /**
  * Starts a real Chromium: the one that `CHROMIUM_PATH` names, or else the one from npm. Each start has a folder of its
  * own, so that parallel ones do not meet, and `close` removes it.
  */
 export async function launchBrowser(): Promise<TestBrowser> {
   const folder = await makeTempDir();
+  // Also where a test run is cut short: Playwright then kills the browser, and 250 MB would stay.
+  const removeAtExit = () => rmSync(folder, REMOVAL);
+  process.once("exit", removeAtExit);
+  const remove = async () => {
+    await rm(folder, REMOVAL);
+    process.off("exit", removeAtExit);
+  };
   try {
-    const executablePath = process.env.CHROMIUM_PATH ?? (await unpackChromium(folder));
-    const fontConfig = await writeFontConfig(folder);
-    const env = { ...process.env, HOME: folder, TMPDIR: folder, FONTCONFIG_FILE: fontConfig };
-    const browser = await chromium.launch({ executablePath, args: ARGS, env });
+    const browser = await start(folder);
     const close = async () => {
       await browser.close();
-      await rm(folder, { recursive: true, force: true });
+      await remove();
     };
     return { browser, close, [Symbol.asyncDispose]: close };
   } catch (error) {
-    await rm(folder, { recursive: true, force: true });
+    await remove();
     throw error;
   }
+}
+
+async function start(folder: string): Promise<Browser> {
+  const executablePath = process.env.CHROMIUM_PATH ?? (await unpackChromium(folder));
+  await access(executablePath, constants.X_OK);
+  const fontConfig = await writeFontConfig(folder);
+  const env = { ...process.env, HOME: folder, TMPDIR: folder, FONTCONFIG_FILE: fontConfig };
+  return chromium.launch({ executablePath, args: ARGS, env });
 }
 
 /**

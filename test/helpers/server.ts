@@ -3,13 +3,16 @@ import { once } from "node:events";
 import { cp, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
-import { inject } from "vitest";
+import { inject, onTestFinished } from "vitest";
 import { readConfig } from "../../server/config.ts";
 import { type RunningServer, type StartOptions, startServer } from "../../server/start.ts";
 import { createResolver } from "./resolver.ts";
 import { makeTempDir } from "./temp-dir.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+
+/** Far more than a server needs to find out that it can't start. */
+const RUN_LIMIT_MS = 20_000;
 
 /** Settings as the environment gives them. */
 type Settings = Readonly<Record<string, string>>;
@@ -72,7 +75,10 @@ export type ServerProcess = AsyncDisposable & {
   readonly exit: Promise<Exit>;
 };
 
-/** Runs `node server/main.ts` until it has printed its address. Rejects with what it said when it ends before that. */
+/**
+ * Runs `node server/main.ts` until it has printed its address; for use inside a test, whose end it does not outlive.
+ * Rejects with what it said when it ends before that.
+ */
 export async function spawnServer(
   options: { readonly env?: Settings; readonly dataDir?: string } = {},
 ): Promise<ServerProcess> {
@@ -83,6 +89,8 @@ export async function spawnServer(
     await exit;
     await remove();
   };
+  // A test that runs out of time disposes of nothing itself.
+  onTestFinished(dispose);
   try {
     const welcome = await untilPrinted(child, exit, output);
     const url = /https?:\/\/[^/\s]+/.exec(welcome)?.[0] ?? "";
@@ -94,9 +102,11 @@ export async function spawnServer(
   }
 }
 
-/** Runs `node server/main.ts` that is expected to end by itself. */
+/** Runs `node server/main.ts` that is expected to end by itself, and is killed when it does not. */
 export async function runServer(env: Settings): Promise<Exit> {
-  return launch(env).exit;
+  const { child, exit } = launch(env);
+  const timer = setTimeout(() => child.kill("SIGKILL"), RUN_LIMIT_MS);
+  return exit.finally(() => clearTimeout(timer));
 }
 
 function launch(env: Settings) {

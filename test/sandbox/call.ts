@@ -1,4 +1,5 @@
-import type { Reply, SandboxId, SandboxSchemas, Schemas } from "../../server/http/operations.ts";
+import type { Reply, SandboxId } from "../../server/http/operations.ts";
+import type { SandboxSchemas, Schemas } from "../../server/http/schemas.ts";
 import { readContract } from "../helpers/contract.ts";
 
 const contract = readContract("sandbox");

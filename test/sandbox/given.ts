@@ -16,7 +16,14 @@ export type Merchant = {
 };
 
 export async function givenSandboxMerchant(server: Server): Promise<Merchant> {
-  const { merchant, token } = await givenMerchant(server);
+  return merchantAt(server, await givenMerchant(server));
+}
+
+/** A merchant as another server sees it, or the same one after its restart. */
+export function merchantAt(
+  server: { readonly url: string },
+  { merchant, token }: { readonly merchant: string; readonly token: string },
+): Merchant {
   const sandbox = sandboxOf(server, token);
   return {
     merchant,

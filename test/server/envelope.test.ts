@@ -60,6 +60,12 @@ describe("a call", () => {
     },
   );
 
+  test("to a sandbox, where no limit is set, is answered without RateLimit", async () => {
+    const { headers } = await post(url, "/v1/refunds", {});
+
+    expect([headers.get("ratelimit"), headers.get("ratelimit-policy")]).toEqual([null, null]);
+  });
+
   describe("with a body in another media type", () => {
     test.each([
       ["none", { "Content-Type": null }],
@@ -141,6 +147,7 @@ describe("a call", () => {
     test.each([
       "evil.test",
       "localhost.evil.test",
+      "evil-localhost",
       "127.0.0.1@evil.test",
       "127.0.0.1.",
       "localhost:x",

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import type { Schemas } from "../../server/http/operations.ts";
+import type { Schemas } from "../../server/http/schemas.ts";
 import type { Database } from "../../server/storage/database.ts";
 import { getPayment, insertPayment, type NewPayment } from "../../server/storage/payments.ts";
 import { insertToken } from "../../server/storage/tokens.ts";

@@ -78,11 +78,3 @@ describe("the rate limit", () => {
     }
   }
 });
-
-test("without a limit, answers carry no RateLimit", async () => {
-  await using server = await startTestServer();
-
-  const { headers } = await post(server.url, "/v1/refunds", {});
-
-  expect([headers.get("ratelimit"), headers.get("ratelimit-policy")]).toEqual([null, null]);
-});

@@ -50,6 +50,7 @@ describe("a secret", () => {
 
   const formsOf = (text: string) => [
     text,
+    encodeURIComponent(text),
     ...(["hex", "base64"] as const).map((form) => Buffer.from(text).toString(form)),
   ];
 

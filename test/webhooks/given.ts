@@ -1,5 +1,5 @@
 import { vi } from "vitest";
-import type { SandboxSchemas } from "../../server/http/operations.ts";
+import type { SandboxSchemas } from "../../server/http/schemas.ts";
 import { post } from "../helpers/server.ts";
 import { givenSandboxMerchant, type Merchant } from "../sandbox/given.ts";
 import { refundOf, type Subscription, subscriptionTo } from "../server/given.ts";

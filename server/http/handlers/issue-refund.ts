@@ -6,7 +6,8 @@ import { firstStatus, type Original } from "../../domain/refunds.ts";
 import type { Bound } from "../../storage/bind.ts";
 import type { PaymentRecord, RefundRecord } from "../../storage/payment-record.ts";
 import type { findByRequestKey, loadOriginal, NewRefund, saveRefund } from "../../storage/refunds.ts";
-import type { Call, Handler, Reply, Schemas } from "../operations.ts";
+import type { Call, Handler, Reply } from "../operations.ts";
+import type { Schemas } from "../schemas.ts";
 
 /** What issuing a refund needs of the store. */
 export type RefundStore = Bound<{

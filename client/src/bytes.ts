@@ -1,0 +1,39 @@
+/** Bytes of a body that are read at most; the service sends less than a third of it. */
+export const MAX_BODY_BYTES = 64 * 1024;
+
+/** A delivery with a body of more than `MAX_BODY_BYTES`. */
+export class BodyTooLargeError extends Error {
+  override readonly name = "BodyTooLargeError";
+
+  constructor() {
+    super(`The body has more than ${MAX_BODY_BYTES} bytes, so it does not come from the service.`);
+  }
+}
+
+/** A body as it comes in. */
+export interface BodyCollector {
+  /** @throws BodyTooLargeError with the first chunk that is too much; it is not kept */
+  add(chunk: Uint8Array): void;
+  toBytes(): Uint8Array;
+}
+
+export function collectBody(): BodyCollector {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  return {
+    add(chunk) {
+      length += chunk.byteLength;
+      if (length > MAX_BODY_BYTES) throw new BodyTooLargeError();
+      chunks.push(chunk);
+    },
+    toBytes() {
+      const bytes = new Uint8Array(length);
+      let offset = 0;
+      for (const chunk of chunks) {
+        bytes.set(chunk, offset);
+        offset += chunk.byteLength;
+      }
+      return bytes;
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import { collectBody } from "./bytes.ts";
+import { createAnswer, type WebhookHandlerOptions } from "./webhook-answer.ts";
+
+/**
+ * Makes a handler for everything that speaks the Fetch API: workers, Deno, Bun, Hono, Next.js routes.
+ *
+ * It answers 204 when `onEvent` resolved, 400 with a reason when the delivery can't be verified, 413 to a body of more
+ * than 64 KiB, and 500 when `onEvent` throws, so that the delivery is repeated.
+ *
+ * @throws TypeError when `secretKey` is missing
+ */
+export function fetchWebhookHandler(options: WebhookHandlerOptions): (request: Request) => Promise<Response> {
+  const answer = createAnswer(options);
+  return async (request) => {
+    const { status, ...body } = await answer(request.headers, () => readBody(request));
+    return "reason" in body ? Response.json(body, { status }) : new Response(null, { status });
+  };
+}
+
+async function readBody(request: Request): Promise<Uint8Array> {
+  if (request.bodyUsed) {
+    throw new TypeError("The body was read already: hand the request on as it came.");
+  }
+  const collector = collectBody();
+  const reader = request.body?.getReader();
+  try {
+    for (let chunk = await reader?.read(); chunk && !chunk.done; chunk = await reader?.read()) {
+      collector.add(chunk.value);
+    }
+  } finally {
+    await reader?.cancel(); // Of what is too much, nothing more is read.
+  }
+  return collector.toBytes();
+}
