@@ -67,7 +67,7 @@ export async function beginAttempts(
       ) as claim (webhook_id, fence),
       subscriptions s, events e
     where d.webhook_id = claim.webhook_id and d.fence = claim.fence
-      and d.leased_until > clock_timestamp() and not d.sending
+      and d.leased_until > clock_timestamp()
       and s.subscription_key = d.subscription_key and e.event_id = d.event_id
     returning d.webhook_id, d.fence, d.merchant, s.url, s.secret_ciphertext, e.payload, d.attempts, d.state`.execute(
     store,

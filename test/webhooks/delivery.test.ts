@@ -199,9 +199,11 @@ describe("the list of deliveries", () => {
       return items.every(({ attempts }) => attempts.length === 1) ? JSON.stringify(items) : undefined;
     });
 
-    const secrets = [secretKey, btoa(secretKey), Buffer.from(secretKey).toString("hex")];
     const { db } = server.database;
     const attempts = await db.selectFrom("delivery_attempts").selectAll().execute();
+    // The answer is kept, here an echo of all that the receiver was told.
+    expect(attempts.some(({ answer }) => answer?.includes("webhook-signature"))).toBe(true);
+    const secrets = [secretKey, btoa(secretKey), Buffer.from(secretKey).toString("hex")];
     for (const text of [told, JSON.stringify(attempts), ...server.logLines]) {
       for (const secret of secrets) expect(text).not.toContain(secret);
     }
