@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Claim } from "./delivery-claims.ts";
 import { endDeliveries } from "./subscriptions.ts";
 import type { DeliveryState, Store } from "./tables.ts";
@@ -107,6 +107,7 @@ export async function recordAttempt(
     when ${verdict.kind === "ended"}::boolean or s.ended_at is not null and not d.forced then 'ENDED'
     when ${verdict.kind === "exhausted"}::boolean then 'EXHAUSTED'
     else 'PENDING' end`;
+  const ends = verdict.kind === "ended" ? endSubscriptions() : sql``;
   const { rows } = await sql<{ recorded: number }>`
     with domain as (
       select ${realNow}::timestamptz + coalesce((select offset_ms from clock), 0) * interval '1 ms' as now
@@ -127,14 +128,18 @@ export async function recordAttempt(
         1 + coalesce((select max(number) from delivery_attempts a where a.webhook_id = recorded.webhook_id), 0),
         ${at}::timestamptz, ${status}::integer, ${error}::text, ${milliseconds}::integer, ${answer}::text
       from recorded
-    ), ended as (
-      update subscriptions s set ended_at = domain.now from recorded, domain
-      where ${verdict.kind === "ended"}::boolean and s.subscription_key = recorded.subscription_key
-        and s.ended_at is null
-      returning s.subscription_key
-    ), ${endDeliveries(sql`ended`)}
+    )${ends}
     select count(*)::integer as recorded from recorded`.execute(store);
   return rows[0]?.recorded === 1;
+}
+
+/** The rest of a `with` clause that ends the subscription of what was `recorded`, and all that waits for it. */
+function endSubscriptions(): RawBuilder<unknown> {
+  return sql`, ended as (
+      update subscriptions s set ended_at = domain.now from recorded, domain
+      where s.subscription_key = recorded.subscription_key and s.ended_at is null
+      returning s.subscription_key
+    ), ${endDeliveries(sql`ended`)}`;
 }
 
 /** Gives back what was in hand without a result, for another server to take at once. */

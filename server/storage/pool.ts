@@ -18,6 +18,9 @@ export function createPool(databaseUrl: string, onConnectionError?: (error: Erro
   });
   // Without a listener a restart of the server would end this process.
   pool.on("error", (error) => onConnectionError?.(error));
+  // The pool listens to idle connections only. One that is lost in a transaction, between two statements, would end the
+  // process as well; the next statement on it fails and tells of it.
+  pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
 }
 

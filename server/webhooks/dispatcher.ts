@@ -1,10 +1,5 @@
 import type { DomainClock } from "../domain/clock.ts";
-import {
-  claimDeliveries,
-  countInHand,
-  findDueSubscriptions,
-  freeLeases,
-} from "../storage/delivery-claims.ts";
+import { claimDeliveries, countInHand, findDueSubscriptions } from "../storage/delivery-claims.ts";
 import type { Store } from "../storage/tables.ts";
 import type { Queue } from "./queue.ts";
 import { type Limits, shareOut } from "./shares.ts";
@@ -19,7 +14,6 @@ export type DispatcherParts = {
 
 /** Claims what is due, as much as may be in hand, and hands it to the queue by the same transaction. */
 export async function dispatch({ db, clock, queue, limits, leaseMs }: DispatcherParts): Promise<void> {
-  await freeLeases(db);
   const now = await clock.now();
   const due = await findDueSubscriptions(db, now);
   if (due.length === 0) return;
@@ -48,5 +42,40 @@ export function createTurns(work: () => Promise<void>): () => Promise<void> {
     if (!current) return begin();
     next ??= current.then(begin, begin);
     return next;
+  };
+}
+
+/** How long a turn that somebody is woken for waits after the one before, in milliseconds: what comes meanwhile shares it. */
+const PAUSE_MS = 10;
+
+/** Takes a turn at once when it is quiet, and with others when it is not. */
+export function createWake(
+  takeTurn: () => Promise<void>,
+  onError: (error: unknown) => void,
+): { wake(): void; stop(): void } {
+  let timer: NodeJS.Timeout | undefined;
+  let quietAtMs = 0;
+  let stopped = false;
+
+  function turn(): void {
+    timer = undefined;
+    takeTurn()
+      .catch(onError)
+      .finally(() => {
+        quietAtMs = performance.now() + PAUSE_MS;
+      });
+    quietAtMs = Number.POSITIVE_INFINITY;
+  }
+  return {
+    wake() {
+      if (stopped || timer) return;
+      const waitMs = Math.min(quietAtMs - performance.now(), PAUSE_MS);
+      if (waitMs <= 0) turn();
+      else timer = setTimeout(turn, waitMs);
+    },
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
   };
 }

@@ -6,7 +6,7 @@ import { DELIVERIES_CHANNEL } from "../storage/deliveries.ts";
 import { type Attempt, beginAttempts, recordAttempt, releaseClaim } from "../storage/delivery-attempts.ts";
 import { freeLeases } from "../storage/delivery-claims.ts";
 import { makeAttempt } from "./attempt.ts";
-import { createTurns, dispatch } from "./dispatcher.ts";
+import { createTurns, createWake, dispatch } from "./dispatcher.ts";
 import type { Resolve } from "./lookup.ts";
 import { createPlaces } from "./places.ts";
 import { startQueue } from "./queue.ts";
@@ -72,9 +72,9 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
   const takeTurn = createTurns(async () => {
     if (!stopping.signal.aborted) await dispatch({ db, clock, queue, limits, leaseMs });
   });
-  const wake = () => {
-    takeTurn().catch((error: unknown) => logger.error({ err: error }, "can't dispatch webhooks"));
-  };
+  const { wake, stop: stopWaking } = createWake(takeTurn, (error) =>
+    logger.error({ err: error }, "can't dispatch webhooks"),
+  );
 
   async function deliver(attempt: Attempt): Promise<void> {
     try {
@@ -107,9 +107,13 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
   const listening = await connection.listen(DELIVERIES_CHANNEL, wake, wake);
 
   return {
-    dispatch: takeTurn,
+    async dispatch() {
+      await freeLeases(db);
+      await takeTurn();
+    },
     async stop() {
       stopping.abort();
+      stopWaking();
       const timer = setTimeout(() => abandoned.abort(), drainMs);
       const steps = [listening.close, queue.stopWork, places.empty, takeTurn, queue.stop];
       for (const step of steps) {
