@@ -45,6 +45,12 @@ describe("the scenarios of a merchant's day, run against a fresh sandbox", () =>
     expect(checks.length).toBeGreaterThan(steps.length);
     expect(checks.map(({ name }) => name)).toContain("schema check");
   });
+
+  test("are a valid description by the strictest rules", async () => {
+    const { failed, output } = await redocly(folder, ["lint", SCENARIOS, "--extends=recommended-strict"]);
+
+    expect(failed, output).toBe(false);
+  });
 });
 
 /** A step that calls another workflow has that workflow's steps. */
@@ -67,7 +73,7 @@ async function runScenarios(folder: string, server: string): Promise<Workflow[]>
   }
   const servers = ["refunds", "sandbox"].flatMap((source) => ["--server", `${source}=${server}`]);
   const options = ["--input", "accessToken=sandbox_acme", ...servers, "--json-output", "report.json"];
-  const output = await redocly(folder, ["respect", SCENARIOS, ...options]);
+  const { output } = await redocly(folder, ["respect", SCENARIOS, ...options]);
 
   const report = await readFile(join(folder, "report.json"), "utf8").catch(() => {
     throw new Error(`redocly did not report: ${output}`);
@@ -86,12 +92,11 @@ function openBranches(bundle: string): string {
   return JSON.stringify(document);
 }
 
-/** What the command prints; how it ends says no more than its report. */
-function redocly(cwd: string, args: string[]): Promise<string> {
+function redocly(cwd: string, args: string[]): Promise<{ failed: boolean; output: string }> {
   const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
   return new Promise((resolve) => {
-    execFile(process.execPath, [REDOCLY, ...args], { cwd, env }, (_error, stdout, stderr) => {
-      resolve(stdout + stderr);
+    execFile(process.execPath, [REDOCLY, ...args], { cwd, env }, (error, stdout, stderr) => {
+      resolve({ failed: error !== null, output: stdout + stderr });
     });
   });
 }

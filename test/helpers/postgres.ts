@@ -15,21 +15,16 @@ export type PostgresServer = {
   stop(): Promise<void>;
 };
 
+const SETTINGS = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=200"];
 /** Speed instead of safety: the data lives as long as the run. */
-const SETTINGS = [
-  "listen_addresses=127.0.0.1",
-  "unix_socket_directories=",
-  "fsync=off",
-  "full_page_writes=off",
-  "max_connections=200",
-];
+const UNSAFE_SETTINGS = ["fsync=off", "full_page_writes=off"];
 
 /**
  * Starts a new PostgreSQL server on a free port of the loopback address, from the binaries that npm has installed. They
  * are copied first: PostgreSQL refuses to run as root, and the user it then runs as may not be able to enter the
- * folder of the project.
+ * folder of the project. With `durable`, what is committed is on the disk, as it is in production.
  */
-export async function startPostgres(): Promise<PostgresServer> {
+export async function startPostgres({ durable = false } = {}): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), "refund-contract-postgres-"));
   try {
     const identity = chooseUser();
@@ -48,7 +43,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     ];
     await run(spawn(join(bin, "initdb"), [`--pgdata=${data}`, ...initOptions], { ...identity, cwd: data }));
     const port = await findFreePort();
-    const settings = SETTINGS.flatMap((setting) => ["-c", setting]);
+    const settings = [...SETTINGS, ...(durable ? [] : UNSAFE_SETTINGS)].flatMap((setting) => ["-c", setting]);
     const server = spawn(join(bin, "postgres"), ["-D", data, "-p", `${port}`, ...settings], {
       ...identity,
       cwd: data,

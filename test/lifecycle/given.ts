@@ -71,14 +71,20 @@ export function toCents(dollars: number): number {
   return Number(dollars.toFixed(2).replace(".", ""));
 }
 
-/** Lets the database refuse events of this type, until the function that it resolves with is called. */
-export async function refuseEvents({ database: { db } }: Stored, type: string): Promise<() => Promise<void>> {
+/** Lets the database refuse events of this type from this place on, until the function that it resolves with is called. */
+export async function refuseEvents(
+  { database: { db } }: Stored,
+  type: string,
+  fromSequence = 1,
+): Promise<() => Promise<void>> {
   await sql`
     create function refuse_event() returns trigger language plpgsql as $$
       begin raise exception 'refused by the test'; end $$`.execute(db);
   await sql`
-    create trigger refuse before insert on events for each row when (new.type = ${sql.lit(type)})
-      execute function refuse_event()`.execute(db);
+    create trigger refuse before insert on events for each row 
+      when (new.type = ${sql.lit(type)} and new.sequence >= ${sql.lit(fromSequence)}) execute function refuse_event()`.execute(
+    db,
+  );
   return async () => {
     await sql`drop function refuse_event cascade`.execute(db);
   };

@@ -70,6 +70,25 @@ describe.each(engines)("an original payment that ends, on %s", (engine) => {
       await expectConsistent(server, acme);
     });
 
+    test("takes PENDING and AUTHORIZED refunds together", async () => {
+      const { paymentId } = await acme.create({ status: "PROCESSING" });
+      const { body: pending } = await acme.issue(refundOf(paymentId));
+      // The first refund is due now, and can't become AUTHORIZED; a second one is so from the beginning.
+      const allowEvents = await refuseEvents(server, "refund.authorized", 2);
+      const settledAt = "2026-11-01T12:00:00Z";
+      await acme.sandbox("settlePayment", { path: { paymentId }, body: { settledAt } });
+      const { body: authorized } = await acme.issue(refundOf(paymentId));
+
+      const { body } = await acme.sandbox(move, { path: { paymentId } });
+      await allowEvents();
+
+      expect(body).toMatchObject({ refundableAmount: dollars(100) });
+      const types = async (id: string) => (await eventsOf(server, id)).map(({ type }) => type);
+      expect(await types(pending.paymentId)).toEqual(["refund.pending", "refund.terminal_failed"]);
+      expect(await types(authorized.paymentId)).toEqual(["refund.authorized", "refund.terminal_failed"]);
+      await expectConsistent(server, acme);
+    });
+
     test("fails what is refunded of it afterwards, and takes nothing for it", async () => {
       const { paymentId } = await givenRefunded(NOW);
       await acme.sandbox(move, { path: { paymentId } });

@@ -5,91 +5,83 @@ import { countRows, dollars, refundOf } from "../server/given.ts";
 import { createDeployment } from "./deployment.ts";
 
 const REFUNDS = 10_000;
-const IN_FLIGHT = 16;
 const HUNDRED = 100;
+const IN_FLIGHT = 16;
 const CENT = dollars(0.01);
-/** What the payment is more than the refunds together, in cents: for the hundreds that are measured once more. */
-const SPARE_CENTS = 3_000;
 
 /*
- * The median of a hundred calls tells how long a call takes, unless somebody else kept the machine busy meanwhile; then
- * another hundred tells. A payment that has become slow is slow in every one of them.
+ * Others may keep the machine busy for a while, and so make any hundred calls slow. Hence two comparisons that bear it: the
+ * medians of the last hundred and of another payment's first hundred, call by call at the same time; and the fastest call
+ * of the last hundred with the fastest of the very first, when the table was empty.
  */
-const FIRST_TRIES = 3;
-const LAST_TRIES = 20;
-
-test("10,000 refunds of one cent on one payment stay exact, and the last hundred is no slower than the first", {
+test("10,000 refunds of one cent on one payment stay exact, and the last hundred takes at most twice as long as the first", {
   timeout: 120_000,
 }, async () => {
   await using deployment = await createDeployment("postgres");
   const server = await deployment.start();
   const acme = await givenSandboxMerchant(server);
   const before = await countRows(server);
-  const { paymentId } = await acme.create({ amount: toDollars(REFUNDS + SPARE_CENTS) });
+  const payment = await acme.create({ amount: dollars(REFUNDS / 100) });
+  const fresh = await acme.create();
   const pool = new Pool(server.url, { connections: IN_FLIGHT });
-  let issued = 0;
 
   /** Refunds a cent, and tells how many milliseconds that took. */
-  async function refundCent(): Promise<number> {
+  async function refundCent({ paymentId }: { paymentId: string }): Promise<number> {
     const request = JSON.stringify(refundOf(paymentId, { amount: CENT }));
+    const headers = {
+      Authorization: `Bearer ${acme.token}`,
+      "Content-Type": "application/json",
+      Accept: "application/json",
+    };
     const start = performance.now();
-    const { statusCode, body } = await pool.request({
-      method: "POST",
-      path: "/v1/refunds",
-      headers: {
-        Authorization: `Bearer ${acme.token}`,
-        "Content-Type": "application/json",
-        Accept: "application/json",
-      },
-      body: request,
-    });
-    const text = await body.text();
+    const answer = await pool.request({ method: "POST", path: "/v1/refunds", headers, body: request });
+    const text = await answer.body.text();
     const took = performance.now() - start;
-    if (statusCode !== 201 || !text.includes("AUTHORIZED")) throw new Error(`${statusCode} ${text}`);
-    issued += 1;
+    if (answer.statusCode !== 201 || !text.includes("AUTHORIZED")) throw new Error(text);
     return took;
   }
-  async function medianOfHundred(): Promise<number> {
-    const times: number[] = [];
-    while (times.length < HUNDRED) times.push(await refundCent());
-    return times.toSorted((a, b) => a - b)[HUNDRED / 2] ?? Number.NaN;
-  }
-  const left = async () => {
+  const leftOf = async ({ paymentId }: { paymentId: string }) => {
     const record = await acme.get(paymentId);
-    return record.kind === "DEBIT" ? record.refundableAmount.value : undefined;
+    return record.kind === "DEBIT" ? record.refundableAmount : undefined;
   };
-  const expectedLeft = () => (REFUNDS + SPARE_CENTS - issued) / 100;
 
-  let first = Number.POSITIVE_INFINITY;
-  for (let tries = FIRST_TRIES; tries > 0; tries -= 1) first = Math.min(first, await medianOfHundred());
-  expect(await left()).toBe(expectedLeft());
+  const first: number[] = [];
+  while (first.length < HUNDRED) first.push(await refundCent(payment));
+  expect(await leftOf(payment)).toEqual(dollars((REFUNDS - HUNDRED) / 100));
 
-  let open = REFUNDS - issued - HUNDRED;
+  let open = REFUNDS - 2 * HUNDRED;
   const worker = async () => {
     while (open > 0) {
       open -= 1;
-      await refundCent();
+      await refundCent(payment);
     }
   };
   await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
-  let last = await medianOfHundred();
-  expect([issued, await left()]).toEqual([REFUNDS, SPARE_CENTS / 100]);
-  for (let tries = LAST_TRIES; tries > 0 && last > 2 * first; tries -= 1) last = await medianOfHundred();
+  expect(await leftOf(payment)).toEqual(dollars(HUNDRED / 100));
+
+  const [last, freshFirst]: [number[], number[]] = [[], []];
+  while (last.length < HUNDRED) {
+    last.push(await refundCent(payment));
+    freshFirst.push(await refundCent(fresh));
+  }
   await pool.close();
 
-  process.stdout.write(`one cent: ${first.toFixed(2)} ms at first, ${last.toFixed(2)} ms after ${issued}\n`);
-  expect(last).toBeLessThanOrEqual(2 * first);
-  expect(await left()).toBe(expectedLeft());
+  expect(await leftOf(payment)).toEqual(dollars(0));
+  expect(await leftOf(fresh)).toEqual(dollars(99));
   expect(await countRows(server)).toMatchObject({
-    payments: before.payments + 1 + issued,
-    events: before.events + 1 + issued,
+    payments: before.payments + 2 + REFUNDS + HUNDRED,
+    events: before.events + 2 + REFUNDS + HUNDRED,
   });
-  const rest = await acme.issue(refundOf(paymentId, { amount: dollars(expectedLeft()) }));
-  const tooMuch = await acme.issue(refundOf(paymentId, { amount: CENT }));
-  expect(rest.body.paymentStatus).toBe("AUTHORIZED");
-  expect(tooMuch.body.errorDetails?.errorCode).toBe("AMOUNT_EXCEEDS_REFUNDABLE");
+  const { body: tooMuch } = await acme.issue(refundOf(payment.paymentId, { amount: CENT }));
+  expect(tooMuch.errorDetails?.errorCode).toBe("AMOUNT_EXCEEDS_REFUNDABLE");
+
+  const figures = { last: medianOf(last), first: medianOf(first), firstOfAnother: medianOf(freshFirst) };
+  process.stdout.write(`medians of a hundred one-cent refunds in milliseconds: ${JSON.stringify(figures)}\n`);
+  expect(medianOf(last)).toBeLessThanOrEqual(2 * medianOf(freshFirst));
+  expect(Math.min(...last)).toBeLessThanOrEqual(2 * Math.min(...first));
 });
 
-function toDollars(cents: number) {
-  return dollars(cents / 100);
+function medianOf(times: readonly number[]): number {
+  const sorted = times.toSorted((a, b) => a - b);
+  return Number((sorted[sorted.length / 2] ?? Number.NaN).toFixed(2));
 }

@@ -1,7 +1,7 @@
-import { randomBytes } from "node:crypto";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createTestDatabase, engines } from "../helpers/databases.ts";
+import { engines } from "../helpers/databases.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
+import { createDeployment } from "../lifecycle/deployment.ts";
 import { refundOf } from "../server/given.ts";
 import { faultAt, problemOf, type Sandbox, sandboxOf } from "./call.ts";
 import { eventsOf, givenSandboxMerchant } from "./given.ts";
@@ -135,26 +135,20 @@ describe("the sandbox's clock", () => {
 
 describe.each(engines)("the sandbox's clock on %s", (engine) => {
   test("takes advances in parallel one after the other and loses none, over a restart too", async () => {
-    const database = await createTestDatabase(engine);
-    const { databaseUrl, dataDir } = database.options;
-    const ENCRYPTION_KEY = randomBytes(32).toString("base64");
-    const env = databaseUrl === undefined ? undefined : { DATABASE_URL: databaseUrl, ENCRYPTION_KEY };
-    const start = () => startTestServer({ dataDir, realNow: () => NOW, ...(env && { env }) });
-    const replicas = [await start(), ...(engine === "postgres" ? [await start()] : [])];
-    const advance = async (count: number) => {
-      const replica = replicas[count % replicas.length] as TestServer;
-      return (await sandboxOf(replica)("advanceClock", { body: { by: "PT1H" } })).body.now;
-    };
+    await using deployment = await createDeployment(engine);
+    const start = () => deployment.start({ realNow: () => NOW });
+    const servers = [await start(), ...(engine === "postgres" ? [await start()] : [])];
+    const replicas = servers.map((server) => sandboxOf(server));
+    const body = { by: "PT1H" };
 
-    const answers = await Promise.all(Array.from({ length: 24 }, (_, count) => advance(count)));
-    for (const replica of replicas) await replica.close();
-    const restarted = await start();
-    const after = (await sandboxOf(restarted)("getClock")).body.now;
-    await restarted.close();
-    await database.remove();
+    const wishes = replicas.flatMap((sandbox) => Array.from({ length: 24 / replicas.length }, () => sandbox));
+    const answers = await Promise.all(wishes.map((sandbox) => sandbox("advanceClock", { body })));
+    for (const server of servers) await server.close();
+    const { body: clock } = await sandboxOf(await start())("getClock");
 
-    expect(after).toBe("2026-11-17T15:00:00.000Z");
-    expect(answers.toSorted().at(-1)).toBe(after);
-    expect(answers.toSorted()[0]?.localeCompare(AT)).toBe(1);
+    expect(clock.now).toBe("2026-11-17T15:00:00.000Z");
+    const shown = answers.map((answer) => answer.body.now).toSorted();
+    expect(shown.at(-1)).toBe(clock.now);
+    expect(shown[0] !== undefined && shown[0] > AT).toBe(true);
   });
 });

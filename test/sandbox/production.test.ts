@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { pino } from "pino";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { readConfig } from "../../server/config.ts";
 import { startServer } from "../../server/start.ts";
 import { readContract } from "../helpers/contract.ts";
@@ -11,6 +11,7 @@ const { operations } = readContract("sandbox");
 
 test("production serves no call of the sandbox, and has none of its merchants", async () => {
   const database = await createTestDatabase("postgres");
+  onTestFinished(() => database.remove());
   const { databaseUrl = "", dataDir } = database.options;
   const ENCRYPTION_KEY = randomBytes(32).toString("base64");
   const sandbox = readConfig({
@@ -21,6 +22,7 @@ test("production serves no call of the sandbox, and has none of its merchants", 
     RATE_LIMIT: "off",
   });
   const server = await startServer({ ...sandbox, mode: "production" }, { logger: pino({ enabled: false }) });
+  onTestFinished(() => server.close());
   const { token } = await givenMerchant(server);
 
   const send = async (method: string, path: string, bearer: string) => {
@@ -33,8 +35,6 @@ test("production serves no call of the sandbox, and has none of its merchants", 
   const answers = await Promise.all(operations.map(({ method, path }) => send(method, path, token)));
   const published = await send("POST", "/v1/refunds", token);
   const withKnownToken = await send("POST", "/v1/refunds", "sandbox_acme");
-  await server.close();
-  await database.remove();
 
   expect(answers).toEqual(operations.map(({ method, path }) => `${method} ${path} 404 NOT_FOUND`));
   expect(answers).toHaveLength(14);

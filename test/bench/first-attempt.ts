@@ -1,0 +1,103 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { pino } from "pino";
+import { readConfig } from "../../server/config.ts";
+import { startServer } from "../../server/start.ts";
+import { startPostgres } from "../helpers/postgres.ts";
+import { makeTempDir } from "../helpers/temp-dir.ts";
+
+/*
+ * How soon the first attempt of a delivery begins on an idle server: one refund at a time, each delivered before the next.
+ * A caller can't see the commit itself. It lies after the call was sent and before its answer came, so the time from the
+ * sending to the attempt is an upper bound, and it is what counts.
+ */
+const WARM_UP = 30;
+const ROUNDS = 300;
+const TARGET_P50_MS = 50;
+
+interface Sample {
+  sinceCallMs: number;
+  sinceAnswerMs: number;
+}
+
+/** A merchant's server that tells when each delivery arrives. */
+async function startReceiver() {
+  const arrivals = new Map<string, (at: number) => void>();
+  const server = createServer(async (request, response) => {
+    const at = performance.now();
+    const body = Buffer.concat(await request.toArray()).toString("utf8");
+    response.writeHead(204).end();
+    const { data } = JSON.parse(body);
+    arrivals.get(data.clientReferenceId)?.(at);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    arrivalOf: (reference: string) => new Promise<number>((resolve) => arrivals.set(reference, resolve)),
+    close: () => server.close(),
+  };
+}
+
+async function measure(settings: Record<string, string>): Promise<Sample[]> {
+  const dataDir = await makeTempDir();
+  const ENCRYPTION_KEY = randomBytes(32).toString("base64");
+  const config = readConfig({ PORT: "0", DATA_DIR: dataDir, ENCRYPTION_KEY, ...settings });
+  const server = await startServer(config, { logger: pino({ level: "silent" }) });
+  const receiver = await startReceiver();
+  const call = (path: string, body: object) =>
+    fetch(server.url + path, {
+      method: "POST",
+      headers: { Authorization: "Bearer sandbox_acme", "Content-Type": "application/json" },
+      body: JSON.stringify(body),
+    });
+
+  await call("/v1/webhook/subscribe", {
+    url: receiver.url,
+    secretKey: randomUUID(),
+    subscriptionDetails: { type: "ALL" },
+  });
+  const samples: Sample[] = [];
+  for (let round = 0; round < WARM_UP + ROUNDS; round += 1) {
+    const reference = randomUUID();
+    const arrival = receiver.arrivalOf(reference);
+    const calledAt = performance.now();
+    const amount = { currency: "USD", value: 0.01 };
+    const refund = { paymentId: "pay_settled", amount, clientReferenceId: reference, requestKey: reference };
+    await (await call("/v1/refunds", refund)).arrayBuffer();
+    const answeredAt = performance.now();
+    const arrivedAt = await arrival;
+    samples.push({ sinceCallMs: arrivedAt - calledAt, sinceAnswerMs: Math.max(0, arrivedAt - answeredAt) });
+  }
+  receiver.close();
+  await server.close();
+  await rm(dataDir, { recursive: true });
+  return samples.slice(WARM_UP);
+}
+
+function percentile(values: readonly number[], part: number): string {
+  const sorted = [...values].sort((a, b) => a - b);
+  return (sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? 0).toFixed(1).padStart(7);
+}
+
+function print(store: string, samples: readonly Sample[]): void {
+  for (const [name, key] of [
+    ["call sent to first attempt", "sinceCallMs"],
+    ["answer to first attempt", "sinceAnswerMs"],
+  ] as const) {
+    const values = samples.map((sample) => sample[key]);
+    const figures = [0.5, 0.99].map((part) => percentile(values, part)).join("   ");
+    console.log(`${store.padEnd(12)}${name.padEnd(30)}${figures}`);
+  }
+}
+
+console.log(`First attempt on an idle server, ${ROUNDS} refunds after ${WARM_UP}, Node ${process.version}`);
+console.log(`to reach: p50 ${TARGET_P50_MS} ms\n\n${"".padEnd(42)} p50 ms    p99 ms`);
+print("embedded", await measure({}));
+const postgres = await startPostgres({ durable: true });
+print("postgres", await measure({ DATABASE_URL: postgres.urlOf("postgres") }));
+await postgres.stop();
