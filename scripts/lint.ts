@@ -2,7 +2,7 @@ import { runTogether, type Step } from "./lib/steps.ts";
 
 /** Contract and code, each held to its rules by the tool that knows them. */
 export const lintSteps: readonly Step[] = [
-  { name: "contract lint", command: "redocly", args: ["lint", "refunds", "sandbox"] },
+  { name: "contract lint", command: "redocly", args: ["lint", "refunds", "sandbox", "scenarios"] },
   { name: "code lint and format", command: "biome", args: ["check", "--error-on-warnings"] },
   {
     name: "import rules",

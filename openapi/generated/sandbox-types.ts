@@ -551,7 +551,7 @@ export interface components {
             to?: string;
             /**
              * Format: duration
-             * @description An ISO 8601 duration, such as `PT30M` or `P1D`; days are days of the Eastern calendar.
+             * @description An ISO 8601 duration in whole units (RFC 3339), such as `PT30M` or `P1D`; days are days of the Eastern calendar.
              */
             by?: string;
             /** @description Moves to the same Eastern wall time on the n-th business day after today. */

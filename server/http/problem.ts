@@ -121,14 +121,20 @@ export class ProblemError extends Error {
 const MAX_VIOLATIONS = 20;
 const MAX_POINTER_LENGTH = 1000;
 
-/** The fault of a body: one violation for each field that is wrong (D07). */
-export function invalidBody(violations: readonly Violation[]): ProblemError {
+/** The faults of a call: one violation for each field that is wrong (D07). */
+export function invalidCall(violations: readonly Violation[]): ProblemReply<"INVALID_REQUEST"> {
   const count = violations.length;
-  const detail = `The body has ${count === 1 ? "one fault" : `${count} faults`}; see violations.`;
-  return new ProblemError("INVALID_REQUEST", {
-    detail,
+  return {
+    code: "INVALID_REQUEST",
+    detail: `The call has ${count === 1 ? "one fault" : `${count} faults`}; see violations.`,
     violations: violations.slice(0, MAX_VIOLATIONS).map(shortenPointer),
-  });
+  };
+}
+
+/** The same, where it ends the call. */
+export function invalidBody(violations: readonly Violation[]): ProblemError {
+  const { code, ...extras } = invalidCall(violations);
+  return new ProblemError(code, extras);
 }
 
 /** A field's name that is too long to be repeated is told by the object that holds it. */

@@ -8,11 +8,14 @@ export function toMessage(keyword: string, message: string): string {
     case "enum":
       return message.replace(/^.*allowed values: /, "must be one of: ");
     case "type":
+    case "x-eov-type": // the validator's own word for it, where a format is declared
       return typeMessage(message.replace("must be ", ""));
     case "pattern":
       return patternMessage(message);
     case "format":
       return FORMATS[message.match(/"(.+)"/)?.[1] ?? ""] ?? message;
+    case "uniqueItems":
+      return "must hold each value once";
     default:
       return message.startsWith("must NOT have") ? countMessage(message) : message;
   }
@@ -24,7 +27,8 @@ const FORMATS: Record<string, string> = {
   duration: "must be a duration, such as PT30M or P1D",
 };
 
-function typeMessage(type: string): string {
+function typeMessage(types: string): string {
+  const type = types.replaceAll(",", " or ");
   if (type === "array") return "must be a list, also for a single value";
   return `must be ${/^[aeio]/.test(type) ? "an" : "a"} ${type}`;
 }

@@ -16,11 +16,9 @@ export function accessHandlers({ store, clock }: SandboxParts): HandlersOf<"crea
     },
 
     async resetSandbox({ merchant }) {
-      await store.deleteMerchantData(merchant);
-      if (isSandboxMerchant(merchant)) {
-        const now = await clock.now();
-        await store.insertFixtures(fixturesOf(merchant, now), now);
-      }
+      const now = await clock.now();
+      const fixtures = isSandboxMerchant(merchant) ? fixturesOf(merchant, now) : [];
+      await store.resetMerchant({ merchant, fixtures, now });
       return { status: 204 };
     },
   };

@@ -2,8 +2,7 @@ import { plusBusinessDays } from "../domain/business-days.ts";
 import { isInCalendar, plusDuration } from "../domain/calendar.ts";
 import { toDomainTime } from "../domain/clock.ts";
 import type { HandlersOf, RequestBody } from "../http/operations.ts";
-import { ProblemError } from "../http/problem.ts";
-import { invalid } from "./faults.ts";
+import { invalidBody } from "../http/problem.ts";
 import type { SandboxParts } from "./store.ts";
 
 type Wish = RequestBody<"advanceClock">;
@@ -35,8 +34,7 @@ function target(wish: Wish, now: Date): Date {
   const [field, time] = wanted(wish, now);
   const fault = time ? faultOf(time, now) : "must be a time or duration that exists";
   if (time && !fault) return time;
-  const { code, ...extras } = invalid(`/${field}`, fault ?? "");
-  throw new ProblemError(code, extras);
+  throw invalidBody([{ pointer: `/${field}`, message: fault ?? "" }]);
 }
 
 function wanted({ to, by, businessDays }: Wish, now: Date): [field: keyof Wish, time: Date | undefined] {

@@ -1,14 +1,8 @@
-import type { Violation } from "../http/problem.ts";
+import { invalidCall } from "../http/problem.ts";
 
 /** The caller's fault in one field of the body, or at `/query/…`, found by a handler. */
 export function invalid(pointer: string, message: string) {
-  const violations: Violation[] = [{ pointer, message }];
-  const where = pointer.startsWith("/query/") ? "call" : "body";
-  return {
-    code: "INVALID_REQUEST",
-    detail: `The ${where} has one fault; see violations.`,
-    violations,
-  } as const;
+  return invalidCall([{ pointer, message }]);
 }
 
 const UNKNOWN = {

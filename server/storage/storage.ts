@@ -4,7 +4,7 @@ import { listDeliveries, redeliver } from "./delivery-list.ts";
 import { authorizeDue } from "./due.ts";
 import { emitResourceEvent } from "./events.ts";
 import { insertFixtures } from "./fixtures.ts";
-import { deleteMerchantData } from "./merchants.ts";
+import { resetMerchant } from "./merchants.ts";
 import { listPayments } from "./payment-list.ts";
 import { coverOriginal, failOriginal, getPayment, insertPayment, settleOriginal } from "./payments.ts";
 import { findByRequestKey, loadOriginal, saveRefund } from "./refunds.ts";
@@ -17,7 +17,6 @@ export const storage = {
   authorizeDue,
   beginAttempts,
   coverOriginal,
-  deleteMerchantData,
   emitResourceEvent,
   endSubscription,
   failOriginal,
@@ -35,6 +34,7 @@ export const storage = {
   recordAttempt,
   redeliver,
   releaseClaim,
+  resetMerchant,
   saveRefund,
   settleOriginal,
 };

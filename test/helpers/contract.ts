@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { Ajv2020 } from "ajv/dist/2020.js";
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 
 /** A part of an OpenAPI document. */
@@ -74,9 +74,11 @@ function createAnswerCheck(document: Node, operation: (id: string) => Operation)
   addFormats.default(ajv);
   ajv.addSchema(document, "contract");
 
+  const compiled = new Map<string, ValidateFunction>();
   const schemaFaults = (place: string, pointer: string, value: unknown): string[] => {
-    const valid = ajv.validate({ $ref: `contract#${pointer}` }, value);
-    return valid ? [] : [`${place}: ${ajv.errorsText()}`];
+    const validate = compiled.get(pointer) ?? ajv.compile({ $ref: `contract#${pointer}` });
+    compiled.set(pointer, validate);
+    return validate(value) ? [] : [`${place}: ${ajv.errorsText(validate.errors)}`];
   };
 
   return (operationId: string, { status, headers, body }: Answer): string[] => {

@@ -204,7 +204,7 @@ describe("a refund call with a bad body", () => {
     const { detail, violations } = await refuse(refund({ more: many }));
 
     expect(violations).toHaveLength(20);
-    expect(detail).toBe("The body has 5000 faults; see violations.");
+    expect(detail).toBe("The call has 5000 faults; see violations.");
   });
 
   test.each([
@@ -238,7 +238,7 @@ function toCleanProblem({ status, body }: RawAnswer): InvalidRequest {
       type: "urn:problem:invalid-request",
       title: "Invalid request",
       status: 400,
-      detail: expect.stringMatching(/^The body has (one fault|\d+ faults); see violations\.$/),
+      detail: expect.stringMatching(/^The call has (one fault|\d+ faults); see violations\.$/),
       instance: expect.stringMatching(/^urn:uuid:[0-9a-f-]{36}$/),
       errorDetails: { errorCode: "INVALID_REQUEST", errorMessage: problem.detail },
       violations: problem.violations.map(() => ({

@@ -17,7 +17,7 @@ import {
 } from "../../server/storage/delivery-claims.ts";
 import { listDeliveries, redeliver } from "../../server/storage/delivery-list.ts";
 import { emitResourceEvent } from "../../server/storage/events.ts";
-import { deleteMerchantData } from "../../server/storage/merchants.ts";
+import { resetMerchant } from "../../server/storage/merchants.ts";
 import { endSubscription, insertSubscription } from "../../server/storage/subscriptions.ts";
 import { createTestDatabase, engines, type TestDatabase } from "../helpers/databases.ts";
 import { NOW, newMerchant } from "./given.ts";
@@ -253,7 +253,7 @@ describe.each(engines)("deliveries on %s", (engine) => {
     await record(attempt, result({ kind: "retry", afterMs: 1 }));
     await emit("acc_2");
 
-    await deleteMerchantData(database.db, merchant);
+    await resetMerchant(database.db, { merchant, fixtures: [], now: new Date() });
 
     expect(await list()).toEqual([]);
     const { db } = database;

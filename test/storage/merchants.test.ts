@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { advance, readOffset } from "../../server/storage/clock.ts";
 import type { Database } from "../../server/storage/database.ts";
-import { deleteMerchantData } from "../../server/storage/merchants.ts";
+import { resetMerchant } from "../../server/storage/merchants.ts";
 import { coverOriginal, insertPayment } from "../../server/storage/payments.ts";
 import { saveRefund } from "../../server/storage/refunds.ts";
 import { insertSubscription } from "../../server/storage/subscriptions.ts";
@@ -60,7 +60,7 @@ describe.each(engines)("deleting a merchant's data on %s", (engine) => {
     const merchant = newMerchant();
     await givenEverything(merchant);
 
-    await deleteMerchantData(db, merchant);
+    await resetMerchant(db, { merchant, fixtures: [], now: new Date() });
 
     expect(await allRecords(db, merchant)).toEqual([]);
     expect(await allEvents(db, merchant)).toEqual([]);
@@ -78,7 +78,7 @@ describe.each(engines)("deleting a merchant's data on %s", (engine) => {
     await insertToken(db, { tokenSha256, merchant, scopes: ["refunds"] });
     await advance(db, (offsetMs) => offsetMs + 1_000);
 
-    await deleteMerchantData(db, merchant);
+    await resetMerchant(db, { merchant, fixtures: [], now: new Date() });
 
     expect(await allRecords(db, other)).toHaveLength(3);
     expect(await allEvents(db, other)).toHaveLength(4);
@@ -107,10 +107,12 @@ describe.each(engines)("deleting a merchant's data on %s", (engine) => {
       put(paymentId).then(() => issueRefund(db, { merchant, paymentId }).catch(gone)),
       put(paymentId).then(() => coverOriginal(db, { merchant, paymentId, now: NOW })),
     ]);
-    const resets = Array.from({ length: 5 }, () => deleteMerchantData(db, merchant));
+    const resets = Array.from({ length: 5 }, () =>
+      resetMerchant(db, { merchant, fixtures: [], now: new Date() }),
+    );
     await Promise.all([...work, ...resets]);
 
-    await deleteMerchantData(db, merchant);
+    await resetMerchant(db, { merchant, fixtures: [], now: new Date() });
     expect(await allRecords(db, merchant)).toEqual([]);
   });
 });
@@ -129,7 +131,7 @@ describe("deleting a merchant's data on postgres", () => {
 
     const reset = await db.transaction().execute(async (transaction) => {
       await saveRefund(transaction, await decideRefund(transaction, payment));
-      const running = deleteMerchantData(db, payment.merchant);
+      const running = resetMerchant(db, { merchant: payment.merchant, fixtures: [], now: new Date() });
       await untilWaitingForLock(db, running);
       return { running };
     });
