@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { readContract } from "../helpers/contract.ts";
+import { readContract } from "../../scripts/lib/contract.ts";
 import { post, startTestServer, type TestServer } from "../helpers/server.ts";
 
 const contract = readContract("openapi");

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { createClient } from "../../client/src/index.ts";
-import { readContract } from "../helpers/contract.ts";
-import { createMock, type PrismServer } from "../helpers/prism.ts";
+import { readContract } from "../../scripts/lib/contract.ts";
+import { createMock, type PrismServer } from "../../scripts/lib/prism.ts";
 
 const contract = readContract("openapi");
 

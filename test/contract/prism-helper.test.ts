@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
-import { createMock, createProxy } from "../helpers/prism.ts";
+import { createMock, createProxy } from "../../scripts/lib/prism.ts";
 
 const Parcel = {
   type: "object",

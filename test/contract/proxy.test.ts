@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { type Client, createClient } from "../../client/src/index.ts";
-import { readContract } from "../helpers/contract.ts";
-import { createProxy, type PrismProxy } from "../helpers/prism.ts";
+import { readContract } from "../../scripts/lib/contract.ts";
+import { createProxy, type PrismProxy } from "../../scripts/lib/prism.ts";
 import { startTestServer } from "../helpers/server.ts";
 
 const contract = readContract("openapi");

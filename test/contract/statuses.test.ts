@@ -2,7 +2,7 @@ import { type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Answer, readContract } from "../helpers/contract.ts";
+import { type Answer, readContract } from "../../scripts/lib/contract.ts";
 import { type PostOptions, post, startTestServer, type TestServer } from "../helpers/server.ts";
 
 const contract = readContract("openapi");

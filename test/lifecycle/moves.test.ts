@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { readContract } from "../../scripts/lib/contract.ts";
 import { REFUND_MOVES } from "../../server/domain/refunds.ts";
-import { readContract } from "../helpers/contract.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
 import { eventsOf, givenSandboxMerchant, type Merchant } from "../sandbox/given.ts";
 import { refundOf } from "../server/given.ts";

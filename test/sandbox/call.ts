@@ -1,6 +1,6 @@
+import { readContract } from "../../scripts/lib/contract.ts";
 import type { Reply, SandboxId } from "../../server/http/operations.ts";
 import type { SandboxSchemas, Schemas } from "../../server/http/schemas.ts";
-import { readContract } from "../helpers/contract.ts";
 
 const contract = readContract("sandbox");
 

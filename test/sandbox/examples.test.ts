@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { readContract } from "../../scripts/lib/contract.ts";
 import type { SandboxId } from "../../server/http/operations.ts";
-import { readContract } from "../helpers/contract.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
 import { type Sandbox, type SandboxCall, sandboxOf } from "./call.ts";
 

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
+import { readContract } from "../../scripts/lib/contract.ts";
 import { readConfig } from "../../server/config.ts";
 import { startServer } from "../../server/start.ts";
-import { readContract } from "../helpers/contract.ts";
 import { createTestDatabase } from "../helpers/databases.ts";
 import { givenMerchant, type Problem } from "../server/given.ts";
 
