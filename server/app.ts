@@ -3,10 +3,12 @@ import helmet from "helmet";
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
 import type { DomainClock } from "./domain/clock.ts";
+import { compileAnswerChecks } from "./http/answer-check.ts";
 import { checkReferences, checkTarget } from "./http/checks.ts";
 import { readContract } from "./http/contract.ts";
 import { refuseWhile, requireHost, requireLocalHost, trackRequests } from "./http/envelope.ts";
 import { handleErrors, notFound } from "./http/errors.ts";
+import { guardAnswers } from "./http/guard.ts";
 import { issueRefund } from "./http/handlers/issue-refund.ts";
 import { subscribeToWebhooks } from "./http/handlers/subscribe-to-webhooks.ts";
 import type { Handlers, PublishedId, SandboxId } from "./http/operations.ts";
@@ -43,7 +45,8 @@ const LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "::1"];
 /** Puts the server together: the one place that knows every part. */
 export async function createApp(options: AppOptions): Promise<Express> {
   const { config, store, clock, targetPolicy, runDue, logger, ping, isDraining, bodyTimeoutMs } = options;
-  const sandbox = config.mode === "sandbox";
+  const published = await readContract("openapi");
+  const sandbox = config.mode === "sandbox" ? await readContract("sandbox") : undefined;
   const access: Pick<ApiOptions<never>, "findToken" | "takeQuota" | "bodyTimeoutMs"> = {
     findToken: store.findToken,
     takeQuota: config.rateLimit === undefined ? unlimited : createRateLimit(config.rateLimit),
@@ -54,6 +57,7 @@ export async function createApp(options: AppOptions): Promise<Express> {
   app.disable("x-powered-by");
   app.disable("etag");
   app.use(trackRequests(logger));
+  app.use(guardAnswers([published, ...(sandbox ? [sandbox] : [])].map(compileAnswerChecks), logger));
   app.use(requireHost);
   app.use(helmet());
   app.use(createProbes({ ping, isDraining }));
@@ -63,7 +67,7 @@ export async function createApp(options: AppOptions): Promise<Express> {
   app.use(
     createApi<PublishedId>({
       ...access,
-      document: await readContract("openapi"),
+      document: published,
       handlers: createHandlers(options),
       checks: {
         issueRefund: checkReferences,
@@ -77,7 +81,7 @@ export async function createApp(options: AppOptions): Promise<Express> {
     app.use(
       createApi<SandboxId>({
         ...access,
-        document: await readContract("sandbox"),
+        document: sandbox,
         handlers: createSandboxHandlers({ store, clock, runDue }),
         checks: {},
         ignoreUnknownQuery: false,
