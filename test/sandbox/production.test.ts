@@ -9,6 +9,7 @@ import { givenMerchant, type Problem } from "../server/given.ts";
 
 const { operations } = readContract("sandbox");
 
+/** @decision D25 */
 test("production serves no call of the sandbox, and has none of its merchants", async () => {
   const database = await createTestDatabase("postgres");
   onTestFinished(() => database.remove());

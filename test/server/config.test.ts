@@ -59,6 +59,7 @@ describe("the settings", () => {
     });
   });
 
+  /** @decision D24 */
   test.each([
     ["PORT", { PORT: "http" }],
     ["PORT", { PORT: "-1" }],
