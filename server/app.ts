@@ -12,7 +12,7 @@ import { guardAnswers } from "./http/guard.ts";
 import { issueRefund } from "./http/handlers/issue-refund.ts";
 import { subscribeToWebhooks } from "./http/handlers/subscribe-to-webhooks.ts";
 import type { Handlers, PublishedId, SandboxId } from "./http/operations.ts";
-import { createPages, createSandboxPages } from "./http/pages.ts";
+import { createPages } from "./http/pages.ts";
 import { createProbes } from "./http/probes.ts";
 import { createRateLimit, unlimited } from "./http/rate-limit.ts";
 import { type ApiOptions, createApi } from "./http/routes.ts";
@@ -77,7 +77,6 @@ export async function createApp(options: AppOptions): Promise<Express> {
     }),
   );
   if (sandbox) {
-    app.use(await createSandboxPages());
     app.use(
       createApi<SandboxId>({
         ...access,
