@@ -25,7 +25,11 @@ export async function buildDocs(): Promise<void> {
   const texts = [...renderTexts(site)];
   const html = Buffer.from(await renderPage(deriveDocument(site)));
   const [br, gz] = await Promise.all([promisify(brotliCompress)(html, BROTLI), promisify(gzip)(html)]);
-  const page = [["index.html", html] as const, ["index.html.br", br] as const, ["index.html.gz", gz] as const];
+  const page = [
+    ["index.html", html] as const,
+    ["index.html.br", br] as const,
+    ["index.html.gz", gz] as const,
+  ];
   await Promise.all([...page, ...texts].map(([name, content]) => replaceFile(join(DIST, name), content)));
   await replaceFile(STAMP, sources); // Last, so that a build cut short is stale.
   const [whole, asBrotli, asGzip] = [html, br, gz].map(toKilobytes);
@@ -41,7 +45,8 @@ export async function isDocsCurrent(): Promise<boolean> {
 /** A hash of everything that the site depends on. Times of files would say nothing in a fresh clone. */
 async function hashSources(): Promise<string> {
   const hash = createHash("sha256");
-  for (const path of [...(await listSources())].sort()) hash.update(path).update(await readFile(join(ROOT, path)));
+  for (const path of [...(await listSources())].sort())
+    hash.update(path).update(await readFile(join(ROOT, path)));
   return hash.digest("hex");
 }
 

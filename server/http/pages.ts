@@ -12,8 +12,14 @@ const ENCODINGS = { br: ".br", gzip: ".gz", identity: "" } as const;
 /** Serves what people and generators read: the docs, and the contract as JSON and YAML. */
 export async function createPages(): Promise<Router> {
   const router = express.Router({ caseSensitive: true, strict: true });
-  router.get("/openapi.json", await serveText(new URL("openapi/generated/openapi.json", ROOT), "application/json"));
-  router.get("/openapi.yaml", await serveText(new URL("openapi/generated/openapi.yaml", ROOT), "application/yaml"));
+  router.get(
+    "/openapi.json",
+    await serveText(new URL("openapi/generated/openapi.json", ROOT), "application/json"),
+  );
+  router.get(
+    "/openapi.yaml",
+    await serveText(new URL("openapi/generated/openapi.yaml", ROOT), "application/yaml"),
+  );
   // The page names the plain text beside it by relative addresses, as it does when it is read from a file.
   router.get("/docs", (_request, response) => response.redirect(308, "/docs/"));
   router.get("/docs/", await serveDocs());

@@ -1,7 +1,12 @@
 import { follow, type Json } from "./json.ts";
 import type { Call } from "./samples.ts";
 
-type Parameter = { readonly name: string; readonly in: string; readonly required?: boolean; readonly example?: unknown };
+type Parameter = {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly example?: unknown;
+};
 
 /** A call of each operation of a contract, with the values of its first examples. */
 export function callsOf(document: Json): (Call & { readonly path: string })[] {
@@ -9,7 +14,11 @@ export function callsOf(document: Json): (Call & { readonly path: string })[] {
   return Object.entries(document.paths as Record<string, Json>).flatMap(([path, item]) => {
     const { parameters: shared = [], ...operations } = item as { parameters?: Json[] } & Json;
     return Object.entries(operations).map(([method, operation]) => {
-      const { operationId, parameters = [], requestBody } = operation as {
+      const {
+        operationId,
+        parameters = [],
+        requestBody,
+      } = operation as {
         operationId: string;
         parameters?: Json[];
         requestBody?: Json;

@@ -45,8 +45,9 @@ export function drawStates(states: readonly string[], moves: readonly Move[]): s
 
 /** The diagram in words. */
 export function describeMoves(moves: readonly Move[]): string {
-  const said = toEdges(moves).map(({ from, to, labels }) =>
-    `${from === null ? "A refund starts as" : `${from} becomes`} ${to} (${labels.join(", ")})`,
+  const said = toEdges(moves).map(
+    ({ from, to, labels }) =>
+      `${from === null ? "A refund starts as" : `${from} becomes`} ${to} (${labels.join(", ")})`,
   );
   return `States of a refund. ${said.join(". ")}.`;
 }
@@ -85,20 +86,28 @@ function drawTrunk(rows: readonly number[]): string {
 
 function drawStart({ labels }: Edge, row: number): string {
   const y = middleOf(row);
-  return drawArrow(`M${TRUNK_X} ${y}H${BOX.x}`, BOX.x, y, "right") + drawLabels(labels, (TRUNK_X + BOX.x) / 2 + 4, y - 7, "middle");
+  return (
+    drawArrow(`M${TRUNK_X} ${y}H${BOX.x}`, BOX.x, y, "right") +
+    drawLabels(labels, (TRUNK_X + BOX.x) / 2 + 4, y - 7, "middle")
+  );
 }
 
 function drawStep({ labels }: Edge, row: number): string {
   const x = BOX.x + BOX.width / 2 - 30;
   const bottom = topOf(row);
-  return drawArrow(`M${x} ${bottom - BOX.gap}V${bottom}`, x, bottom, "down") + drawLabels(labels, x + 10, bottom - BOX.gap / 2 + 4, "start", labels.length);
+  return (
+    drawArrow(`M${x} ${bottom - BOX.gap}V${bottom}`, x, bottom, "down") +
+    drawLabels(labels, x + 10, bottom - BOX.gap / 2 + 4, "start", labels.length)
+  );
 }
 
 function drawLane({ labels }: Edge, from: number, to: number, lane: number): string {
   const x = LANE_X + lane * 20;
   const right = BOX.x + BOX.width;
   const path = `M${right} ${middleOf(from)}H${x}V${middleOf(to)}H${right}`;
-  return drawArrow(path, right, middleOf(to), "left") + drawLabels(labels, right + 12, middleOf(from) - 8, "start");
+  return (
+    drawArrow(path, right, middleOf(to), "left") + drawLabels(labels, right + 12, middleOf(from) - 8, "start")
+  );
 }
 
 const HEADS = { right: "l-9 -5v10z", left: "l9 -5v10z", down: "l-5 -9h10z" } as const;

@@ -1,5 +1,5 @@
-import { fillProblems } from "./problems.ts";
 import type { Page } from "./pages.ts";
+import { fillProblems } from "./problems.ts";
 import type { Rendering, Site } from "./rendering.ts";
 import { renderStates, statusSchemaOf } from "./states.ts";
 

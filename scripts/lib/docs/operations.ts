@@ -25,7 +25,9 @@ export function createFindOperation(documents: readonly Document[]): FindOperati
 
 function operationsOf({ paths, webhooks }: Document): DocumentedOperation[] {
   const items = [...Object.values(paths ?? {}), ...Object.values(webhooks ?? {})];
-  return items.flatMap((item) => Object.values(item as object).filter((one) => one?.operationId !== undefined));
+  return items.flatMap((item) =>
+    Object.values(item as object).filter((one) => one?.operationId !== undefined),
+  );
 }
 
 /** The operation that a link to a file of the contract means: the one named after `#`, or else the only one in it. */
@@ -33,6 +35,7 @@ export function operationInFile(file: string, name: string | undefined): string 
   const text = readFileSync(join(ROOT, file), "utf8");
   const ids = [...text.matchAll(/operationId: (\w+)/g)].map(([, id = ""]) => id);
   const id = name ?? (ids.length === 1 ? ids[0] : undefined);
-  if (id === undefined || !ids.includes(id)) throw new Error(`${file} has ${ids.join(", ")}: name one of them.`);
+  if (id === undefined || !ids.includes(id))
+    throw new Error(`${file} has ${ids.join(", ")}: name one of them.`);
   return id;
 }

@@ -79,7 +79,8 @@ export function findTarget(pages: readonly Page[], from: string, address: string
   if (address.startsWith("operation:")) return { kind: "operation", id: address.slice("operation:".length) };
   const [path = "", anchor] = address.split("#");
   const file = path === "" ? from : posix.join(posix.dirname(from), path);
-  if (/^openapi\/(sandbox\/)?(paths|webhooks)\//.test(file)) return { kind: "operation", id: operationInFile(file, anchor) };
+  if (/^openapi\/(sandbox\/)?(paths|webhooks)\//.test(file))
+    return { kind: "operation", id: operationInFile(file, anchor) };
   if (BUILT.includes(file)) return { kind: "built", name: posix.basename(file) };
   const page = pages.find((candidate) => candidate.file === file);
   if (!page) return { kind: "unpublished" };

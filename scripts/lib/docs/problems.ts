@@ -9,7 +9,11 @@ type ErrorCodeSchema = {
   readonly "x-enum-source": Readonly<Record<string, readonly Source[]>>;
 };
 
-type ProblemValue = { readonly type: string; readonly status: number; readonly errorDetails: { readonly errorCode: string } };
+type ProblemValue = {
+  readonly type: string;
+  readonly status: number;
+  readonly errorDetails: { readonly errorCode: string };
+};
 
 /**
  * Adds to each code of the catalogue what the contract knows of it: status, type, the operations that answer it, and its
@@ -33,7 +37,9 @@ export function fillProblems(body: string, site: Site, { badges }: Rendering): s
 
 /** Every code of a contract, wherever its schemas list one. */
 function sourcesOfCodes({ document }: Contract): [string, readonly Source[]][] {
-  const schemas = Object.values((document.components as { schemas: Record<string, { properties?: object }> }).schemas);
+  const schemas = Object.values(
+    (document.components as { schemas: Record<string, { properties?: object }> }).schemas,
+  );
   return schemas.flatMap(({ properties }) => {
     const code = (properties as { errorCode?: object } | undefined)?.errorCode;
     if (!code) return [];

@@ -20,7 +20,10 @@ export async function renderPage(document: unknown): Promise<string> {
     const styles = await readFile(join(ROOT, STYLES), "utf8");
     const frame = await readFile(join(ROOT, TEMPLATE), "utf8");
     await writeFile(source, JSON.stringify(document));
-    await writeFile(template, frame.replace("{{{styles}}}", () => styles));
+    await writeFile(
+      template,
+      frame.replace("{{{styles}}}", () => styles),
+    );
     const options = ["--template", template, "--openapi", JSON.stringify(OPTIONS), "--output", output];
     await runRedocly(["build-docs", source, "--inlineBundle", ...options]);
     return readFile(output, "utf8");

@@ -57,9 +57,14 @@ function createWriter({ badges }: Rendering) {
   };
 
   const responses = (document: Json, operation: Json): string[] => {
-    const all = entriesOf(operation.responses).map(([status, part]) => ({ status, response: follow(document, part) }));
+    const all = entriesOf(operation.responses).map(([status, part]) => ({
+      status,
+      response: follow(document, part),
+    }));
     const rows = all.map(({ status, response }) => {
-      const text = String(response.description ?? "").replaceAll(/\s+/g, " ").trim();
+      const text = String(response.description ?? "")
+        .replaceAll(/\s+/g, " ")
+        .trim();
       return `| ${status} | ${text} ${badges((response["x-source"] ?? []) as readonly Source[])} |`;
     });
     const success = all.filter(({ status }) => status.startsWith("2"));
@@ -71,11 +76,15 @@ function createWriter({ badges }: Rendering) {
   };
 
   const parameters = (document: Json, ...lists: unknown[]): string[] => {
-    const rows = lists.flatMap((list) => (list ?? []) as unknown[]).map((part) => {
-      const parameter = follow(document, part);
-      return `| \`${parameter.name}\` | ${parameter.in} | ${parameter.required ? "required" : "optional"} | ${sourced(parameter).replaceAll(/\s+/g, " ")} |`;
-    });
-    return rows.length > 0 ? [["| parameter | in | | meaning |", "|---|---|---|---|", ...rows].join("\n")] : [];
+    const rows = lists
+      .flatMap((list) => (list ?? []) as unknown[])
+      .map((part) => {
+        const parameter = follow(document, part);
+        return `| \`${parameter.name}\` | ${parameter.in} | ${parameter.required ? "required" : "optional"} | ${sourced(parameter).replaceAll(/\s+/g, " ")} |`;
+      });
+    return rows.length > 0
+      ? [["| parameter | in | | meaning |", "|---|---|---|---|", ...rows].join("\n")]
+      : [];
   };
 
   const operation = (document: Json, address: string, item: Json, part: Json): string[] => {
@@ -89,13 +98,20 @@ function createWriter({ badges }: Rendering) {
       ...parameters(document, item.parameters, part.parameters),
       ...(part.requestBody ? ["#### Body", sourced(request), ...body(document, request)] : []),
       ...responses(document, part),
-      ...samples.flatMap(({ lang, label, source }) => [`${label}:`, fence(LANGUAGES[lang] ?? "text", source)]),
+      ...samples.flatMap(({ lang, label, source }) => [
+        `${label}:`,
+        fence(LANGUAGES[lang] ?? "text", source),
+      ]),
     ].filter((text) => text !== "");
   };
 
   const contract = (document: Json): string[] => {
     const calls = entriesOf(document.paths).flatMap(([path, item]) =>
-      operationsIn(item).map(([method, part]) => ({ address: `${method.toUpperCase()} ${path}`, item, part })),
+      operationsIn(item).map(([method, part]) => ({
+        address: `${method.toUpperCase()} ${path}`,
+        item,
+        part,
+      })),
     );
     const events = entriesOf(document.webhooks).flatMap(([name, item]) =>
       operationsIn(item).map(([, part]) => ({ address: name, item, part })),

@@ -77,7 +77,8 @@ export function createFileRendering(site: Site): Rendering {
 }
 
 function findSource({ pages }: Site, source: Source) {
-  const [slug, id] = source.kind === "specified" ? ["interface", source.clause] : ["decisions", source.decision];
+  const [slug, id] =
+    source.kind === "specified" ? ["interface", source.clause] : ["decisions", source.decision];
   const page = pages.find((candidate) => candidate.slug === slug);
   const heading = page?.headings.find((candidate) => candidate.id === id.toLowerCase());
   if (!page || !heading) throw new Error(`There is no heading ${id} for a badge to link to.`);

@@ -39,7 +39,9 @@ function curlSample(call: Call): string {
   const lines = [
     `curl -i ${method}'${call.url}'`,
     ...headersOf(call).map(([name, value]) => `  -H '${name}: ${value}'`),
-    ...(call.body === undefined ? [] : [`  -d '${JSON.stringify(call.body, null, 2).replaceAll("'", "'\\''")}'`]),
+    ...(call.body === undefined
+      ? []
+      : [`  -d '${JSON.stringify(call.body, null, 2).replaceAll("'", "'\\''")}'`]),
   ];
   return lines.join(" \\\n");
 }
@@ -60,7 +62,8 @@ function fetchSample(call: Call): string {
   const headers = headersOf(call)
     .map(([name, value]) => `    ${name.includes("-") ? `"${name}"` : name}: "${value}",`)
     .join("\n");
-  const body = call.body === undefined ? "" : `\n  body: JSON.stringify(${indent(toJavaScript(call.body), 2)}),`;
+  const body =
+    call.body === undefined ? "" : `\n  body: JSON.stringify(${indent(toJavaScript(call.body), 2)}),`;
   return `const response = await fetch("${call.url}", {
   method: "${call.method}",
   headers: {
@@ -74,7 +77,8 @@ function pythonSample(call: Call): string {
   const headers = headersOf(call)
     .map(([name, value]) => `        "${name}": "${value}",`)
     .join("\n");
-  const data = call.body === undefined ? "" : `\n    data=json.dumps(${indent(toPython(call.body), 4)}).encode(),`;
+  const data =
+    call.body === undefined ? "" : `\n    data=json.dumps(${indent(toPython(call.body), 4)}).encode(),`;
   return `${data === "" ? "" : "import json\n"}from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -99,7 +103,10 @@ function toJavaScript(value: unknown): string {
 function toPython(value: unknown): string {
   const words: Readonly<Record<string, string>> = { true: "True", false: "False", null: "None" };
   const text = JSON.stringify(value, null, 4);
-  return text.replaceAll(/("(?:[^"\\]|\\.)*")|\b(?:true|false|null)\b/g, (found, quoted) => quoted ?? words[found]);
+  return text.replaceAll(
+    /("(?:[^"\\]|\\.)*")|\b(?:true|false|null)\b/g,
+    (found, quoted) => quoted ?? words[found],
+  );
 }
 
 function indent(text: string, spaces: number): string {

@@ -41,7 +41,12 @@ export function rowsOf(document: Json, schema: unknown, prefix = "", branch = ""
 function sentenceOf(resolved: Json, property: Json): string {
   const text = String(property.description ?? resolved.description ?? "");
   // A table in a cell is no table; what it lists stands on the page of problems.
-  return text.split(/\n\s*\n/).filter((part) => !part.startsWith("|")).join(" ").replaceAll(/\s+/g, " ").trim();
+  return text
+    .split(/\n\s*\n/)
+    .filter((part) => !part.startsWith("|"))
+    .join(" ")
+    .replaceAll(/\s+/g, " ")
+    .trim();
 }
 
 function describeType(document: Json, schema: Json): string {
@@ -52,7 +57,8 @@ function describeType(document: Json, schema: Json): string {
     return schema.enum ? `one of ${list}` : `string, today one of ${list}`;
   }
   const type = Array.isArray(schema.type) ? schema.type.join(" or ") : String(schema.type ?? "object");
-  if (schema.type === "array") return `list of ${describeType(document, follow(document, schema.items))}${boundsOf(schema)}`;
+  if (schema.type === "array")
+    return `list of ${describeType(document, follow(document, schema.items))}${boundsOf(schema)}`;
   return `${type}${boundsOf(schema)}`;
 }
 

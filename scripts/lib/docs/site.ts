@@ -87,7 +87,11 @@ export const GROUPS: readonly Group[] = [
       },
       { slug: "traceability", file: "docs/traceability.md", about: "Which tests enforce which clause" },
       { slug: "extensions", file: "openapi/extensions.md", about: "What the contract says beyond OpenAPI" },
-      { slug: "changelog", file: "CHANGELOG.md", about: "What changed in each release, and how severe it is" },
+      {
+        slug: "changelog",
+        file: "CHANGELOG.md",
+        about: "What changed in each release, and how severe it is",
+      },
     ],
   },
 ];
