@@ -72,12 +72,11 @@ export function ofItems({ current, others }: Spot, length: number): Value[] {
   }));
 }
 
-/** A text with each sample of a character before and after it, and alone. */
-export function withCharacters(text: string): Value[] {
+/** A text with each sample of a character before it, and after it. */
+function withCharacters(text: string): Value[] {
   return CHARACTER_SAMPLES.flatMap(([name, character]) => [
     { name: `${name} first`, json: JSON.stringify(character + text) },
     { name: `${name} last`, json: JSON.stringify(text + character) },
-    { name: `${name} alone`, json: JSON.stringify(character) },
   ]);
 }
 
