@@ -19,8 +19,9 @@ export function acceptedValues(spot: Spot): Value[] {
       return FILLERS.map((filler) => ofLength(String(current), bound, filler));
     case "pattern":
       return CHARACTER_SAMPLES.map(([name, character]) => ({
-        name: `${name} first and last`,
-        json: JSON.stringify(character + current + character),
+        name: `with ${name}`,
+        // How a URL begins says more than its form.
+        json: JSON.stringify((constraint.holder.format === undefined ? character : "") + current + character),
       }));
     case "format":
       return (FORMAT_SAMPLES[String(constraint.value)]?.kept ?? []).map(toValue);

@@ -26,7 +26,7 @@ export function brokenValues(spot: Spot): Value[] {
     case "oneOf":
       return nearMisses(spot);
     case "minLength":
-      return FILLERS.map((filler) => ofLength(String(current), bound - 1, filler));
+      return bound === 0 ? [] : FILLERS.map((filler) => ofLength(String(current), bound - 1, filler));
     case "maxLength":
       return FILLERS.map((filler) => ofLength(String(current), bound + 1, filler));
     case "pattern":
@@ -44,7 +44,7 @@ export function brokenValues(spot: Spot): Value[] {
     case "x-fraction-digits":
       return wrongDigits(bound);
     case "minItems":
-      return ofItems(spot, bound - 1);
+      return bound === 0 ? [] : ofItems(spot, bound - 1);
     case "maxItems":
       return ofItems(spot, bound + 1);
     case "uniqueItems":

@@ -87,7 +87,8 @@ function changesFor(
   const { part } = constraint;
   if (part.in === "call") return makers.call(constraint, toCall(subject, validBody(subject, nextKey())));
   if (part.in !== "body") {
-    const pointer = `/${part.in}/${part.name}`;
+    // The words of the sandbox: a violation outside the body points into its query or its params.
+    const pointer = `/${part.in === "path" ? "params" : part.in}/${part.name}`;
     return makers
       .path(subject, constraint)
       .map(({ name, path }) => ({ name, changes: { path }, status: 400, pointer }));
@@ -107,5 +108,6 @@ function validBody({ body }: Subject, key: string): { body?: string } {
 }
 
 function writeWithKey({ body }: Base, edit: Edit, key: string): string {
+  if (edit.pointer === "") return JSON.stringify(withKey(JSON.parse(edit.json ?? ""), key));
   return write(edit.pointer === `/${UNIQUE_MEMBER}` ? body : withKey(body, key), edit);
 }
