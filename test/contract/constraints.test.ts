@@ -14,20 +14,19 @@ const published = readContract("openapi");
 /** What the examples' payment is called here, for a merchant that no other test has. */
 const PAYMENT_ID = "pay_of_constraints";
 
+const IDS = { pay_settled: PAYMENT_ID };
+
 let server: TestServer;
-let owner: { merchant: string; token: string };
+/** Of the payment's merchant. */
+let tokens: Tokens;
 
 beforeAll(async () => {
   server = await startTestServer();
-  owner = await givenMerchant(server);
-  await givenPayment(server, { merchant: owner.merchant, paymentId: PAYMENT_ID });
+  const { merchant, token } = await givenMerchant(server);
+  await givenPayment(server, { merchant, paymentId: PAYMENT_ID });
+  tokens = { valid: token, unknown: "nobodys-token", unscoped: await givenToken(server, merchant, []) };
   return () => server.close();
 });
-
-async function givenTokens(): Promise<Tokens> {
-  const { merchant, token } = await givenMerchant(server);
-  return { valid: token, unknown: "nobodys-token", unscoped: await givenToken(server, merchant, []) };
-}
 
 const TABLES = ["payments", "events", "subscriptions", "deliveries", "access_tokens"];
 
@@ -47,9 +46,12 @@ describe.each<[string, Contract]>([
   ["the sandbox's contract", readContract("sandbox")],
 ])("the server refuses what breaks a constraint of %s, and stores nothing", (_name, contract) => {
   const constraints = findConstraints(contract.document);
-  const requests = breakingRequests(contract.document, constraints, { requestKeyPrefix: "breaking-" });
+  const requests = breakingRequests(contract.document, constraints, {
+    requestKeyPrefix: "breaking-",
+    ids: IDS,
+  });
 
-  const refusalOf = async ({ name, call }: BreakingRequest, tokens: Tokens) => {
+  const refusalOf = async ({ name, call }: BreakingRequest) => {
     const answer = await sendCall(server.url, call, tokens);
     const { errorDetails, violations } = answer.body as InvalidRequest;
     const faults = contract.faultsOf(call.operationId, answer);
@@ -65,10 +67,9 @@ describe.each<[string, Contract]>([
   test.each(byConstraint(requests.filter((request) => !isNamelessDeeperDown(request))))(
     "%s",
     async (_id, broken) => {
-      const tokens = await givenTokens();
       const before = await countRows();
 
-      const refusals = await Promise.all(broken.map((request) => refusalOf(request, tokens)));
+      const refusals = await Promise.all(broken.map(refusalOf));
 
       const promised = broken.map(({ name, expected: { status, code, pointer } }) => {
         return { name, status, code, pointers: pointer === undefined ? undefined : [pointer], faults: [] };
@@ -79,10 +80,9 @@ describe.each<[string, Contract]>([
   );
 
   test("but points at the whole body for an unknown member without a name deeper down", async () => {
-    const tokens = await givenTokens();
     const nameless = requests.filter(isNamelessDeeperDown);
 
-    const refusals = await Promise.all(nameless.map((request) => refusalOf(request, tokens)));
+    const refusals = await Promise.all(nameless.map(refusalOf));
 
     expect(refusals.map(({ status, pointers }) => ({ status, pointers }))).toEqual(
       nameless.map(() => ({ status: 400, pointers: [""] })),
@@ -94,17 +94,18 @@ describe("the server takes what goes as far as a constraint allows", () => {
   const constraints = findConstraints(published.document);
   const requests = acceptedRequests(published.document, constraints, {
     requestKeyPrefix: "accepted-",
-    ids: { pay_settled: PAYMENT_ID },
+    ids: IDS,
   });
 
   /** What some values mean, which is no matter of form: no payment has such an id, or the key is used up. */
   const MEANINGS: Readonly<Record<string, number>> = { "/paymentId": 404, "/requestKey": 409 };
 
   test.each(byConstraint(requests))("%s", async (_id, accepted) => {
-    const tokens = await givenTokens();
+    // A merchant may have only so many subscriptions; the payment belongs to one merchant.
+    const { token } = await givenMerchant(server);
 
     for (const { name, constraint, call, outcomes } of accepted) {
-      const valid = call.operationId === "issueRefund" ? owner.token : tokens.valid;
+      const valid = call.operationId === "issueRefund" ? tokens.valid : token;
       const answer = await sendCall(server.url, call, { ...tokens, valid });
 
       const understood = outcomes.filter((status) => status < 300 || status === MEANINGS[constraint.at]);
