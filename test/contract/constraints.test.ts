@@ -84,6 +84,7 @@ describe.each<[string, Contract]>([
 
     const refusals = await Promise.all(nameless.map(refusalOf));
 
+    expect(nameless).not.toEqual([]);
     expect(refusals.map(({ status, pointers }) => ({ status, pointers }))).toEqual(
       nameless.map(() => ({ status: 400, pointers: [""] })),
     );
