@@ -18,7 +18,7 @@ let base: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "diff-"));
-  base = await save("base", contract());
+  base = await save("base", contractWith([{ change: { info: { version: "1.0.0" } } }]));
   return () => rm(folder, { recursive: true });
 });
 
