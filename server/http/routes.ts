@@ -2,6 +2,7 @@ import express, { type Request, type RequestHandler, type Response, type Router 
 import { authenticate, authorize, type Caller, type FindToken } from "./authenticate.ts";
 import { allowAbsentBody, readBody, requireJson } from "./body.ts";
 import { type ContractDocument, type ContractOperation, operationsOf, scopesOf } from "./contract.ts";
+import { refuseWhile } from "./envelope.ts";
 import { requireAcceptance } from "./negotiate.ts";
 import { checkLiterals, decimalPlaces } from "./number-literals.ts";
 import type { Call, HandlersOf, OperationId } from "./operations.ts";
@@ -20,6 +21,7 @@ export interface ApiOptions<Ids extends OperationId> {
   ignoreUnknownQuery: boolean;
   findToken: FindToken;
   takeQuota: TakeQuota;
+  isDraining: () => boolean;
   /** Milliseconds that a caller has to send a body. */
   bodyTimeoutMs: number;
 }
@@ -58,6 +60,7 @@ function serve<Ids extends OperationId>(
   // The type of each handler says which call it takes; the id in the contract says which handler.
   const handler = options.handlers[id] as unknown as (call: unknown) => Promise<AnyReply>;
   return [
+    refuseWhile(options.isDraining),
     identify(scopesOf(operation), options),
     requireAcceptance,
     ...readBodyOf(operation, options.bodyTimeoutMs),
