@@ -6,7 +6,7 @@ import type { DomainClock } from "./domain/clock.ts";
 import { compileAnswerChecks } from "./http/answer-check.ts";
 import { rememberCallers } from "./http/authenticate.ts";
 import { checkReferences, checkTarget } from "./http/checks.ts";
-import { readContract } from "./http/contract.ts";
+import { type ContractDocument, readContract } from "./http/contract.ts";
 import { requireHost, requireLocalHost, trackRequests } from "./http/envelope.ts";
 import { handleErrors, notFound } from "./http/errors.ts";
 import { guardAnswers } from "./http/guard.ts";
@@ -39,6 +39,8 @@ export interface AppOptions {
   isDraining: () => boolean;
   /** Milliseconds that a caller has to send a body. */
   bodyTimeoutMs: number;
+  /** Served instead of the published contract; to see what a changed one would do. */
+  document?: ContractDocument;
 }
 
 /** For answers that no browser shows; the docs pages have a policy of their own. */
@@ -60,7 +62,7 @@ const LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "::1"];
 /** Puts the server together: the one place that knows every part. */
 export async function createApp(options: AppOptions): Promise<Express> {
   const { config, store, clock, targetPolicy, runDue, logger, ping, isDraining, bodyTimeoutMs } = options;
-  const published = await readContract("openapi");
+  const published = options.document ?? (await readContract("openapi"));
   const sandbox = config.mode === "sandbox" ? await readContract("sandbox") : undefined;
   const access: Pick<ApiOptions<never>, "findToken" | "takeQuota" | "isDraining" | "bodyTimeoutMs"> = {
     isDraining,
