@@ -1,6 +1,6 @@
-import { ofItems, ofLength, type Spot, toValue, type Value, withCharacters } from "./broken-values.ts";
+import { ofItems, ofLength, type Spot, toValue, type Value } from "./broken-values.ts";
 import { beyond } from "./numbers.ts";
-import { FILLERS, FORMAT_SAMPLES } from "./samples.ts";
+import { CHARACTER_SAMPLES, FILLERS, FORMAT_SAMPLES } from "./samples.ts";
 
 /** Values that go as far as a constraint allows; those that another constraint forbids are left out later. */
 export function acceptedValues(spot: Spot): Value[] {
@@ -18,7 +18,11 @@ export function acceptedValues(spot: Spot): Value[] {
     case "maxLength":
       return FILLERS.map((filler) => ofLength(String(current), bound, filler));
     case "pattern":
-      return withCharacters(String(current));
+      return CHARACTER_SAMPLES.map(([name, character]) => ({
+        name: `with ${name}`,
+        // How a URL begins says more than its form.
+        json: JSON.stringify((constraint.holder.format === undefined ? character : "") + current + character),
+      }));
     case "format":
       return (FORMAT_SAMPLES[String(constraint.value)]?.kept ?? []).map(toValue);
     case "minimum":

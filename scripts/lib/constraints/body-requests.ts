@@ -29,12 +29,15 @@ export function breakingChanges(model: BodyModel, constraint: Constraint): BodyC
   return preferPure(model, changes);
 }
 
-/** Changes that go as far as a constraint allows. */
+/** Changes that go as far as a constraint allows; of the fullest body only that it is taken as it stands. */
 export function acceptedChanges(model: BodyModel, constraint: Constraint): BodyChange[] {
-  return changesAt(model, constraint, (spot, pointer) => puts(pointer, acceptedValues(spot))).filter(
-    ({ base, edit: change }) => model.faultsOf(edit(base.body, change)).length === 0,
-  );
+  return changesAt(model, constraint, (spot, pointer) => puts(pointer, acceptedValues(spot)))
+    .filter(({ base }) => base.name === "smallest" || constraint.keyword === "type")
+    .filter(({ base, edit: change }) => model.faultsOf(edit(base.body, change)).length === 0);
 }
+
+/** What names call a body that is changed at its root. */
+const WHOLE = "the body";
 
 /** `fault` where it is not the changed place itself. */
 type NamedEdit = Edit & { readonly name: string; readonly fault?: string };
@@ -54,7 +57,7 @@ function changesAt(
           base,
           edit: change,
           fault: fault ?? change.pointer,
-          name: `${pointer || "the body"} ${name}`,
+          name,
         }),
       ),
     );
@@ -81,25 +84,35 @@ function preferPure(model: BodyModel, changes: BodyChange[]): BodyChange[] {
 
 function breakingEdits(spot: Spot, pointer: string): NamedEdit[] {
   const { constraint, current } = spot;
+  const whole = pointer || WHOLE;
   switch (constraint.keyword) {
     case "required":
-      return [{ name: "is missing", pointer }];
+      return [{ name: `${pointer} is missing`, pointer }];
     case "additionalProperties":
       return unknownNames(current).flatMap((name) => {
         const fault = pointer + step(name);
         return [
-          { name: `has ${JSON.stringify(name)}`, pointer: fault, json: '"x"' },
-          { name: `has only ${JSON.stringify(name)}`, pointer, json: JSON.stringify({ [name]: "x" }), fault },
+          { name: `${whole} has ${JSON.stringify(name)}`, pointer: fault, json: '"x"' },
+          {
+            name: `${whole} has only ${JSON.stringify(name)}`,
+            pointer,
+            json: JSON.stringify({ [name]: "x" }),
+            fault,
+          },
         ];
       });
     case "minProperties":
       return [
-        { name: "has too few members", pointer, json: toObject(current, Number(constraint.value) - 1) },
+        {
+          name: `${whole} has too few members`,
+          pointer,
+          json: toObject(current, Number(constraint.value) - 1),
+        },
       ];
     case "maxProperties":
       return [
         {
-          name: "has too many members",
+          name: `${whole} has too many members`,
           pointer,
           json: JSON.stringify(Object.assign({}, current, ...spot.others)),
         },
@@ -108,7 +121,7 @@ function breakingEdits(spot: Spot, pointer: string): NamedEdit[] {
       const tag = pointer + step((constraint.holder.discriminator as { propertyName: string }).propertyName);
       const tags = valueAt(current, tag.slice(pointer.length));
       const values = brokenValues({ ...spot, constraint: { ...constraint, value: tags } });
-      return [{ name: "has no tag", pointer: tag }, ...puts(tag, values)];
+      return [{ name: `${tag} is missing`, pointer: tag }, ...puts(tag, values)];
     }
     default:
       return puts(pointer, brokenValues(spot));
@@ -116,7 +129,7 @@ function breakingEdits(spot: Spot, pointer: string): NamedEdit[] {
 }
 
 function puts(pointer: string, values: readonly Value[]): NamedEdit[] {
-  return values.map(({ name, json }) => ({ name: `is ${name}`, pointer, json }));
+  return values.map(({ name, json }) => ({ name: `${pointer || WHOLE} is ${name}`, pointer, json }));
 }
 
 /** Names that look like one that the object has, and names that none has. */

@@ -26,7 +26,7 @@ export function brokenValues(spot: Spot): Value[] {
     case "oneOf":
       return nearMisses(spot);
     case "minLength":
-      return FILLERS.map((filler) => ofLength(String(current), bound - 1, filler));
+      return bound === 0 ? [] : FILLERS.map((filler) => ofLength(String(current), bound - 1, filler));
     case "maxLength":
       return FILLERS.map((filler) => ofLength(String(current), bound + 1, filler));
     case "pattern":
@@ -44,7 +44,7 @@ export function brokenValues(spot: Spot): Value[] {
     case "x-fraction-digits":
       return wrongDigits(bound);
     case "minItems":
-      return ofItems(spot, bound - 1);
+      return bound === 0 ? [] : ofItems(spot, bound - 1);
     case "maxItems":
       return ofItems(spot, bound + 1);
     case "uniqueItems":
@@ -72,12 +72,11 @@ export function ofItems({ current, others }: Spot, length: number): Value[] {
   }));
 }
 
-/** A text with each sample of a character before and after it, and alone. */
-export function withCharacters(text: string): Value[] {
+/** A text with each sample of a character before it, and after it. */
+function withCharacters(text: string): Value[] {
   return CHARACTER_SAMPLES.flatMap(([name, character]) => [
     { name: `${name} first`, json: JSON.stringify(character + text) },
     { name: `${name} last`, json: JSON.stringify(text + character) },
-    { name: `${name} alone`, json: JSON.stringify(character) },
   ]);
 }
 

@@ -8,9 +8,7 @@ import { acceptedPaths, breakingPaths } from "./parameter-requests.ts";
 import type { Node } from "./pointer.ts";
 import type { AcceptedRequest, BreakingRequest, ConstraintRequest, RequestOptions } from "./request.ts";
 import { promised, type Subject, subjectsOf, toCall } from "./subject.ts";
-
-/** The member that differs between any two calls: a server that stores one by mistake would refuse the next for that. */
-const UNIQUE_MEMBER = "requestKey";
+import { UNIQUE_MEMBER, withKey } from "./unique-member.ts";
 
 /** What a call can be changed by. */
 const BREAKING = { body: breakingChanges, path: breakingPaths, call: breakingCalls };
@@ -89,7 +87,8 @@ function changesFor(
   const { part } = constraint;
   if (part.in === "call") return makers.call(constraint, toCall(subject, validBody(subject, nextKey())));
   if (part.in !== "body") {
-    const pointer = `/${part.in}/${part.name}`;
+    // The words of the sandbox: a violation outside the body points into its query or its params.
+    const pointer = `/${part.in === "path" ? "params" : part.in}/${part.name}`;
     return makers
       .path(subject, constraint)
       .map(({ name, path }) => ({ name, changes: { path }, status: 400, pointer }));
@@ -109,10 +108,6 @@ function validBody({ body }: Subject, key: string): { body?: string } {
 }
 
 function writeWithKey({ body }: Base, edit: Edit, key: string): string {
+  if (edit.pointer === "") return JSON.stringify(withKey(JSON.parse(edit.json ?? ""), key));
   return write(edit.pointer === `/${UNIQUE_MEMBER}` ? body : withKey(body, key), edit);
-}
-
-function withKey(body: unknown, key: string): unknown {
-  const has = typeof body === "object" && body !== null && UNIQUE_MEMBER in body;
-  return has ? { ...body, [UNIQUE_MEMBER]: key } : body;
 }

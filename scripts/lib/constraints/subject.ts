@@ -4,6 +4,7 @@ import type { Constraint } from "./constraint.ts";
 import { replaceTexts } from "./json.ts";
 import { locate, members, type Node, step } from "./pointer.ts";
 import type { Call, RequestOptions } from "./request.ts";
+import { withKey } from "./unique-member.ts";
 
 /** An operation that requests are made for. */
 export type Subject = {
@@ -51,7 +52,7 @@ function toSubject(
               constraint.part.in === "body",
           ),
           examples: examplesAt(document, schema.slice(0, -"/schema".length)).map((value) =>
-            replaceTexts(value, options.ids ?? {}),
+            withKey(replaceTexts(value, options.ids ?? {}), `${options.requestKeyPrefix}0`),
           ),
           faultsOf: (value) => findFaults(schema, value),
         };
