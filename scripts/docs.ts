@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { deriveDocument } from "./lib/docs/document.ts";
+import { listSources } from "./lib/docs/pages.ts";
 import { PAGE_PARTS, renderPage } from "./lib/docs/redoc.ts";
 import { readSite } from "./lib/docs/rendering.ts";
-import { GROUPS } from "./lib/docs/site.ts";
 import { renderTexts } from "./lib/docs/texts.ts";
 import { replaceFile } from "./lib/files.ts";
 import { ROOT, secondsSince } from "./lib/redocly.ts";
@@ -45,17 +45,16 @@ export async function isDocsCurrent(): Promise<boolean> {
 /** A hash of everything that the site depends on. Times of files would say nothing in a fresh clone. */
 async function hashSources(): Promise<string> {
   const hash = createHash("sha256");
-  for (const path of [...(await listSources())].sort())
+  for (const path of [...(await listInputs())].sort())
     hash.update(path).update(await readFile(join(ROOT, path)));
   return hash.digest("hex");
 }
 
-async function listSources(): Promise<Set<string>> {
-  const pages = GROUPS.flatMap((group) => group.pages.map(({ file }) => file));
+async function listInputs(): Promise<Set<string>> {
+  const pages = (await listSources()).map(({ file }) => file);
   const found = new Set([...PAGE_PARTS, ...pages, "docs/home.md", "node_modules/@redocly/cli/package.json"]);
   const patterns = [
-    "docs/guides/*.md",
-    "openapi/{generated,released}/*.json",
+    "openapi/{generated,released}/*.{json,yaml}",
     "openapi/{,sandbox/}{paths,webhooks}/*.yaml",
     "scripts/docs.ts",
     "scripts/lib/**/*.ts",

@@ -105,7 +105,6 @@ export async function createApp(options: AppOptions): Promise<Express> {
   }
   app.use(createProbes({ ping, isDraining }));
   app.use(await createPages());
-  if (sandbox) app.use(await createSandboxPages());
   app.use(notFound);
   app.use(handleErrors(logger, isUnavailable));
   return app;

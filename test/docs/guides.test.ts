@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { GROUPS } from "../../scripts/lib/docs/site.ts";
+import { listSources } from "../../scripts/lib/docs/pages.ts";
 import { blocksOf, isRunnable } from "./blocks.ts";
 import { runPage } from "./run-page.ts";
 
@@ -14,7 +14,7 @@ const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
 const read = (file: string) => readFile(new URL(`../../${file}`, import.meta.url), "utf8");
 
 const pages = await Promise.all(
-  GROUPS.flatMap((group) => group.pages).map(async ({ slug, file }) => ({
+  (await listSources()).map(async ({ slug, file }) => ({
     slug,
     blocks: blocksOf(await read(file)),
   })),

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { ROOT } from "../redocly.ts";
@@ -21,8 +22,7 @@ export type PlacedHeading = Heading & {
 
 /** Reads every page of the site. */
 export async function readPages(): Promise<Page[]> {
-  await checkGuides();
-  const sources = GROUPS.flatMap(({ pages }) => pages);
+  const sources = await listSources();
   return Promise.all(
     sources.map(async (source) => {
       const { title = source.title, body } = splitTitle(await readFile(join(ROOT, source.file), "utf8"));
@@ -54,11 +54,13 @@ function toId({ text, anchor }: Heading): string {
   return number?.toLowerCase() ?? anchor;
 }
 
-async function checkGuides(): Promise<void> {
-  const listed = GROUPS.flatMap(({ pages }) => pages.map(({ file }) => posix.basename(file)));
-  const guides = await readdir(join(ROOT, "docs/guides"));
-  const missing = guides.filter((name) => name.endsWith(".md") && !listed.includes(name));
-  if (missing.length > 0) throw new Error(`scripts/lib/docs/site.ts does not list ${missing.join(", ")}.`);
+/** The sources that there are. A guide that no list has would be read by nobody, so it is a fault. */
+export async function listSources(): Promise<PageSource[]> {
+  const sources = GROUPS.flatMap(({ pages }) => pages);
+  const guides = (await readdir(join(ROOT, "docs/guides"))).filter((name) => name.endsWith(".md"));
+  const unlisted = guides.filter((name) => !sources.some(({ file }) => file === `docs/guides/${name}`));
+  if (unlisted.length > 0) throw new Error(`scripts/lib/docs/site.ts does not list ${unlisted.join(", ")}.`);
+  return sources.filter(({ file }) => existsSync(join(ROOT, file)));
 }
 
 /** Where a link of a page leads. */
@@ -71,9 +73,9 @@ export type Target =
   /** A file of the repository that is not on the site. */
   | { readonly kind: "unpublished" };
 
-const BUILT = ["docs/reference.md", "docs/llms.txt"];
+const BUILT = ["docs/reference.md", "docs/llms.txt", "docs/states.svg"];
 
-/** Finds where a link in a file leads. Fails on a heading that its page does not have. */
+/** Finds where a link in a file leads. Fails on a file or a heading that does not exist. */
 export function findTarget(pages: readonly Page[], from: string, address: string): Target {
   if (/^https?:/.test(address)) return { kind: "outside" };
   if (address.startsWith("operation:")) return { kind: "operation", id: address.slice("operation:".length) };
@@ -83,6 +85,8 @@ export function findTarget(pages: readonly Page[], from: string, address: string
     return { kind: "operation", id: operationInFile(file, anchor) };
   if (BUILT.includes(file)) return { kind: "built", name: posix.basename(file) };
   const page = pages.find((candidate) => candidate.file === file);
+  if (!page && !existsSync(join(ROOT, file)))
+    throw new Error(`${from} links to ${address}, which does not exist.`);
   if (!page) return { kind: "unpublished" };
   if (anchor === undefined) return { kind: "page", page };
   const heading = page.headings.find((candidate) => candidate.anchor === anchor);

@@ -2,6 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { withTempDir } from "../files.ts";
 import { ROOT, runRedocly } from "../redocly.ts";
+import { SAMPLE_LANGUAGES } from "./samples.ts";
 
 const TEMPLATE = "docs/template.hbs";
 const STYLES = "docs/site.css";
@@ -9,7 +10,13 @@ const STYLES = "docs/site.css";
 /** What a page is built from, beside its document. */
 export const PAGE_PARTS = [TEMPLATE, STYLES];
 
-const OPTIONS = { disableTelemetry: true, maxDisplayedEnumValues: 20, schemasExpansionLevel: 1 };
+const OPTIONS = {
+  disableTelemetry: true,
+  maxDisplayedEnumValues: 20,
+  schemasExpansionLevel: 1,
+  // Redoc shows samples in the languages that it knows by their labels, and drops the others.
+  codeSamples: { languages: [...SAMPLE_LANGUAGES, { lang: "Payload" }] },
+};
 
 /** Renders a document as one HTML page that needs nothing from elsewhere and tells nobody who reads it. */
 export async function renderPage(document: unknown): Promise<string> {

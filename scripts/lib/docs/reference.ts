@@ -7,7 +7,6 @@ import { rowsOf } from "./schema-rows.ts";
 
 const LANGUAGES: Readonly<Record<string, string>> = {
   Shell: "sh",
-  TypeScript: "ts",
   JavaScript: "js",
   Python: "python",
 };

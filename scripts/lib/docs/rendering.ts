@@ -50,7 +50,7 @@ export function createPageRendering(site: Site): Rendering {
     heading({ chapters }, { level, text, id }) {
       // Redoc nests in its menu below first-level headings only.
       const marks = "#".repeat(chapters && level === 2 ? 1 : level);
-      return `${marks} ${text} {% #${id} %}`;
+      return `${marks} ${text} {% id="${id}" %}`;
     },
     drawings: "inline",
   };

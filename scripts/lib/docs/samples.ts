@@ -8,22 +8,36 @@ export type Call = {
 };
 
 /** A sample as Redoc takes it (`x-codeSamples`). */
-export type Sample = { readonly lang: string; readonly label: string; readonly source: string };
+export type Sample = { readonly lang: string; readonly label: Label; readonly source: string };
 
 const TOKEN = "sandbox_acme";
 
 /** Operations that our client has. */
 const CLIENT_CALLS = ["issueRefund", "subscribeToWebhooks"];
 
+/** In the order in which they are offered. */
+export const SAMPLE_LANGUAGES = [
+  { lang: "Shell", label: "curl" },
+  { lang: "JavaScript", label: "Our client" },
+  { lang: "JavaScript", label: "fetch" },
+  { lang: "Python", label: "Python" },
+] as const;
+
+type Label = (typeof SAMPLE_LANGUAGES)[number]["label"];
+
+const WRITE: Readonly<Record<Label, (call: Call) => string>> = {
+  curl: curlSample,
+  "Our client": clientSample,
+  fetch: fetchSample,
+  Python: pythonSample,
+};
+
 /** The same call in every language, each whole and runnable as it stands against a sandbox. */
 export function samplesOf(call: Call): Sample[] {
-  const ours = CLIENT_CALLS.includes(call.operationId);
-  return [
-    { lang: "Shell", label: "curl", source: curlSample(call) },
-    ...(ours ? [{ lang: "TypeScript", label: "Our client", source: clientSample(call) }] : []),
-    { lang: "JavaScript", label: "fetch", source: fetchSample(call) },
-    { lang: "Python", label: "Python", source: pythonSample(call) },
-  ];
+  const languages = SAMPLE_LANGUAGES.filter(
+    ({ label }) => label !== "Our client" || CLIENT_CALLS.includes(call.operationId),
+  );
+  return languages.map(({ lang, label }) => ({ lang, label, source: WRITE[label](call) }));
 }
 
 function headersOf({ body }: Call): [string, string][] {
