@@ -42,7 +42,9 @@ export async function goTo(page: Page, route: string): Promise<void> {
 
 /** A heading's name begins with that of the link in it; that of an event ends in a tag. */
 export function headingOf(page: Page, name: string): Locator {
-  return page.getByRole("heading", { name: new RegExp(`${RegExp.escape(name)}(\\s*Webhook)?$`) });
+  return page.getByRole("heading", {
+    name: new RegExp(`${name.replaceAll(/[.()]/g, "\\$&")}(\\s*Webhook)?$`),
+  });
 }
 
 export interface Watched {

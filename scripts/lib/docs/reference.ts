@@ -23,6 +23,8 @@ export function renderReference(site: Site, rendering: Rendering): string {
     "## The sandbox's own calls",
     "For tests only; they do not exist in production.",
     ...write.contract(site.sandbox.document),
+    "## Bodies of problems",
+    ...write.problems([site.published.document, site.sandbox.document]),
   ]
     .join("\n\n")
     .concat("\n");
@@ -123,7 +125,29 @@ function createWriter({ badges }: Rendering) {
         .flatMap(({ address, item, part }) => operation(document, address, item, part)),
     ]);
   };
-  return { contract };
+
+  /** The schemas of all problems, each once: most operations share them. */
+  const problems = (documents: readonly Json[]): string[] => {
+    const known = new Map(
+      documents.flatMap((document) => problemSchemas(document).map((one) => [one.name, one])),
+    );
+    return [...known.values()].flatMap(({ document, name, schema }) => [
+      `### ${name}`,
+      sourced(follow(document, schema)),
+      ...fields(document, schema),
+    ]);
+  };
+  return { contract, problems };
+}
+
+function problemSchemas(document: Json) {
+  const { responses } = document.components as { responses: Json };
+  return entriesOf(responses).flatMap(([, response]) => {
+    const schema = (response.content as Json | undefined)?.["application/problem+json"] as Json | undefined;
+    const reference = (schema?.schema as Json | undefined)?.$ref;
+    if (typeof reference !== "string") return [];
+    return [{ document, name: reference.split("/").at(-1) ?? "", schema: schema?.schema }];
+  });
 }
 
 function operationsIn(item: Json): [string, Json][] {

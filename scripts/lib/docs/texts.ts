@@ -26,10 +26,9 @@ export function renderTexts(site: Site): Map<string, string> {
 function listPages({ published, pages }: Site): string {
   const { title, summary } = published.document.info as { title: string; summary: string };
   const groups = GROUPS.map((group) => {
-    const lines = group.pages.map(({ slug, about }) => {
-      const name = pages.find((page) => page.slug === slug)?.title ?? slug;
-      return `- [${name}](${slug}.md): ${about}`;
-    });
+    const lines = pages
+      .filter(({ slug }) => group.pages.some((page) => page.slug === slug))
+      .map(({ slug, title: name, about }) => `- [${name}](${slug}.md): ${about}`);
     return `## ${group.title}\n\n${[...(group.title === "Reference" ? REFERENCE : []), ...lines].join("\n")}\n`;
   });
   return `# ${title}\n\n> ${summary}\n\n${groups.join("\n")}`;
