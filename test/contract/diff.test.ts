@@ -18,7 +18,7 @@ let base: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "diff-"));
-  base = await save("base", contract());
+  base = await save("base", contractWith([{ change: { info: { version: "1.0.0" } } }]));
   return () => rm(folder, { recursive: true });
 });
 
@@ -79,6 +79,8 @@ describe("changes that both checks look for", () => {
     );
 
     expect(missed.map(({ name }) => name)).toEqual([
+      "another field that tells kinds of subscription apart",
+      "an event taken out of its category",
       "a field added to an answer that is closed",
       "a move added to the table of a status",
       "more digits after the point, which are read as well as written",

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { OperationId } from "../../../client/src/index.ts";
-import { type Contract, readContract } from "../contract.ts";
+import type { Contract } from "../contract.ts";
 import { CheckFailure, type Exchange, type Received, type Sent } from "./check.ts";
-import { untilTaken } from "./limits.ts";
+import { LimitedError, untilTaken } from "./limits.ts";
 import type { ConformOptions } from "./options.ts";
 import { createRedactor, type Redactor } from "./redact.ts";
 import { createTransport, NoAnswerError, type WireAnswer } from "./transport.ts";
@@ -18,6 +18,8 @@ export interface Kit extends AsyncDisposable {
   send(call: CallSpec): Promise<Exchange>;
   /** Keeps an exchange that was made in another way. */
   keep(sent: Sent, answer: WireAnswer): Exchange;
+  /** Begins every requestKey of the run. */
+  readonly keyPrefix: string;
   /** A requestKey that no run has used. */
   newKey(): string;
   /** A secretKey, which no report shows. */
@@ -44,8 +46,7 @@ export interface CallSpec {
   readonly takeLimit?: boolean;
 }
 
-export function createKit(options: ConformOptions): Kit {
-  const contract = readContract("openapi");
+export function createKit(options: ConformOptions, contract: Contract): Kit {
   const redactor = createRedactor();
   redactor.add("token", options.token);
   redactor.add("other token", options.otherToken);
@@ -55,7 +56,7 @@ export function createKit(options: ConformOptions): Kit {
   const exchanges: Exchange[] = [];
   const shared = new Map<string, Promise<unknown>>();
   const closers: (() => Promise<void> | void)[] = [() => transport.close()];
-  const run = randomBytes(6).toString("hex");
+  const keyPrefix = `conform-${randomBytes(6).toString("hex")}-`;
   let keys = 0;
 
   const keep = (sent: Sent, answer: WireAnswer): Exchange => {
@@ -75,7 +76,10 @@ export function createKit(options: ConformOptions): Kit {
       return keep(sent, answer);
     };
     if (spec.takeLimit) return sendOnce();
-    const received = await untilTaken(async () => (await sendOnce()).received);
+    const received = await untilTaken(async () => (await sendOnce()).received).catch((error: unknown) => {
+      if (!(error instanceof LimitedError)) throw error;
+      throw new CheckFailure("to be served at last", { sent, received: error.message, timedOut: true });
+    });
     return { sent, received };
   }
 
@@ -86,7 +90,8 @@ export function createKit(options: ConformOptions): Kit {
     exchanges,
     send,
     keep,
-    newKey: () => `conform-${run}-${++keys}`,
+    keyPrefix,
+    newKey: () => `${keyPrefix}${++keys}`,
     newSecret: () => {
       const secret = randomBytes(24).toString("base64url");
       redactor.add("secretKey", secret);

@@ -24,7 +24,7 @@ export interface ConformOptions {
   readonly receiverPort?: number;
   /** The service also serves the sandbox's calls, and may be reset. */
   readonly sandbox: boolean;
-  /** So many calls at once to find the rate limit; 0 leaves it alone. */
+  /** So many calls at most to meet the rate limit; 0 leaves it alone. */
   readonly burst: number;
   /** So many calls for each constraint, spread over those that there are. */
   readonly sample: number;
@@ -66,7 +66,7 @@ Holds a server to the contract from outside. What is not given is reported as no
   --receiver URL         where the service reaches this machine, to be sent events; port 0: a free one
   --receiver-port PORT   where to listen for them, when it is another port
   --sandbox              the service has the sandbox's calls: plays the scenarios, which RESETS the merchant's data
-  --burst N              up to N calls at once, to meet the rate limit
+  --burst N              up to N calls, 50 at once, to meet the rate limit
   --sample N             N calls for each constraint of the document, not all of some 2,000
   --only ID,…            checks whose ids begin so
   --timeout SECONDS      for each answer and each delivery; 10 when left out

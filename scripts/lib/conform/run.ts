@@ -1,4 +1,4 @@
-import { readContract } from "../contract.ts";
+import { type Contract, readContract } from "../contract.ts";
 import { type Check, CheckFailure, NotRun } from "./check.ts";
 import { allChecks } from "./checks/all.ts";
 import { bodyOf } from "./expect.ts";
@@ -24,8 +24,9 @@ const MAX_TIMEOUTS = 3;
  */
 export async function runConformance(options: ConformOptions, listener: Listener = {}): Promise<Report> {
   const startedAt = new Date();
-  await using kit = createKit(options);
-  const checks = choose(options, kit);
+  const { contract, all } = prepare();
+  await using kit = createKit(options, contract);
+  const checks = choose(options, all);
   await requireService(kit);
   const receiver = await receiverOf(kit);
   const results: Result[] = [];
@@ -51,9 +52,17 @@ export async function runConformance(options: ConformOptions, listener: Listener
 
 const STOPPED = { outcome: "not run", reason: "the service has stopped to answer" } as const;
 
-function choose({ only }: ConformOptions, kit: Kit): Check[] {
-  const checks = allChecks(readContract("openapi"), `${kit.newKey()}-`);
-  const chosen = checks.filter(
+let prepared: { contract: Contract; all: Check[] } | undefined;
+
+/** Reading the document and making calls for its constraints takes half a second, once. */
+function prepare() {
+  const contract = prepared?.contract ?? readContract("openapi");
+  prepared ??= { contract, all: allChecks(contract) };
+  return prepared;
+}
+
+function choose({ only }: ConformOptions, all: readonly Check[]): Check[] {
+  const chosen = all.filter(
     ({ id }) => only.length === 0 || only.some((beginning) => id.startsWith(beginning)),
   );
   if (chosen.length === 0)

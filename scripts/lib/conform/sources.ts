@@ -28,7 +28,11 @@ function sections(file: string, heading: RegExp, kind: Source["kind"]): Source[]
   return text.split(/^(?=#)/m).flatMap((section) => {
     const [, id, title] = heading.exec(section) ?? [];
     if (id === undefined || title === undefined) return [];
-    const said = section.slice(section.indexOf("\n")).trim().replaceAll(/\s+/g, " ");
+    const said = section
+      .slice(section.indexOf("\n"))
+      .replaceAll(/<!--.*?-->/gs, "")
+      .trim()
+      .replaceAll(/\s+/g, " ");
     // Links keep their text.
     return {
       id,

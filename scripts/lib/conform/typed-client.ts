@@ -7,7 +7,7 @@ import {
 import { createProxy, type Violation } from "../prism.ts";
 import { CheckFailure, type Exchange, type Sent } from "./check.ts";
 import type { Kit } from "./kit.ts";
-import { untilTaken } from "./limits.ts";
+import { LimitedError, untilTaken } from "./limits.ts";
 
 /** The published client, calling the service through Prism, which holds both sides of each call against the document. */
 export interface TypedClient {
@@ -40,25 +40,24 @@ async function call(kit: Kit, proxy: Proxy, id: OperationId, body: unknown): Pro
   const text = kit.redactor.apply(JSON.stringify(body));
   const headers = { Accept: "application/json", Authorization: "Bearer ‹token›" };
   const sent: Sent = { operation: id, method, path, headers, text };
-  const kept: Exchange[] = [];
-  const fetch_ = async (request: Request) => {
-    const { exchange, response } = await fetchOnce(kit, sent, request);
-    kept.push(exchange);
+  let last: Exchange | undefined;
+  const fetchOnce = async (request: Request): Promise<Response> => {
+    const seen = proxy.violations.length;
+    const { response, answer } = await fetchAnswer(request, kit.options.timeoutMs);
+    refuseViolations(proxy.violations.slice(seen), sent);
+    last = kit.keep(sent, answer);
     return response;
   };
   const client = createClient({
     baseUrl: proxy.url,
     accessToken: kit.options.token ?? "",
-    fetch: (request) => untilTaken(() => fetch_(request.clone())),
+    fetch: (request) => untilTaken(() => fetchOnce(request.clone())),
   });
-  const seen = proxy.violations.length;
   await callTyped(client, id, body).catch((error: unknown) => {
-    throw toFailure(error, sent, kept.at(-1));
+    throw toFailure(error, sent, last);
   });
-  const exchange = kept.at(-1);
-  if (!exchange) throw new Error("the client answered without a call");
-  refuseViolations(proxy.violations.slice(seen), exchange);
-  return exchange;
+  if (!last) throw new Error("the client answered without a call");
+  return last;
 }
 
 /** Bodies come from the document's examples, which the types were made from as well. */
@@ -66,28 +65,31 @@ function callTyped(client: Client, id: OperationId, body: unknown): Promise<unkn
   return client[id](body as never);
 }
 
-async function fetchOnce(kit: Kit, sent: Sent, request: Request) {
+async function fetchAnswer(request: Request, timeoutMs: number) {
   const startedAt = performance.now();
-  const response = await fetch(request, { signal: AbortSignal.timeout(kit.options.timeoutMs) });
+  const response = await fetch(request, { signal: AbortSignal.timeout(timeoutMs) });
   const { status, headers } = response;
   const text = await response.clone().text();
-  return {
-    response,
-    exchange: kit.keep(sent, { status, headers, text, milliseconds: performance.now() - startedAt }),
-  };
+  return { response, answer: { status, headers, text, milliseconds: performance.now() - startedAt } };
 }
 
-function toFailure(error: unknown, sent: Sent, last: Exchange | undefined): CheckFailure {
+function toFailure(error: unknown, sent: Sent, last: Exchange | undefined): unknown {
+  if (error instanceof CheckFailure) return error;
   if (error instanceof UnexpectedResponseError && last) {
     return new CheckFailure("an answer that the typed client knows", last);
   }
-  const timedOut = error instanceof DOMException && error.name === "TimeoutError";
+  const limited = error instanceof LimitedError;
+  const timedOut = limited || (error instanceof DOMException && error.name === "TimeoutError");
   const reason = error instanceof Error ? error.message : String(error);
   return new CheckFailure("an answer", { sent, received: `no answer: ${reason}`, timedOut });
 }
 
-function refuseViolations(violations: readonly Violation[], exchange: Exchange): void {
+/** Prism answers itself then, and what the service said is not seen. */
+function refuseViolations(violations: readonly Violation[], sent: Sent): void {
   if (violations.length === 0) return;
-  const list = violations.map(({ side, location, message }) => `${side} ${location}: ${message}`).join("; ");
-  throw new CheckFailure(`a call without violations of the document; Prism finds: ${list}`, exchange);
+  const list = violations.map(({ side, location, message }) => `${side} ${location}: ${message}`).join("\n");
+  throw new CheckFailure("a call in which Prism finds no violation of the document", {
+    sent,
+    received: list,
+  });
 }

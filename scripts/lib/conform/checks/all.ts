@@ -19,7 +19,7 @@ import { scenarioChecks } from "./scenarios.ts";
 import { SUBSCRIPTION_CHECKS } from "./subscriptions.ts";
 
 /** Every check, in the order in which they are made. */
-export function allChecks(contract: Contract, requestKeyPrefix: string): Check[] {
+export function allChecks(contract: Contract): Check[] {
   return [
     ...exampleChecks(contract),
     ...FIRST_STATUS_CHECKS,
@@ -35,7 +35,7 @@ export function allChecks(contract: Contract, requestKeyPrefix: string): Check[]
     ...BODY_CHECKS,
     ...PROBLEM_CHECKS,
     ...ORDER_CHECKS,
-    ...constraintChecks(contract, requestKeyPrefix),
+    ...constraintChecks(contract),
     // They reset the merchant's data.
     ...scenarioChecks(),
     ...ANSWER_CHECKS,

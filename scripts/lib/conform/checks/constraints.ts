@@ -21,13 +21,16 @@ const IDS = Object.fromEntries(
   ]),
 );
 
+/** As long as the prefix of a run, which takes its place when a call is sent: the calls themselves are made once. */
+const KEY_PREFIX = "conform-000000000000-";
+
 /**
  * For each constraint on requests that the document has: calls that break it and nothing else, and calls that go as far as it
  * allows. Of the latter those that would make subscriptions are left out.
  */
-export function constraintChecks({ document }: Contract, requestKeyPrefix: string): Check[] {
+export function constraintChecks({ document }: Contract): Check[] {
   const constraints = findConstraints(document);
-  const options = { requestKeyPrefix, ids: IDS };
+  const options = { requestKeyPrefix: KEY_PREFIX, ids: IDS };
   const broken = byConstraint(breakingRequests(document, constraints, options));
   const kept = byConstraint(
     acceptedRequests(document, constraints, options).filter(({ call }) => call.operationId === "issueRefund"),
@@ -118,7 +121,10 @@ function pickSome<Sent>(requests: readonly Sent[], limit: number): Sent[] {
   return requests.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step));
 }
 
-function toSpec({ options }: Kit, { operationId, method, path, token, headers, body }: Call): CallSpec {
+function toSpec(
+  { options, keyPrefix }: Kit,
+  { operationId, method, path, token, headers, body }: Call,
+): CallSpec {
   const tokens = {
     valid: options.token ?? null,
     unscoped: options.unscopedToken ?? null,
@@ -134,6 +140,6 @@ function toSpec({ options }: Kit, { operationId, method, path, token, headers, b
     path,
     token: tokens[token],
     headers: { ...absent, ...headers },
-    body,
+    body: body?.replace(KEY_PREFIX, keyPrefix),
   };
 }

@@ -1,11 +1,11 @@
-import { issue, paymentOf, refundOf } from "../calls.ts";
+import { INVALID_BODY, issue, paymentOf, refundOf } from "../calls.ts";
 import { type Check, defineGroup } from "../check.ts";
 import { expectProblem, expectRefund, type ProblemCode } from "../expect.ts";
-import type { CallSpec } from "../kit.ts";
+import type { CallSpec, Kit } from "../kit.ts";
 import { NEEDS } from "../needs.ts";
 
-/** A call with every fault at once; each step mends one more, and the next fault answers. */
-type Step = { readonly answer: ProblemCode; readonly mend: CallSpec };
+/** Something wrong with a call, and the answer that it gets. */
+type Wrong = { readonly answer: ProblemCode; readonly call: CallSpec };
 
 export const ORDER_CHECKS: Check[] = defineGroup(
   "Order of checks",
@@ -16,28 +16,14 @@ export const ORDER_CHECKS: Check[] = defineGroup(
       name: "checks path, method, token, scope, Accept, Content-Type, size and body in this order",
       sources: ["D08a"],
       async run(kit) {
-        const { unscopedToken, token } = kit.options;
-        const steps: Step[] = [
-          { answer: "NOT_FOUND", mend: {} },
-          { answer: "METHOD_NOT_ALLOWED", mend: { path: kit.contract.operation("issueRefund").path } },
-          { answer: "UNAUTHORIZED", mend: { method: "POST" } },
-          ...(unscopedToken ? [{ answer: "FORBIDDEN", mend: { token: unscopedToken } } as const] : []),
-          { answer: "NOT_ACCEPTABLE", mend: { token: token ?? null } },
-          { answer: "UNSUPPORTED_MEDIA_TYPE", mend: { headers: { "Content-Type": "text/plain" } } },
-          { answer: "PAYLOAD_TOO_LARGE", mend: { headers: {} } },
-          { answer: "INVALID_REQUEST", mend: { body: refundOf(kit, { amount: 1 }) } },
-        ];
-        let call: CallSpec = {
-          operation: "issueRefund",
-          path: "/v1/refund",
-          method: "PUT",
-          token: "conform-nobody",
-          headers: { Accept: "text/xml", "Content-Type": "text/plain" },
-          body: "x".repeat(70_000),
-        };
-        for (const { answer, mend } of steps) {
-          call = { ...call, ...mend };
-          expectProblem(await kit.send(call), answer, "of all faults of this call that one comes first");
+        const wrongs = wrongsOf(kit);
+        for (const [index, first] of wrongs.entries()) {
+          for (const second of wrongs.slice(index + 1)) {
+            // A call has one token: it can't be unknown and lack a scope.
+            if (first.call.token && second.call.token) continue;
+            const exchange = await kit.send(both(first.call, second.call));
+            expectProblem(exchange, first.answer, `it comes before ${second.answer}`);
+          }
         }
       },
     },
@@ -64,3 +50,24 @@ export const ORDER_CHECKS: Check[] = defineGroup(
     },
   ],
 );
+
+/** In the order in which they have to be found. */
+function wrongsOf(kit: Kit): Wrong[] {
+  const { unscopedToken } = kit.options;
+  return [
+    { answer: "NOT_FOUND", call: { path: "/v1/refund" } },
+    { answer: "METHOD_NOT_ALLOWED", call: { method: "PUT" } },
+    { answer: "UNAUTHORIZED", call: { token: "conform-nobody" } },
+    ...(unscopedToken ? [{ answer: "FORBIDDEN", call: { token: unscopedToken } } as const] : []),
+    { answer: "NOT_ACCEPTABLE", call: { headers: { Accept: "text/xml" } } },
+    { answer: "UNSUPPORTED_MEDIA_TYPE", call: { headers: { "Content-Type": "text/plain" } } },
+    { answer: "PAYLOAD_TOO_LARGE", call: { body: "x".repeat(70_000) } },
+    { answer: "INVALID_REQUEST", call: { body: refundOf(kit, { amount: 1 }) } },
+  ];
+}
+
+/** A call that is wrong in both ways; a body that is too large is broken as well. */
+function both(first: CallSpec, second: CallSpec): CallSpec {
+  const headers = { ...second.headers, ...first.headers };
+  return { operation: "issueRefund", body: INVALID_BODY, ...second, ...first, headers };
+}
