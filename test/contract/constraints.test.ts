@@ -36,6 +36,10 @@ async function countRows(): Promise<unknown> {
   return rows[0];
 }
 
+/**
+ * @clause 2.1 2.2 2.3 2.4 2.7 2.8 4.2 4.4 4.5 4.6 4.7 9.1 9.2 12.1 12.2 12.3
+ * @decision D03 D07 D08 D13 D14 D15
+ */
 describe.each<[string, Contract]>([
   ["the contract", published],
   ["the sandbox's contract", readContract("sandbox")],
@@ -72,6 +76,7 @@ describe.each<[string, Contract]>([
   });
 });
 
+/** @decision D13 D14 D15 */
 describe("the server takes what goes as far as a constraint allows", () => {
   const constraints = findConstraints(published.document);
   const requests = acceptedRequests(published.document, constraints, {
