@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import {
   createClient,
+  NetworkError,
   type RefundRequest,
   type SubscriptionRequest,
   UnexpectedResponseError,
@@ -146,8 +147,9 @@ describe("an answer that is not the service's", () => {
     if (!(error instanceof UnexpectedResponseError)) throw new Error(`threw ${error}`);
     expect(error.response.status).toBe(status);
     expect(error.text).toBe(text);
+    expect(error.status).toBe(status);
     expect(error.message).toBe(
-      `The answer ${status} from ${error.response.url} is not one that the service gives.`,
+      `The answer ${status} from ${error.response.url} is not one that the service gives.${text && ` It begins: ${text}`}`,
     );
     expect(await error.response.text()).toBe(text);
   });
@@ -171,7 +173,7 @@ describe("no answer", () => {
 
     await expect(
       createClient({ baseUrl: url, accessToken: "t" }).issueRefund(refundOf("pay_settled")),
-    ).rejects.toThrow(TypeError);
+    ).rejects.toThrow(NetworkError);
   });
 
   test("rejects when the connection breaks", async () => {
@@ -179,7 +181,7 @@ describe("no answer", () => {
 
     await expect(
       createClient({ baseUrl: url, accessToken: "t" }).issueRefund(refundOf("pay_settled")),
-    ).rejects.toThrow(TypeError);
+    ).rejects.toThrow(NetworkError);
   });
 });
 

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import {
   expressWebhookHandler,
   fetchWebhookHandler,
+  type WebhookEvent,
   type WebhookHandlerOptions,
   WebhookVerificationError,
 } from "../../client/src/index.ts";
@@ -52,7 +53,7 @@ const inFetch: Deliver = async (options, { body, headers }) => {
 };
 
 /** Options that keep what they heard. */
-function givenReceiver(onEvent: WebhookHandlerOptions["onEvent"] = () => {}) {
+function givenReceiver(onEvent: (event: WebhookEvent, webhookId: string) => unknown = () => {}) {
   const events: unknown[] = [];
   const errors: unknown[] = [];
   const options: WebhookHandlerOptions = {
