@@ -8,8 +8,9 @@ export type AmountInput =
   | {
       /** A whole number: 1999 are 19.99 dollars. */
       readonly cents: number;
+      readonly value?: never;
     }
-  | { readonly currency: Amount["currency"]; readonly value: Dollars };
+  | { readonly currency: Amount["currency"]; readonly value: Dollars; readonly cents?: never };
 
 /** `"19.99"` or `19.99`. */
 export type Dollars = string | number;
@@ -33,10 +34,11 @@ export function toAmount(input: AmountInput): Amount {
 
 function read(input: unknown): { currency: unknown; cents: number } {
   if (!isObject(input)) return { currency: "USD", cents: toCents(input) };
-  const { cents, currency, value } = input;
+  const { cents, currency = "USD", value } = input;
   if (cents === undefined) return { currency, cents: toCents(value) };
+  if (value !== undefined) throw new InvalidAmountError("give cents or a value, not both.");
   if (!Number.isSafeInteger(cents)) throw new InvalidAmountError(`cents are a whole number, not ${cents}.`);
-  return { currency: "USD", cents: Number(cents) };
+  return { currency, cents: Number(cents) };
 }
 
 /** Cents of dollars. */
@@ -44,7 +46,7 @@ export function toCents(dollars: unknown): number {
   if (typeof dollars === "number" && Number.isFinite(dollars)) return toWhole(dollars);
   const digits = typeof dollars === "string" ? /^-?(\d+)(?:\.(\d{1,2}))?$/.exec(dollars) : null;
   if (digits === null) {
-    const given = JSON.stringify(dollars);
+    const given = typeof dollars === "string" ? JSON.stringify(dollars) : String(dollars);
     throw new InvalidAmountError(`give dollars with at most two digits after the point, not ${given}.`);
   }
   const [text, whole = "", fraction = ""] = digits;
