@@ -23,6 +23,12 @@ export abstract class CallError extends Error implements Readonly<CallProgress> 
   }
 }
 
+/**
+ * Answers that go by what was sent, which is the same in each attempt. After one of them none was carried out: a refund that
+ * exists has used up its key, and a key that belongs to another record never made this one (D08a, D10).
+ */
+const DECIDED: readonly number[] = [400, 404, 406, 409, 413, 415];
+
 /** A call that the service answered with a problem (D07). */
 export class ProblemError extends CallError {
   override readonly name = "ProblemError";
@@ -44,7 +50,8 @@ export class ProblemError extends CallError {
       body;
     const { errorCode, errorMessage } = body.errorDetails;
     const faults = violations.map(({ pointer, message }) => `\n${pointer || "body"}: ${message}`);
-    super(`${errorCode}: ${errorMessage}${faults.join("")}`, progress);
+    const outcomeUnknown = progress.outcomeUnknown && !DECIDED.includes(response.status);
+    super(`${errorCode}: ${errorMessage}${faults.join("")}`, { ...progress, outcomeUnknown });
     this.status = response.status;
     this.errorCode = errorCode;
     this.violations = violations;

@@ -59,8 +59,8 @@ export function createRefunds(call: Call): Refunds {
 }
 
 /** Whether the record is the refund that was asked for. An original payment has none of these fields. */
-function isSame(existing: ExistingRecord, request: RefundRequest): boolean {
-  const { originalPaymentId, amount, clientReferenceId } = existing;
+function isSame(existing: ExistingRecord | undefined, request: RefundRequest): boolean {
+  const { originalPaymentId, amount, clientReferenceId } = existing ?? {};
   const reference = request.clientReferenceId ?? request.clientRefefenceId ?? null;
   return (
     originalPaymentId === request.paymentId &&

@@ -43,7 +43,10 @@ interface TwoHearers {
   onUnknownEvent: Hear<UnknownWebhookEvent>;
 }
 
-export type WebhookHandlerOptions = CommonOptions & (OneHearer | TwoHearers);
+/** Options that keep the known events apart from the others. */
+export type SeparatedWebhookOptions = CommonOptions & TwoHearers;
+
+export type WebhookHandlerOptions = SeparatedWebhookOptions | (CommonOptions & OneHearer);
 
 /** What a handler answers. A refusal tells its reason and no more: nobody knows who is asking. */
 export type WebhookAnswer = { status: 204 | 413 | 500 } | { status: 400; reason: WebhookRefusal };

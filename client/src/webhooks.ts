@@ -7,7 +7,7 @@ export {
 export { fetchWebhookHandler } from "./fetch-webhook-handler.ts";
 export { type SignedDelivery, type SignOptions, signWebhook } from "./sign-webhook.ts";
 export { type VerifyOptions, verifyWebhook, type WebhookHeaders } from "./verify-webhook.ts";
-export type { WebhookHandlerOptions } from "./webhook-answer.ts";
+export type { SeparatedWebhookOptions, WebhookHandlerOptions } from "./webhook-answer.ts";
 export { type WebhookRefusal, WebhookVerificationError } from "./webhook-errors.ts";
 export type {
   KnownWebhookEvent,

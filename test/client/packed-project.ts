@@ -32,6 +32,8 @@ export interface PackedProject {
   write(name: string, content: string): Promise<void>;
   /** Runs a program to its end, and gives what it printed. Rejects with that when it fails. */
   run(command: "node" | "tsc", ...args: string[]): Promise<string>;
+  /** Checks files of the project as strictly as TypeScript can, and gives what it found. */
+  compile(files: readonly string[], options: Readonly<Record<string, unknown>>): Promise<string>;
   /** Starts a program of the project. */
   start(file: string, settings: Settings): RunningProgram;
   remove(): Promise<void>;
@@ -57,6 +59,7 @@ export async function createPackedProject(): Promise<PackedProject> {
       packageFolder,
       write: (file, content) => writeFile(join(folder, file), content),
       run: (command, ...args) => runIn(folder, command, args),
+      compile: (files, options) => compileIn(folder, files, options),
       start: (file, settings) => startIn(folder, file, settings),
       remove,
     };
@@ -64,6 +67,17 @@ export async function createPackedProject(): Promise<PackedProject> {
     await remove();
     throw error;
   }
+}
+
+async function compileIn(
+  folder: string,
+  files: readonly string[],
+  options: Readonly<Record<string, unknown>>,
+): Promise<string> {
+  const strict = { strict: true, noEmit: true, exactOptionalPropertyTypes: true, target: "es2022" };
+  const config = { compilerOptions: { ...strict, ...options }, files };
+  await writeFile(join(folder, "tsconfig.json"), JSON.stringify(config));
+  return runIn(folder, "tsc", ["--project", "tsconfig.json"]);
 }
 
 async function link(dependency: string, folder: string): Promise<void> {

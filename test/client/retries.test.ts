@@ -1,16 +1,8 @@
 import { describe, expect, test } from "vitest";
-import {
-  type AttemptReport,
-  CallError,
-  type ClientOptions,
-  createClient,
-  NetworkError,
-  ProblemError,
-  TimeoutError,
-} from "../../client/src/index.ts";
+import { createClient, NetworkError, ProblemError, TimeoutError } from "../../client/src/index.ts";
+import { failureOf, givenClient, made, REQUEST } from "./given-client.ts";
 import {
   hangUp,
-  json,
   page,
   problem,
   REFUND,
@@ -19,40 +11,6 @@ import {
   staySilent,
   type Turn,
 } from "./scripted-server.ts";
-
-const REQUEST = { paymentId: "pay_1", amount: "1.00", requestKey: "key-1" };
-const SUBSCRIPTION = {
-  url: "https://merchant.example.com/webhooks",
-  secretKey: "s",
-  subscriptionDetails: { type: "ALL" },
-} as const;
-const made = json(201, REFUND);
-
-/** A client on a clock of its own: it moves by what is slept. Chance gives half, so that a delay is half its limit. */
-function givenClient(baseUrl: string, options: Partial<ClientOptions> = {}) {
-  const waits: number[] = [];
-  const reports: AttemptReport[] = [];
-  let now = 0;
-  const clock = {
-    now: () => now,
-    sleep: async (ms: number) => {
-      waits.push(ms);
-      now += ms;
-    },
-  };
-  const onAttempt = (report: AttemptReport) => void reports.push(report);
-  const client = createClient({ baseUrl, accessToken: "t", clock, random: () => 0.5, onAttempt, ...options });
-  return { client, waits, reports };
-}
-
-async function failureOf(call: Promise<unknown>): Promise<CallError> {
-  const error = await call.then(
-    (value) => new Error(`gave ${JSON.stringify(value)}`),
-    (thrown: unknown) => thrown,
-  );
-  if (error instanceof CallError) return error;
-  throw error;
-}
 
 describe("refunds.issue repeats the same call", () => {
   test.each<[string, Turn]>([
@@ -154,6 +112,23 @@ describe("a call ends", () => {
   });
 
   test.each([
+    [400, "INVALID_REQUEST", false],
+    [401, "UNAUTHORIZED", true],
+    [404, "NOT_FOUND", false],
+    [409, "DUPLICATE_REQUEST_KEY", false],
+    [500, "INTERNAL_ERROR", true],
+  ])(
+    "with %i after a lost answer, and says whether the refund may exist",
+    async (status, errorCode, unknown) => {
+      await using server = await startScriptedServer(hangUp, problem(status, errorCode));
+
+      const error = await failureOf(givenClient(server.url).client.refunds.issue(REQUEST));
+
+      expect(error).toMatchObject({ status, errorCode, attempts: 2, outcomeUnknown: unknown });
+    },
+  );
+
+  test.each([
     ["of the client", { maxAttempts: 2 }, {}],
     ["of the call", {}, { maxAttempts: 2 }],
   ])("after as many attempts as an option %s says", async (_, ofClient, ofCall) => {
@@ -218,82 +193,5 @@ describe("a call ends", () => {
 
     await expect(call).rejects.toBe("never");
     expect(server.bodies).toEqual([]);
-  });
-});
-
-describe("webhooks.subscribe", () => {
-  test("repeats the call after 429, which says that nothing was done", async () => {
-    const answer = { subscriptionKey: "sub_1" };
-    await using server = await startScriptedServer(problem(429, "RATE_LIMITED"), json(200, answer));
-
-    expect(await givenClient(server.url).client.webhooks.subscribe(SUBSCRIPTION)).toEqual(answer);
-  });
-
-  test.each<[string, Turn]>([
-    ["a connection that breaks", hangUp],
-    ["503", problem(503, "UNAVAILABLE")],
-    ["a balancer's 504", page(504)],
-  ])("does not after %s, as that could make two", async (_, fault) => {
-    await using server = await startScriptedServer(fault);
-
-    const error = await failureOf(givenClient(server.url).client.webhooks.subscribe(SUBSCRIPTION));
-
-    expect(error).toMatchObject({ attempts: 1, outcomeUnknown: true });
-    expect(server.bodies).toHaveLength(1);
-  });
-});
-
-describe("issueRefund and subscribeToWebhooks", () => {
-  test("send one request, and leave the rest to the caller", async () => {
-    await using server = await startScriptedServer(problem(429, "RATE_LIMITED"));
-    const { client } = givenClient(server.url);
-
-    const refund = await client.issueRefund({ ...REQUEST, amount: { currency: "USD", value: 1 } });
-    const subscription = await client.subscribeToWebhooks(SUBSCRIPTION);
-
-    expect([refund.status, subscription.status]).toEqual([429, 429]);
-    expect(server.bodies).toHaveLength(2);
-  });
-});
-
-describe("onAttempt", () => {
-  test("hears of each request", async () => {
-    await using server = await startScriptedServer(problem(429, "RATE_LIMITED"), hangUp, made);
-    const { client, reports } = givenClient(server.url);
-
-    await client.refunds.issue(REQUEST);
-
-    const call = { operation: "issueRefund", durationMs: 0 };
-    expect(reports).toEqual([
-      { ...call, attempt: 1, status: 429, requestId: "5e0f", retryInMs: 250 },
-      { ...call, attempt: 2, error: expect.any(NetworkError), retryInMs: 500 },
-      { ...call, attempt: 3, status: 201 },
-    ]);
-  });
-
-  test("may fail without harm", async () => {
-    await using server = await startScriptedServer(made);
-    const onAttempt = () => {
-      throw new Error("no disk for logs");
-    };
-
-    expect(await givenClient(server.url, { onAttempt }).client.refunds.issue(REQUEST)).toEqual(REFUND);
-  });
-});
-
-describe("accessToken", () => {
-  test("may be a function, which is asked at each call", async () => {
-    const seen: (string | undefined)[] = [];
-    await using server = await startScriptedServer((response, request) => {
-      seen.push(request.headers.authorization);
-      made(response, request);
-    });
-    const tokens = ["first", "second"].values();
-    const { client } = givenClient(server.url, { accessToken: async () => String(tokens.next().value) });
-
-    await client.refunds.issue(REQUEST);
-    await client.refunds.issue(REQUEST);
-
-    expect(seen).toEqual(["Bearer first", "Bearer second"]);
   });
 });
