@@ -12,6 +12,7 @@ const REPORT = ".cache/vitest.json";
 
 const staticSteps: readonly Step[] = [
   { name: "generated files are current", command: "node", args: ["scripts/generate.ts", "--check"] },
+  { name: "contract changes fit the version", command: "node", args: ["scripts/diff.ts"] },
   { name: "types", command: "tsc", args: ["--noEmit"] },
   ...lintSteps,
 ];

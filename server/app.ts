@@ -1,12 +1,13 @@
 import express, { type Express } from "express";
-import helmet from "helmet";
+import helmet, { type HelmetOptions } from "helmet";
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
 import type { DomainClock } from "./domain/clock.ts";
 import { compileAnswerChecks } from "./http/answer-check.ts";
+import { rememberCallers } from "./http/authenticate.ts";
 import { checkReferences, checkTarget } from "./http/checks.ts";
-import { readContract } from "./http/contract.ts";
-import { refuseWhile, requireHost, requireLocalHost, trackRequests } from "./http/envelope.ts";
+import { type ContractDocument, readContract } from "./http/contract.ts";
+import { requireHost, requireLocalHost, trackRequests } from "./http/envelope.ts";
 import { handleErrors, notFound } from "./http/errors.ts";
 import { guardAnswers } from "./http/guard.ts";
 import { issueRefund } from "./http/handlers/issue-refund.ts";
@@ -38,17 +39,34 @@ export interface AppOptions {
   isDraining: () => boolean;
   /** Milliseconds that a caller has to send a body. */
   bodyTimeoutMs: number;
+  /** Served instead of the published contract; to see what a changed one would do. */
+  document?: ContractDocument;
 }
+
+/** For answers that no browser shows; the docs pages have a policy of their own. */
+const SECURITY_HEADERS: HelmetOptions = {
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+  },
+  crossOriginOpenerPolicy: false,
+  originAgentCluster: false,
+  xDnsPrefetchControl: false,
+  xDownloadOptions: false,
+  xPermittedCrossDomainPolicies: false,
+  xXssProtection: false,
+};
 
 const LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "::1"];
 
 /** Puts the server together: the one place that knows every part. */
 export async function createApp(options: AppOptions): Promise<Express> {
   const { config, store, clock, targetPolicy, runDue, logger, ping, isDraining, bodyTimeoutMs } = options;
-  const published = await readContract("openapi");
+  const published = options.document ?? (await readContract("openapi"));
   const sandbox = config.mode === "sandbox" ? await readContract("sandbox") : undefined;
-  const access: Pick<ApiOptions<never>, "findToken" | "takeQuota" | "bodyTimeoutMs"> = {
-    findToken: store.findToken,
+  const access: Pick<ApiOptions<never>, "findToken" | "takeQuota" | "isDraining" | "bodyTimeoutMs"> = {
+    isDraining,
+    findToken: rememberCallers(store.findToken),
     takeQuota: config.rateLimit === undefined ? unlimited : createRateLimit(config.rateLimit),
     bodyTimeoutMs,
   };
@@ -59,11 +77,9 @@ export async function createApp(options: AppOptions): Promise<Express> {
   app.use(trackRequests(logger));
   app.use(guardAnswers([published, ...(sandbox ? [sandbox] : [])].map(compileAnswerChecks), logger));
   app.use(requireHost);
-  app.use(helmet());
-  app.use(createProbes({ ping, isDraining }));
-  app.use(refuseWhile(isDraining));
+  app.use(helmet(SECURITY_HEADERS));
   if (sandbox && LOOPBACK_HOSTS.includes(config.host)) app.use(requireLocalHost);
-  app.use(await createPages());
+  // What is called most comes first: each route before it costs every call a look.
   app.use(
     createApi<PublishedId>({
       ...access,
@@ -77,7 +93,6 @@ export async function createApp(options: AppOptions): Promise<Express> {
     }),
   );
   if (sandbox) {
-    app.use(await createSandboxPages());
     app.use(
       createApi<SandboxId>({
         ...access,
@@ -88,6 +103,9 @@ export async function createApp(options: AppOptions): Promise<Express> {
       }),
     );
   }
+  app.use(createProbes({ ping, isDraining }));
+  app.use(await createPages());
+  if (sandbox) app.use(await createSandboxPages());
   app.use(notFound);
   app.use(handleErrors(logger, isUnavailable));
   return app;

@@ -1,7 +1,6 @@
-import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import addFormats from "ajv-formats";
+import type { ValidateFunction } from "ajv/dist/2020.js";
+import { type CompileSchema, createCompiler, follow, type Place } from "./compile-schema.ts";
 import { type ContractDocument, operationsOf } from "./contract.ts";
-import { toPointer } from "./raw-json.ts";
 
 /** An answer, as it is about to go over the wire. */
 export interface Answer {
@@ -30,29 +29,7 @@ export function compileAnswerChecks(document: ContractDocument): FindCheck {
   return (method, path) => checks.find((known) => known.method === method && known.path.test(path))?.check;
 }
 
-type Place = readonly string[];
-type Node = { readonly [name: string]: unknown };
-type Compile = (place: Place) => ValidateFunction;
-
-/** Compiles the schema at a place. A keyword or a format that is not known is an error, and not passed over. */
-function createCompiler(document: ContractDocument): Compile {
-  const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allErrors: true });
-  addFormats.default(ajv);
-  const extensions = new Set(JSON.stringify(document).match(/(?<=")x-[\w-]+(?=":)/g));
-  // The document around the schemas is no schema, and is looked at as one on the way to them.
-  ajv.addVocabulary([...Object.keys(document), "discriminator", "example", ...extensions]);
-  ajv.addSchema(document, "contract");
-  // Most problems share one schema.
-  const compiled = new Map<string, ValidateFunction>();
-  return (at) => {
-    const pointer = toPointer(follow(document, at)[1]);
-    const validate = compiled.get(pointer) ?? ajv.compile({ $ref: `contract#${pointer}` });
-    compiled.set(pointer, validate);
-    return validate;
-  };
-}
-
-function compileResponses(document: ContractDocument, place: Place, compile: Compile): CheckAnswer {
+function compileResponses(document: ContractDocument, place: Place, compile: CompileSchema): CheckAnswer {
   const [responses] = follow(document, place);
   const checks = new Map(
     Object.keys(responses).map((status) => [
@@ -63,7 +40,7 @@ function compileResponses(document: ContractDocument, place: Place, compile: Com
   return (answer) => checks.get(answer.status)?.(answer) ?? [`status ${answer.status} is not documented`];
 }
 
-function compileResponse(document: ContractDocument, at: Place, compile: Compile): CheckAnswer {
+function compileResponse(document: ContractDocument, at: Place, compile: CompileSchema): CheckAnswer {
   const [response, place] = follow(document, at);
   const headers = Object.keys(response.headers ?? {}).map((name) =>
     compileHeader(document, [...place, "headers", name], name, compile),
@@ -74,7 +51,12 @@ function compileResponse(document: ContractDocument, at: Place, compile: Compile
   return (answer) => [...headers.flatMap((check) => check(answer)), ...bodyFaults(bodies, answer)];
 }
 
-function compileHeader(document: ContractDocument, at: Place, name: string, compile: Compile): CheckAnswer {
+function compileHeader(
+  document: ContractDocument,
+  at: Place,
+  name: string,
+  compile: CompileSchema,
+): CheckAnswer {
   const [header, place] = follow(document, at);
   const [schema] = follow(document, [...place, "schema"]);
   const validate = compile([...place, "schema"]);
@@ -101,11 +83,4 @@ function bodyFaults(bodies: ReadonlyMap<string, ValidateFunction>, { header, byt
 /** Where it is wrong and how, never what stands there. */
 function faultsOf(name: string, { errors }: ValidateFunction): string[] {
   return (errors ?? []).map(({ instancePath, message }) => `${name}${instancePath} ${message}`);
-}
-
-/** The part of the document at a place, and where it really stands when that is a reference. */
-function follow(document: ContractDocument, place: Place): [node: Node, place: Place] {
-  const node = place.reduce<unknown>((holder, name) => (holder as Node)[name], document) as Node;
-  const reference = typeof node.$ref === "string" ? node.$ref.split("/").slice(1) : undefined;
-  return reference ? follow(document, reference) : [node, place];
 }

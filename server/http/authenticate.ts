@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { ProblemError } from "./problem.ts";
 
 /** Who calls, and what the access token allows. */
@@ -15,9 +15,29 @@ const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 /** Authenticates by the `Authorization` header. Throws `UNAUTHORIZED`. */
 export async function authenticate(header: string | undefined, findToken: FindToken): Promise<Caller> {
   const token = header?.match(BEARER)?.[1];
-  const caller = token && (await findToken(createHash("sha256").update(token).digest()));
+  const caller = token && (await findToken(hash("sha256", token, "buffer")));
   if (!caller) throw new ProblemError("UNAUTHORIZED", { headers: { "WWW-Authenticate": "Bearer" } });
   return caller;
+}
+
+const MAX_KNOWN = 10_000;
+
+/**
+ * Remembers whom a token speaks for: a grant never changes, and is never taken back. Tokens that are not found are asked
+ * for again, because another server may give them out.
+ */
+export function rememberCallers(findToken: FindToken): FindToken {
+  const known = new Map<string, Caller>();
+  return async (tokenSha256) => {
+    const key = tokenSha256.toString("latin1");
+    const caller = known.get(key) ?? (await findToken(tokenSha256));
+    if (caller && !known.has(key)) {
+      const [oldest] = known.keys();
+      if (known.size >= MAX_KNOWN && oldest !== undefined) known.delete(oldest);
+      known.set(key, caller);
+    }
+    return caller;
+  };
 }
 
 /** Throws `FORBIDDEN` when the caller lacks one of the scopes. */

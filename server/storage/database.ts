@@ -3,6 +3,7 @@ import { type Connection, connectEmbedded, connectPool } from "./connection.ts";
 import { openEmbedded } from "./embedded.ts";
 import { migrateToLatest } from "./migrate.ts";
 import { createPool } from "./pool.ts";
+import { preparing } from "./prepared.ts";
 import type { Store, Tables } from "./tables.ts";
 
 /** The open store. Inside `db.transaction()` use only its transaction: embedded, there is a single connection. */
@@ -47,7 +48,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 
 function openPostgres(databaseUrl: string, onConnectionError: (error: Error) => void = () => {}): Database {
   const pool = createPool(databaseUrl, onConnectionError);
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: preparing(pool) }) });
   return toDatabase(db, { embedded: false, connection: connectPool(pool, databaseUrl, onConnectionError) });
 }
 
