@@ -1,7 +1,8 @@
 import { parseArgs } from "node:util";
 import { withTempDir } from "./lib/files.ts";
+import { pack } from "./lib/packed/pack.ts";
 import { EXPECTED } from "./lib/packed/program.ts";
-import { openJavaScriptProject, openTypeScriptProject, pack } from "./lib/packed/projects.ts";
+import { openJavaScriptProject, openTypeScriptProject } from "./lib/packed/projects.ts";
 import { installRuntime, NODES, OTHERS, type Runtime } from "./lib/packed/runtimes.ts";
 import { secondsSince } from "./lib/redocly.ts";
 import { withSandboxProcess } from "./lib/sandbox-process.ts";

@@ -1,10 +1,11 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { pack } from "../../scripts/lib/packed/pack.ts";
 import { makeTempDir } from "../helpers/temp-dir.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -45,17 +46,16 @@ export async function createPackedProject(): Promise<PackedProject> {
   const packageFolder = join(folder, "node_modules/@refund-contract/client");
   const remove = () => rm(folder, { recursive: true, force: true });
   try {
-    await runIn(ROOT, "npm", ["pack", "--workspace", "client", "--pack-destination", folder]);
-    const [name = ""] = await readdir(folder);
+    const tarball = await pack(folder);
     await mkdir(packageFolder, { recursive: true });
-    await runIn(folder, "tar", ["-xzf", name, "--strip-components", "1", "-C", packageFolder]);
+    await runIn(folder, "tar", ["-xzf", tarball, "--strip-components", "1", "-C", packageFolder]);
     for (const dependency of [...DEPENDENCIES, ...OTHERS]) await link(dependency, folder);
     await writeFile(
       join(folder, "package.json"),
       '{ "name": "merchant", "private": true, "type": "module" }',
     );
     return {
-      tarball: await readFile(join(folder, name)),
+      tarball: await readFile(tarball),
       packageFolder,
       write: (file, content) => writeFile(join(folder, file), content),
       run: (command, ...args) => runIn(folder, command, args),

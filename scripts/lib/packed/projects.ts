@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
 import { ROOT } from "../redocly.ts";
@@ -9,14 +9,6 @@ import { run } from "./run.ts";
 export interface Project {
   readonly name: string;
   readonly folder: string;
-}
-
-/** Packs the client as it is published. */
-export async function pack(folder: string): Promise<string> {
-  await run("npm", ["pack", "--workspace", "client", "--pack-destination", folder], ROOT);
-  const name = (await readdir(folder)).find((file) => file.endsWith(".tgz"));
-  if (name === undefined) throw new Error("npm pack left no tarball");
-  return join(folder, name);
 }
 
 export async function openJavaScriptProject(parent: string, tarball: string): Promise<Project> {
