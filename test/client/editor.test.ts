@@ -117,3 +117,31 @@ describe("an editor", () => {
     ]);
   });
 });
+
+/** The fields of the contract's objects and events, with what stands above each in the types. */
+function commentedFields(): { name: string; comment: string }[] {
+  const path = fileURLToPath(new URL("../../openapi/generated/types.ts", import.meta.url));
+  const file = ts.createSourceFile(path, ts.sys.readFile(path) ?? "", ts.ScriptTarget.Latest, true);
+  const fields: { name: string; comment: string }[] = [];
+  const visit = (node: ts.Node, parents: readonly string[]): void => {
+    const name = ts.isPropertySignature(node) || ts.isInterfaceDeclaration(node) ? node.name.getText() : "";
+    const names = name === "" ? parents : [...parents, name];
+    // components.schemas.<Name>.<field…>, and operations.<id>.requestBody.content.<type>.<field…>
+    const depth =
+      names[1] === "schemas" ? 3 : names[3] === "content" && names[2] === "requestBody" ? 5 : Infinity;
+    if (name !== "" && names.length > depth) {
+      const comment = ts.getJSDocCommentsAndTags(node).map((part) => part.getText());
+      fields.push({ name: names.slice(1).join("."), comment: comment.join() });
+    }
+    ts.forEachChild(node, (child) => visit(child, names));
+  };
+  visit(file, []);
+  return fields;
+}
+
+test("every field of the contract's types says where it comes from", () => {
+  const fields = commentedFields();
+
+  expect(fields.length).toBeGreaterThan(80);
+  expect(fields.filter(({ comment }) => !/(Specified by clause|Decided: D)/.test(comment))).toEqual([]);
+});
