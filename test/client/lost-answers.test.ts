@@ -93,7 +93,7 @@ describe("refunds.issue, where every second answer is lost", () => {
     // The proof is worth what was lost on the way.
     const { pass, ...faults } = proxy.count;
     expect(Math.min(...Object.values(faults))).toBeGreaterThan(200);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe("refunds.issue, when the answer of the first attempt is lost", () => {
