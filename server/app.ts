@@ -5,6 +5,7 @@ import type { Config } from "./config.ts";
 import type { DomainClock } from "./domain/clock.ts";
 import { compileAnswerChecks } from "./http/answer-check.ts";
 import { rememberCallers } from "./http/authenticate.ts";
+import { admitAtMost } from "./http/backpressure.ts";
 import { checkReferences, checkTarget } from "./http/checks.ts";
 import { type ContractDocument, readContract } from "./http/contract.ts";
 import { requireHost, requireLocalHost, trackRequests } from "./http/envelope.ts";
@@ -57,6 +58,9 @@ const SECURITY_HEADERS: HelmetOptions = {
   xXssProtection: false,
 };
 
+/** About what the store does in a tenth of a second. */
+const MAX_CALLS_IN_FLIGHT = 256;
+
 const LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "::1"];
 
 /** Puts the server together: the one place that knows every part. */
@@ -64,9 +68,14 @@ export async function createApp(options: AppOptions): Promise<Express> {
   const { config, store, clock, targetPolicy, runDue, logger, ping, isDraining, bodyTimeoutMs } = options;
   const published = options.document ?? (await readContract("openapi"));
   const sandbox = config.mode === "sandbox" ? await readContract("sandbox") : undefined;
-  const access: Pick<ApiOptions<never>, "findToken" | "takeQuota" | "isDraining" | "bodyTimeoutMs"> = {
+  const admit = admitAtMost(MAX_CALLS_IN_FLIGHT);
+  const access: Pick<
+    ApiOptions<never>,
+    "findToken" | "takeQuota" | "admit" | "isDraining" | "bodyTimeoutMs"
+  > = {
+    admit,
     isDraining,
-    findToken: rememberCallers(store.findToken),
+    findToken: rememberCallers((tokenSha256) => admit(() => store.findToken(tokenSha256))),
     takeQuota: config.rateLimit === undefined ? unlimited : createRateLimit(config.rateLimit),
     bodyTimeoutMs,
   };
