@@ -10,14 +10,17 @@ import { samplesOf } from "./samples.ts";
 import { GROUPS } from "./site.ts";
 
 type Json = { [name: string]: unknown };
-type Tag = { readonly name: string; readonly description?: string };
+type Tag = { readonly name: string; readonly "x-displayName"?: string; readonly description?: string };
 type Parts = { info: Json; tags: Tag[]; paths: Json; components: Record<string, Json>; webhooks: Json };
+
+/** A page that comes before all others, about the change that the site is built from. Its links are routes. */
+export type ReviewPage = { readonly slug: string; readonly title: string; readonly body: string };
 
 /**
  * The document that the page is rendered from: both contracts, with their sources as badges, code samples, and the pages as
  * tags. The contracts themselves stay as they are published.
  */
-export function deriveDocument(site: Site): Json {
+export function deriveDocument(site: Site, review?: ReviewPage): Json {
   const rendering = createPageRendering(site);
   const document = mergeContracts(site);
   addBadges(document, rendering.badges);
@@ -27,12 +30,21 @@ export function deriveDocument(site: Site): Json {
   const groups = GROUPS.map(({ title, tags: own, pages }) => {
     const shown = site.pages.filter(({ slug }) => pages.some((page) => page.slug === slug));
     for (const page of shown) {
-      const description = renderBody(site, page, fillBody(site, page, rendering), rendering);
-      tags.set(page.slug, { name: page.slug, "x-displayName": page.title, description } as Tag);
+      const body = renderBody(site, page, fillBody(site, page, rendering), rendering);
+      tags.set(page.slug, toTag({ ...page, body }));
     }
     return { name: title, tags: [...own, ...shown.map(({ slug }) => slug)] };
   });
+  if (review) {
+    tags.set(review.slug, toTag(review));
+    groups.unshift({ name: "Review", tags: [review.slug] });
+    document.info.description = `**[${review.title}](#/${review.slug})**\n\n${document.info.description}`;
+  }
   return { ...document, tags: [...tags.values()], "x-tagGroups": groups };
+}
+
+function toTag({ slug, title, body }: ReviewPage): Tag {
+  return { name: slug, "x-displayName": title, description: body };
 }
 
 /** One document of both. What the sandbox declares otherwise under the same name gets another one. */
