@@ -7,9 +7,9 @@ import { diffContracts, newestRelease } from "./lib/diff/diff.ts";
 import { deriveDocument } from "./lib/docs/document.ts";
 import { renderPage } from "./lib/docs/redoc.ts";
 import { readSite } from "./lib/docs/rendering.ts";
+import { type Review, renderReview } from "./lib/docs/review.ts";
 import { replaceFile } from "./lib/files.ts";
 import { ROOT, secondsSince } from "./lib/redocly.ts";
-import { type Review, renderReview } from "./lib/review/report.ts";
 import { runStep } from "./lib/steps.ts";
 import { traceRequirements } from "./lib/traceability/traceability.ts";
 

@@ -104,11 +104,12 @@ describe("the docs page", () => {
 
     const { width, height } = (await drawing.boundingBox()) ?? { width: 0, height: 0 };
     expect(width).toBeGreaterThan(300);
+    expect(width).toBeLessThan(326);
     expect(height).toBeGreaterThan(200);
     expect(await drawing.locator("text").allTextContents()).toEqual(
       expect.arrayContaining(["PENDING", "AUTHORIZED", "TERMINAL_FAILED", "4 time"]),
     );
-    expect(await page.getByRole("row", { name: /^4 PENDING AUTHORIZED Three business days/ }).count()).toBe(
+    expect(await page.getByRole("row", { name: /^4 PENDING → AUTHORIZED Three business days/ }).count()).toBe(
       1,
     );
   });

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { diffContracts } from "../../scripts/lib/diff/diff.ts";
-import { kindOf, placeOf } from "../../scripts/lib/review/changes.ts";
+import { kindOf, placeOf, routeOf } from "../../scripts/lib/docs/changes.ts";
 import { launchBrowser } from "../helpers/browser.ts";
 import { makeTempDir } from "../helpers/temp-dir.ts";
 import { goTo, headingOf, watch } from "./given.ts";
@@ -35,14 +35,17 @@ describe("the review of a change", () => {
     const { changes } = await diffContracts(base, contract);
     const pair = { base: parse(await readFile(base, "utf8")), revision: parse(changed) };
 
-    const told = changes.map((change) => [change.level, kindOf(change, pair), placeOf(change, pair)]);
+    const told = changes.map((change) => {
+      const place = placeOf(change, pair);
+      return [change.level, kindOf(change, pair), place && routeOf(place)];
+    });
 
     const issue = "refunds/issuerefund";
     expect(told).toEqual(
       expect.arrayContaining([
-        ["major", "changed", `${issue}#${issue}/t=request&path=softdescriptor`],
-        ["minor", "added", `${issue}#${issue}/t=request&path=reason`],
-        [expect.stringMatching(/major|minor/), "removed", issue],
+        ["major", "changed", `#/${issue}#${issue}/t=request&path=softdescriptor`],
+        ["minor", "added", `#/${issue}#${issue}/t=request&path=reason`],
+        [expect.stringMatching(/major|minor/), "removed", `#/${issue}`],
       ]),
     );
   });

@@ -6,10 +6,11 @@ export type Move = {
   readonly when: string;
 };
 
-const WIDTH = 450;
-const BOX = { x: 130, width: 170, height: 44, gap: 84, top: 16 } as const;
-const TRUNK_X = 26;
-const LANE_X = 352;
+/* As wide as a phone shows without scrolling: the page takes no viewBox over, so it is never scaled. */
+const WIDTH = 320;
+const BOX = { x: 62, width: 140, height: 44, gap: 84, top: 24 } as const;
+const TRUNK_X = 8;
+const LANE_X = 228;
 
 /**
  * Draws states one below the other in the order of `states`: what begins a record at the left, moves to the next state
@@ -36,7 +37,7 @@ export function drawStates(states: readonly string[], moves: readonly Move[]): s
   ];
   return [
     `<svg class="states" role="img" aria-label="${describeMoves(moves)}" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" xmlns="http://www.w3.org/2000/svg">`,
-    '<g fill="none" stroke="currentColor" stroke-width="1.3" font-family="sans-serif" font-size="13">',
+    '<g fill="none" stroke="currentColor" stroke-width="1.3" font-family="sans-serif" font-size="12">',
     ...parts,
     "</g>",
     "</svg>",
@@ -88,12 +89,12 @@ function drawStart({ labels }: Edge, row: number): string {
   const y = middleOf(row);
   return (
     drawArrow(`M${TRUNK_X} ${y}H${BOX.x}`, BOX.x, y, "right") +
-    drawLabels(labels, (TRUNK_X + BOX.x) / 2 + 4, y - 7, "middle")
+    drawLabels(labels, (TRUNK_X + BOX.x) / 2, y - 7, "middle")
   );
 }
 
 function drawStep({ labels }: Edge, row: number): string {
-  const x = BOX.x + BOX.width / 2 - 30;
+  const x = BOX.x + 32;
   const bottom = topOf(row);
   return (
     drawArrow(`M${x} ${bottom - BOX.gap}V${bottom}`, x, bottom, "down") +
@@ -106,7 +107,7 @@ function drawLane({ labels }: Edge, from: number, to: number, lane: number): str
   const right = BOX.x + BOX.width;
   const path = `M${right} ${middleOf(from)}H${x}V${middleOf(to)}H${right}`;
   return (
-    drawArrow(path, right, middleOf(to), "left") + drawLabels(labels, right + 12, middleOf(from) - 8, "start")
+    drawArrow(path, right, middleOf(to), "left") + drawLabels(labels, right + 8, middleOf(from) - 8, "start")
   );
 }
 

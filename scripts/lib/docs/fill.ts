@@ -1,5 +1,7 @@
+import type { Place } from "./changes.ts";
 import type { Page } from "./pages.ts";
 import { fillProblems } from "./problems.ts";
+import { fillChangelog } from "./releases.ts";
 import type { Rendering, Site } from "./rendering.ts";
 import { renderStates, statusSchemaOf } from "./states.ts";
 
@@ -7,6 +9,10 @@ import { renderStates, statusSchemaOf } from "./states.ts";
 export function fillBody(site: Site, page: Page, rendering: Rendering): string {
   if (page.slug === "problems") return fillProblems(page.body, site, rendering);
   if (page.slug === "states") return fillStates(page.body, site, rendering);
+  if (page.slug === "changelog") {
+    const link = ({ operationId }: Place) => `operation:${operationId}`;
+    return fillChangelog(page.body, site.releases, link);
+  }
   return page.body;
 }
 

@@ -1,8 +1,11 @@
+import { join } from "node:path";
 import { type Contract, readContract } from "../contract.ts";
+import { ROOT } from "../redocly.ts";
 import type { Source } from "./badges.ts";
 import { type Heading, mapHeadings, mapLinks, plainFences, toAnchor, withoutComments } from "./markdown.ts";
 import { createFindOperation, type DocumentedOperation, type FindOperation } from "./operations.ts";
 import { findTarget, type Page, type PlacedHeading, readPages } from "./pages.ts";
+import { type Release, readReleases } from "./releases.ts";
 
 /** Everything that the site is made from. */
 export type Site = {
@@ -10,12 +13,17 @@ export type Site = {
   readonly sandbox: Contract;
   readonly pages: readonly Page[];
   readonly findOperation: FindOperation;
+  readonly releases: readonly Release[];
 };
 
 export async function readSite(): Promise<Site> {
   const [published, sandbox] = [readContract("openapi"), readContract("sandbox")];
   const findOperation = createFindOperation([published.document, sandbox.document]);
-  return { published, sandbox, pages: await readPages(), findOperation };
+  const [released, current] = ["openapi/released", "openapi/generated/openapi.yaml"].map((path) =>
+    join(ROOT, path),
+  ) as [string, string];
+  const [pages, releases] = await Promise.all([readPages(), readReleases(released, current)]);
+  return { published, sandbox, pages, findOperation, releases };
 }
 
 /** How a form of the site names its places. */

@@ -11,11 +11,11 @@ export function renderStates(schema: StatusSchema, { drawings, badges }: Renderi
   const moves = schema["x-transitions"];
   const rows = moves.map(
     ({ from, to, when, source }, index) =>
-      `| ${index + 1} | ${from === null ? "–" : `\`${from}\``} | \`${to}\` | ${when} ${badges(source)} |`,
+      `| ${index + 1} | ${from === null ? "" : `\`${from}\` `}→ \`${to}\` | ${when} ${badges(source)} |`,
   );
   const picture =
     drawings === "inline" ? drawStates(schema.enum, moves) : "![The states of a refund](states.svg)";
-  return [picture, "", "| move | from | to | when |", "|---|---|---|---|", ...rows].join("\n");
+  return [picture, "", "| # | move | when |", "|---|---|---|", ...rows].join("\n");
 }
 
 /** The drawing as a file of its own, which follows the colours that its reader prefers. */

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import type { Diff } from "../diff/diff.ts";
 import type { StepResult } from "../steps.ts";
-import { kindOf, type Pair, placeOf } from "./changes.ts";
+import { type Pair, routeOf, tableOf } from "./changes.ts";
 
 /** What a reviewer of a change of the contract wants to know. */
 export type Review = {
@@ -18,10 +18,11 @@ export type Review = {
 
 /** The page of a review, in Markdown that names places of the site by their routes. */
 export function renderReview(review: Review): string {
+  const { changes } = review.diff;
   return [
     renderVerdict(review),
     "## Changes",
-    renderChanges(review),
+    changes.length === 0 ? "None." : tableOf(changes, review.contracts, routeOf),
     "## Lint",
     renderStep(review.lint, "No fault."),
     "## Score",
@@ -44,32 +45,8 @@ function renderVerdict({ diff: { verdict, changes } }: Review): string {
   return `${count} since the release **${released}**. They need version **${required}**; \`info.version\` says **${version}**. ${judgement}`;
 }
 
-function renderChanges({ diff: { changes }, contracts }: Review): string {
-  if (changes.length === 0) return "None.";
-  const rows = changes.map((change) => {
-    const route = placeOf(change, contracts);
-    const place = route === undefined ? `\`${change.place}\`` : `[${change.place}](#/${route})`;
-    const found = Object.entries(change.ratings).map(([by, level]) => `${by}: ${level}`);
-    const cells = [
-      `**${change.level}**`,
-      kindOf(change, contracts),
-      place,
-      change.what.join("; "),
-      change.uses.join(", "),
-      found.join(", "),
-    ];
-    return `| ${cells.map(toCell).join(" | ")} |`;
-  });
-  const head = ["severity", "", "place in the reference", "what", "has an effect on", "rated by"];
-  return [`| ${head.join(" | ")} |`, `|${head.map(() => "---").join("|")}|`, ...rows].join("\n");
-}
-
 function renderStep({ passed, output }: StepResult, nothing = ""): string {
   const text = stripVTControlCharacters(output).trim();
   if (passed && nothing !== "") return nothing;
   return `${passed ? "" : "**Failed.**\n\n"}\`\`\`text\n${text}\n\`\`\``;
-}
-
-function toCell(text: string): string {
-  return text.replaceAll("|", "\\|").replaceAll("\n", " ");
 }
