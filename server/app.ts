@@ -3,17 +3,20 @@ import helmet from "helmet";
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
 import type { DomainClock } from "./domain/clock.ts";
+import type { FindCaller } from "./http/authenticate.ts";
 import { checkReferences, checkTarget } from "./http/checks.ts";
 import { readContract } from "./http/contract.ts";
 import { refuseWhile, requireHost, requireLocalHost, trackRequests } from "./http/envelope.ts";
 import { handleErrors, notFound } from "./http/errors.ts";
 import { issueRefund } from "./http/handlers/issue-refund.ts";
 import { subscribeToWebhooks } from "./http/handlers/subscribe-to-webhooks.ts";
-import type { Handlers, PublishedId, SandboxId } from "./http/operations.ts";
+import type { Handler, Handlers, PublishedId, SandboxId } from "./http/operations.ts";
 import { createPages, createSandboxPages } from "./http/pages.ts";
 import { createProbes } from "./http/probes.ts";
-import { createRateLimit, unlimited } from "./http/rate-limit.ts";
+import { createQuotas } from "./http/quotas.ts";
+import { createRateLimit, type TakeQuota, unlimited } from "./http/rate-limit.ts";
 import { type ApiOptions, createApi } from "./http/routes.ts";
+import type { Metrics } from "./metrics/metrics.ts";
 import { createSandboxHandlers } from "./sandbox/handlers.ts";
 import type { Bound } from "./storage/bind.ts";
 import { encryptSecret } from "./storage/secrets.ts";
@@ -26,11 +29,14 @@ export interface AppOptions {
   store: Bound<typeof storage>;
   clock: DomainClock;
   encryptionKeys: readonly Buffer[];
+  /** Who bears an access token. */
+  findCaller: FindCaller;
   /** Which urls may be subscribed. */
   targetPolicy: TargetPolicy;
   logger: Logger;
-  /** Rejects when the database can't answer. */
-  ping: () => Promise<void>;
+  metrics: Metrics;
+  /** Rejects when something is missing without which no call can be served. */
+  checkReady: () => Promise<void>;
   /** Does what is due now; resolves when all of it has happened. */
   runDue: () => Promise<void>;
   isDraining: () => boolean;
@@ -42,21 +48,22 @@ const LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "::1"];
 
 /** Puts the server together: the one place that knows every part. */
 export async function createApp(options: AppOptions): Promise<Express> {
-  const { config, store, clock, targetPolicy, runDue, logger, ping, isDraining, bodyTimeoutMs } = options;
+  const { config, store, clock, targetPolicy, runDue, logger, checkReady, isDraining } = options;
+  const { findCaller, bodyTimeoutMs } = options;
   const sandbox = config.mode === "sandbox";
-  const access: Pick<ApiOptions<never>, "findToken" | "takeQuota" | "bodyTimeoutMs"> = {
-    findToken: store.findToken,
-    takeQuota: config.rateLimit === undefined ? unlimited : createRateLimit(config.rateLimit),
+  const access: Pick<ApiOptions<never>, "findCaller" | "takeQuota" | "bodyTimeoutMs"> = {
+    findCaller,
+    takeQuota: limitRate(options),
     bodyTimeoutMs,
   };
 
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
-  app.use(trackRequests(logger));
+  app.use(trackRequests(logger, options.metrics.observeRequest));
   app.use(requireHost);
   app.use(helmet());
-  app.use(createProbes({ ping, isDraining }));
+  app.use(createProbes({ checkReady, isDraining }));
   app.use(refuseWhile(isDraining));
   if (sandbox && LOOPBACK_HOSTS.includes(config.host)) app.use(requireLocalHost);
   app.use(await createPages());
@@ -89,10 +96,26 @@ export async function createApp(options: AppOptions): Promise<Express> {
   return app;
 }
 
-function createHandlers({ store, clock, encryptionKeys }: AppOptions): Handlers {
+/** One server counts for itself; several, which have a database in common, count together. */
+function limitRate({ config, store, logger }: AppOptions): TakeQuota {
+  const { rateLimit: callsPerSecond, databaseUrl } = config;
+  if (callsPerSecond === undefined) return unlimited;
+  const report = databaseUrl ? store.reportCalls : undefined;
+  return createRateLimit(callsPerSecond, createQuotas({ callsPerSecond, report, logger }));
+}
+
+function createHandlers({ store, clock, encryptionKeys, metrics }: AppOptions): Handlers {
   const encrypt = (merchant: string, secret: string) => encryptSecret(encryptionKeys, merchant, secret);
   return {
-    issueRefund: issueRefund(store, clock.realNow),
+    issueRefund: countIssued(issueRefund(store, clock.realNow), metrics),
     subscribeToWebhooks: subscribeToWebhooks({ store, clock, encrypt }),
+  };
+}
+
+function countIssued(issue: Handler<"issueRefund">, metrics: Metrics): Handler<"issueRefund"> {
+  return async (call) => {
+    const reply = await issue(call);
+    if ("body" in reply) metrics.countRefunds(reply.body.paymentStatus, 1);
+    return reply;
   };
 }

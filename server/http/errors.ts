@@ -24,6 +24,7 @@ export function handleErrors(
       return;
     }
     const problem = toProblemError(error, isUnavailable);
+    response.locals.reason = problem.problem.reason;
     if (PROBLEMS[problem.problem.code].status >= 500) {
       logger.error({ requestId: response.locals.requestId, err: error }, "request failed");
     }
@@ -40,8 +41,8 @@ function toProblemError(error: unknown, isUnavailable: (error: unknown) => boole
 }
 
 /** The call can't be served now, and can be repeated soon. */
-export function unavailable(): ProblemError {
-  return new ProblemError("UNAVAILABLE", { headers: { "Retry-After": RETRY_AFTER_SECONDS } });
+export function unavailable(cause?: unknown): ProblemError {
+  return new ProblemError("UNAVAILABLE", { headers: { "Retry-After": RETRY_AFTER_SECONDS } }, { cause });
 }
 
 /** Not one whole HTTP/1.1 request. */

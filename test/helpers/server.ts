@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cp, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { pino } from "pino";
 import { inject, onTestFinished } from "vitest";
 import { readConfig } from "../../server/config.ts";
+import { createLogger } from "../../server/logger.ts";
 import { type RunningServer, type StartOptions, startServer } from "../../server/start.ts";
 import { createResolver } from "./resolver.ts";
 import { makeTempDir } from "./temp-dir.ts";
@@ -37,7 +37,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const { env, dataDir: givenDir, ...startOptions } = options;
   const { dataDir, remove } = await prepareDataDir(givenDir);
   const logLines: string[] = [];
-  const logger = pino({ level: "trace" }, { write: (line) => logLines.push(line) });
+  const logger = createLogger("trace", { write: (line: string) => void logLines.push(line) });
   try {
     const config = readConfig({ PORT: "0", DATA_DIR: dataDir, ...env });
     const webhooks = { resolve: createResolver(), ...startOptions.webhooks };

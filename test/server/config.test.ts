@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { ConfigError, readConfig } from "../../server/config.ts";
+import { ConfigError } from "../../server/config/read.ts";
+import { readConfig } from "../../server/config.ts";
 
 const KEY = Buffer.alloc(32, 1).toString("base64");
 const OLD_KEY = Buffer.alloc(32, 2).toString("base64");
