@@ -66,7 +66,8 @@ export function readStoreSettings(
   return { databaseUrl, dataDir: resolve(env.DATA_DIR || ".data"), encryptionKeys };
 }
 
-function readDatabaseUrl(url: string | undefined): string | undefined {
+/** The address of the PostgreSQL database; undefined when there is none. Throws {@link ConfigError}. */
+export function readDatabaseUrl(url: string | undefined): string | undefined {
   if (!url) return undefined;
   if (!/^postgres(ql)?:\/\//.test(url)) {
     throw new ConfigError("DATABASE_URL must begin with postgres:// or be unset.");
