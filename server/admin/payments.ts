@@ -73,7 +73,7 @@ export async function feedPayments(options: PaymentsOptions): Promise<boolean> {
 }
 
 function isBlank({ bytes }: Line): boolean {
-  return bytes !== undefined && bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
+  return bytes?.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d) ?? false;
 }
 
 function parse({ bytes }: Line): PaymentLine | { fault: string } {

@@ -1,6 +1,8 @@
 import type { Rotation } from "../storage/rotate-secrets.ts";
 import { count, type Output, startProgress } from "./output.ts";
 
+const DONE = "Once no server encrypts with an older key any more, ENCRYPTION_KEYS_OLD can go.";
+
 /**
  * Encrypts all secrets with the first key.
  *
@@ -24,7 +26,7 @@ export async function rotateKey(
     output.print(`${count(all, "secret")}: ${rotated} encrypted anew, ${current} were current`);
     for (const subscriptionKey of unreadable)
       output.print(`${subscriptionKey}: none of the keys opens its secret`);
-    if (unreadable.length === 0) output.print(NEXT);
+    if (unreadable.length === 0) output.print(DONE);
     else output.complain("Add the keys that encrypted these to ENCRYPTION_KEYS_OLD, and run it again.");
     return unreadable.length === 0;
   } finally {

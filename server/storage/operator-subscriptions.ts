@@ -37,12 +37,7 @@ export type SubscriptionWish = {
 /** Subscriptions over all merchants, oldest first. */
 export async function findSubscriptions(
   store: Store,
-  {
-    merchant = null,
-    ended,
-    after = null,
-    limit,
-  }: SubscriptionWish & { merchant?: string | null | undefined },
+  { merchant, ended, after, limit }: SubscriptionWish,
 ): Promise<OperatorSubscription[]> {
   const { rows } = await sql<Row>`
     select s.subscription_key, s.merchant, s.url, s.type, s.details, s.created_at, s.ended_at,
@@ -50,8 +45,8 @@ export async function findSubscriptions(
         where d.subscription_key = s.subscription_key and d.state = 'PENDING') as waiting
     from subscriptions s
     where (${ended}::boolean or s.ended_at is null)
-      and (${merchant}::text is null or s.merchant = ${merchant}::text)
-      and (${after}::text is null or s.subscription_key > ${after}::text)
+      and (${merchant ?? null}::text is null or s.merchant = ${merchant ?? null}::text)
+      and (${after ?? null}::text is null or s.subscription_key > ${after ?? null}::text)
     order by s.subscription_key
     limit ${limit}`.execute(store);
   return rows.map((row) => ({
