@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { parsePaymentLine } from "../../server/admin/payment-line.ts";
 
@@ -97,6 +98,16 @@ describe("a line about an original payment", () => {
     [{ op: "settle", ...payment, settledAt: 1763479800 }, NO_TIME],
   ])("is refused with the reason (%j)", (line, fault) => {
     expect(parse(line)).toEqual({ fault });
+  });
+
+  test("reads as the guide shows it", async () => {
+    const guide = await readFile(new URL("../../docs/guides/going-live.md", import.meta.url), "utf8");
+    const [, block = ""] = /```json\n([\s\S]*?)```/.exec(guide) ?? [];
+    const lines = block.trimEnd().split("\n");
+
+    expect(lines.map((line) => parse(line))).toEqual(
+      ["put", "settle", "fail", "cover"].map((op) => expect.objectContaining({ op, merchant: "acme" })),
+    );
   });
 
   test("is refused when its bytes are no UTF-8", () => {

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { post, startTestServer, type TestServer } from "../helpers/server.ts";
 import { givenPayment, refundOf, subscriptionTo } from "../server/given.ts";
@@ -110,6 +111,19 @@ describe("the metrics of a production server", () => {
     }
     const byName = Map.groupBy(samples.keys(), (name) => name.replace(/\{.*/, ""));
     for (const [name, series] of byName) expect([name, series.length < 100]).toEqual([name, true]);
+  });
+
+  test("are those that the runbook explains", async () => {
+    const runbook = await readFile(new URL("../../docs/guides/runbook.md", import.meta.url), "utf8");
+    const explained = [...runbook.matchAll(/^\| `([a-z0-9_]+)` \| /gm)].map(([, name]) => name);
+    const names = new Set(
+      [...samples.keys()].map((name) => name.replace(/\{.*/, "").replace(/_(bucket|sum|count)$/, "")),
+    );
+
+    const own = [...names].filter((name) => !/^(process|nodejs)_/.test(name));
+    expect(explained.filter((name) => name?.includes("_")).sort()).toEqual(
+      [...own, "nodejs_eventloop_lag_p99_seconds"].sort(),
+    );
   });
 
   test("are not served where the service is, and nothing else is served where they are", async () => {
