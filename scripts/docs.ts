@@ -37,7 +37,8 @@ export async function isDocsCurrent(): Promise<boolean> {
 
 /** A hash of everything that the pages depend on. Times of files would say nothing in a fresh clone. */
 async function hashSources(): Promise<string> {
-  const lib = (await readdir(join(ROOT, "scripts/lib"))).sort().map((name) => `scripts/lib/${name}`);
+  const names = (await readdir(join(ROOT, "scripts/lib"))).filter((name) => name.endsWith(".ts"));
+  const lib = names.sort().map((name) => `scripts/lib/${name}`);
   const tool = "node_modules/@redocly/cli/package.json";
   const hash = createHash("sha256");
   for (const path of [...PAGE_SOURCES, "scripts/docs.ts", ...lib, tool]) {

@@ -4,6 +4,7 @@ import openapiTS, { astToString } from "openapi-typescript";
 import { parse } from "yaml";
 import { replaceFile, withTempDir } from "./lib/files.ts";
 import { ROOT, runRedocly, secondsSince } from "./lib/redocly.ts";
+import { traceRequirements } from "./lib/traceability/traceability.ts";
 
 /** The documents written by hand, and the names of what is generated from each. */
 const CONTRACTS = [
@@ -14,9 +15,12 @@ const CONTRACTS = [
 type Contract = (typeof CONTRACTS)[number];
 type Files = [path: string, text: string][];
 
-/** Everything that is generated, as it should stand in the tree. */
-async function generate(): Promise<Files> {
-  return (await Promise.all(CONTRACTS.map(generateFrom))).flat();
+/** Everything that is generated, as it should stand in the tree, and what the tree does not prove of it. */
+async function generate(): Promise<{ files: Files; faults: readonly string[] }> {
+  const files = (await Promise.all(CONTRACTS.map(generateFrom))).flat();
+  const [, bundle = ""] = files.find(([path]) => path === "openapi/generated/openapi.json") ?? [];
+  const { page, faults } = await traceRequirements(ROOT, JSON.parse(bundle));
+  return { files: [...files, ["docs/traceability.md", page]], faults };
 }
 
 async function generateFrom(contract: Contract): Promise<Files> {
@@ -64,9 +68,11 @@ async function findStale(files: Files): Promise<Files> {
 
 async function main(): Promise<void> {
   const start = performance.now();
-  const files = await generate();
+  const { files, faults } = await generate();
   const stale = await findStale(files);
   const names = stale.map(([path]) => path).join(", ");
+  for (const fault of faults) console.error(fault);
+  if (faults.length > 0) process.exitCode = 1;
   if (process.argv.includes("--check")) {
     if (stale.length > 0) {
       console.error(`Not what the contract says: ${names}. Run: npm run generate`);

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { AuthSettings } from "./config/auth.ts";
-import { type FindCaller, findByHash } from "./http/authenticate.ts";
+import { type FindCaller, findByHash, rememberCallers } from "./http/authenticate.ts";
 import { createIssuerKeys, type IssuerKeysOptions } from "./http/issuer-keys.ts";
 import { verifyTokens } from "./http/tokens.ts";
 import type { Bound } from "./storage/bind.ts";
@@ -17,7 +17,11 @@ export interface Access {
 
 /** The sandbox looks up the tokens that it has issued itself. */
 export function sandboxAccess(store: Pick<Bound<typeof storage>, "findToken">): Access {
-  return { findCaller: findByHash(store.findToken), ready: async () => {}, keysAgeSeconds: () => undefined };
+  return {
+    findCaller: findByHash(rememberCallers(store.findToken)),
+    ready: async () => {},
+    keysAgeSeconds: () => undefined,
+  };
 }
 
 /** Production verifies the tokens of an issuer, whose keys it begins to fetch at once. */

@@ -1,13 +1,15 @@
 import express, { type Express } from "express";
-import helmet from "helmet";
+import helmet, { type HelmetOptions } from "helmet";
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
 import type { DomainClock } from "./domain/clock.ts";
+import { compileAnswerChecks } from "./http/answer-check.ts";
 import type { FindCaller } from "./http/authenticate.ts";
 import { checkReferences, checkTarget } from "./http/checks.ts";
 import { readContract } from "./http/contract.ts";
-import { refuseWhile, requireHost, requireLocalHost, trackRequests } from "./http/envelope.ts";
+import { requireHost, requireLocalHost, trackRequests } from "./http/envelope.ts";
 import { handleErrors, notFound } from "./http/errors.ts";
+import { guardAnswers } from "./http/guard.ts";
 import { issueRefund } from "./http/handlers/issue-refund.ts";
 import { subscribeToWebhooks } from "./http/handlers/subscribe-to-webhooks.ts";
 import type { Handler, Handlers, PublishedId, SandboxId } from "./http/operations.ts";
@@ -44,33 +46,47 @@ export interface AppOptions {
   bodyTimeoutMs: number;
 }
 
+/** For answers that no browser shows; the docs pages have a policy of their own. */
+const SECURITY_HEADERS: HelmetOptions = {
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+  },
+  crossOriginOpenerPolicy: false,
+  originAgentCluster: false,
+  xDnsPrefetchControl: false,
+  xDownloadOptions: false,
+  xPermittedCrossDomainPolicies: false,
+  xXssProtection: false,
+};
+
 const LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "::1"];
 
 /** Puts the server together: the one place that knows every part. */
 export async function createApp(options: AppOptions): Promise<Express> {
   const { config, store, clock, targetPolicy, runDue, logger, checkReady, isDraining } = options;
-  const { findCaller, bodyTimeoutMs } = options;
-  const sandbox = config.mode === "sandbox";
-  const access: Pick<ApiOptions<never>, "findCaller" | "takeQuota" | "bodyTimeoutMs"> = {
-    findCaller,
+  const published = await readContract("openapi");
+  const sandbox = config.mode === "sandbox" ? await readContract("sandbox") : undefined;
+  const access: Pick<ApiOptions<never>, "findCaller" | "takeQuota" | "isDraining" | "bodyTimeoutMs"> = {
+    isDraining,
+    findCaller: options.findCaller,
     takeQuota: limitRate(options),
-    bodyTimeoutMs,
+    bodyTimeoutMs: options.bodyTimeoutMs,
   };
 
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
   app.use(trackRequests(logger, options.metrics.observeRequest));
+  app.use(guardAnswers([published, ...(sandbox ? [sandbox] : [])].map(compileAnswerChecks), logger));
   app.use(requireHost);
-  app.use(helmet());
-  app.use(createProbes({ checkReady, isDraining }));
-  app.use(refuseWhile(isDraining));
+  app.use(helmet(SECURITY_HEADERS));
   if (sandbox && LOOPBACK_HOSTS.includes(config.host)) app.use(requireLocalHost);
-  app.use(await createPages());
+  // What is called most comes first: each route before it costs every call a look.
   app.use(
     createApi<PublishedId>({
       ...access,
-      document: await readContract("openapi"),
+      document: published,
       handlers: createHandlers(options),
       checks: {
         issueRefund: checkReferences,
@@ -80,17 +96,19 @@ export async function createApp(options: AppOptions): Promise<Express> {
     }),
   );
   if (sandbox) {
-    app.use(await createSandboxPages());
     app.use(
       createApi<SandboxId>({
         ...access,
-        document: await readContract("sandbox"),
+        document: sandbox,
         handlers: createSandboxHandlers({ store, clock, runDue }),
         checks: {},
         ignoreUnknownQuery: false,
       }),
     );
   }
+  app.use(createProbes({ checkReady, isDraining }));
+  app.use(await createPages());
+  if (sandbox) app.use(await createSandboxPages());
   app.use(notFound);
   app.use(handleErrors(logger, isUnavailable));
   return app;

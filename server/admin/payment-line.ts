@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { Temporal } from "temporal-polyfill";
 import { toCents } from "../domain/money.ts";
 import { checkLiterals, rememberLiteral } from "../http/number-literals.ts";
-import { findRawFault } from "../http/raw-json.ts";
+import { scanJson } from "../http/raw-json.ts";
 
 type Named = { readonly merchant: string; readonly paymentId: string };
 
@@ -60,7 +60,7 @@ function parseObject(bytes: Buffer): { value: Readonly<Record<string, unknown>> 
   if (!isUtf8(bytes)) return { fault: "is not UTF-8" };
   const text = bytes.toString("utf8");
   if (text.startsWith("\uFEFF")) return { fault: "begins with a byte order mark" };
-  const raw = findRawFault(text);
+  const { fault: raw } = scanJson(text);
   if (raw) return { fault: raw.pointer === "" ? raw.message : "a field stands twice" };
   try {
     const value: unknown = JSON.parse(text, rememberLiteral);

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { ProblemError } from "./problem.ts";
 
 /** Who calls, and what the access token allows. */
@@ -15,6 +15,9 @@ export interface Refusal {
 /** Finds the bearer of an access token (D18). Rejects when that can't be known now. */
 export type FindCaller = (token: string) => Promise<Caller | Refusal>;
 
+/** Finds the bearer of an opaque token by the token's SHA-256; tokens themselves are never stored (D18). */
+export type FindToken = (tokenSha256: Buffer) => Promise<Caller | undefined>;
+
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 
 /** Authenticates by the `Authorization` header. Throws `UNAUTHORIZED`. */
@@ -29,10 +32,30 @@ export async function authenticate(header: string | undefined, findCaller: FindC
 }
 
 /** Opaque tokens, of which the store has only the SHA-256. */
-export function findByHash(findToken: (tokenSha256: Buffer) => Promise<Caller | undefined>): FindCaller {
+export function findByHash(findToken: FindToken): FindCaller {
   return async (token) => {
-    const caller = await findToken(createHash("sha256").update(token).digest());
+    const caller = await findToken(hash("sha256", token, "buffer"));
     return caller ?? { reason: "unknown token" };
+  };
+}
+
+const MAX_KNOWN = 10_000;
+
+/**
+ * Remembers whom a token speaks for: a grant never changes, and is never taken back. Tokens that are not found are asked
+ * for again, because another server may give them out.
+ */
+export function rememberCallers(findToken: FindToken): FindToken {
+  const known = new Map<string, Caller>();
+  return async (tokenSha256) => {
+    const key = tokenSha256.toString("latin1");
+    const caller = known.get(key) ?? (await findToken(tokenSha256));
+    if (caller && !known.has(key)) {
+      const [oldest] = known.keys();
+      if (known.size >= MAX_KNOWN && oldest !== undefined) known.delete(oldest);
+      known.set(key, caller);
+    }
+    return caller;
   };
 }
 

@@ -3,7 +3,7 @@ import { parse as parseContentType } from "content-type";
 import express, { type Request, type RequestHandler } from "express";
 import { rememberLiteral } from "./number-literals.ts";
 import { invalidBody, ProblemError } from "./problem.ts";
-import { findRawFault } from "./raw-json.ts";
+import { scanJson } from "./raw-json.ts";
 
 const MAX_BODY_BYTES = 64 * 1024;
 
@@ -24,22 +24,21 @@ function isUtf8Json(header: string | undefined): boolean {
   return type.toLowerCase() === "application/json" && charset.toLowerCase() === "utf-8";
 }
 
-const parseJson = express.json({
-  limit: MAX_BODY_BYTES,
-  strict: false,
-  inflate: false,
-  reviver: rememberLiteral,
-  verify: (_request, _response, bytes) => checkBytes(bytes),
-});
+const readBytes = express.raw({ limit: MAX_BODY_BYTES, inflate: false, type: () => true });
 
-/** What must be checked on the bytes, because parsing would hide it (D15). */
-function checkBytes(bytes: Buffer): void {
+/** Parses a body, after checks of what parsing would hide (D15). Throws `INVALID_REQUEST`. */
+function parseBody(bytes: Buffer): unknown {
   if (bytes.length === 0) throw wholeBody("is empty; send a JSON object");
   if (!isUtf8(bytes)) throw wholeBody("is not UTF-8");
   const text = bytes.toString("utf8");
   if (text.startsWith("\uFEFF")) throw wholeBody("begins with a byte order mark; send it without");
-  const fault = findRawFault(text);
+  const { fault, hasOddNumber } = scanJson(text);
   if (fault) throw invalidBody([fault]);
+  try {
+    return hasOddNumber ? JSON.parse(text, rememberLiteral) : JSON.parse(text);
+  } catch {
+    throw wholeBody("is not valid JSON");
+  }
 }
 
 function wholeBody(message: string): ProblemError {
@@ -54,9 +53,7 @@ export function readBody(timeoutMs: number): RequestHandler {
       if (settled) return;
       settled = true;
       clearTimeout(timer);
-      if (error !== undefined) next(toBodyProblem(error));
-      else if (request.body === undefined) next(wholeBody("is missing; send a JSON object"));
-      else next();
+      next(error === undefined ? takeBody(request) : toBodyProblem(error));
     };
     const timer = setTimeout(() => {
       // What is still to come must not be read as the next request.
@@ -65,8 +62,19 @@ export function readBody(timeoutMs: number): RequestHandler {
     }, timeoutMs);
 
     if (declaredLength(request) > MAX_BODY_BYTES) settle(new ProblemError("PAYLOAD_TOO_LARGE"));
-    else parseJson(request, response, settle);
+    else readBytes(request, response, settle);
   };
+}
+
+/** Puts the parsed body in the place of its bytes; returns what is wrong with it. */
+function takeBody(request: Request): unknown {
+  if (request.body === undefined) return wholeBody("is missing; send a JSON object");
+  try {
+    request.body = parseBody(request.body);
+    return undefined;
+  } catch (error) {
+    return error;
+  }
 }
 
 function declaredLength(request: Request): number {
@@ -77,7 +85,6 @@ function declaredLength(request: Request): number {
 function toBodyProblem(error: unknown): unknown {
   if (error instanceof ProblemError || !(error instanceof Error) || !("type" in error)) return error;
   if (error.type === "entity.too.large") return new ProblemError("PAYLOAD_TOO_LARGE");
-  if (error.type === "entity.parse.failed") return wholeBody("is not valid JSON");
   return wholeBody("did not arrive whole");
 }
 

@@ -13,6 +13,7 @@ export type Method = (typeof METHODS)[number];
 export interface ContractOperation {
   operationId: string;
   security?: Record<string, string[]>[];
+  parameters?: object[];
   requestBody?: { required?: boolean; content: Record<string, { schema: Schema }> };
 }
 

@@ -14,7 +14,10 @@ export interface Outcome {
 }
 
 /** Gives each request the id that its problem carries as `instance`, and logs its outcome under it. */
-export function trackRequests(logger: Logger, observe: (outcome: Outcome) => void): RequestHandler {
+export function trackRequests(
+  logger: Logger,
+  observe: (outcome: Outcome) => void = () => {},
+): RequestHandler {
   return (request, response, next) => {
     const startedAt = performance.now();
     response.locals.requestId = randomUUID();
@@ -60,11 +63,20 @@ export function refuseWhile(isDraining: () => boolean): RequestHandler {
 
 /** HTTP/1.1 asks for exactly one `Host`, and for a target without a fragment (RFC 9112, 3.2). */
 export const requireHost: RequestHandler = (request, _response, next) => {
-  const hosts = request.headersDistinct.host ?? [];
-  if (hosts.length > 1 || (hosts.length === 0 && request.httpVersion === "1.1")) throw malformedRequest();
+  const hosts = countHeaders(request.rawHeaders, "host");
+  if (hosts > 1 || (hosts === 0 && request.httpVersion === "1.1")) throw malformedRequest();
   if (request.url.includes("#")) throw malformedRequest();
   next();
 };
+
+/** Headers as they came, names and values in turn; Node drops a second `Host` from the others. */
+function countHeaders(rawHeaders: readonly string[], name: string): number {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    if (rawHeaders[index]?.toLowerCase() === name) count += 1;
+  }
+  return count;
+}
 
 const LOCAL_NAMES = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/i;
 

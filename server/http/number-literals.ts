@@ -5,7 +5,10 @@ import { toPointer } from "./raw-json.ts";
 /** How each number of a parsed body was written, by the object that holds it. */
 const literals = new WeakMap<object, Map<string, string>>();
 
-/** A reviver for `JSON.parse` that remembers how numbers were written: 10.990000000000000001 parses as 10.99 (D13). */
+/**
+ * A reviver for `JSON.parse` that remembers how numbers were written: 10.990000000000000001 parses as 10.99 (D13). It costs
+ * more than the parsing itself, so it is for texts in which a number is not written plainly.
+ */
 export function rememberLiteral(
   this: unknown,
   key: string,

@@ -2,13 +2,15 @@ import express, { type Request, type RequestHandler, type Response, type Router 
 import { authenticate, authorize, type Caller, type FindCaller } from "./authenticate.ts";
 import { allowAbsentBody, readBody, requireJson } from "./body.ts";
 import { type ContractDocument, type ContractOperation, operationsOf, scopesOf } from "./contract.ts";
+import { refuseWhile } from "./envelope.ts";
 import { requireAcceptance } from "./negotiate.ts";
 import { checkLiterals, decimalPlaces } from "./number-literals.ts";
 import type { Call, HandlersOf, OperationId } from "./operations.ts";
 import { ProblemError } from "./problem.ts";
 import type { TakeQuota } from "./rate-limit.ts";
 import { type AnyReply, sendReply } from "./reply.ts";
-import { type BodyCheck, createValidator, validateCall } from "./validate.ts";
+import { type CallParts, type CheckRequest, createRequestChecks } from "./request-check.ts";
+import { type BodyCheck, validateCall } from "./validate.ts";
 
 export interface ApiOptions<Ids extends OperationId> {
   document: ContractDocument;
@@ -19,6 +21,7 @@ export interface ApiOptions<Ids extends OperationId> {
   ignoreUnknownQuery: boolean;
   findCaller: FindCaller;
   takeQuota: TakeQuota;
+  isDraining: () => boolean;
   /** Milliseconds that a caller has to send a body. */
   bodyTimeoutMs: number;
 }
@@ -26,11 +29,13 @@ export interface ApiOptions<Ids extends OperationId> {
 /** Serves every operation of the contract. The checks of a call come in the order of D08a: the first fault answers. */
 export function createApi<Ids extends OperationId>(options: ApiOptions<Ids>): Router {
   const router = express.Router({ caseSensitive: true, strict: true });
-  const validator = createValidator(options.document, { ignoreUnknownQuery: options.ignoreUnknownQuery });
+  const createCheck = createRequestChecks(options.document, options);
   for (const [path, operations] of operationsOf(options.document)) {
     const route = router.route(path.replaceAll(/\{(\w+)\}/g, ":$1"));
     route.all(requireMethod(operations.map(({ method }) => method.toUpperCase())));
-    for (const { method, operation } of operations) route[method](...serve(operation, validator, options));
+    for (const { method, operation } of operations) {
+      route[method](...serve(operation, createCheck(path, method, operation), options));
+    }
   }
   return router;
 }
@@ -46,7 +51,7 @@ function requireMethod(methods: readonly string[]): RequestHandler {
 
 function serve<Ids extends OperationId>(
   operation: ContractOperation,
-  validator: readonly RequestHandler[],
+  checkRequest: CheckRequest,
   options: ApiOptions<Ids>,
 ): RequestHandler[] {
   const id = operation.operationId as Ids; // the bundle and the types come from one document
@@ -55,11 +60,12 @@ function serve<Ids extends OperationId>(
   // The type of each handler says which call it takes; the id in the contract says which handler.
   const handler = options.handlers[id] as unknown as (call: unknown) => Promise<AnyReply>;
   return [
+    refuseWhile(options.isDraining),
     identify(scopesOf(operation), options),
     requireAcceptance,
     ...readBodyOf(operation, options.bodyTimeoutMs),
-    validateCall(validator, (body) => [...checkLiterals(places, body), ...check(body)]),
-    async (request, response) => sendReply(request, response, await handler(toCall(request, response))),
+    validateCall(checkRequest, (body) => [...checkLiterals(places, body), ...check(body)]),
+    async (request, response) => sendReply(request, response, await handler(toCall(response))),
   ];
 }
 
@@ -83,7 +89,8 @@ function identify(
   };
 }
 
-function toCall(request: Request, response: Response): Record<keyof Call<OperationId>, unknown> {
+function toCall(response: Response): Record<keyof Call<OperationId>, unknown> {
   const { merchant }: Caller = response.locals.caller;
-  return { merchant, body: request.body, path: request.params, query: request.query };
+  const call: CallParts = response.locals.call;
+  return { merchant, ...call };
 }

@@ -1,23 +1,32 @@
-/** What is wrong with a field and what to send instead, from the JSON Schema keyword that failed and the validator's words. */
-export function toMessage(keyword: string, message: string): string {
+import type { ErrorObject } from "ajv/dist/2020.js";
+
+/** What is wrong with a field and what to send instead. */
+export function toMessage({ keyword, params, message = "is not as the contract says" }: ErrorObject): string {
   switch (keyword) {
     case "required":
       return "is missing";
     case "additionalProperties":
       return "is not a field of this object; remove it";
     case "enum":
-      return message.replace(/^.*allowed values: /, "must be one of: ");
+      return `must be one of: ${params.allowedValues.join(", ")}`;
     case "type":
-    case "x-eov-type": // the validator's own word for it, where a format is declared
-      return typeMessage(message.replace("must be ", ""));
+      return typeMessage([params.type].flat());
     case "pattern":
-      return patternMessage(message);
+      return patternMessage(params.pattern, message);
     case "format":
-      return FORMATS[message.match(/"(.+)"/)?.[1] ?? ""] ?? message;
+      return FORMATS[params.format] ?? message;
     case "uniqueItems":
       return "must hold each value once";
+    case "minLength":
+    case "minItems":
+    case "minProperties":
+      return countMessage("least", params.limit, COUNTED[keyword]);
+    case "maxLength":
+    case "maxItems":
+    case "maxProperties":
+      return countMessage("most", params.limit, COUNTED[keyword]);
     default:
-      return message.startsWith("must NOT have") ? countMessage(message) : message;
+      return message;
   }
 }
 
@@ -27,21 +36,27 @@ const FORMATS: Record<string, string> = {
   duration: "must be a duration, such as PT30M or P1D",
 };
 
-function typeMessage(types: string): string {
-  const type = types.replaceAll(",", " or ");
-  if (type === "array") return "must be a list, also for a single value";
+const COUNTED = {
+  minLength: "character",
+  maxLength: "character",
+  minItems: "item",
+  maxItems: "item",
+  minProperties: "field",
+  maxProperties: "field",
+};
+
+function typeMessage(types: readonly string[]): string {
+  if (types[0] === "array") return "must be a list, also for a single value";
+  const type = types.join(" or ");
   return `must be ${/^[aeio]/.test(type) ? "an" : "a"} ${type}`;
 }
 
-function patternMessage(message: string): string {
-  if (message.includes("\\u0000")) return "must not hold U+0000 or a lone surrogate";
-  return message.includes("A-Za-z0-9 ") ? "may hold only ASCII letters, digits and spaces" : message;
+function patternMessage(pattern: string, message: string): string {
+  if (pattern.includes("\\u0000")) return "must not hold U+0000 or a lone surrogate";
+  return pattern.includes("A-Za-z0-9 ") ? "may hold only ASCII letters, digits and spaces" : message;
 }
 
-/** Bounds on characters, items and fields. */
-function countMessage(message: string): string {
-  const [, bound, count = "", what = ""] = /(fewer|more) than (\d+) (\w+)/.exec(message) ?? [];
-  if (bound === "fewer" && count === "1" && what === "characters") return "must not be empty";
-  const noun = what === "properties" ? "fields" : what;
-  return `must have at ${bound === "fewer" ? "least" : "most"} ${count} ${count === "1" ? noun.slice(0, -1) : noun}`;
+function countMessage(bound: "least" | "most", limit: number, noun: string): string {
+  if (bound === "least" && limit === 1 && noun === "character") return "must not be empty";
+  return `must have at ${bound} ${limit} ${limit === 1 ? noun : `${noun}s`}`;
 }

@@ -3,7 +3,7 @@ const UNAVAILABLE_CLASSES = ["08", "53", "57"];
 const NETWORK_CODES = ["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "ENOTFOUND", "EAI_AGAIN"];
 /** The pool and the driver tell these by their message alone. */
 const DRIVER_MESSAGES =
-  /timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|PGlite is closed|driver has already been destroyed/;
+  /timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|PGlite is closed|cached plan must not change result type|driver has already been destroyed/;
 
 /** Whether an error means that the database can't be used now, rather than that a statement is wrong. */
 export function isUnavailable(error: unknown): boolean {

@@ -177,6 +177,7 @@ describe("npm run admin", { timeout: 60_000 }, () => {
     await until(async () => ((await attemptsOf(webhookId)) === 2 ? true : undefined));
   });
 
+  /** @decision D26 */
   test("lists subscriptions by their host, and disables one", async () => {
     const { merchant, subscriptionKey, paymentId } = await givenExhausted();
 
@@ -232,6 +233,7 @@ describe("npm run admin", { timeout: 60_000 }, () => {
   });
 });
 
+/** @decision D29 */
 test("npm run admin -- rotate-key encrypts every secret anew, once, and names those that no key opens", async () => {
   await using production = await givenProduction();
   const { DATABASE_URL = "", ENCRYPTION_KEY: oldText = "" } = production.env;

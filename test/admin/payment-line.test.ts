@@ -11,6 +11,7 @@ const parse = (line: unknown) =>
 const putWith = (value: string) =>
   `{"op":"put","merchant":"acme","paymentId":"p","amount":{"currency":"USD","value":${value}}}`;
 
+/** @decision D13 D15 D25 */
 describe("a line about an original payment", () => {
   test.each([
     [put, { op: "put", ...payment, amountCents: 1999, requestKey: null, clientReferenceId: null }],

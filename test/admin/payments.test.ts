@@ -11,6 +11,7 @@ import { collectOutput, streamOf } from "./given.ts";
 const NOW = new Date("2026-11-20T15:00:00.000Z");
 const settledAt = "2026-11-18T15:30:00Z";
 
+/** @decision D16a D25 */
 describe("original payments fed from lines", () => {
   let testDatabase: TestDatabase;
   let database: Database;

@@ -25,6 +25,7 @@ function refundOf(paymentId: string, fields: Partial<RefundRequest> = {}): Refun
 }
 
 describe("issueRefund", () => {
+  /** @clause 1.3 */
   test.each([
     ["pay_settled", "AUTHORIZED", undefined],
     ["pay_recent", "PENDING", undefined],

@@ -81,6 +81,7 @@ describe("a delivery as it was sent", () => {
   });
 });
 
+/** @clause 10.2 */
 describe("a delivery that was changed", () => {
   const { body, headers } = givenDelivery();
   const signature = headers["webhook-signature"];

@@ -30,6 +30,7 @@ describe("every example of the contract, sent to a fresh sandbox as printed", ()
     }
   });
 
+  /** @clause 7.4 8.4 */
   test.each(calls)("$name is answered as the document says", async ({ operation, request }) => {
     const answer = await post(server.url, operation.path, request.value);
 

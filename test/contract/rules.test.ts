@@ -26,6 +26,7 @@ const header = "openapi: 3.1.1\ninfo: { title: Case, version: 1.0.0 }\n";
 const rules = ["source", "amounts", "closed", "bounded", "examples-used"];
 const suites = await Promise.all(rules.map(async (rule) => ({ rule, cases: await readCases(rule) })));
 
+/** @decision D00 D13 */
 describe("the rules of the contract", () => {
   let folder: string;
   let found: Map<string, string[]>;

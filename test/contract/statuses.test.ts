@@ -80,6 +80,7 @@ const REACHED: Record<OperationId, Record<string, Reach>> = {
   },
 };
 
+/** @clause 9.1 9.2 @decision D07 D08 */
 describe.each(contract.operations)("every documented answer of $id", (operation) => {
   const id = operation.id as OperationId;
   const reached = new Set<number>();

@@ -24,6 +24,7 @@ const anyInstant = fc
   .map((time) => new Date(time));
 const anyDate = anyInstant.map((instant) => date(instant.toISOString().slice(0, 10)));
 
+/** @decision D16 */
 describe("isBusinessDay", () => {
   test.each([
     ["2026-11-25", true, "an ordinary Wednesday"],
@@ -93,6 +94,7 @@ describe("addBusinessDays", () => {
   });
 });
 
+/** @clause 12.4 @decision D16 */
 describe("refundDueAt", () => {
   test.each(fixture.vectors)(
     "settled on $settled: authorised from $authorized ($why)",

@@ -14,6 +14,7 @@ import {
 
 const at = new Date("2026-11-19T05:00:00.000Z");
 
+/** @decision D19 */
 describe("event names", () => {
   test.each([
     ["PENDING", "refund.pending"],

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fromCents, toCents } from "../../server/domain/money.ts";
 
+/** @decision D13 */
 describe("money", () => {
   test.each([
     [0.01, 1],

@@ -92,6 +92,7 @@ describe("the first status of a refund", () => {
     });
   });
 
+  /** @decision D12 */
   test.each<[string, Original]>([
     ["PAYMENT_NOT_REFUNDABLE", { ...settled, kind: "REFUND", status: "TERMINAL_FAILED", settledAt: null }],
     ["CUSTOMER_NOT_DEBITED", { ...settled, status: "FAILED" }],
@@ -154,6 +155,7 @@ describe("the next status of a refund", () => {
     expect(statusesMovedBy(trigger).includes(from)).toBe(to !== undefined);
   });
 
+  /** @decision D17 */
   test("has no other move than these eight, and no move twice", () => {
     const moves = REFUND_MOVES.map(({ from, trigger, to }) => `${from} ${trigger} ${to}`);
 
@@ -181,6 +183,7 @@ describe("an original payment", () => {
   ]);
   const cases = originalStatuses.flatMap((from) => originalStatuses.map((to) => [from, to] as const));
 
+  /** @decision D16a */
   test.each(cases)("from %s to %s moves only as the table says", (from, to) => {
     const refundTrigger = possible.get(`${from} ${to}`);
 

@@ -36,6 +36,7 @@ describe.each(engines)("a refund that is due, on %s", (engine) => {
   const givenRefund = async (paymentId: string) =>
     (await acme.issue(refundOf(paymentId, { clientReferenceId: "order-1" }))).body.paymentId;
 
+  /** @clause 6.6 12.4 @decision D16 D30 */
   test("becomes AUTHORIZED by itself within five seconds, and not a millisecond early", async () => {
     const { paymentId } = await acme.create({ settledAt: NOW });
     const refund = await givenRefund(paymentId);
@@ -67,6 +68,7 @@ describe.each(engines)("a refund that is due, on %s", (engine) => {
     await expectConsistent(server, acme);
   });
 
+  /** @clause 6.3 6.6 */
   test("waits without a date while its payment is processing, and has one when that settles", async () => {
     const { paymentId } = await acme.create({ status: "PROCESSING" });
     const refund = await givenRefund(paymentId);
@@ -96,6 +98,7 @@ describe.each(engines)("a refund that is due, on %s", (engine) => {
       .toMatchObject({ history: [PENDING, { paymentStatus: "AUTHORIZED", at }] });
   });
 
+  /** @decision D20a */
   test("changes only together with its event, and is tried again until both can be written", async () => {
     const { paymentId } = await acme.create({ settledAt: NOW });
     const refund = await givenRefund(paymentId);
@@ -116,6 +119,7 @@ describe.each(engines)("a refund that is due, on %s", (engine) => {
 });
 
 describe.each(engines)("a refund that fell due while no server ran, on %s", (engine) => {
+  /** @decision D16 */
   test("is AUTHORIZED within five seconds of the start", async () => {
     await using deployment = await createDeployment(engine);
     const before = await deployment.start({ realNow: () => NOW });
@@ -135,6 +139,7 @@ describe.each(engines)("a refund that fell due while no server ran, on %s", (eng
 });
 
 describe("refunds that are due, with two servers on one PostgreSQL", () => {
+  /** @clause 6.6 @decision D12a D20 */
   test.each([
     ["when both servers advance the clock at once", 2],
     ["when nobody does anything, within five seconds", 0],

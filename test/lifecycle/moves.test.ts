@@ -71,6 +71,7 @@ describe("the table of a refund's moves", () => {
     acme = await givenSandboxMerchant(server);
   });
 
+  /** @decision D17 */
   test("is the same in the contract and in the program", () => {
     const inContract = transitions.map(({ from, trigger, to }) => ({ from, trigger, to }));
 
@@ -79,6 +80,7 @@ describe("the table of a refund's moves", () => {
     expect(sorted(inContract)).toEqual(sorted(inProgram));
   });
 
+  /** @clause 3.2 6.1 @decision D02 D17 */
   test("names the statuses of the contract and no other, and leaves TERMINAL_FAILED by none", () => {
     const named = transitions.flatMap(({ from, to }) => [from, to]).filter((status) => status !== null);
 
@@ -86,6 +88,7 @@ describe("the table of a refund's moves", () => {
     expect(transitions.filter(({ from }) => from === "TERMINAL_FAILED")).toEqual([]);
   });
 
+  /** @clause 6.3 6.4 6.5 6.6 6.7 @decision D17 D20 */
   test.each(transitions)("is true: from $from by $trigger to $to", async ({ from, trigger, to }) => {
     const refund = await reach[`${from} ${trigger} ${to}`]?.(acme);
 

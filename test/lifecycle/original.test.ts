@@ -41,6 +41,7 @@ describe.each(engines)("an original payment that ends, on %s", (engine) => {
   }
 
   describe.each(endings)("as $status", ({ move, status, errorCode }) => {
+    /** @clause 6.7 11.1 @decision D11 D12 */
     test.each([
       ["PENDING", NOW],
       ["AUTHORIZED", "2026-11-01T12:00:00Z"],
@@ -100,6 +101,7 @@ describe.each(engines)("an original payment that ends, on %s", (engine) => {
       expect(await acme.get(paymentId)).toMatchObject({ refundableAmount: dollars(100) });
     });
 
+    /** @decision D20a */
     test("changes nothing at all when a part of it can't be written", async () => {
       const { paymentId } = await givenRefunded(NOW);
       const [records, events] = [await recordsOf(acme), await eventsByResource(server, acme)];
@@ -143,6 +145,7 @@ describe.each(engines)("an original payment that ends, on %s", (engine) => {
   });
 });
 
+/** @decision D12a */
 test("refunds end up as their payments when they fall due, fail and are issued at once on two servers", async () => {
   await using deployment = await createDeployment("postgres");
   let realNow = NOW;

@@ -21,6 +21,7 @@ describe("at the same time, over two servers on one PostgreSQL", () => {
   const issueOn = <Body>(index: number, body: unknown) =>
     merchantAt(servers[index % 2 === 0 ? 0 : 1], acme).issue<Body>(body);
 
+  /** @decision D12a */
   test("50 refunds of 10.00 on 100.00 leave exactly 10 that live", async () => {
     const { paymentId } = await acme.create();
     const calls = Array.from({ length: 50 }, (_, index) =>
@@ -39,6 +40,7 @@ describe("at the same time, over two servers on one PostgreSQL", () => {
     await expectConsistent(servers[0], acme);
   });
 
+  /** @clause 12.5 @decision D10 */
   test("200 calls with one requestKey make one refund and one event, and 199 answers name it", async () => {
     const { paymentId } = await acme.create();
     const request = refundOf(paymentId, { clientReferenceId: "order-1" });

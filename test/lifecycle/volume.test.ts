@@ -14,6 +14,7 @@ const CENT = dollars(0.01);
  * medians of the last hundred and of another payment's first hundred, call by call at the same time; and the fastest call
  * of the last hundred with the fastest of the very first, when the table was empty.
  */
+/** @decision D13 */
 test("10,000 refunds of one cent on one payment stay exact, and the last hundred takes at most twice as long as the first", {
   timeout: 120_000,
 }, async () => {

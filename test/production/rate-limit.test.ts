@@ -12,6 +12,7 @@ const UNREPORTED = 2;
 
 const isLimited = ({ status }: { status: number }) => status === 429;
 
+/** @decision D27 */
 test("a merchant's quota is one for all servers, and a burst at each of them does not double it", async () => {
   await using production = await givenProduction();
   const env = { RATE_LIMIT: `${LIMIT}` };
@@ -35,6 +36,7 @@ test("a merchant's quota is one for all servers, and a burst at each of them doe
   expect(limited?.headers.get("ratelimit-policy")).toBe(`"merchant";q=${LIMIT};w=1`);
 });
 
+/** @decision D27 */
 test("a server learns what another one has let through", async () => {
   await using production = await givenProduction();
   const env = { RATE_LIMIT: `${LIMIT}` };

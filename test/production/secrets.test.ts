@@ -35,6 +35,7 @@ async function countAttempts({ database }: TestServer): Promise<number> {
   return (await query.executeTakeFirstOrThrow()).n;
 }
 
+/** @decision D18 D29 */
 describe("in production no secret is told or stored in clear", () => {
   let production: Production;
   let server: TestServer;

@@ -12,6 +12,7 @@ const SECOND = Math.floor(NOW.getTime() / 1000);
 const call = (server: TestServer, token: string | null, path = "/v1/refunds") =>
   post<Problem>(server.url, path, {}, { token });
 
+/** @decision D18 */
 describe("an access token in production", () => {
   let production: Production;
   let server: TestServer;
@@ -147,6 +148,7 @@ describe("an access token in production", () => {
   });
 });
 
+/** @decision D18 */
 describe("the issuer's keys", () => {
   test("are fetched once, and anew when a token names a key that is not among them", async () => {
     await using production = await givenProduction();

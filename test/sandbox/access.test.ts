@@ -25,6 +25,7 @@ const subscribeStatus = async (token: string) => {
 };
 
 describe("POST /sandbox/tokens", () => {
+  /** @decision D18 */
   test.each([
     [["refunds", "webhooks"], 201, 200],
     [["refunds"], 201, 403],

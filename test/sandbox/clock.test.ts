@@ -95,6 +95,7 @@ describe("the sandbox's clock", () => {
     expect(await read()).toBe(AT);
   });
 
+  /** @decision D30 */
   test("is the same for every merchant", async () => {
     await advance({ businessDays: 1 });
 
@@ -108,6 +109,7 @@ describe("the sandbox's clock", () => {
     expect(await read()).toBe(AT);
   });
 
+  /** @decision D30 */
   test("answers an advance when every refund that fell due is authorized, each with its event", async () => {
     const acme = await givenSandboxMerchant(server);
     const { paymentId } = await acme.create({ settledAt: AT });
@@ -134,6 +136,7 @@ describe("the sandbox's clock", () => {
 });
 
 describe.each(engines)("the sandbox's clock on %s", (engine) => {
+  /** @decision D30 */
   test("takes advances in parallel one after the other and loses none, over a restart too", async () => {
     await using deployment = await createDeployment(engine);
     const start = () => deployment.start({ realNow: () => NOW });

@@ -31,6 +31,7 @@ beforeEach(async () => {
 });
 
 describe("an original payment", () => {
+  /** @decision D16a D20 */
   test.each(cases.filter(({ allowed }) => allowed))(
     "$move: $from becomes $to",
     async ({ from, move, to }) => {
@@ -53,6 +54,7 @@ describe("an original payment", () => {
     },
   );
 
+  /** @decision D16a */
   test.each(cases.filter(({ allowed }) => !allowed))(
     "$move: $from stays, and the answer says so",
     async ({ from, move, to }) => {

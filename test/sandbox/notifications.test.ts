@@ -20,6 +20,7 @@ beforeEach(async () => {
 describe("POST /sandbox/events", () => {
   const emit = (body: unknown) => acme.sandbox("emitEvent", { body });
 
+  /** @decision D20 D21 */
   test("emits the events of an account, and counts them", async () => {
     const resourceId = `acc_${acme.merchant}`.slice(0, 64);
 
@@ -79,6 +80,7 @@ describe("DELETE /sandbox/subscriptions/{subscriptionKey}", () => {
   const end = (subscriptionKey: string, token = acme.token) =>
     acme.sandbox("endSubscription", { path: { subscriptionKey }, token });
 
+  /** @clause 5.1 @decision D26 */
   test("ends a subscription, once", async () => {
     const [key, other] = [await subscribe(), await subscribe()];
 

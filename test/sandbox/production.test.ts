@@ -6,6 +6,7 @@ import type { Problem } from "../server/given.ts";
 
 const { operations } = readContract("sandbox");
 
+/** @decision D25 */
 test("production serves no call of the sandbox, and has none of its merchants", async () => {
   await using production = await givenProduction();
   const server = await production.start();
@@ -28,6 +29,7 @@ test("production serves no call of the sandbox, and has none of its merchants", 
   expect(withKnownToken).toBe("POST /v1/refunds 401 UNAUTHORIZED");
 });
 
+/** @decision D18 D25 D30 */
 test("a production database has no tokens, payments or clock of a sandbox, and no sandbox starts on it", async () => {
   await using production = await givenProduction();
   const server = await production.start();

@@ -24,6 +24,7 @@ describe("the records of a merchant", () => {
   const list = async (query: Readonly<Record<string, string | number>>) =>
     (await acme.sandbox("listPayments", { query })).body;
 
+  /** @decision D25 */
   test("show a refund with all that is stored of it", async () => {
     const payment = await acme.create({ settledAt: AT });
     const request = refundOf(payment.paymentId, {

@@ -41,6 +41,7 @@ describe("a refund call with a bad body", () => {
   const pointersOf = async (body: string | Uint8Array) =>
     (await refuse(body)).violations.map(({ pointer }) => pointer);
 
+  /** @clause 1.5 7.3 @decision D15 */
   test.each<[name: string, body: string | Uint8Array]>([
     ["is empty", ""],
     ["is null", "null"],
@@ -70,6 +71,7 @@ describe("a refund call with a bad body", () => {
     expect(await pointersOf(body)).toEqual([""]);
   });
 
+  /** @clause 2.1 2.2 2.5 2.7 2.8 12.3 @decision D01 D07 D14 D15 */
   test.each<[name: string, body: string, pointers: string[]]>([
     ["an empty object", "{}", ["/paymentId", "/amount", "/requestKey"]],
     ["a key twice", refund({ more: ',"paymentId":"pay_settled"' }), ["/paymentId"]],
@@ -153,6 +155,7 @@ describe("a refund call with a bad body", () => {
     expect((await pointersOf(body)).sort()).toEqual(pointers.sort());
   });
 
+  /** @clause 2.4 12.1 @decision D13 */
   test.each([
     ...[
       "0",
@@ -175,6 +178,7 @@ describe("a refund call with a bad body", () => {
     expect(await pointersOf(value(literal))).toEqual(["/amount/value"]);
   });
 
+  /** @clause 2.3 12.2 @decision D13 */
   test.each(['"usd"', '"EUR"', '""', '"USD "', "null", "1", '["USD"]'])(
     "with a currency of %s is told so once",
     async (literal) => {
@@ -182,6 +186,7 @@ describe("a refund call with a bad body", () => {
     },
   );
 
+  /** @decision D07 */
   test("is told of all its faults at once", async () => {
     const { violations } = await refuse(
       '{"paymentId":1,"amount":{"currency":"EUR","value":1.001,"tip":1},"status":1,"clientReferenceId":"a","clientRefefenceId":"b"}',
@@ -198,6 +203,7 @@ describe("a refund call with a bad body", () => {
     ]);
   });
 
+  /** @decision D07 */
   test("is told of 20 faults at most, and how many there are", async () => {
     const many = Array.from({ length: 5000 }, (_, index) => `,"f${index}":0`).join("");
 

@@ -21,6 +21,7 @@ describe("a call", () => {
     await server.close();
   });
 
+  /** @decision D15 */
   describe("with a large body", () => {
     const tooLarge = { status: 413, errorDetails: { errorCode: "PAYLOAD_TOO_LARGE" } };
 
@@ -77,6 +78,7 @@ describe("a call", () => {
   });
 });
 
+/** @decision D08 */
 describe("a call that comes too slowly", () => {
   let server: TestServer;
   beforeAll(async () => {

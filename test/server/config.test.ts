@@ -130,6 +130,7 @@ describe("the settings", () => {
     expect(read).toThrow(new RegExp(`^${name}\\b`));
   });
 
+  /** @decision D24 */
   test.each([
     ["PORT", { PORT: "http" }],
     ["PORT", { PORT: "-1" }],

@@ -22,6 +22,7 @@ describe("a call", () => {
 
   const forbidden = { status: 403, errorDetails: { errorCode: "FORBIDDEN" } };
 
+  /** @decision D15 */
   describe("to another path", () => {
     test.each([
       "//v1/refunds",
@@ -47,6 +48,7 @@ describe("a call", () => {
     });
   });
 
+  /** @clause 7.1 8.1 @decision D08 */
   test.each(["/v1/refunds", "/v1/webhook/subscribe"])(
     "with another method is answered 405 (%s)",
     async (path) => {
@@ -60,12 +62,14 @@ describe("a call", () => {
     },
   );
 
+  /** @decision D27 */
   test("to a sandbox, where no limit is set, is answered without RateLimit", async () => {
     const { headers } = await post(url, "/v1/refunds", {});
 
     expect([headers.get("ratelimit"), headers.get("ratelimit-policy")]).toEqual([null, null]);
   });
 
+  /** @clause 1.5 7.2 @decision D15 */
   describe("with a body in another media type", () => {
     test.each([
       ["none", { "Content-Type": null }],
@@ -106,6 +110,7 @@ describe("a call", () => {
     });
   });
 
+  /** @clause 7.2 @decision D04 D07 */
   describe("that accepts", () => {
     const problem = "application/problem+json; charset=utf-8";
     const json = "application/json; charset=utf-8";

@@ -43,6 +43,7 @@ describe("the checks of a refund call", () => {
     return answers.find((answer) => answer.startsWith("429")) ?? "never limited";
   }
 
+  /** @decision D08a */
   test("come in the documented order, and the first that applies answers", async () => {
     const { merchant, token: owner } = await givenMerchant(server);
     const paymentId = await givenPayment(server, { merchant, requestKey: "used" });

@@ -55,6 +55,7 @@ describe("a running server", () => {
     await response.arrayBuffer();
   });
 
+  /** @decision D08 */
   test("answers a fault of its own with 500 and nothing but the id under which it is logged", async () => {
     const { schema } = server.database.db;
     await schema.alterTable("events").renameTo("elsewhere").execute();

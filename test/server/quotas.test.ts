@@ -23,6 +23,7 @@ function givenQuotas() {
 
 const served = (quotas: readonly Quota[]) => quotas.filter(({ waitMs }) => waitMs === 0).length;
 
+/** @decision D27 */
 describe("a quota of a hundred calls a second", () => {
   test("allows a burst of two hundred, and tells what is left of it", async () => {
     const { takeAll } = givenQuotas();

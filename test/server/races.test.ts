@@ -62,6 +62,7 @@ describe("at the same time", { timeout: 30_000 }, () => {
     return { refunds, events };
   }
 
+  /** @decision D11 D12a */
   test("50 refunds of 10.00 on 100.00 make exactly 10 that live", async () => {
     const paymentId = await givenPayment(server, { merchant });
 
@@ -81,6 +82,7 @@ describe("at the same time", { timeout: 30_000 }, () => {
     expect(payment).toMatchObject({ refundedCents: 100_00 });
   });
 
+  /** @clause 7.5 12.5 @decision D09 */
   test("200 calls with one requestKey make one refund, and 199 answers name it", async () => {
     const paymentId = await givenPayment(server, { merchant });
     const request = refundOf(paymentId, { requestKey: randomUUID(), clientReferenceId: "order-1" });
@@ -125,6 +127,7 @@ describe("at the same time", { timeout: 30_000 }, () => {
     expect(refunds.map((refund) => refund.amount_cents)).toEqual([(winner + 1) * 100]);
   });
 
+  /** @decision D26 */
   test("101 subscriptions are 100, and one answer says that there are enough", async () => {
     const subscribe = () =>
       post<Subscription & Problem>(

@@ -6,6 +6,7 @@ const LIMIT = 2;
 /** At once; far more than a burst, also when the quota is renewed once or twice meanwhile. */
 const MANY = 30;
 
+/** @decision D27 */
 describe("the rate limit", () => {
   let server: TestServer;
   beforeAll(async () => {

@@ -32,6 +32,7 @@ describe("POST /v1/refunds", () => {
   const issue = (body: unknown, token?: string) =>
     post<Refund>(server.url, "/v1/refunds", body, token === undefined ? {} : { token });
 
+  /** @clause 3.1 3.2 3.3 6.1 7.1 7.4 @decision D05 */
   test.each([
     ["settled long ago", "pay_settled", "AUTHORIZED"],
     ["settled today", "pay_recent", "PENDING"],
@@ -46,6 +47,7 @@ describe("POST /v1/refunds", () => {
     expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
   });
 
+  /** @clause 3.4 3.5 6.5 11.1 11.2 @decision D05 D06 D12 */
   test.each([
     ["whose debit failed", "pay_failed", "CUSTOMER_NOT_DEBITED"],
     ["that fell into cover", "pay_covered", "PAYMENT_COVERED"],
@@ -68,6 +70,7 @@ describe("POST /v1/refunds", () => {
     },
   );
 
+  /** @clause 6.3 6.4 12.4 @decision D16 */
   test("starts as AUTHORIZED from midnight Eastern of the third business day after settlement", async () => {
     const paymentId = await givenPayment(server, { settledAt: NOW }, NOW);
 
@@ -80,6 +83,7 @@ describe("POST /v1/refunds", () => {
     expect([before.body.paymentStatus, from.body.paymentStatus]).toEqual(["PENDING", "AUTHORIZED"]);
   });
 
+  /** @clause 1.3 2.1 2.2 2.5 2.7 2.8 7.3 */
   test("stores what was sent", async () => {
     const paymentId = await givenPayment(server);
     const request = refundOf(paymentId, {
@@ -102,6 +106,7 @@ describe("POST /v1/refunds", () => {
   });
 
   describe("clientReferenceId", () => {
+    /** @clause 2.5 2.6 3.3 @decision D01 D06 D15 */
     test.each([
       ["is null when none was sent", {}, null],
       ["comes back as it was sent", { clientReferenceId: " a b " }, " a b "],
@@ -122,6 +127,7 @@ describe("POST /v1/refunds", () => {
       expect(body).toEqual({ paymentId: body.paymentId, paymentStatus: "PENDING", clientReferenceId });
     });
 
+    /** @clause 2.6 @decision D01 */
     test("in two spellings that differ is refused at the misspelt one", async () => {
       const sent = { clientReferenceId: "a", clientRefefenceId: "A" };
       const { status, body } = await post<InvalidRequest>(
@@ -135,6 +141,7 @@ describe("POST /v1/refunds", () => {
   });
 
   describe("amount", () => {
+    /** @clause 2.4 12.1 @decision D13 */
     test.each(["10", "10.0", "10.00", "0.01", "0.1", "9.99"])("may be written as %s", async (value) => {
       const paymentId = await givenPayment(server);
       const text = JSON.stringify(refundOf(paymentId)).replace('"value":1', `"value":${value}`);
@@ -146,6 +153,7 @@ describe("POST /v1/refunds", () => {
       expect(await stored(server, body.paymentId)).toMatchObject({ amountCents: Number(cents) });
     });
 
+    /** @decision D11 */
     test.each([100.01, 9999999999.99])("of %s is more than is left of 100.00", async (value) => {
       const paymentId = await givenPayment(server);
 
@@ -158,6 +166,7 @@ describe("POST /v1/refunds", () => {
       ]);
     });
 
+    /** @decision D11 D13 */
     test("is added up exactly in cents, to the last one", async () => {
       const paymentId = await givenPayment(server);
       const statuses = [];
@@ -169,6 +178,7 @@ describe("POST /v1/refunds", () => {
       expect(statuses).toEqual([taken, taken, taken, tooMuch, taken, tooMuch]);
     });
 
+    /** @decision D11 */
     test("of a refund that failed stays refundable", async () => {
       const paymentId = await givenPayment(server);
       const statuses = [];
@@ -181,6 +191,7 @@ describe("POST /v1/refunds", () => {
   });
 
   describe("a payment that the merchant does not have", () => {
+    /** @decision D07 D08 */
     test("is answered 404 in the same way whether it is unknown or another merchant's", async () => {
       const { merchant } = await givenMerchant(server);
       const foreignId = await givenPayment(server, { merchant });

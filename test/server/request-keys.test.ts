@@ -25,6 +25,7 @@ describe("a requestKey", () => {
   const repeat = (body: unknown, options?: PostOptions) =>
     post<Duplicate>(server.url, "/v1/refunds", body, options);
 
+  /** @clause 2.8 7.5 11.3 12.5 @decision D09 */
   test("works once: an identical call is answered 409 with the refund that holds it", async () => {
     const request = refundOf("pay_recent", { amount: dollars(0.5), clientReferenceId: "order-1" });
     const first = await issue(request);
@@ -45,6 +46,7 @@ describe("a requestKey", () => {
     });
   });
 
+  /** @clause 7.5 11.3 @decision D09 */
   test("counts whatever else the second call says", async () => {
     const request = refundOf("pay_recent");
     await issue(request);
@@ -60,6 +62,7 @@ describe("a requestKey", () => {
     ]);
   });
 
+  /** @decision D09 */
   test("shows the refund as it is now, not as it was answered", async () => {
     const paymentId = await givenPayment(server, { status: "PROCESSING" });
     const request = refundOf(paymentId);
@@ -84,12 +87,14 @@ describe("a requestKey", () => {
     });
   });
 
+  /** @clause 7.5 12.5 @decision D09 D10 */
   test("of an original payment is used up too, and only that payment's id is told", async () => {
     const { status, body } = await repeat(refundOf("pay_settled", { requestKey: "debit-1042" }));
 
     expect([status, body.existing]).toEqual([409, { paymentId: "pay_settled" }]);
   });
 
+  /** @clause 12.5 @decision D10 */
   test("of a refund that failed is used up", async () => {
     const request = refundOf("pay_failed");
     const { body: failed } = await issue(request);
@@ -102,6 +107,7 @@ describe("a requestKey", () => {
     ]);
   });
 
+  /** @decision D10 */
   test("is the merchant's: another one may use the same", async () => {
     const request = refundOf("pay_recent");
     await issue(request);
@@ -111,6 +117,7 @@ describe("a requestKey", () => {
     expect([other.status, other.body.paymentStatus]).toEqual([201, "AUTHORIZED"]);
   });
 
+  /** @decision D10 */
   test("is the merchant's and not the token's: with a fresh token it is still a duplicate", async () => {
     const request = refundOf("pay_recent");
     const { body: first } = await issue(request);
@@ -120,6 +127,7 @@ describe("a requestKey", () => {
     expect([status, body.existing.paymentId]).toEqual([409, first.paymentId]);
   });
 
+  /** @decision D10 */
   test("is compared byte for byte", async () => {
     const base = `key-${randomUUID()}-é`;
     const keys = [base, base.toUpperCase(), `${base} `, ` ${base}`, base.normalize("NFD"), `${base}\t`];
@@ -132,6 +140,7 @@ describe("a requestKey", () => {
     expect(statuses).toEqual([...keys.map(() => 201), ...keys.map(() => 409)]);
   });
 
+  /** @decision D15 */
   test("may have 255 code points", async () => {
     const requestKey = `${randomUUID()}${"😀".repeat(219)}`;
 
@@ -141,6 +150,7 @@ describe("a requestKey", () => {
     expect(await stored(server, body.paymentId)).toMatchObject({ requestKey });
   });
 
+  /** @decision D10 */
   test("stays free after every answer that made no record", async () => {
     const reader = await givenMerchant(server, []);
     const request = refundOf("pay_recent");

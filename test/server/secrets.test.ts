@@ -28,6 +28,7 @@ describe("a secret", () => {
   });
   afterAll(() => server.close());
 
+  /** @decision D29 */
   test("is stored so that only the key opens it", async () => {
     const { db } = server.database;
     const row = await db
@@ -44,6 +45,7 @@ describe("a secret", () => {
     expect(() => decryptSecret([key], "acme", row.secret_ciphertext)).toThrow();
   });
 
+  /** @decision D18 D29 */
   test("is in clear in no column of any table, and neither is an access token", async () => {
     const everything = await dumpDatabase(server.database.db);
 
@@ -53,6 +55,7 @@ describe("a secret", () => {
     expect(everything).toContain(subscriptionKey);
   });
 
+  /** @decision D29 */
   test("is in no log line, and neither is an access token, whatever becomes of the call", async () => {
     const request = subscriptionTo("http://127.0.0.1:9/webhooks", { secretKey: SECRET });
     const refused = await post(server.url, "/v1/webhook/subscribe", { ...request, more: 1 }, { token });

@@ -27,6 +27,7 @@ describe("POST /v1/webhook/subscribe", () => {
     return query.where("subscription_key", "=", subscriptionKey).executeTakeFirst();
   }
 
+  /** @clause 1.4 4.1 4.3 4.4 4.5 4.6 4.7 4.8 5.1 8.1 8.3 8.4 @decision D03 D05 */
   test.each([
     ["everything", { type: "ALL" }, []],
     ["everything, with an empty list", { type: "ALL", details: [] }, []],
@@ -55,6 +56,7 @@ describe("POST /v1/webhook/subscribe", () => {
     expect(await stored(body.subscriptionKey)).toEqual({ url: TARGET, type, details, ended_at: null });
   });
 
+  /** @clause 5.1 @decision D26 */
   test("makes a new subscription for each call, also for the same", async () => {
     const request = subscriptionTo(TARGET);
 
@@ -77,6 +79,7 @@ describe("POST /v1/webhook/subscribe", () => {
   const details = (subscriptionDetails: unknown) => subscriptionTo(TARGET, { subscriptionDetails });
   const at = (name: string) => `/subscriptionDetails/details${name}`;
 
+  /** @clause 4.1 4.2 4.3 4.4 4.5 4.6 4.7 4.8 8.3 @decision D03 D07 D15 */
   test.each<[name: string, body: unknown, pointers: string[]]>([
     ["nothing", {}, ["/url", "/secretKey", "/subscriptionDetails"]],
     ["an unknown field", subscriptionTo(TARGET, { event: "x" }), ["/event"]],
@@ -117,12 +120,14 @@ describe("POST /v1/webhook/subscribe", () => {
     expect((await refuse(body)).map(({ pointer }) => pointer).sort()).toEqual(pointers.sort());
   });
 
+  /** @clause 4.5 @decision D03 */
   test("is told to send a list when it sent a bare text", async () => {
     const violations = await refuse(details({ type: "EVENT", details: "refund.pending" }));
 
     expect(violations).toEqual([{ pointer: at(""), message: "must be a list, also for a single value" }]);
   });
 
+  /** @clause 4.8 @decision D03 */
   test("is told the known events when it named another", async () => {
     const violations = await refuse(details({ type: "EVENT", details: ["refund.failed"] }));
 
@@ -130,6 +135,7 @@ describe("POST /v1/webhook/subscribe", () => {
   });
 
   describe("with a url", () => {
+    /** @clause 4.1 @decision D24 */
     test.each(
       [
         [
@@ -168,6 +174,7 @@ describe("POST /v1/webhook/subscribe", () => {
       expect((await refuse(subscriptionTo(url))).map(({ pointer }) => pointer)).toEqual(["/url"]);
     });
 
+    /** @clause 4.1 @decision D24 */
     test.each(
       [
         [
@@ -185,6 +192,7 @@ describe("POST /v1/webhook/subscribe", () => {
       expect(await stored(body.subscriptionKey)).toMatchObject({ url });
     });
 
+    /** @decision D15 */
     test("of 2048 characters is accepted", async () => {
       const { status } = await subscribe(subscriptionTo(`${TARGET}?${"x".repeat(2048 - TARGET.length - 1)}`));
 
@@ -192,6 +200,7 @@ describe("POST /v1/webhook/subscribe", () => {
     });
   });
 
+  /** @decision D18 */
   test("needs the scope webhooks, and no other", async () => {
     const statuses = [];
     for (const scopes of [[], ["refunds"], ["webhooks"]]) {
@@ -205,6 +214,7 @@ describe("POST /v1/webhook/subscribe", () => {
     expect(statuses).toEqual([403, 403, 200]);
   });
 
+  /** @clause 9.1 9.2 @decision D08 */
   test.each([
     ["none", null],
     ["one that nobody has", `token-${randomUUID()}`],
@@ -217,6 +227,7 @@ describe("POST /v1/webhook/subscribe", () => {
     expect([status, headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
   });
 
+  /** @clause 9.1 @decision D18 */
   test("takes the scheme of the access token in any case", async () => {
     const { token: valid } = await givenMerchant(server);
     const headers = { Authorization: `bEARER ${valid}` };

@@ -86,6 +86,7 @@ describe.each(engines)("deliveries on %s", (engine) => {
     return attempt;
   }
 
+  /** @decision D20a */
   test("are written with their event, and hold what an attempt needs", async () => {
     await emit();
 
@@ -103,6 +104,7 @@ describe.each(engines)("deliveries on %s", (engine) => {
     });
   });
 
+  /** @decision D20a */
   test("are claimed once, as many as asked for, and none that is not due", async () => {
     for (const id of ["acc_1", "acc_2", "acc_3"]) await emit(id);
 

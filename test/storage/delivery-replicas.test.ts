@@ -9,6 +9,7 @@ import { NOW, newMerchant } from "./given.ts";
 const LEASE_MS = 60_000;
 
 describe("deliveries on postgres", () => {
+  /** @decision D20a */
   test("are each claimed by one of several replicas at once", async () => {
     const testDatabase = await createTestDatabase("postgres");
     try {

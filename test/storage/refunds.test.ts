@@ -28,6 +28,7 @@ describe.each(engines)("a refund on %s", (engine) => {
   });
   afterAll(() => testDatabase.remove());
 
+  /** @decision D20 D20a */
   test("is saved with its event, and takes its amount from what is left", async () => {
     const { db } = database;
     const merchant = newMerchant();
@@ -176,6 +177,7 @@ describe.each(engines)("a refund on %s", (engine) => {
     expect(await issueRefund(db, payment)).toMatchObject({ status: "PENDING" });
   });
 
+  /** @decision D12a */
   test("is not saved when others have taken what was left since the decision", async () => {
     const { db } = database;
     const payment = await givenPayment(db, { merchant: newMerchant() });

@@ -5,6 +5,7 @@ import { decryptSecret, encryptSecret } from "../../server/storage/secrets.ts";
 const key = randomBytes(32);
 const olderKey = randomBytes(32);
 
+/** @decision D29 */
 describe("a stored secret", () => {
   test.each(["s", "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD", "sécret 🔑", "x".repeat(256)])(
     "is read back as %j",

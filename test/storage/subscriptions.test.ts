@@ -62,6 +62,7 @@ describe.each(engines)("subscriptions on %s", (engine) => {
     expect(await endSubscription(db, { merchant, subscriptionKey: "sub_none", now: LATER })).toBe(false);
   });
 
+  /** @decision D26 */
   test("are refused above the limit of live ones, each merchant counted alone", async () => {
     const { db } = database;
     const merchant = newMerchant();

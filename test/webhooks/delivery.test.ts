@@ -19,6 +19,7 @@ const PLAIN = "correct horse battery staple";
 const ENCODED = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
 describe("a subscription", () => {
+  /** @clause 10.1 10.2 @decision D19 D20 D21 */
   test("receives every event that there is, as the contract describes it", async () => {
     await using receiver = await startReceiver();
     const acme = await givenSubscriber(server);
@@ -55,6 +56,7 @@ describe("a subscription", () => {
     expect(dataOf("customer.created")).toEqual({ customerId: "res_1" });
   });
 
+  /** @clause 4.2 10.2 @decision D21 D22 */
   test.each([
     ["a plain secret, by the raw option", PLAIN, new Webhook(PLAIN, { format: "raw" })],
     ["a plain secret, as whsec_ and base64", PLAIN, new Webhook(`whsec_${btoa(PLAIN)}`)],
@@ -76,6 +78,7 @@ describe("a subscription", () => {
     expect(Buffer.byteLength(delivery?.body ?? "")).toBeLessThan(20_000);
   });
 
+  /** @clause 1.4 4.7 4.8 10.1 */
   test.each([
     [{ type: "ALL" }, ["account.linked 1", "customer.created 1", "refund.authorized 1"]],
     [
@@ -103,6 +106,7 @@ describe("a subscription", () => {
     expect(receiver.received.map(summary).toSorted()).toEqual(expected);
   });
 
+  /** @decision D20a D26 */
   test("receives nothing of another merchant, of earlier, or of later than its end", async () => {
     await using receiver = await startReceiver();
     const [acme, other] = [await givenSubscriber(server), await givenSubscriber(server)];
@@ -118,6 +122,7 @@ describe("a subscription", () => {
     expect(await other.deliveries()).toEqual([]);
   });
 
+  /** @clause 10.2 @decision D22 */
   test("is one of several, and each has a webhook-id of its own", async () => {
     await using receiver = await startReceiver();
     const acme = await givenSubscriber(server);
@@ -183,6 +188,7 @@ describe("the list of deliveries", () => {
     }
   });
 
+  /** @decision D29 */
   test("shows nobody the secret, nor do the logs, whatever went wrong", async () => {
     const secretKey = "a secret to be found nowhere";
     await using receiver = await startReceiver((response, delivery, count) => {

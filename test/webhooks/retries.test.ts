@@ -29,6 +29,7 @@ async function dueIn(acme: Subscriber): Promise<number> {
 }
 
 describe("a delivery that fails", () => {
+  /** @decision D23 D30 */
   test("is tried ten times by the schedule, from the end of each attempt, and then once more when asked", async () => {
     await using receiver = await startReceiver(firstAnswers(10, answerWith(500)));
     const acme = await givenSubscriber(server);
@@ -78,6 +79,7 @@ describe("a delivery that fails", () => {
     expect(receiver.received.length).toBe(10);
   });
 
+  /** @decision D23 */
   test.each([
     ["0", 5_500],
     ["-1", 5_500],
@@ -99,6 +101,7 @@ describe("a delivery that fails", () => {
     expect(wait).toBeLessThanOrEqual(expected + (await domainNow(acme)) - before);
   });
 
+  /** @decision D21 D22 D30 */
   test("is signed anew on each attempt, at real time, over the same bytes", async () => {
     await using receiver = await startReceiver(firstAnswers(1, answerWith(503)));
     const acme = await givenSubscriber(server);
@@ -118,6 +121,7 @@ describe("a delivery that fails", () => {
 });
 
 describe("a receiver that answers 410", () => {
+  /** @decision D23 D26 */
   test("ends the subscription and all that waits for it, and nothing else", async () => {
     let status = 500;
     await using receiver = await startReceiver((response) => void response.writeHead(status).end());

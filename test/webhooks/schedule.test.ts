@@ -5,6 +5,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const NOW = new Date("2026-11-16T15:00:00.000Z");
 
+/** @decision D23 */
 describe("the delay after a failed attempt", () => {
   test("is a step of the schedule, of nine steps, and then there is none", () => {
     const delays = Array.from({ length: 10 }, (_, index) => retryDelay(index + 1, 0));

@@ -46,6 +46,7 @@ const failure = (error: string) => ({ status: null, error, answer: null });
 const CLOSED = failure("the connection was closed before an answer came");
 const LATE = failure("no answer within 0.3 s");
 
+/** @decision D21 D23 */
 describe("a receiver", () => {
   test.each<[does: string, onConnection: (socket: Socket) => void, result: Partial<SendResult>]>([
     ["that answers 200", (socket) => socket.end(head("200 OK", EMPTY)), success(200)],

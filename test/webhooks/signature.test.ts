@@ -22,6 +22,7 @@ const ENCODED = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const DELIVERY = { webhookId: "msg_1", at: new Date(), body: '{"type":"refund.pending"}' };
 
 describe("a signature", () => {
+  /** @clause 4.2 10.2 @decision D22 */
   test.each(vectors)("is the one of the fixed vector: $name", (vector) => {
     const { secretKey, id: webhookId, timestamp, body, signature } = vector;
 
@@ -44,6 +45,7 @@ describe("a signature", () => {
     expect(webhook.verify(DELIVERY.body, headers)).toEqual({ type: "refund.pending" });
   });
 
+  /** @clause 10.2 @decision D22 */
   test.each([
     ["the body", { ...DELIVERY, body: '{"type":"refund.pendinG"}' }, {}],
     ["the id", DELIVERY, { "webhook-id": "msg_2" }],

@@ -68,6 +68,7 @@ const PUBLIC = [
   "[::ffff:8.8.8.8]",
 ];
 
+/** @decision D24 */
 describe("a webhook target in production", () => {
   test.each(PUBLIC)("may be at %s", (host) => {
     expect(findTargetFault(`https://${host}/hooks`, PRODUCTION)).toBeUndefined();
@@ -105,6 +106,7 @@ describe("a webhook target in production", () => {
   });
 });
 
+/** @decision D24 */
 describe("a webhook target in the sandbox", () => {
   test.each([...PUBLIC, ...LOOPBACK])("may be at %s, also without TLS", (host) => {
     expect(findTargetFault(`http://${host}:8080/hooks`, SANDBOX)).toBeUndefined();

@@ -1,0 +1,112 @@
+import {
+  type ClientRequest,
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingMessage,
+} from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+
+/** A call exactly as it goes out: neither path nor headers are touched, as `fetch` would. */
+export interface WireCall {
+  readonly method: string;
+  /** Below the address of the service. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+export interface WireAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly milliseconds: number;
+}
+
+export interface Transport {
+  /** Rejects with a `NoAnswerError`, within the time limit. */
+  send(call: WireCall): Promise<WireAnswer>;
+  close(): void;
+}
+
+/** There is no whole answer. */
+export class NoAnswerError extends Error {
+  readonly timedOut: boolean;
+
+  constructor(message: string, { timedOut = false, cause }: { timedOut?: boolean; cause?: unknown } = {}) {
+    super(message, { cause });
+    this.timedOut = timedOut;
+  }
+}
+
+/** Far more than any answer of the contract. */
+const MAX_ANSWER_BYTES = 1024 * 1024;
+
+/** Sends calls to a service, over connections that it keeps. */
+export function createTransport(serviceUrl: string, timeoutMs: number): Transport {
+  const service = new URL(serviceUrl);
+  const secure = service.protocol === "https:";
+  const agent = secure ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true });
+  const prefix = service.pathname.replace(/\/$/, "");
+
+  async function send({ method, path, headers, body }: WireCall): Promise<WireAnswer> {
+    const startedAt = performance.now();
+    const signal = AbortSignal.timeout(timeoutMs);
+    try {
+      const request = (secure ? httpsRequest : httpRequest)({
+        protocol: service.protocol,
+        hostname: service.hostname.replace(/^\[|\]$/g, ""),
+        ...(service.port && { port: service.port }),
+        path: prefix + path,
+        method,
+        headers: { ...headers, ...(body.length > 0 && { "Content-Length": body.length }) },
+        agent,
+        signal,
+      });
+      const response = await answerTo(request, body);
+      const text = await readText(response);
+      const milliseconds = performance.now() - startedAt;
+      return { status: response.statusCode ?? 0, headers: toHeaders(response), text, milliseconds };
+    } catch (error) {
+      if (error instanceof NoAnswerError) throw error;
+      if (signal.aborted)
+        throw new NoAnswerError(`no answer within ${timeoutMs / 1000} s`, { timedOut: true });
+      throw new NoAnswerError(`no answer: ${describe(error)}`, { cause: error });
+    }
+  }
+
+  return { send, close: () => agent.destroy() };
+}
+
+function answerTo(request: ClientRequest, body: Uint8Array): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    request.once("response", resolve);
+    // Stays: a server that has answered may close while the rest of the body is still being sent.
+    request.on("error", reject);
+    request.end(body);
+  });
+}
+
+async function readText(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of response) {
+    length += chunk.length;
+    if (length > MAX_ANSWER_BYTES) throw new NoAnswerError("the answer is larger than 1 MiB");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function toHeaders({ rawHeaders }: IncomingMessage): Headers {
+  const headers = new Headers();
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    headers.append(rawHeaders[index] ?? "", rawHeaders[index + 1] ?? "");
+  }
+  return headers;
+}
+
+/** A refused connection to several addresses is an error without a text of its own. */
+function describe(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(describe).join("; ");
+  return error instanceof Error ? error.message || error.name : String(error);
+}

@@ -1,0 +1,68 @@
+import { placeName } from "../place-name.ts";
+
+/** What a change asks of the version, the least first. */
+export const LEVELS = ["patch", "minor", "major"] as const;
+export type Level = (typeof LEVELS)[number];
+
+/** What one check found: where the changed part is written, what calls it changes, how, and what that needs. */
+export type Finding = {
+  /** JSON Pointer to the changed part itself, in the document that has it, whatever refers to it. */
+  readonly pointer: string;
+  /** `request of POST /v1/refunds`, `event refund.pending`; empty where the check does not say. */
+  readonly use: string;
+  readonly what: string;
+  readonly level: Level;
+};
+
+/** One change of the contract, however many calls it has an effect on, and whoever found it. */
+export type Change = {
+  readonly place: string;
+  readonly pointer: string;
+  readonly what: readonly string[];
+  readonly uses: readonly string[];
+  readonly level: Level;
+  /** How each check that found it rates it. */
+  readonly ratings: Readonly<Record<string, Level>>;
+};
+
+export function mostSevere(levels: readonly Level[]): Level | undefined {
+  return LEVELS.findLast((level) => levels.includes(level));
+}
+
+/** Joins what several checks found of one place, the more severe rating first; the most severe changes come first. */
+export function toChanges(findings: Readonly<Record<string, readonly Finding[]>>): Change[] {
+  const groups = new Map<string, { by: string; finding: Finding }[]>();
+  for (const [by, found] of Object.entries(findings)) {
+    for (const finding of found) {
+      groups.set(finding.pointer, [...(groups.get(finding.pointer) ?? []), { by, finding }]);
+    }
+  }
+  const changes = Array.from(groups, ([pointer, group]) => toChange(pointer, group));
+  return changes.toSorted((a, b) => LEVELS.indexOf(b.level) - LEVELS.indexOf(a.level));
+}
+
+function toChange(pointer: string, group: readonly { by: string; finding: Finding }[]): Change {
+  const levels = group.map(({ finding }) => finding.level);
+  const level = mostSevere(levels) ?? "patch";
+  const ratings: Record<string, Level> = {};
+  for (const { by, finding } of group) {
+    ratings[by] = mostSevere([finding.level, ratings[by] ?? "patch"]) ?? "patch";
+  }
+  const unique = (texts: readonly string[]) => [...new Set(texts.filter((text) => text !== ""))];
+  const telling = group.filter(({ finding }) => finding.level === level);
+  return {
+    place: placeName(fromPointer(pointer)),
+    pointer,
+    what: unique(telling.map(({ finding }) => finding.what)),
+    uses: unique(telling.map(({ finding }) => finding.use)),
+    level,
+    ratings,
+  };
+}
+
+function fromPointer(pointer: string): string[] {
+  return pointer
+    .split("/")
+    .slice(1)
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+}

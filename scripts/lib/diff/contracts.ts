@@ -1,0 +1,140 @@
+import type { Finding, Level } from "./change.ts";
+import { type Direction, levelOf } from "./keywords.ts";
+import { compareSchemas, type Pair } from "./schemas.ts";
+import { compareSecurity } from "./security.ts";
+import { at, isNode, type Node, namesIn, rootOf, type Spot } from "./spot.ts";
+
+/** Whoever sends a call writes its request and reads its answer; of an event it is the other way round. */
+type Call = { readonly name: string; readonly request: Direction; readonly response: Direction };
+
+/** Every difference of two contracts that a caller, or a receiver of events, has to live with. */
+export function compareContracts(base: Node, revision: Node): Finding[] {
+  const pair = { base: rootOf(base), revision: rootOf(revision) };
+  const called = { request: "request", response: "response" } as const;
+  const sent = { request: "response", response: "request" } as const;
+  return [
+    ...compareCalls(pair, "paths", (path, method) => ({
+      name: `${method.toUpperCase()} ${path}`,
+      ...called,
+    })),
+    ...compareCalls(pair, "webhooks", (event) => ({ name: `event ${event}`, ...sent })),
+  ];
+}
+
+function compareCalls(pair: Pair, kind: string, toCall: (name: string, method: string) => Call): Finding[] {
+  return eachOf(inside(pair, kind), (name, item) => {
+    const whole = existence(item, { added: "minor", removed: "major" }, "");
+    if (whole.length > 0) return whole;
+    return eachOf(item, (method, operation) => {
+      if (!isNode(operation.base.value) || !isNode(operation.revision.value)) {
+        return existence(operation, { added: "minor", removed: "major" }, toCall(name, method).name);
+      }
+      return compareOperation(operation, toCall(name, method));
+    });
+  });
+}
+
+function compareOperation(pair: Pair, call: Call): Finding[] {
+  const id = inside(pair, "operationId");
+  const renamed = id.base.value === id.revision.value ? [] : [replaced(id, "major", call.name)];
+  return [
+    ...renamed,
+    ...compareSecurity(pair, call.name),
+    ...compareParameters(pair, call),
+    ...compareBody(inside(pair, "requestBody"), call),
+    ...compareResponses(inside(pair, "responses"), call),
+  ];
+}
+
+/** A body that callers must send, or may. */
+function compareBody(pair: Pair, call: Call): Finding[] {
+  const use = { name: `request of ${call.name}`, direction: call.request };
+  const required = (spot: Spot) => at(spot, "required").value === true;
+  const levels = { added: required(pair.revision) ? "major" : "minor", removed: "major" } as const;
+  const found = existence(pair, levels, use.name);
+  if (found.length > 0 || pair.base.value === undefined) return found;
+  return [...compareRequired(pair, use), ...compareContent(inside(pair, "content"), use)];
+}
+
+/**
+ * An answer with another status is another answer. One that is added is minor where HTTP tells readers to treat it like
+ * one that is documented (RFC 9110, section 15: as the x00 of its class); a new kind of success they can't understand.
+ */
+function compareResponses(pair: Pair, call: Call): Finding[] {
+  const statuses = namesIn(pair.base);
+  const isKnown = (status: string) =>
+    statuses.includes("default") || (/^[45]/.test(status) && statuses.includes(`${status[0]}00`));
+  return eachOf(pair, (status, response) => {
+    const use = { name: `${status} of ${call.name}`, direction: call.response };
+    const added = isKnown(status) || call.response === "request" ? "minor" : "major";
+    const found = existence(response, { added, removed: "major" }, use.name);
+    if (found.length > 0) return found;
+    const headers = eachOf(inside(response, "headers"), (name, header) => {
+      const named = { name: `${name} of ${use.name}`, direction: use.direction };
+      return compareParameter(header, named);
+    });
+    return [...headers, ...compareContent(inside(response, "content"), use)];
+  });
+}
+
+/** Parameters by their place and name, which is what tells them apart. */
+function compareParameters(pair: Pair, call: Call): Finding[] {
+  const [before, after] = [pair.base, pair.revision].map((operation) => {
+    const list = at(operation, "parameters");
+    const spots = Array.isArray(list.value) ? list.value.map((_, index) => at(list, index)) : [];
+    return new Map(spots.map((spot) => [`${at(spot, "in").value} ${at(spot, "name").value}`, spot]));
+  });
+  return [...new Set([...(before?.keys() ?? []), ...(after?.keys() ?? [])])].flatMap((key) => {
+    const none = (spot: Spot): Spot => ({ ...at(spot, "parameters"), value: undefined });
+    const base = before?.get(key) ?? none(pair.base);
+    const revision = after?.get(key) ?? none(pair.revision);
+    return compareParameter({ base, revision }, { name: `${key} of ${call.name}`, direction: call.request });
+  });
+}
+
+/** A header or a parameter: the one who writes it suffers when it is demanded, the one who reads it when it may be left out. */
+function compareParameter(pair: Pair, use: { name: string; direction: Direction }): Finding[] {
+  const demanded = at(pair.revision, "required").value === true && use.direction === "request";
+  const found = existence(pair, { added: demanded ? "major" : "minor", removed: "major" }, use.name);
+  if (found.length > 0) return found;
+  return [...compareRequired(pair, use), ...compareSchemas(inside(pair, "schema"), use)];
+}
+
+function compareRequired(pair: Pair, use: { name: string; direction: Direction }): Finding[] {
+  const [before, after] = [pair.base, pair.revision].map((spot) => at(spot, "required").value === true);
+  if (before === after) return [];
+  return [
+    replaced(inside(pair, "required"), levelOf(after ? "tightened" : "loosened", use.direction), use.name),
+  ];
+}
+
+function compareContent(pair: Pair, use: { name: string; direction: Direction }): Finding[] {
+  return eachOf(pair, (_type, media) => {
+    const found = existence(media, { added: "minor", removed: "major" }, use.name);
+    return found.length > 0 ? found : compareSchemas(inside(media, "schema"), use);
+  });
+}
+
+/** Something that is there in one of the two only. */
+function existence(pair: Pair, levels: { added: Level; removed: Level }, use: string): Finding[] {
+  const { base, revision } = pair;
+  if ((base.value === undefined) === (revision.value === undefined)) return [];
+  return base.value === undefined
+    ? [{ pointer: revision.asked, use, what: "added", level: levels.added }]
+    : [{ pointer: base.asked, use, what: "removed", level: levels.removed }];
+}
+
+function replaced({ base, revision }: Pair, level: Level, use: string): Finding {
+  const [name = ""] = revision.pointer.split("/").slice(-1);
+  const what = `${name} changed from ${base.value ?? "nothing"} to ${revision.value ?? "nothing"}`;
+  return { pointer: revision.pointer, use, what, level };
+}
+
+function inside({ base, revision }: Pair, name: string): Pair {
+  return { base: at(base, name), revision: at(revision, name) };
+}
+
+function eachOf(pair: Pair, compare: (name: string, pair: Pair) => Finding[]): Finding[] {
+  const names = new Set([...namesIn(pair.base), ...namesIn(pair.revision)]);
+  return [...names].flatMap((name) => compare(name, inside(pair, name)));
+}

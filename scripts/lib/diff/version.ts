@@ -1,0 +1,49 @@
+import { type Change, LEVELS, type Level, mostSevere } from "./change.ts";
+
+type Version = readonly [major: number, minor: number, patch: number];
+
+/** What a set of changes asks of the version, and what the contract says. */
+export type Verdict = {
+  readonly released: string;
+  readonly version: string;
+  readonly need: Level | "none";
+  /** The least version that may hold the changes. */
+  readonly required: string;
+  /** Why that is not so, with the remedy; none when it is. */
+  readonly fault?: string;
+};
+
+/** Holds `info.version` to the changes since a release (D28). */
+export function judgeVersion(changes: readonly Change[], released: string, version: string): Verdict {
+  const need = mostSevere(changes.map(({ level }) => level)) ?? "none";
+  const required = need === "none" ? released : raise(released, need);
+  const verdict: Verdict = { released, version, need, required };
+  if (compareVersions(version, required) >= 0) return verdict;
+  const older = compareVersions(version, released) < 0;
+  const said = older ? "is older than the release" : `says less than the changes since ${released} need`;
+  const frozen =
+    need === "major"
+      ? " /v1 only takes compatible changes, so make them compatible, or publish a new path."
+      : "";
+  const remedy = `Set info.version to ${required} in openapi/openapi.yaml, and say in CHANGELOG.md what changed.`;
+  return { ...verdict, fault: `info.version ${version} ${said}.${frozen} ${remedy}` };
+}
+
+function raise(version: string, level: Level): string {
+  const [major, minor, patch] = parseVersion(version);
+  if (level === "major") return `${major + 1}.0.0`;
+  return level === "minor" ? `${major}.${minor + 1}.0` : `${major}.${minor}.${patch + 1}`;
+}
+
+/** Below 0 when the first is the older one. Fails on what is no version. */
+export function compareVersions(one: string, other: string): number {
+  const [a, b] = [parseVersion(one), parseVersion(other)];
+  const index = LEVELS.findIndex((_, at) => a[at] !== b[at]);
+  return index === -1 ? 0 : (a[index] ?? 0) - (b[index] ?? 0);
+}
+
+function parseVersion(version: string): Version {
+  const [, major, minor, patch] = /^(\d+)\.(\d+)\.(\d+)$/.exec(version) ?? [];
+  if (patch === undefined) throw new Error(`"${version}" is no version: write one like 1.2.3.`);
+  return [Number(major), Number(minor), Number(patch)];
+}

@@ -1,0 +1,27 @@
+/**
+ * What a reader calls the element at a path of a contract: `RefundRequest.amount`, `POST /v1/refunds body`,
+ * `event refund.pending.data`. Steps that say nothing to a reader are left out.
+ */
+export function placeName(path: readonly string[]): string {
+  const [first = "", second = "", third = ""] = path;
+  if (first === "paths") return `${third.toUpperCase()} ${second}${partsOf(path.slice(3))}`.trim();
+  if (first === "webhooks") return `event ${second}${partsOf(path.slice(3))}`;
+  if (first !== "components") return path.join(".");
+  const kind = { responses: "response ", headers: "header ", parameters: "header " }[second] ?? "";
+  return `${kind}${third}${partsOf(path.slice(3))}`;
+}
+
+function partsOf(path: readonly string[]): string {
+  let name = "";
+  for (const [index, part] of path.entries()) {
+    const holder = path[index - 1];
+    if (holder === "properties") name += `.${part}`;
+    else if (holder === "responses") name += ` ${part}`;
+    else if (holder === "headers") name += ` header ${part}`;
+    else if (part === "items") name += "[]";
+    else if (part === "requestBody" && index === path.length - 1) name += " body";
+    else if (part.startsWith("=")) name += ` ${part.slice(1)}`;
+    else if (holder === "x-transitions") name += ` move ${Number(part) + 1}`;
+  }
+  return name;
+}

@@ -1,0 +1,48 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { withTempDir } from "./files.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+
+export type SandboxProcess = { readonly url: string; readonly pid: number };
+
+/**
+ * Lends `use` a sandbox of its own: the server as it is started by hand, on a free port, with a new data folder. Both are
+ * gone afterwards. Fails with what the server printed when it does not start.
+ */
+export async function withSandboxProcess<T>(use: (sandbox: SandboxProcess) => Promise<T>): Promise<T> {
+  return withTempDir(async (folder) => {
+    const child = spawn(process.execPath, ["server/main.ts"], {
+      cwd: ROOT,
+      // Nothing else of this process' environment: settings that somebody exported would be the server's.
+      env: { PATH: process.env.PATH, PORT: "0", DATA_DIR: folder },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const closed = once(child, "close");
+    try {
+      return await use({ url: await addressOf(child), pid: child.pid ?? 0 });
+    } finally {
+      child.kill("SIGKILL");
+      await closed;
+    }
+  });
+}
+
+async function addressOf(child: ChildProcess): Promise<string> {
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding("utf8").on("data", (text: string) => {
+      printed += text;
+    });
+  }
+  const ended = once(child, "close").then(() => {
+    throw new Error(`the sandbox did not start:\n${printed}`);
+  });
+  ended.catch(() => {});
+  // The curl line is the last thing that it prints, when it takes calls.
+  while (!/curl .*\n/.test(printed)) {
+    await Promise.race([ended, child.stdout && once(child.stdout, "data")]);
+  }
+  return /https?:\/\/[^/\s]+/.exec(printed)?.[0] ?? "";
+}

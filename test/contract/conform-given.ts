@@ -1,0 +1,47 @@
+import type { ConformOptions } from "../../scripts/lib/conform/options.ts";
+import type { Report } from "../../scripts/lib/conform/report.ts";
+import { sandboxOf } from "../sandbox/call.ts";
+
+/** Every option that a sandbox has an answer to: then there is no check that is not run. */
+export async function allOptions(url: string): Promise<ConformOptions> {
+  return {
+    url,
+    token: "sandbox_acme",
+    otherToken: "sandbox_globex",
+    secondToken: await givenToken(url, ["refunds", "webhooks"]),
+    unscopedToken: await givenToken(url, []),
+    payments: {
+      settled: "pay_settled",
+      recent: "pay_recent",
+      processing: "pay_processing",
+      failed: "pay_failed",
+      covered: "pay_covered",
+      refund: "pay_refund",
+    },
+    paymentKey: "debit-1042",
+    receiver: "http://127.0.0.1:0",
+    sandbox: true,
+    burst: 0,
+    sample: 1_000,
+    timeoutMs: 5_000,
+    only: [],
+  };
+}
+
+async function givenToken(url: string, scopes: readonly string[]): Promise<string> {
+  const { body } = await sandboxOf({ url })("createToken", { body: { scopes } });
+  return body.accessToken;
+}
+
+/** Gives acme its records back, and takes its subscriptions away. */
+export async function resetMerchant(url: string): Promise<void> {
+  await sandboxOf({ url })("resetSandbox");
+}
+
+export function failedIn({ results }: Report): string[] {
+  return results.filter(({ outcome }) => outcome === "failed").map(({ id }) => id);
+}
+
+export function notRunIn({ results }: Report): string[] {
+  return results.filter(({ outcome }) => outcome === "not run").map(({ id }) => id);
+}

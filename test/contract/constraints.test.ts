@@ -1,0 +1,125 @@
+import { sql } from "kysely";
+import { beforeAll, describe, expect, test } from "vitest";
+import { findConstraints } from "../../scripts/lib/constraints/find.ts";
+import type { BreakingRequest } from "../../scripts/lib/constraints/request.ts";
+import { acceptedRequests, breakingRequests } from "../../scripts/lib/constraints/requests.ts";
+import { sendCall, type Tokens } from "../../scripts/lib/constraints/send.ts";
+import { type Contract, readContract } from "../../scripts/lib/contract.ts";
+import { startTestServer, type TestServer } from "../helpers/server.ts";
+import { givenMerchant, givenPayment, givenToken, type InvalidRequest } from "../server/given.ts";
+import { byConstraint } from "./constraints-given.ts";
+
+const published = readContract("openapi");
+
+/** What the examples' payment is called here, for a merchant that no other test has. */
+const PAYMENT_ID = "pay_of_constraints";
+
+const IDS = { pay_settled: PAYMENT_ID };
+
+let server: TestServer;
+/** Of the payment's merchant. */
+let tokens: Tokens;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  const { merchant, token } = await givenMerchant(server);
+  await givenPayment(server, { merchant, paymentId: PAYMENT_ID });
+  tokens = { valid: token, unknown: "nobodys-token", unscoped: await givenToken(server, merchant, []) };
+  return () => server.close();
+});
+
+const TABLES = ["payments", "events", "subscriptions", "deliveries", "access_tokens"];
+
+async function countRows(): Promise<unknown> {
+  const counts = TABLES.map((table) => sql`(select count(*)::int from ${sql.table(table)})`.as(table));
+  const { rows } = await sql`select ${sql.join(counts)}`.execute(server.database.db);
+  return rows[0];
+}
+
+/**
+ * @clause 2.1 2.2 2.3 2.4 2.7 2.8 4.2 4.4 4.5 4.6 4.7 9.1 9.2 12.1 12.2 12.3
+ * @decision D03 D07 D08 D13 D14 D15
+ */
+describe.each<[string, Contract]>([
+  ["the contract", published],
+  ["the sandbox's contract", readContract("sandbox")],
+])("the server refuses what breaks a constraint of %s, and stores nothing", (_name, contract) => {
+  const constraints = findConstraints(contract.document);
+  const requests = breakingRequests(contract.document, constraints, {
+    requestKeyPrefix: "breaking-",
+    ids: IDS,
+  });
+
+  const refusalOf = async ({ name, call }: BreakingRequest) => {
+    const answer = await sendCall(server.url, call, tokens);
+    const { errorDetails, violations } = answer.body as InvalidRequest;
+    const faults = contract.faultsOf(call.operationId, answer);
+    return {
+      name,
+      status: answer.status,
+      code: errorDetails?.errorCode,
+      pointers: violations?.map(({ pointer }) => pointer),
+      faults,
+    };
+  };
+
+  test.each(byConstraint(requests))("%s", async (_id, broken) => {
+    const before = await countRows();
+
+    const refusals = await Promise.all(broken.map(refusalOf));
+
+    const promised = broken.map(({ name, expected: { status, code, pointer } }) => {
+      return { name, status, code, pointers: pointer === undefined ? undefined : [pointer], faults: [] };
+    });
+    expect(refusals).toEqual(promised);
+    expect(await countRows()).toEqual(before);
+  });
+});
+
+/** @decision D13 D14 D15 */
+describe("the server takes what goes as far as a constraint allows", () => {
+  const constraints = findConstraints(published.document);
+  const requests = acceptedRequests(published.document, constraints, {
+    requestKeyPrefix: "accepted-",
+    ids: IDS,
+  });
+
+  /** What some values mean, which is no matter of form: no payment has such an id, or the key is used up. */
+  const MEANINGS: Readonly<Record<string, number>> = { "/paymentId": 404, "/requestKey": 409 };
+
+  test.each(byConstraint(requests))("%s", async (_id, accepted) => {
+    // A merchant may have only so many subscriptions; the payment belongs to one merchant.
+    const { token } = await givenMerchant(server);
+
+    for (const { name, constraint, call, outcomes } of accepted) {
+      const valid = call.operationId === "issueRefund" ? tokens.valid : token;
+      const answer = await sendCall(server.url, call, { ...tokens, valid });
+
+      const understood = outcomes.filter((status) => status < 300 || status === MEANINGS[constraint.at]);
+      expect(understood, `${name}: ${JSON.stringify(answer.body)}`).toContain(answer.status);
+      expect(published.faultsOf(call.operationId, answer), name).toEqual([]);
+    }
+  });
+
+  test("which leaves out only a URL of one character, because there is none", () => {
+    const bounds = [
+      "minLength",
+      "maxLength",
+      "minimum",
+      "maximum",
+      "exclusiveMinimum",
+      "minItems",
+      "maxItems",
+    ];
+    const tried = new Set(requests.map(({ constraint }) => constraint.id));
+    const onRequests = constraints.filter(
+      ({ side, keyword }) => side === "request" && bounds.includes(keyword),
+    );
+
+    const untried = onRequests
+      .filter(({ id }) => !tried.has(id))
+      .map(({ at, keyword }) => `${at} ${keyword}`);
+
+    expect(untried).toEqual(["/url minLength"]);
+  });
+});
