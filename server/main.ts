@@ -6,7 +6,7 @@ import { type RunningServer, startServer } from "./start.ts";
 import { DataDirLockedError } from "./storage/lock.ts";
 
 /** How long a stop may take, in milliseconds: more than calls and attempts in flight are given. */
-const STOP_LIMIT_MS = 9_500;
+const STOP_LIMIT_MS = 9_800;
 
 /** What to change when the system refuses something at the start, by what it refused. */
 const REMEDIES: Readonly<Record<string, string>> = {

@@ -44,7 +44,7 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-const DEFAULTS = { bodyTimeoutMs: 10_000, headTimeoutMs: 10_000, drainMs: 8_000, realNow: () => new Date() };
+const DEFAULTS = { bodyTimeoutMs: 10_000, headTimeoutMs: 10_000, drainMs: 7_000, realNow: () => new Date() };
 
 /** Opens the store, fills a sandbox, and listens. Rejects when a part can't start, and leaves nothing open then. */
 export async function startServer(config: Config, options: StartOptions): Promise<RunningServer> {

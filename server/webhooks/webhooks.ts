@@ -39,7 +39,7 @@ const PLACES = 256;
 const DEFAULTS: WebhookSettings = {
   leaseMs: 30_000,
   timeoutMs: 15_000,
-  drainMs: 8_000,
+  drainMs: 7_000,
   limits: { perSubscription: 16, perMerchant: 64, waiting: PLACES },
   resolve: lookup,
   authorities: undefined,

@@ -42,7 +42,7 @@ export function issueRefund(store: RefundStore, realNow: () => Date): Handler<"i
       if (!refund) return notFound();
       // The payment changed between load and save, so the decision is made again on what it is now.
     }
-    throw unavailable();
+    throw unavailable(new Error(`the payment changed under ${MAX_DECISIONS} decisions in a row`));
   };
 }
 
