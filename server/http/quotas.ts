@@ -80,6 +80,7 @@ export function createQuotas({ callsPerSecond, report, logger, nowMs = now }: Qu
     bucket.timer = undefined;
     bucket.reporting ??= tellOnce(merchant, bucket, share).finally(() => {
       bucket.reporting = undefined;
+      if (bucket.unreported > 0) reportSoon(merchant, bucket);
     });
     return bucket.reporting;
   }

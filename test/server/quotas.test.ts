@@ -1,5 +1,5 @@
 import { pino } from "pino";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { createQuotas, type Quota } from "../../server/http/quotas.ts";
 
 const logger = pino({ enabled: false });
@@ -68,6 +68,29 @@ describe("a quota of a hundred calls a second", () => {
 });
 
 describe("servers that share a quota", () => {
+  test("report every call in the end, also one that came while a report was under way", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+    const reports: number[] = [];
+    const report = async ({ calls }: { calls: number }) => {
+      reports.push(calls);
+      await answered;
+      return 0;
+    };
+    const take = createQuotas({ callsPerSecond: 100, report, logger });
+    const takeAll = (count: number) => Promise.all(Array.from({ length: count }, () => take("acme")));
+
+    await takeAll(5);
+    await vi.advanceTimersByTimeAsync(50); // the first report begins
+    await takeAll(3);
+    await vi.advanceTimersByTimeAsync(50); // the second has to wait for it
+    answer();
+    await vi.advanceTimersByTimeAsync(50);
+
+    expect(reports).toEqual([5, 3]);
+  });
+
   test("report calls together, and let none through that the reports of others forbid", async () => {
     const reports: number[] = [];
     let fullInMs = 0;
