@@ -80,12 +80,13 @@ async function tryOut(tool: Tool, url: string): Promise<Finding | undefined> {
 }
 
 async function compareGuide(findings: readonly Finding[]): Promise<void> {
-  const guide = await toGuide(findings);
-  if (values.write) await replaceFile(GUIDE, guide);
-  else if ((await readFile(GUIDE, "utf8")) !== guide) {
-    console.error(
-      "The guide says something else than was found: run npm run generators -- --write, and read the change.",
-    );
+  const [wanted, written] = [await toGuide(findings), await readFile(GUIDE, "utf8")];
+  if (values.write) await replaceFile(GUIDE, wanted);
+  else if (written !== wanted) {
+    const known = written.split("\n");
+    const found = wanted.split("\n").filter((line) => !known.includes(line));
+    console.error(`${["The guide does not say what was found:", ...found].join("\n")}`);
+    console.error("Run npm run generators -- --write, and read the change.");
     process.exitCode = 1;
   }
 }

@@ -1,10 +1,8 @@
 import type { Logger } from "pino";
 import type { AuthSettings } from "./config/auth.ts";
-import { type FindCaller, findByHash, rememberCallers } from "./http/authenticate.ts";
+import { type FindCaller, type FindToken, findByHash, rememberCallers } from "./http/authenticate.ts";
 import { createIssuerKeys, type IssuerKeysOptions } from "./http/issuer-keys.ts";
 import { verifyTokens } from "./http/tokens.ts";
-import type { Bound } from "./storage/bind.ts";
-import type { storage } from "./storage/storage.ts";
 
 /** How the bearers of access tokens are found (D18). */
 export interface Access {
@@ -16,9 +14,9 @@ export interface Access {
 }
 
 /** The sandbox looks up the tokens that it has issued itself. */
-export function sandboxAccess(store: Pick<Bound<typeof storage>, "findToken">): Access {
+export function sandboxAccess(findToken: FindToken): Access {
   return {
-    findCaller: findByHash(rememberCallers(store.findToken)),
+    findCaller: findByHash(rememberCallers(findToken)),
     ready: async () => {},
     keysAgeSeconds: () => undefined,
   };

@@ -5,8 +5,9 @@ import type { Config } from "./config.ts";
 import type { DomainClock } from "./domain/clock.ts";
 import { compileAnswerChecks } from "./http/answer-check.ts";
 import type { FindCaller } from "./http/authenticate.ts";
+import type { Admit } from "./http/backpressure.ts";
 import { checkReferences, checkTarget } from "./http/checks.ts";
-import { readContract } from "./http/contract.ts";
+import { type ContractDocument, readContract } from "./http/contract.ts";
 import { requireHost, requireLocalHost, trackRequests } from "./http/envelope.ts";
 import { handleErrors, notFound } from "./http/errors.ts";
 import { guardAnswers } from "./http/guard.ts";
@@ -41,9 +42,13 @@ export interface AppOptions {
   checkReady: () => Promise<void>;
   /** Does what is due now; resolves when all of it has happened. */
   runDue: () => Promise<void>;
+  /** Bounds how many calls use the store at a time. */
+  admit: Admit;
   isDraining: () => boolean;
   /** Milliseconds that a caller has to send a body. */
   bodyTimeoutMs: number;
+  /** Served instead of the published contract; to see what a changed one would do. */
+  document?: ContractDocument;
 }
 
 /** For answers that no browser shows; the docs pages have a policy of their own. */
@@ -64,10 +69,14 @@ const LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "::1"];
 
 /** Puts the server together: the one place that knows every part. */
 export async function createApp(options: AppOptions): Promise<Express> {
-  const { config, store, clock, targetPolicy, runDue, logger, checkReady, isDraining } = options;
-  const published = await readContract("openapi");
+  const { config, store, clock, targetPolicy, runDue, logger, checkReady, isDraining, admit } = options;
+  const published = options.document ?? (await readContract("openapi"));
   const sandbox = config.mode === "sandbox" ? await readContract("sandbox") : undefined;
-  const access: Pick<ApiOptions<never>, "findCaller" | "takeQuota" | "isDraining" | "bodyTimeoutMs"> = {
+  const access: Pick<
+    ApiOptions<never>,
+    "findCaller" | "takeQuota" | "admit" | "isDraining" | "bodyTimeoutMs"
+  > = {
+    admit,
     isDraining,
     findCaller: options.findCaller,
     takeQuota: limitRate(options),

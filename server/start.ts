@@ -6,6 +6,7 @@ import { ConfigError } from "./config/read.ts";
 import type { Config } from "./config.ts";
 import { type DomainClock, toDomainTime } from "./domain/clock.ts";
 import { startDueScan } from "./due-scan.ts";
+import { admitAtMost } from "./http/backpressure.ts";
 import type { IssuerKeysOptions } from "./http/issuer-keys.ts";
 import { createHttpServer } from "./http/server.ts";
 import { drain, listen, toUrl } from "./listening.ts";
@@ -44,6 +45,9 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
+/** About what the store does in a tenth of a second. */
+const MAX_CALLS_IN_FLIGHT = 256;
+
 const DEFAULTS = { bodyTimeoutMs: 10_000, headTimeoutMs: 10_000, drainMs: 7_000, realNow: () => new Date() };
 
 /** Opens the store, fills a sandbox, and listens. Rejects when a part can't start, and leaves nothing open then. */
@@ -63,9 +67,10 @@ export async function startServer(config: Config, options: StartOptions): Promis
     await prepareStore(config, store, clock);
     const encryptionKeys =
       config.encryptionKeys.length > 0 ? config.encryptionKeys : [await keepEncryptionKey(config.dataDir)];
+    const admit = admitAtMost(MAX_CALLS_IN_FLIGHT);
     const access =
       config.mode === "sandbox"
-        ? sandboxAccess(store)
+        ? sandboxAccess((tokenSha256) => admit(() => store.findToken(tokenSha256)))
         : productionAccess(requireAuth(config), { ...options.issuerKeys, logger, realNow });
     const { metrics, ...metricsServer } = await startMetrics(config, {
       backlog: async () => store.readBacklog(await clock.now()),
@@ -93,9 +98,16 @@ export async function startServer(config: Config, options: StartOptions): Promis
       await sender.dispatch();
     }, logger);
     opened.push(dueScan.stop);
-    const parts = { config, store, clock, encryptionKeys, targetPolicy, logger, metrics, bodyTimeoutMs };
     const app = await createApp({
-      ...parts,
+      config,
+      store,
+      clock,
+      encryptionKeys,
+      targetPolicy,
+      logger,
+      metrics,
+      bodyTimeoutMs,
+      admit,
       findCaller: access.findCaller,
       checkReady: async () => void (await Promise.all([database.ping(), access.ready()])),
       isDraining: () => draining,

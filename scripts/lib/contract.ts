@@ -31,7 +31,11 @@ export type Contract = {
 
 export function readContract(name: "openapi" | "sandbox"): Contract {
   const url = new URL(`../../openapi/generated/${name}.json`, import.meta.url);
-  const document: Node = JSON.parse(readFileSync(url, "utf8"));
+  return toContract(JSON.parse(readFileSync(url, "utf8")));
+}
+
+/** The contract that a bundled document makes. */
+export function toContract(document: Node): Contract {
   const operations = toOperations(document);
   const operation = (id: string) => {
     const found = operations.find((candidate) => candidate.id === id);
@@ -91,7 +95,7 @@ function createAnswerCheck(document: Node, operation: (id: string) => Operation)
       const [headerPointer, header] = locate(document, `${pointer}/headers/${toPointer(name)}`);
       const value = headers.get(name);
       if (value === null) return header?.required ? [`header ${name} is missing`] : [];
-      const numeric = typeOf(header) === "integer" && /^\d+$/.test(value);
+      const numeric = typeOf(header) === "integer" && /^-?\d+$/.test(value);
       return schemaFaults(`header ${name}`, `${headerPointer}/schema`, numeric ? Number(value) : value);
     });
     const type = headers.get("content-type")?.split(";")[0] ?? "";

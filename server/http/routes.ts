@@ -1,5 +1,6 @@
 import express, { type Request, type RequestHandler, type Response, type Router } from "express";
 import { authenticate, authorize, type Caller, type FindCaller } from "./authenticate.ts";
+import type { Admit } from "./backpressure.ts";
 import { allowAbsentBody, readBody, requireJson } from "./body.ts";
 import { type ContractDocument, type ContractOperation, operationsOf, scopesOf } from "./contract.ts";
 import { refuseWhile } from "./envelope.ts";
@@ -21,6 +22,7 @@ export interface ApiOptions<Ids extends OperationId> {
   ignoreUnknownQuery: boolean;
   findCaller: FindCaller;
   takeQuota: TakeQuota;
+  admit: Admit;
   isDraining: () => boolean;
   /** Milliseconds that a caller has to send a body. */
   bodyTimeoutMs: number;
@@ -65,7 +67,9 @@ function serve<Ids extends OperationId>(
     requireAcceptance,
     ...readBodyOf(operation, options.bodyTimeoutMs),
     validateCall(checkRequest, (body) => [...checkLiterals(places, body), ...check(body)]),
-    async (request, response) => sendReply(request, response, await handler(toCall(response))),
+    async (request, response) => {
+      sendReply(request, response, await options.admit(() => handler(toCall(response))));
+    },
   ];
 }
 

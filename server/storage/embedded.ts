@@ -1,8 +1,13 @@
+import { execFile as runFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { PGlite, types } from "@electric-sql/pglite";
 import { lockDataDir } from "./lock.ts";
+
+const execFile = promisify(runFile);
 
 /**
  * Opens the embedded PostgreSQL of a data folder, for this process alone.
@@ -35,16 +40,24 @@ async function makeFolder(folder: string): Promise<void> {
   }
 }
 
+/** A store for one process needs little to begin with; PostgreSQL's own 128 MB would be most of the server's memory. */
+const SETTINGS = ["shared_buffers=32MB", "wal_buffers=1MB"];
+
 async function openCluster(folder: string): Promise<PGlite> {
   if (!existsSync(folder)) await createCluster(folder);
-  return PGlite.create(folder, { parsers: { [types.INT8]: Number } });
+  return PGlite.create(folder, { parsers: { [types.INT8]: Number }, postgresqlconf: SETTINGS });
 }
 
-/** Beside its place and then moved there: a process killed while it creates one leaves nothing that looks complete. */
+/**
+ * Beside its place and then moved there: a process killed while it creates one leaves nothing that looks complete. In a
+ * process of its own, because creating takes as much memory again as the store itself, and would keep it.
+ */
 async function createCluster(folder: string): Promise<void> {
   const unfinished = `${folder}.unfinished`;
   await rm(unfinished, { recursive: true, force: true });
-  const pglite = await PGlite.create(unfinished);
-  await pglite.close();
+  await execFile(process.execPath, [
+    fileURLToPath(new URL("./create-cluster.ts", import.meta.url)),
+    unfinished,
+  ]);
   await rename(unfinished, folder);
 }

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { readContract } from "../../scripts/lib/contract.ts";
 import { createMock, type PrismServer } from "../../scripts/lib/prism.ts";
+import { messageTables, wrongRows } from "../../scripts/lib/table/check.ts";
 import { type Given, givenFullMerchant, givenMerchants } from "../../scripts/lib/table/given.ts";
 import { EXCEPTIONS, faultsOfMock } from "../../scripts/lib/table/mock.ts";
 import { faultsOfServer, sendRow } from "../../scripts/lib/table/send.ts";
@@ -47,5 +48,18 @@ describe("the table of calls", () => {
     const used = requestTable.flatMap(({ mock: exception = [] }) => exception);
 
     expect([...new Set(used)].toSorted()).toEqual(Object.keys(EXCEPTIONS).toSorted());
+  });
+});
+
+/** @decision D06 D07 D08 D09 D19 D21 D22 D23 */
+describe("the tables of answers and deliveries", () => {
+  test("have a name for each message", () => {
+    const names = Object.values(messageTables).flatMap((rows) => rows.map(({ name }) => name));
+
+    expect(names).toEqual([...new Set(names)]);
+  });
+
+  test("are decided by the document as the decisions say", () => {
+    expect([...wrongRows(contract, messageTables)]).toEqual([]);
   });
 });

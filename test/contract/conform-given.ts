@@ -45,3 +45,27 @@ export function failedIn({ results }: Report): string[] {
 export function notRunIn({ results }: Report): string[] {
   return results.filter(({ outcome }) => outcome === "not run").map(({ id }) => id);
 }
+
+/** The options as the command line says them. */
+export function toArguments(options: ConformOptions): string[] {
+  const { url, token, otherToken, secondToken, unscopedToken, payments, paymentKey, receiver } = options;
+  const texts = {
+    url,
+    token,
+    "other-token": otherToken,
+    "second-token": secondToken,
+    "unscoped-token": unscopedToken,
+    payments: Object.entries(payments)
+      .map(([kind, id]) => `${kind}=${id}`)
+      .join(","),
+    "payment-key": paymentKey,
+    receiver,
+    burst: options.burst,
+    sample: options.sample,
+    timeout: options.timeoutMs / 1000,
+    only: options.only.join(","),
+  };
+  const given = Object.entries(texts).filter(([, value]) => value !== undefined);
+  const flags = options.sandbox ? ["--sandbox"] : [];
+  return [...given.flatMap(([name, value]) => [`--${name}`, String(value)]), ...flags];
+}

@@ -73,7 +73,9 @@ function summaryOf(report: Report): string[] {
   return [
     ...(notRun > 0 && options.size > 0 ? [`To run what was not run, give ${[...options].join(", ")}.`] : []),
     ...(left > 0
-      ? [`${left} subscriptions of this run stay; a merchant can have 100. --receiver ends them.`]
+      ? [
+          `Subscriptions of this run that stay: ${left}. A merchant can have 100; with --receiver they are ended.`,
+        ]
       : []),
     `${calls} calls to ${url} in ${seconds.toFixed(1)} s`,
     `${passed} passed, ${failed} failed, ${notRun} not run`,

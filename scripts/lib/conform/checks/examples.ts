@@ -8,12 +8,6 @@ import { PAYMENT_KINDS, type PaymentKind } from "../options.ts";
 import { receiverOf } from "../receiver-of.ts";
 import { typedClientOf } from "../typed-client.ts";
 
-/** What an example shows, for those whose clause is not the one of the request's body. */
-const SOURCES: Readonly<Record<string, readonly string[]>> = {
-  issueRefund: ["7.3", "7.4"],
-  subscribeToWebhooks: ["8.3", "8.4", "5.1", "D05"],
-};
-
 /**
  * Every example of a request, sent with the typed client and through Prism: answered as the example of the same name says.
  * Keys are new, amounts are a cent, and payments are those that were given.
@@ -26,12 +20,22 @@ export function exampleChecks(contract: Contract): Check[] {
       operation.requests.map((example) => ({
         id: `example.${operation.id}.${example.name}`,
         name: `answers the example ${example.name} of ${operation.id} as the document says`,
-        sources: SOURCES[operation.id] ?? [],
+        sources: sourcesOf(operation, example),
         needs: needsOf(example),
         run: (kit) => sendExample(kit, operation, example),
       })),
     ),
   );
+}
+
+/** The clauses that the answer of an example shows. */
+function sourcesOf({ id, responses }: Operation, { name }: Example): string[] {
+  if (id === "subscribeToWebhooks") return ["8.4", "8.3", "5.1", "D05"];
+  const answer = responses.find((response) => response.name === name);
+  const shown = { PENDING: ["6.3"], AUTHORIZED: ["6.4"], TERMINAL_FAILED: ["6.5", "11.1"] };
+  const status = isJson(answer?.value) ? answer.value.paymentStatus : undefined;
+  const first = Object.entries(shown).find(([value]) => value === status)?.[1];
+  return [...(first ?? (answer?.status === 409 ? ["7.5", "D09"] : ["D08"])), "7.3", "7.4"];
 }
 
 function needsOf({ value }: Example): Need[] {

@@ -1,0 +1,97 @@
+import {
+  type AnswerRow,
+  breaks,
+  closed,
+  keeps,
+  refundErrorDetails,
+  returnedReference,
+  text,
+} from "./message.ts";
+import { GONE, type OperationId } from "./row.ts";
+
+const JSON_TYPE = { "Content-Type": "application/json" };
+
+/** A refund that is as it should be. */
+export const refund: AnswerRow = {
+  name: "a refund",
+  operation: "issueRefund",
+  status: 201,
+  headers: JSON_TYPE,
+  body: { paymentId: "rfd_1", paymentStatus: "PENDING", clientReferenceId: null },
+  allowed: true,
+};
+
+const errorDetails = { errorCode: "CUSTOMER_NOT_DEBITED", errorMessage: "x" };
+const failed: AnswerRow = {
+  ...refund,
+  name: "a failed refund",
+  body: { ...(refund.body as object), paymentStatus: "TERMINAL_FAILED", errorDetails },
+};
+
+const refunds: AnswerRow[] = [
+  refund,
+  failed,
+  ...closed(refund, "", ["paymentId", "paymentStatus", "clientReferenceId"]),
+  ...text(refund, "/paymentId", { max: 64 }),
+  ...keeps(refund, "/paymentStatus", { "is AUTHORIZED": "AUTHORIZED" }),
+  ...breaks(refund, "/paymentStatus", {
+    "is FAILED": "FAILED",
+    "is OTHER": "OTHER",
+    "is in small letters": "pending",
+    "is null": null,
+    "is TERMINAL_FAILED without errorDetails": "TERMINAL_FAILED",
+  }),
+  ...returnedReference(refund, "/clientReferenceId"),
+  ...breaks(refund, "/errorDetails", { "is there": errorDetails, "is null": null }),
+  ...breaks(failed, "/paymentStatus", { "is PENDING": "PENDING", "is AUTHORIZED": "AUTHORIZED" }),
+  ...refundErrorDetails(failed, "/errorDetails"),
+  ...["PAYMENT_NOT_REFUNDABLE", "PAYMENT_COVERED", "AMOUNT_EXCEEDS_REFUNDABLE", "TOLD_LATER"].flatMap(
+    (code) => keeps(failed, "/errorDetails/errorCode", { [`is ${code}`]: code }),
+  ),
+];
+
+/** A subscription that is as it should be. */
+export const subscription: AnswerRow = {
+  name: "a subscription",
+  operation: "subscribeToWebhooks",
+  status: 200,
+  headers: JSON_TYPE,
+  body: { subscriptionKey: "sub_1" },
+  allowed: true,
+};
+
+const subscriptions: AnswerRow[] = [
+  subscription,
+  ...closed(subscription, "", ["subscriptionKey"]),
+  ...text(subscription, "/subscriptionKey", { max: 64 }),
+];
+
+/** Statuses that an operation has none of, with a body that another status has. */
+const elsewhere: Readonly<Record<OperationId, readonly number[]>> = {
+  issueRefund: [200, 202, 204, 301, 402, 405, 410, 418, 422, 501, 502, 504],
+  subscribeToWebhooks: [201, 202, 204, 301, 402, 404, 405, 410, 418, 422, 501, 502, 504],
+};
+const undocumented = [refund, subscription].flatMap((row) =>
+  elsewhere[row.operation].map((status) => ({
+    ...row,
+    name: `${row.name} as ${status}`,
+    status,
+    allowed: false,
+  })),
+);
+
+const wrongTypes = [refund, subscription].flatMap((row) =>
+  ["text/plain", "text/html", "application/xml", "application/problem+json", undefined].map((type) => ({
+    ...row,
+    name: `${row.name} as ${type}`,
+    headers: type === GONE ? {} : { "Content-Type": type },
+    allowed: false,
+  })),
+);
+
+export const successRows: readonly AnswerRow[] = [
+  ...refunds,
+  ...subscriptions,
+  ...undocumented,
+  ...wrongTypes,
+];

@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { post, startTestServer } from "../helpers/server.ts";
+import { type Problem, refundOf } from "./given.ts";
+
+const ADMITTED = 256;
+const EXCESS = 100;
+
+/** @decision D08 */
+test("more calls than the store takes are told at once to come again, and the others are served", async () => {
+  await using server = await startTestServer();
+  const refund = () => post<Problem>(server.url, "/v1/refunds", refundOf("pay_settled"));
+  await refund(); // from now on the caller is known
+  let finish = () => {};
+  const busy = server.database.db
+    .transaction()
+    .execute(() => new Promise<void>((resolve) => (finish = resolve)));
+
+  let answered = 0;
+  const statuses: number[] = [];
+  const refusals: Problem[] = [];
+  await Promise.all(
+    Array.from({ length: ADMITTED + EXCESS }, async () => {
+      const { status, headers, body } = await refund();
+      statuses.push(status);
+      if (status === 503) refusals.push({ ...body, retryAfter: headers.get("retry-after") } as Problem);
+      answered += 1;
+      if (answered === EXCESS) finish(); // while the store is busy, nobody but they can have an answer
+    }),
+  );
+
+  await busy;
+  expect(statuses.slice(0, EXCESS)).toEqual(Array(EXCESS).fill(503));
+  expect(statuses.slice(EXCESS)).toEqual(Array(ADMITTED).fill(201));
+  for (const refusal of refusals) {
+    expect(refusal).toMatchObject({ retryAfter: "1", errorDetails: { errorCode: "UNAVAILABLE" } });
+  }
+});
