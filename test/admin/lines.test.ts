@@ -32,6 +32,22 @@ describe("the lines of a stream", () => {
     ]);
   });
 
+  test("take no memory when they never end", async () => {
+    const megabyte = 1024 * 1024;
+    let most = 0;
+    async function* oneLine() {
+      for (let count = 0; count < 256; count += 1) {
+        most = Math.max(most, process.memoryUsage().arrayBuffers);
+        yield Buffer.alloc(megabyte, "x");
+      }
+    }
+    const before = process.memoryUsage().arrayBuffers;
+
+    for await (const { bytes } of readLines(oneLine(), 10)) expect(bytes).toBeUndefined();
+
+    expect((most - before) / megabyte).toBeLessThan(128);
+  });
+
   test("are read no faster than they are taken", async () => {
     let given = 0;
     async function* endless() {
