@@ -20,7 +20,7 @@ const USAGE = `npm run fuzz -- [--runs 10000] [--seed 1] [--lanes 4] [--levels v
   --path    where to begin, as a failure prints it; with --lanes 1
 `;
 
-const PROGRESS_MS = 5_000;
+const PROGRESS_MS = 10_000;
 
 const { values } = parseArgs({
   options: {

@@ -3,7 +3,7 @@ import { type Connection, connectEmbedded, connectPool } from "./connection.ts";
 import { openEmbedded } from "./embedded.ts";
 import { migrateToLatest } from "./migrate.ts";
 import { createPool } from "./pool.ts";
-import { preparing } from "./prepared.ts";
+import { createPreparing, toPreparedPool } from "./prepared.ts";
 import type { Store, Tables } from "./tables.ts";
 
 /** How the connections of a pool are used. */
@@ -58,8 +58,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 
 function openPostgres(databaseUrl: string, onConnectionError: (error: Error) => void = () => {}): Database {
   const pool = createPool(databaseUrl, onConnectionError);
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: preparing(pool) }) });
-  const connection = connectPool(pool, databaseUrl, onConnectionError);
+  const run = createPreparing();
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: toPreparedPool(pool, run) }) });
+  const connection = connectPool({ pool, run, connectionString: databaseUrl, onConnectionError });
   const poolUsage = () => {
     const { totalCount, idleCount: idle, waitingCount: waiting } = pool;
     return { inUse: totalCount - idle, idle, waiting };

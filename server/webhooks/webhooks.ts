@@ -12,6 +12,7 @@ import {
 } from "../storage/delivery-attempts.ts";
 import { freeLeases } from "../storage/delivery-claims.ts";
 import { makeAttempt } from "./attempt.ts";
+import { createConnections } from "./connections.ts";
 import { createTurns, createWake, dispatch } from "./dispatcher.ts";
 import type { Resolve } from "./lookup.ts";
 import { createPlaces } from "./places.ts";
@@ -73,6 +74,7 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
   const stopping = new AbortController();
   const abandoned = new AbortController();
   const places = createPlaces(PLACES);
+  const connections = createConnections();
 
   // Nobody else is at work on the embedded store: whatever was in hand belongs to a process that is gone.
   if (embedded) await freeLeases(db, { all: true });
@@ -91,6 +93,7 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
         policy: parts.policy,
         encryptionKeys: parts.encryptionKeys,
         realNow: clock.realNow,
+        connections,
         signal: abandoned.signal,
       });
       if (abandoned.signal.aborted && result.status === null) await releaseClaim(db, attempt);
@@ -123,7 +126,7 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
       stopping.abort();
       stopWaking();
       const timer = setTimeout(() => abandoned.abort(), drainMs);
-      const steps = [listening.close, queue.stopWork, places.empty, takeTurn, queue.stop];
+      const steps = [listening.close, queue.stopWork, places.empty, connections.close, takeTurn, queue.stop];
       for (const step of steps) {
         // Without a database some steps fail; those after it let go of other things.
         await step().catch((error: unknown) => logger.warn({ err: error }, "webhooks did not stop in order"));
