@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cp, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { pino } from "pino";
 import { inject, onTestFinished } from "vitest";
 import { readConfig } from "../../server/config.ts";
+import { createLogger } from "../../server/logger.ts";
 import { type RunningServer, type StartOptions, startServer } from "../../server/start.ts";
 import { createResolver } from "./resolver.ts";
 import { makeTempDir } from "./temp-dir.ts";
@@ -37,7 +37,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const { env, dataDir: givenDir, ...startOptions } = options;
   const { dataDir, remove } = await prepareDataDir(givenDir);
   const logLines: string[] = [];
-  const logger = pino({ level: "trace" }, { write: (line) => logLines.push(line) });
+  const logger = createLogger("trace", { write: (line: string) => void logLines.push(line) });
   try {
     const config = readConfig({ PORT: "0", DATA_DIR: dataDir, ...env });
     const webhooks = { resolve: createResolver(), ...startOptions.webhooks };
@@ -75,13 +75,21 @@ export type ServerProcess = AsyncDisposable & {
   readonly exit: Promise<Exit>;
 };
 
+/** The curl line is the last thing that a sandbox prints, and a newline ends it. */
+const SANDBOX_READY = /curl .*\n/;
+
+export type SpawnOptions = {
+  readonly env?: Settings;
+  readonly dataDir?: string;
+  /** What it prints when it is ready. */
+  readonly ready?: RegExp;
+};
+
 /**
  * Runs `node server/main.ts` until it has printed its address; for use inside a test, whose end it does not outlive.
  * Rejects with what it said when it ends before that.
  */
-export async function spawnServer(
-  options: { readonly env?: Settings; readonly dataDir?: string } = {},
-): Promise<ServerProcess> {
+export async function spawnServer(options: SpawnOptions = {}): Promise<ServerProcess> {
   const { dataDir, remove } = await prepareDataDir(options.dataDir);
   const { child, exit, output } = launch({ PORT: "0", DATA_DIR: dataDir, ...options.env });
   const dispose = async () => {
@@ -92,8 +100,8 @@ export async function spawnServer(
   // A test that runs out of time disposes of nothing itself.
   onTestFinished(dispose);
   try {
-    const welcome = await untilPrinted(child, exit, output);
-    const url = /https?:\/\/[^/\s]+/.exec(welcome)?.[0] ?? "";
+    const welcome = await untilPrinted(child, exit, output, options.ready ?? SANDBOX_READY);
+    const url = /https?:\/\/[^/\s"]+/.exec(welcome)?.[0] ?? "";
     const kill = (signal: NodeJS.Signals) => void child.kill(signal);
     return { url, welcome, dataDir, kill, exit, [Symbol.asyncDispose]: dispose };
   } catch (error) {
@@ -127,16 +135,16 @@ function launch(env: Settings) {
   return { child, exit, output };
 }
 
-/** The curl line is the last thing it prints, and a newline ends it. */
 async function untilPrinted(
   child: ChildProcess,
   exit: Promise<Exit>,
   output: { stdout: string },
+  ready: RegExp,
 ): Promise<string> {
   const ended = exit.then((end) => {
     throw new Error(`the server ended with ${end.code ?? end.signal}: ${end.stderr}`);
   });
-  while (!/curl .*\n/.test(output.stdout)) {
+  while (!ready.test(output.stdout)) {
     await Promise.race([ended, child.stdout && once(child.stdout, "data")]);
   }
   ended.catch(() => {});
