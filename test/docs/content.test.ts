@@ -71,6 +71,7 @@ describe("the docs page", () => {
     expect(watched).toEqual({ requests: [], faults: [] });
   });
 
+  /** @decision D00 */
   test("shows the source of a field as badges, and each leads to what it names", async () => {
     await goTo(page, "#/refunds/issuerefund");
     const badge = page.getByRole("link", { name: "specified 2.6" }).filter({ visible: true }).first();
@@ -85,6 +86,7 @@ describe("the docs page", () => {
     await headingOf(page, "D14 Characters of softDescriptor").waitFor();
   });
 
+  /** @decision D01 @decision D02 */
   test("explains the misspelling and the two names of the failure state where they occur", async () => {
     await goTo(page, "#/refunds/issuerefund");
 
@@ -95,6 +97,7 @@ describe("the docs page", () => {
     await page.getByText("The failure state, called FAILED in the interface's text,").first().waitFor();
   });
 
+  /** @decision D17 */
   test("draws the states, and says the same in words", async () => {
     await goTo(page, "#/states");
     const drawing = page.getByRole("img", {
