@@ -59,6 +59,18 @@ describe("the docs page", () => {
     expect({ ...watched, requests: outside }).toEqual({ requests: [fileOf("index.html")], faults: [] });
   });
 
+  test("shows its first part without JavaScript, and leads to the plain text", async () => {
+    await using context = await site.browser.newContext({ javaScriptEnabled: false });
+    const page = await context.newPage();
+    await page.goto(site.url);
+
+    await page.getByRole("heading", { name: "Refunds and webhooks (1.0.0)" }).waitFor();
+    await page.locator(".no-script").getByRole("link", { name: "the reference" }).click();
+
+    expect(page.url()).toBe(`${site.url}reference.md`);
+    await page.getByText("### Issue a refund").waitFor();
+  });
+
   test("reports nothing about its readers, which the same page does with the switch turned", async () => {
     const silent = (await readBuilt("index.html")).toString();
     const talking = silent.replace('"disableTelemetry":true', '"disableTelemetry":false');
