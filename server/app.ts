@@ -14,7 +14,7 @@ import { guardAnswers } from "./http/guard.ts";
 import { issueRefund } from "./http/handlers/issue-refund.ts";
 import { subscribeToWebhooks } from "./http/handlers/subscribe-to-webhooks.ts";
 import type { Handler, Handlers, PublishedId, SandboxId } from "./http/operations.ts";
-import { createPages, createSandboxPages } from "./http/pages.ts";
+import { createPages } from "./http/pages.ts";
 import { createProbes } from "./http/probes.ts";
 import { createQuotas } from "./http/quotas.ts";
 import { createRateLimit, type TakeQuota, unlimited } from "./http/rate-limit.ts";
@@ -117,7 +117,6 @@ export async function createApp(options: AppOptions): Promise<Express> {
   }
   app.use(createProbes({ checkReady, isDraining }));
   app.use(await createPages());
-  if (sandbox) app.use(await createSandboxPages());
   app.use(notFound);
   app.use(handleErrors(logger, isUnavailable));
   return app;

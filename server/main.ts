@@ -67,7 +67,7 @@ function welcome(url: string): string {
 Sandbox ready.
 
   API           ${url}/v1
-  Docs          ${url}/docs  ${url}/docs/sandbox
+  Docs          ${url}/docs
   Contract      ${url}/openapi.json  ${url}/openapi.yaml
   Health        ${url}/healthz  ${url}/readyz
   Access token  sandbox_${merchant}

@@ -1,41 +1,56 @@
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import express, { type RequestHandler, type Router } from "express";
 import Negotiator from "negotiator";
 import { refuseMethod } from "./probes.ts";
 import { ProblemError } from "./problem.ts";
 
 const ROOT = new URL("../../", import.meta.url);
+const DIST = new URL("docs/dist/", ROOT);
 const ENCODINGS = { br: ".br", gzip: ".gz", identity: "" } as const;
 
-/** Serves what people and generators read: the docs page, and the contract as JSON and YAML. */
+/** Serves what people and generators read: the docs, and the contract as JSON and YAML. */
 export async function createPages(): Promise<Router> {
   const router = express.Router({ caseSensitive: true, strict: true });
-  router.get("/openapi.json", await serveText("openapi/generated/openapi.json", "application/json"));
-  router.get("/openapi.yaml", await serveText("openapi/generated/openapi.yaml", "application/yaml"));
-  router.get("/docs", await serveDocs("index.html"));
-  router.all(["/openapi.json", "/openapi.yaml", "/docs"], refuseMethod);
+  router.get(
+    "/openapi.json",
+    await serveText(new URL("openapi/generated/openapi.json", ROOT), "application/json"),
+  );
+  router.get(
+    "/openapi.yaml",
+    await serveText(new URL("openapi/generated/openapi.yaml", ROOT), "application/yaml"),
+  );
+  // The page names the plain text beside it by relative addresses, as it does when it is read from a file.
+  router.get("/docs", (_request, response) => response.redirect(308, "/docs/"));
+  router.get("/docs/", await serveDocs());
+  for (const name of await listTexts()) {
+    router.get(`/docs/${name}`, await serveText(new URL(name, DIST), typeOf(name)));
+  }
+  router.all(["/openapi.json", "/openapi.yaml", "/docs", "/docs/"], refuseMethod);
   return router;
 }
 
-/** The docs page of the sandbox's own calls. */
-export async function createSandboxPages(): Promise<Router> {
-  const router = express.Router({ caseSensitive: true, strict: true });
-  router.get("/docs/sandbox", await serveDocs("sandbox.html"));
-  router.all("/docs/sandbox", refuseMethod);
-  return router;
+/** The plain text that is built beside the page, and its drawings: these names and no others are served. */
+async function listTexts(): Promise<string[]> {
+  const names = await readdir(DIST).catch(() => []);
+  return names.filter((name) => /^[\w-]+\.(md|txt|svg)$/.test(name));
 }
 
-async function serveText(path: string, type: string): Promise<RequestHandler> {
-  const text = await readFile(new URL(path, ROOT));
+/** Markdown goes as plain text, which every browser shows; some would save `text/markdown` to a file. */
+function typeOf(name: string): string {
+  return name.endsWith(".svg") ? "image/svg+xml" : "text/plain; charset=utf-8";
+}
+
+async function serveText(file: URL, type: string): Promise<RequestHandler> {
+  const text = await readFile(file);
   return (_request, response) => {
     response.type(type).send(text);
   };
 }
 
 /** The page is compressed when it is built; its policy allows the scripts that are in it and nothing from elsewhere. */
-async function serveDocs(name: string): Promise<RequestHandler> {
-  const page = await readPage(name);
+async function serveDocs(): Promise<RequestHandler> {
+  const page = await readPage();
   if (!page) return docsMissing;
   const policy = contentSecurityPolicy(page.identity.toString("utf8"));
   return (request, response) => {
@@ -53,8 +68,8 @@ function preferredEncoding(request: express.Request): Encoding {
   return (["br", "gzip"] as const).find((encoding) => accepted.includes(encoding)) ?? "identity";
 }
 
-async function readPage(name: string): Promise<Record<Encoding, Buffer> | undefined> {
-  const read = (encoding: Encoding) => readFile(new URL(`docs/dist/${name}${ENCODINGS[encoding]}`, ROOT));
+async function readPage(): Promise<Record<Encoding, Buffer> | undefined> {
+  const read = (encoding: Encoding) => readFile(new URL(`index.html${ENCODINGS[encoding]}`, DIST));
   try {
     return { br: await read("br"), gzip: await read("gzip"), identity: await read("identity") };
   } catch (error) {

@@ -1,53 +1,50 @@
 import { readFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { buildDocs, isDocsCurrent } from "../../scripts/docs.ts";
-import { contentSecurityPolicy } from "../../server/http/pages.ts";
+import { launchBrowser, type TestBrowser } from "../helpers/browser.ts";
+import { startTestServer } from "../helpers/server.ts";
 
 const DIST = new URL("../../docs/dist/", import.meta.url);
 
-/** A built page, as itself and compressed. */
-export interface BuiltPage {
-  html: Buffer;
-  br: Buffer;
-  gz: Buffer;
-}
-
-/** Where a page stands that is read without a server. */
+/** Where a file of the site stands that is read without a server. */
 export function fileOf(name: string): string {
   return new URL(name, DIST).href;
 }
 
-/** The page as `npm start` has it, built where it is stale. */
-export async function readBuiltPage(name: string): Promise<BuiltPage> {
+/** A file of the site as `npm start` has it, built where it is stale. */
+export async function readBuilt(name: string): Promise<Buffer> {
   if (!(await isDocsCurrent())) await buildDocs();
-  const [html, br, gz] = await Promise.all(
-    ["", ".br", ".gz"].map((ending) => readFile(new URL(name + ending, DIST))),
-  );
-  if (!html || !br || !gz) throw new Error("The build left out a file.");
-  return { html, br, gz };
+  return readFile(new URL(name, DIST));
 }
 
-/** Serves the page at `/docs` alone, as the server does: compressed, under the same policy. */
-export async function servePage({ html, br }: BuiltPage): Promise<{ url: string } & AsyncDisposable> {
-  const policy = contentSecurityPolicy(html.toString());
-  const server = createServer((request, response) => {
-    if (request.url !== "/docs") return response.writeHead(404).end();
-    response.setHeader("Content-Type", "text/html; charset=utf-8");
-    response.setHeader("Content-Encoding", "br");
-    response.setHeader("Content-Security-Policy", policy);
-    return response.end(br);
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}/docs`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+/** The site in a browser, served by the real server under its policy. */
+export type OpenSite = AsyncDisposable & {
+  readonly browser: TestBrowser["browser"];
+  /** Of the page, without a place in it. */
+  readonly url: string;
+};
+
+export async function openSite(): Promise<OpenSite> {
+  await readBuilt("index.html");
+  const server = await startTestServer();
+  const { browser, close } = await launchBrowser();
+  const dispose = async () => {
+    await close();
+    await server.close();
   };
+  return { browser, url: `${server.url}/docs/`, [Symbol.asyncDispose]: dispose };
+}
+
+/** Goes to a place in the page that is open, as a link in it does. */
+export async function goTo(page: Page, route: string): Promise<void> {
+  await page.evaluate((hash) => location.assign(hash), route);
+}
+
+/** A heading's name begins with that of the link in it; that of an event ends in a tag. */
+export function headingOf(page: Page, name: string): Locator {
+  return page.getByRole("heading", {
+    name: new RegExp(`${name.replaceAll(/[.()]/g, "\\$&")}(\\s*Webhook)?$`),
+  });
 }
 
 export interface Watched {

@@ -1,27 +1,38 @@
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { withTempDir } from "./files.ts";
-import { runRedocly } from "./redocly.ts";
-
-/** The pages, and the bundle that each shows. */
-export const PAGES = [
-  { contract: "openapi/generated/openapi.yaml", page: "docs/dist/index.html" },
-  { contract: "openapi/generated/sandbox.yaml", page: "docs/dist/sandbox.html" },
-] as const;
+import { withTempDir } from "../files.ts";
+import { ROOT, runRedocly } from "../redocly.ts";
+import { SAMPLE_LANGUAGES } from "./samples.ts";
 
 const TEMPLATE = "docs/template.hbs";
+const STYLES = "docs/site.css";
 
-/** What the pages are built from, beside the tool and the scripts. */
-export const PAGE_SOURCES = [...PAGES.map(({ contract }) => contract), TEMPLATE];
+/** What a page is built from, beside its document. */
+export const PAGE_PARTS = [TEMPLATE, STYLES];
 
-const OPTIONS = { disableTelemetry: true, maxDisplayedEnumValues: 20, schemasExpansionLevel: 1 };
+const OPTIONS = {
+  disableTelemetry: true,
+  maxDisplayedEnumValues: 20,
+  schemasExpansionLevel: 1,
+  // Redoc shows samples in the languages that it knows by their labels, and drops the others.
+  codeSamples: { languages: [...SAMPLE_LANGUAGES, { lang: "Payload" }] },
+};
 
-/** Renders a contract as one HTML page that needs nothing from elsewhere and tells nobody who reads it. */
-export async function renderPage(contract: string): Promise<string> {
+/** Renders a document as one HTML page that needs nothing from elsewhere and tells nobody who reads it. */
+export async function renderPage(document: unknown): Promise<string> {
   const html = await withTempDir(async (folder) => {
-    const output = join(folder, "index.html");
-    const options = ["--template", TEMPLATE, "--openapi", JSON.stringify(OPTIONS), "--output", output];
-    await runRedocly(["build-docs", contract, "--inlineBundle", ...options]);
+    const [source, template, output] = ["document.json", "template.hbs", "index.html"].map((name) =>
+      join(folder, name),
+    ) as [string, string, string];
+    const styles = await readFile(join(ROOT, STYLES), "utf8");
+    const frame = await readFile(join(ROOT, TEMPLATE), "utf8");
+    await writeFile(source, JSON.stringify(document));
+    await writeFile(
+      template,
+      frame.replace("{{{styles}}}", () => styles),
+    );
+    const options = ["--template", template, "--openapi", JSON.stringify(OPTIONS), "--output", output];
+    await runRedocly(["build-docs", source, "--inlineBundle", ...options]);
     return readFile(output, "utf8");
   });
   return finishPage(html);

@@ -1,0 +1,95 @@
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { join, posix } from "node:path";
+import { ROOT } from "../redocly.ts";
+import { type Heading, headingsOf, splitTitle } from "./markdown.ts";
+import { operationInFile } from "./operations.ts";
+import { GROUPS, type PageSource } from "./site.ts";
+
+/** A page as it was written: links name files of the repository. */
+export type Page = PageSource & {
+  readonly title: string;
+  readonly body: string;
+  readonly headings: readonly PlacedHeading[];
+};
+
+export type PlacedHeading = Heading & {
+  /** Where the heading is on the site, after `#/`. */
+  readonly route: string;
+  /** The last part of the route. */
+  readonly id: string;
+};
+
+/** Reads every page of the site. */
+export async function readPages(): Promise<Page[]> {
+  const sources = await listSources();
+  return Promise.all(
+    sources.map(async (source) => {
+      const { title = source.title, body } = splitTitle(await readFile(join(ROOT, source.file), "utf8"));
+      if (title === undefined) throw new Error(`${source.file} has no title.`);
+      return { ...source, title: source.title ?? title, body, headings: placeHeadings(source, body) };
+    }),
+  );
+}
+
+/** The menu shows at most two levels below a page: chapters and what is in them, or all headings in one list. */
+function placeHeadings({ slug, file, chapters }: PageSource, body: string): PlacedHeading[] {
+  let chapter = slug;
+  const placed = headingsOf(body).map((heading) => {
+    const id = toId(heading);
+    const isChapter = chapters && heading.level === 2;
+    const route = isChapter ? `${slug}/${id}` : `${chapter}/${id}`;
+    if (isChapter) chapter = route;
+    return { ...heading, id, route };
+  });
+  const routes = placed.map(({ route }) => route);
+  const twice = routes.find((route, index) => routes.indexOf(route) < index);
+  if (twice !== undefined) throw new Error(`${file} has two headings at ${twice}.`);
+  return placed;
+}
+
+/** Short for what is numbered: `2.7`, `d07`, and `2` for a chapter. */
+function toId({ text, anchor }: Heading): string {
+  const [, number] = /^(\d+(?:\.\d+)?|D\d{2}[a-z]?) /.exec(text) ?? [];
+  return number?.toLowerCase() ?? anchor;
+}
+
+/** The sources that there are. A guide that no list has would be read by nobody, so it is a fault. */
+export async function listSources(): Promise<PageSource[]> {
+  const sources = GROUPS.flatMap(({ pages }) => pages);
+  const guides = (await readdir(join(ROOT, "docs/guides"))).filter((name) => name.endsWith(".md"));
+  const unlisted = guides.filter((name) => !sources.some(({ file }) => file === `docs/guides/${name}`));
+  if (unlisted.length > 0) throw new Error(`scripts/lib/docs/site.ts does not list ${unlisted.join(", ")}.`);
+  return sources.filter(({ file }) => existsSync(join(ROOT, file)));
+}
+
+/** Where a link of a page leads. */
+export type Target =
+  | { readonly kind: "page"; readonly page: Page; readonly heading?: PlacedHeading }
+  | { readonly kind: "operation"; readonly id: string }
+  /** A file that the build makes. */
+  | { readonly kind: "built"; readonly name: string }
+  | { readonly kind: "outside" }
+  /** A file of the repository that is not on the site. */
+  | { readonly kind: "unpublished" };
+
+const BUILT = ["docs/reference.md", "docs/llms.txt", "docs/states.svg"];
+
+/** Finds where a link in a file leads. Fails on a file or a heading that does not exist. */
+export function findTarget(pages: readonly Page[], from: string, address: string): Target {
+  if (/^https?:/.test(address)) return { kind: "outside" };
+  if (address.startsWith("operation:")) return { kind: "operation", id: address.slice("operation:".length) };
+  const [path = "", anchor] = address.split("#");
+  const file = path === "" ? from : posix.join(posix.dirname(from), path);
+  if (/^openapi\/(sandbox\/)?(paths|webhooks)\//.test(file))
+    return { kind: "operation", id: operationInFile(file, anchor) };
+  if (BUILT.includes(file)) return { kind: "built", name: posix.basename(file) };
+  const page = pages.find((candidate) => candidate.file === file);
+  if (!page && !existsSync(join(ROOT, file)))
+    throw new Error(`${from} links to ${address}, which does not exist.`);
+  if (!page) return { kind: "unpublished" };
+  if (anchor === undefined) return { kind: "page", page };
+  const heading = page.headings.find((candidate) => candidate.anchor === anchor);
+  if (!heading) throw new Error(`${from} links to ${address}, which is no heading.`);
+  return { kind: "page", page, heading };
+}

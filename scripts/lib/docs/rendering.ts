@@ -1,0 +1,124 @@
+import { join } from "node:path";
+import { type Contract, readContract } from "../contract.ts";
+import { ROOT } from "../redocly.ts";
+import type { Source } from "./badges.ts";
+import { type Heading, mapHeadings, mapLinks, plainFences, toAnchor, withoutComments } from "./markdown.ts";
+import { createFindOperation, type DocumentedOperation, type FindOperation } from "./operations.ts";
+import { findTarget, type Page, type PlacedHeading, readPages } from "./pages.ts";
+import { type Release, readReleases } from "./releases.ts";
+
+/** Everything that the site is made from. */
+export type Site = {
+  readonly published: Contract;
+  readonly sandbox: Contract;
+  readonly pages: readonly Page[];
+  readonly findOperation: FindOperation;
+  readonly releases: readonly Release[];
+};
+
+export async function readSite(): Promise<Site> {
+  const [published, sandbox] = [readContract("openapi"), readContract("sandbox")];
+  const findOperation = createFindOperation([published.document, sandbox.document]);
+  const [released, current] = ["openapi/released", "openapi/generated/openapi.yaml"].map((path) =>
+    join(ROOT, path),
+  ) as [string, string];
+  const [pages, releases] = await Promise.all([readPages(), readReleases(released, current)]);
+  return { published, sandbox, pages, findOperation, releases };
+}
+
+/** How a form of the site names its places. */
+export type Rendering = {
+  /** The address of a page, or of a heading in it. */
+  page(page: Page, heading?: PlacedHeading): string;
+  operation(operation: DocumentedOperation): string;
+  /** The address of another file of the site. */
+  file(name: string): string;
+  /** Links to what the sources name. */
+  badges(sources: readonly Source[]): string;
+  heading(page: Page, heading: PlacedHeading): string;
+  /** Whether drawings stand in the text or beside it. */
+  readonly drawings: "inline" | "files";
+};
+
+/** The one HTML page: places are routes after `#`. */
+export function createPageRendering(site: Site): Rendering {
+  const address = (page: Page, heading?: PlacedHeading) => `#/${heading?.route ?? page.slug}`;
+  return {
+    page: address,
+    operation: ({ tags, operationId }) => `#/${tags[0]}/${operationId}`.toLowerCase(),
+    file: (name) => name,
+    badges(sources) {
+      const links = sources.map((source) => {
+        const { page, heading, label } = findSource(site, source);
+        const title = heading.text.replaceAll(/[`"&<>]/g, "");
+        return `<a class="source ${source.kind}" href="${address(page, heading)}" title="${title}">${label}</a>`;
+      });
+      return `<span class="sources">${links.join(" ")}</span>`;
+    },
+    heading({ chapters }, { level, text, id }) {
+      // Redoc nests in its menu below first-level headings only.
+      const marks = "#".repeat(chapters && level === 2 ? 1 : level);
+      return `${marks} ${text} {% id="${id}" %}`;
+    },
+    drawings: "inline",
+  };
+}
+
+/** Markdown files beside each other. */
+export function createFileRendering(site: Site): Rendering {
+  const address = (page: Page, heading?: PlacedHeading) =>
+    `${page.slug}.md${heading ? `#${heading.anchor}` : ""}`;
+  return {
+    page: address,
+    operation: ({ summary }) => `reference.md#${toAnchor(summary)}`,
+    file: (name) => name,
+    badges(sources) {
+      const links = sources.map((source) => {
+        const { page, heading, label } = findSource(site, source);
+        return `[${label}](${address(page, heading)})`;
+      });
+      return `(${links.join(", ")})`;
+    },
+    heading: (_, { level, text }: Heading) => `${"#".repeat(level)} ${text}`,
+    drawings: "files",
+  };
+}
+
+function findSource({ pages }: Site, source: Source) {
+  const [slug, id] =
+    source.kind === "specified" ? ["interface", source.clause] : ["decisions", source.decision];
+  const page = pages.find((candidate) => candidate.slug === slug);
+  const heading = page?.headings.find((candidate) => candidate.id === id.toLowerCase());
+  if (!page || !heading) throw new Error(`There is no heading ${id} for a badge to link to.`);
+  return { page, heading, label: `${source.kind} ${id}` };
+}
+
+/** Renders the text of a page whose gaps are filled. */
+export function renderBody(site: Site, page: Page, body: string, rendering: Rendering): string {
+  let next = 0;
+  const placed = mapHeadings(body, (heading) => {
+    const own = page.headings[next++];
+    if (own?.text !== heading.text) throw new Error(`${page.file} has its headings in another order.`);
+    return rendering.heading(page, own);
+  });
+  return renderLinks(site, page.file, plainFences(withoutComments(placed)), rendering);
+}
+
+/** Turns the links between files of the repository into links within the site; what is not on the site is only named. */
+export function renderLinks(site: Site, file: string, markdown: string, rendering: Rendering): string {
+  return mapLinks(markdown, (text, address) => {
+    const target = findTarget(site.pages, file, address);
+    switch (target.kind) {
+      case "outside":
+        return `[${text}](${address})`;
+      case "unpublished":
+        return text;
+      case "built":
+        return `[${text}](${rendering.file(target.name)})`;
+      case "operation":
+        return `[${text}](${rendering.operation(site.findOperation(target.id))})`;
+      case "page":
+        return `[${text}](${rendering.page(target.page, target.heading)})`;
+    }
+  });
+}

@@ -1,0 +1,52 @@
+import { stripVTControlCharacters } from "node:util";
+import type { Diff } from "../diff/diff.ts";
+import type { StepResult } from "../steps.ts";
+import { type Pair, routeOf, tableOf } from "./changes.ts";
+
+/** What a reviewer of a change of the contract wants to know. */
+export type Review = {
+  readonly diff: Diff;
+  readonly contracts: Pair;
+  readonly lint: StepResult;
+  /** From 0 to 100, by the measure of the tool itself. */
+  readonly score: number;
+  /** Absent when it was not asked for. */
+  readonly mutation?: StepResult;
+  /** What the traceability page says at its top, and what keeps it from being a proof. */
+  readonly coverage: { readonly summary: string; readonly faults: readonly string[] };
+};
+
+/** The page of a review, in Markdown that names places of the site by their routes. */
+export function renderReview(review: Review): string {
+  const { changes } = review.diff;
+  return [
+    renderVerdict(review),
+    "## Changes",
+    changes.length === 0 ? "None." : tableOf(changes, review.contracts, routeOf),
+    "## Lint",
+    renderStep(review.lint, "No fault."),
+    "## Score",
+    `**${review.score}** of 100, by \`redocly score\`.`,
+    "## Survivors of mutation",
+    review.mutation
+      ? renderStep(review.mutation)
+      : "Not run. `npm run review -- --sample 1` runs every mutant.",
+    "## Clauses and decisions",
+    [review.coverage.summary, ...review.coverage.faults.map((fault) => `- ${fault}`)].join("\n"),
+    "All of them are on the page [traceability](#/traceability).",
+  ].join("\n\n");
+}
+
+function renderVerdict({ diff: { verdict, changes } }: Review): string {
+  const { released, version, need, required, fault } = verdict;
+  if (need === "none") return `The contract is that of the release **${released}**, without any change.`;
+  const count = changes.length === 1 ? "One change" : `${changes.length} changes`;
+  const judgement = fault ? `**That does not fit:** ${fault}` : "That fits.";
+  return `${count} since the release **${released}**. They need version **${required}**; \`info.version\` says **${version}**. ${judgement}`;
+}
+
+function renderStep({ passed, output }: StepResult, nothing = ""): string {
+  const text = stripVTControlCharacters(output).trim();
+  if (passed && nothing !== "") return nothing;
+  return `${passed ? "" : "**Failed.**\n\n"}\`\`\`text\n${text}\n\`\`\``;
+}

@@ -1,0 +1,39 @@
+import { fillBody } from "./fill.ts";
+import { renderReference } from "./reference.ts";
+import { createFileRendering, renderBody, type Site } from "./rendering.ts";
+import { GROUPS } from "./site.ts";
+import { drawStatesFile } from "./states.ts";
+
+/** The site as plain text: a file for each page, the reference, all in one, and the list of them (llms.txt). */
+export function renderTexts(site: Site): Map<string, string> {
+  const rendering = createFileRendering(site);
+  const pages = site.pages.map((page) => {
+    const body = renderBody(site, page, fillBody(site, page, rendering), rendering);
+    return [`${page.slug}.md`, `# ${page.title}\n\n${body}\n`] as const;
+  });
+  const reference = renderReference(site, rendering);
+  const texts = new Map([...pages, ["reference.md", reference] as const]);
+  const all = [reference, ...pages.map(([, text]) => text)].join("\n\n---\n\n");
+  return new Map([
+    ...texts,
+    ["llms.txt", listPages(site)],
+    ["llms-full.txt", all],
+    ["states.svg", drawStatesFile(site)],
+  ]);
+}
+
+/** The list in the form of llmstxt.org. */
+function listPages({ published, pages }: Site): string {
+  const { title, summary } = published.document.info as { title: string; summary: string };
+  const groups = GROUPS.map((group) => {
+    const lines = pages
+      .filter(({ slug }) => group.pages.some((page) => page.slug === slug))
+      .map(({ slug, title: name, about }) => `- [${name}](${slug}.md): ${about}`);
+    return `## ${group.title}\n\n${[...(group.title === "Reference" ? REFERENCE : []), ...lines].join("\n")}\n`;
+  });
+  return `# ${title}\n\n> ${summary}\n\n${groups.join("\n")}`;
+}
+
+const REFERENCE = [
+  "- [Reference](reference.md): every operation, field, answer and event, those of the sandbox included",
+];

@@ -1,0 +1,117 @@
+import { randomBytes } from "node:crypto";
+import { readFile, rm } from "node:fs/promises";
+import { pino } from "pino";
+import type { Browser, Page } from "playwright-core";
+import { buildDocs, isDocsCurrent } from "../../scripts/docs.ts";
+import { readConfig } from "../../server/config.ts";
+import { startServer } from "../../server/start.ts";
+import { launchBrowser } from "../helpers/browser.ts";
+import { makeTempDir } from "../helpers/temp-dir.ts";
+
+/*
+ * How soon the docs can be read, in a browser whose processor is slowed down four times: the first page, and an operation
+ * that a link leads to. Each opening is in a fresh context without a cache; the two take turns, so that noise meets both.
+ */
+const SLOWDOWN = 4;
+const WARM_UP = 1;
+const ROUNDS = 7;
+const TARGET_MS = 2_000;
+
+type Sample = { readonly readableMs: number; readonly readyMs: number };
+
+const HOME = { name: "first page", route: "", id: "", heading: "Refunds and webhooks" };
+const OPERATION = {
+  name: "operation by link",
+  route: "#/refunds/issuerefund",
+  id: "refunds/issuerefund",
+  heading: "Issue a refund",
+};
+
+async function open(browser: Browser, url: string, { route, id, heading }: typeof HOME): Promise<Sample> {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  const page = await context.newPage();
+  const session = await context.newCDPSession(page);
+  await session.send("Emulation.setCPUThrottlingRate", { rate: SLOWDOWN });
+  await page.addInitScript(watchHeading, { id, heading });
+  await page.goto(url + route, { waitUntil: "commit" });
+  const sample = await readSample(page);
+  await context.close();
+  return sample;
+}
+
+/** Runs in the page: notes when the wanted heading is painted at its place, and when the search can be used. */
+function watchHeading({ id, heading }: { id: string; heading: string }): void {
+  const times: { readable?: number; ready?: number } = {};
+  Object.assign(globalThis, { docsTimes: times });
+  const look = () => {
+    const place = id === "" ? document.querySelector("main") : document.getElementById(id);
+    const title = [...(place?.querySelectorAll("h1, h2") ?? [])].find((one) =>
+      one.textContent?.includes(heading),
+    );
+    const box = title?.getBoundingClientRect();
+    // A frame later the heading, where it is now, has been painted.
+    const isThere = box !== undefined && box.height > 0 && box.top >= 0 && box.top < innerHeight;
+    if (isThere && times.readable === undefined) {
+      times.readable = 0;
+      requestAnimationFrame(() => {
+        times.readable = performance.now();
+      });
+    }
+    const search = document.querySelector('[data-testid="search-trigger"]')?.textContent ?? "Loading";
+    if (!search.includes("Loading")) times.ready ??= performance.now();
+    if (times.readable === undefined || times.ready === undefined) requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+}
+
+async function readSample(page: Page): Promise<Sample> {
+  const times = await page.waitForFunction(
+    () => {
+      const { docsTimes } = globalThis as unknown as { docsTimes?: { readable?: number; ready?: number } };
+      return docsTimes?.readable && docsTimes.ready ? docsTimes : undefined;
+    },
+    undefined,
+    { timeout: 60_000 },
+  );
+  const { readable = 0, ready = 0 } = (await times.jsonValue()) ?? {};
+  return { readableMs: readable, readyMs: ready };
+}
+
+function median(values: readonly number[]): string {
+  const sorted = [...values].sort((a, b) => a - b);
+  return String(Math.round(sorted[Math.floor(sorted.length / 2)] ?? 0)).padStart(8);
+}
+
+if (!(await isDocsCurrent())) await buildDocs();
+const dataDir = await makeTempDir();
+const ENCRYPTION_KEY = randomBytes(32).toString("base64");
+const config = readConfig({ PORT: "0", DATA_DIR: dataDir, ENCRYPTION_KEY });
+const server = await startServer(config, { logger: pino({ level: "silent" }) });
+const { browser, close } = await launchBrowser();
+const samples = new Map<typeof HOME, Sample[]>([
+  [HOME, []],
+  [OPERATION, []],
+]);
+for (let round = 0; round < WARM_UP + ROUNDS; round += 1) {
+  for (const [place, taken] of samples) {
+    const sample = await open(browser, `${server.url}/docs/`, place);
+    if (round >= WARM_UP) taken.push(sample);
+  }
+}
+await close();
+await server.close();
+await rm(dataDir, { recursive: true });
+
+const { length } = await readFile(new URL("../../docs/dist/index.html.br", import.meta.url));
+console.log(
+  `The docs page in a browser slowed down ${SLOWDOWN} times, medians of ${ROUNDS}, Node ${process.version}`,
+);
+console.log(
+  `to reach: first page readable in ${TARGET_MS} ms; the page at most 800 kB as brotli (${Math.round(length / 1000)} kB)\n`,
+);
+console.log(`${"".padEnd(20)} readable    ready (ms)`);
+for (const [{ name }, taken] of samples) {
+  console.log(
+    `${name.padEnd(20)} ${median(taken.map((one) => one.readableMs))} ${median(taken.map((one) => one.readyMs))}`,
+  );
+}

@@ -1,0 +1,41 @@
+import { execFileSync } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { describe, expect, test } from "vitest";
+import { listSources } from "../../scripts/lib/docs/pages.ts";
+import { blocksOf, isRunnable } from "./blocks.ts";
+import { runPage } from "./run-page.ts";
+
+/** Pages whose code is run by something else, which says that of itself. */
+const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
+  client: "test/client/packed-readme.test.ts",
+  "generate-your-own-client": "npm run generators",
+};
+
+const read = (file: string) => readFile(new URL(`../../${file}`, import.meta.url), "utf8");
+
+const pages = await Promise.all(
+  (await listSources()).map(async ({ slug, file }) => ({
+    slug,
+    blocks: blocksOf(await read(file)),
+  })),
+);
+
+describe("the code on the pages", () => {
+  const own = pages.filter(({ slug, blocks }) => !(slug in RUN_ELSEWHERE) && blocks.some(isRunnable));
+
+  test.each(own)("of $slug does what the page says", async ({ blocks }) => {
+    await runPage(blocks);
+  });
+
+  test("is left out only where it says so, for one of these reasons", () => {
+    const left = pages.flatMap(({ slug, blocks }) =>
+      blocks.filter(({ marks }) => marks.has("no-run")).map(({ marks }) => `${slug}: ${marks.get("no-run")}`),
+    );
+
+    expect(left).toEqual(["start: starts-a-sandbox", "contract-tests-with-prism: installs-a-package"]);
+  });
+
+  test("has a Python to run with", () => {
+    expect(execFileSync("python3", ["--version"], { encoding: "utf8" })).toMatch(/^Python 3\./);
+  });
+});

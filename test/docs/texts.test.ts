@@ -1,0 +1,81 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { readContract } from "../../scripts/lib/contract.ts";
+import { headingsOf } from "../../scripts/lib/docs/markdown.ts";
+import { readSite, type Site } from "../../scripts/lib/docs/rendering.ts";
+import { renderTexts } from "../../scripts/lib/docs/texts.ts";
+
+let site: Site;
+let texts: Map<string, string>;
+beforeAll(async () => {
+  site = await readSite();
+  texts = renderTexts(site);
+});
+
+const textOf = (name: string) => texts.get(name) ?? "";
+
+/** Addresses of links in a text, outside of its code. */
+function linksOf(text: string): string[] {
+  const prose = text.replaceAll(/^```[\s\S]*?^```$/gm, "").replaceAll(/`[^`\n]*`/g, "");
+  return [...prose.matchAll(/\]\(([^()\s]+)\)/g)].map(([, address = ""]) => address);
+}
+
+describe("the plain text of the site", () => {
+  test("has every page, under its title, and lists them", () => {
+    const titles = site.pages.map(({ slug }) => textOf(`${slug}.md`).split("\n")[0]);
+
+    expect(titles).toEqual(site.pages.map(({ title }) => `# ${title}`));
+    const listed = linksOf(textOf("llms.txt"));
+    expect(listed.sort()).toEqual([...site.pages.map(({ slug }) => `${slug}.md`), "reference.md"].sort());
+    for (const name of listed) expect(textOf("llms-full.txt")).toContain(textOf(name).trim());
+  });
+
+  test("links to places that exist", () => {
+    const anchors = new Map(
+      [...texts].map(([name, text]) => [name, headingsOf(text).map(({ anchor }) => anchor)]),
+    );
+    const broken: string[] = [];
+    let count = 0;
+    for (const [name, text] of texts) {
+      if (!name.endsWith(".md")) continue;
+      for (const address of linksOf(text)) {
+        const [file = "", anchor] = address.split("#");
+        if (/^https:\/\//.test(address)) continue;
+        count += 1;
+        const known = anchors.get(file === "" ? name : file);
+        if (!known || (anchor !== undefined && !known.includes(anchor))) broken.push(`${name}: ${address}`);
+      }
+    }
+
+    expect(broken).toEqual([]);
+    expect(count).toBeGreaterThan(500);
+  });
+
+  test("has nothing in it that is meant for the page", () => {
+    for (const [name, text] of texts) {
+      if (name.endsWith(".svg")) continue;
+      expect(text, name).not.toMatch(/\{% id=|class="source|<!--|#\/\w+\//);
+    }
+  });
+
+  test("tells in the reference of every operation, field, status and example of a call", () => {
+    const reference = textOf("reference.md");
+    for (const { operations } of [readContract("openapi"), readContract("sandbox")]) {
+      for (const { id, path, method, statuses, requests } of operations) {
+        const [, part = ""] = reference.split(`### ${site.findOperation(id).summary}\n\n`);
+        expect(part).toMatch(new RegExp(`^\`${method} ${path.replaceAll(/[{}]/g, "\\$&")}\``));
+        const own = part.split("\n### ")[0] ?? "";
+        for (const status of statuses) expect(own).toContain(`| ${status} | `);
+        const [first] = requests;
+        if (first) expect(own).toContain(JSON.stringify(first.value, null, 2));
+      }
+    }
+    for (const field of [
+      "clientRefefenceId",
+      "amount.value",
+      "errorDetails.errorCode",
+      "existing.originalPaymentId",
+    ]) {
+      expect(reference).toContain(`| \`${field}`);
+    }
+  });
+});
