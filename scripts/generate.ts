@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import openapiTS, { astToString } from "openapi-typescript";
 import { parse } from "yaml";
+import { toDocumentedTypes } from "./lib/documented-types.ts";
 import { replaceFile, withTempDir } from "./lib/files.ts";
 import { ROOT, runRedocly, secondsSince } from "./lib/redocly.ts";
 import { traceRequirements } from "./lib/traceability/traceability.ts";
@@ -45,7 +45,7 @@ async function bundle(source: string): Promise<string> {
 }
 
 async function toTypes(json: string): Promise<string> {
-  return astToString(await openapiTS(JSON.parse(json, withoutDiscriminators), { silent: true }));
+  return toDocumentedTypes(JSON.parse(json, withoutDiscriminators));
 }
 
 /**

@@ -1,39 +1,119 @@
+import type { ExistingRecord, Problem, ProblemErrorCode, Violation } from "./types.ts";
+
+/** What is known of a call, while it is under way and when it has failed. */
+export interface CallProgress {
+  /** Requests that were sent. */
+  attempts: number;
+  /**
+   * Whether one of them may have been carried out all the same: it had no answer, or a 5xx (D08). Repeat a refund with the
+   * same `requestKey` and `{ repeated: true }` to find out.
+   */
+  outcomeUnknown: boolean;
+}
+
+/** A call that gave no value. `name` tells which kind it is. */
+export abstract class CallError extends Error implements Readonly<CallProgress> {
+  readonly attempts: number;
+  readonly outcomeUnknown: boolean;
+
+  constructor(message: string, { attempts, outcomeUnknown }: CallProgress, options?: ErrorOptions) {
+    super(message, options);
+    this.attempts = attempts;
+    this.outcomeUnknown = outcomeUnknown;
+  }
+}
+
+/**
+ * Answers that go by what was sent, which is the same in each attempt. After one of them none was carried out: a refund that
+ * exists has used up its key, and a key that belongs to another record never made this one (D08a, D10).
+ */
+const DECIDED: readonly number[] = [400, 404, 406, 409, 413, 415];
+
+/** A call that the service answered with a problem (D07). */
+export class ProblemError extends CallError {
+  override readonly name = "ProblemError";
+  readonly status: number;
+  /** For programs; a later version of the service may have codes that this version of the client does not know. */
+  readonly errorCode: ProblemErrorCode | (string & {});
+  /** Every fault of the body; empty unless `status` is 400. */
+  readonly violations: readonly Violation[];
+  /** The record that has the `requestKey`; there only when the `errorCode` is `DUPLICATE_REQUEST_KEY`. */
+  readonly existing: ExistingRecord | undefined;
+  /** Give it to the service when you ask about the call. */
+  readonly requestId: string | undefined;
+  /** The whole body. */
+  readonly problem: Problem;
+  readonly response: Response;
+
+  constructor({ body, response }: { body: Problem; response: Response }, progress: CallProgress) {
+    const { violations = [], existing }: Problem & { violations?: Violation[]; existing?: ExistingRecord } =
+      body;
+    const { errorCode, errorMessage } = body.errorDetails;
+    const faults = violations.map(({ pointer, message }) => `\n${pointer || "body"}: ${message}`);
+    const outcomeUnknown = progress.outcomeUnknown && !DECIDED.includes(response.status);
+    super(`${errorCode}: ${errorMessage}${faults.join("")}`, { ...progress, outcomeUnknown });
+    this.status = response.status;
+    this.errorCode = errorCode;
+    this.violations = violations;
+    this.existing = existing;
+    this.requestId = toRequestId(body);
+    this.problem = body;
+    this.response = response;
+  }
+}
+
 /** An answer that the service does not give, such as an HTML page of a balancer or a redirect. */
-export class UnexpectedResponseError extends Error {
+export class UnexpectedResponseError extends CallError {
   override readonly name = "UnexpectedResponseError";
+  readonly status: number;
   readonly response: Response;
   /** The body as it came. */
   readonly text: string;
 
-  constructor(response: Response, text: string) {
-    super(`The answer ${response.status} from ${response.url} is not one that the service gives.`);
+  constructor(response: Response, text: string, progress: CallProgress) {
+    const start = text.trim().slice(0, 100);
+    const excerpt = start === "" ? "" : ` It begins: ${start}`;
+    const { status, url } = response;
+    super(`The answer ${status} from ${url} is not one that the service gives.${excerpt}`, progress);
+    this.status = status;
     this.response = response;
     this.text = text;
   }
 }
 
-/** Why a delivery was refused. */
-export type WebhookRefusal =
-  /** One of `webhook-id`, `webhook-timestamp` and `webhook-signature` is missing or empty. */
-  | "missing-header"
-  /** `webhook-timestamp` is not a whole number of seconds. */
-  | "invalid-timestamp"
-  /** The attempt was made more than five minutes ago: perhaps a recorded one, sent again. */
-  | "timestamp-too-old"
-  /** The attempt will be made in more than five minutes: one of the two clocks is wrong. */
-  | "timestamp-too-new"
-  /** Another secret, or something was changed on the way. */
-  | "no-matching-signature"
-  /** Signed with the secret, but no event: it does not come from this service. */
-  | "invalid-payload";
+/** There was no answer, or one that broke off. The `cause` is what `fetch` threw. */
+export class NetworkError extends CallError {
+  override readonly name = "NetworkError";
 
-/** A delivery that can't be trusted to come from the service as it is. */
-export class WebhookVerificationError extends Error {
-  override readonly name = "WebhookVerificationError";
-  readonly reason: WebhookRefusal;
-
-  constructor(reason: WebhookRefusal, message: string) {
-    super(message);
-    this.reason = reason;
+  constructor(cause: unknown, attempts: number) {
+    const reason = cause instanceof Error ? (cause.cause ?? cause) : cause;
+    super(`No answer: ${reason}`, { attempts, outcomeUnknown: true }, { cause });
   }
+}
+
+/** There was no whole answer in time. */
+export class TimeoutError extends CallError {
+  override readonly name = "TimeoutError";
+  /** How long the last attempt was waited for. */
+  readonly timeoutMs: number;
+
+  constructor(timeoutMs: number, attempts: number) {
+    super(`No answer within ${Math.round(timeoutMs)} ms.`, { attempts, outcomeUnknown: true });
+    this.timeoutMs = timeoutMs;
+  }
+}
+
+/** An amount that can't be sent exactly. Nothing was sent. */
+export class InvalidAmountError extends CallError {
+  override readonly name = "InvalidAmountError";
+  readonly field = "amount";
+
+  constructor(message: string) {
+    super(`amount: ${message}`, { attempts: 0, outcomeUnknown: false });
+  }
+}
+
+/** The id by which the service knows the request that a problem answers. */
+export function toRequestId({ instance }: { instance?: unknown }): string | undefined {
+  return typeof instance === "string" ? instance.replace(/^urn:uuid:/, "") : undefined;
 }

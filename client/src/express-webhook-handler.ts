@@ -1,5 +1,5 @@
 import { collectBody } from "./bytes.ts";
-import { createAnswer, type WebhookHandlerOptions } from "./webhook-answer.ts";
+import { createAnswer, type SeparatedWebhookOptions, type WebhookHandlerOptions } from "./webhook-answer.ts";
 
 /** What the handler needs of Express's request, and of Node's. */
 export interface IncomingWebhook {
@@ -20,6 +20,10 @@ export interface OutgoingAnswer {
   end(body?: string): unknown;
 }
 
+type ExpressHandler = (request: IncomingWebhook, response: OutgoingAnswer) => Promise<void>;
+
+/** As the other one, for a receiver that keeps the events apart that are newer than the client. */
+export function expressWebhookHandler(options: SeparatedWebhookOptions): ExpressHandler;
 /**
  * Makes a handler for Express, and for `http.createServer`. It needs the body as it came: no parser may stand before it
  * but `express.raw()`.
@@ -29,9 +33,8 @@ export interface OutgoingAnswer {
  *
  * @throws TypeError when `secretKey` is missing
  */
-export function expressWebhookHandler(
-  options: WebhookHandlerOptions,
-): (request: IncomingWebhook, response: OutgoingAnswer) => Promise<void> {
+export function expressWebhookHandler(options: WebhookHandlerOptions): ExpressHandler;
+export function expressWebhookHandler(options: WebhookHandlerOptions): ExpressHandler {
   const answer = createAnswer(options);
   return async (request, response) => {
     const { status, ...body } = await answer(request.headers, async () => readBody(request));

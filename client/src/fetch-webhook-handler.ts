@@ -1,6 +1,10 @@
 import { collectBody } from "./bytes.ts";
-import { createAnswer, type WebhookHandlerOptions } from "./webhook-answer.ts";
+import { createAnswer, type SeparatedWebhookOptions, type WebhookHandlerOptions } from "./webhook-answer.ts";
 
+type FetchHandler = (request: Request) => Promise<Response>;
+
+/** As the other one, for a receiver that keeps the events apart that are newer than the client. */
+export function fetchWebhookHandler(options: SeparatedWebhookOptions): FetchHandler;
 /**
  * Makes a handler for everything that speaks the Fetch API: workers, Deno, Bun, Hono, Next.js routes.
  *
@@ -9,7 +13,8 @@ import { createAnswer, type WebhookHandlerOptions } from "./webhook-answer.ts";
  *
  * @throws TypeError when `secretKey` is missing
  */
-export function fetchWebhookHandler(options: WebhookHandlerOptions): (request: Request) => Promise<Response> {
+export function fetchWebhookHandler(options: WebhookHandlerOptions): FetchHandler;
+export function fetchWebhookHandler(options: WebhookHandlerOptions): FetchHandler {
   const answer = createAnswer(options);
   return async (request) => {
     const { status, ...body } = await answer(request.headers, () => readBody(request));

@@ -1,29 +1,39 @@
-export { type Client, type ClientOptions, createClient } from "./client.ts";
-export { UnexpectedResponseError, type WebhookRefusal, WebhookVerificationError } from "./errors.ts";
+export type { AmountInput, Dollars } from "./amount.ts";
+export type { Fetch } from "./attempt.ts";
+export type { CallOptions, ClientOptions } from "./call.ts";
+export { type Client, createClient, type Operations } from "./client.ts";
+export type { Clock } from "./clock.ts";
 export {
-  expressWebhookHandler,
-  type IncomingWebhook,
-  type OutgoingAnswer,
-} from "./express-webhook-handler.ts";
-export { fetchWebhookHandler } from "./fetch-webhook-handler.ts";
+  CallError,
+  type CallProgress,
+  InvalidAmountError,
+  NetworkError,
+  ProblemError,
+  TimeoutError,
+  UnexpectedResponseError,
+} from "./errors.ts";
+export type { IssueRefundOptions, IssueRefundRequest, Refunds } from "./refunds.ts";
+export { newRequestKey } from "./request-key.ts";
+export type { AttemptReport } from "./retry.ts";
+export type { SubscribeOptions, Subscriptions } from "./subscriptions.ts";
 export type {
+  Amount,
   DuplicateRequestKeyProblem,
+  ExistingRecord,
   InvalidRequestProblem,
+  IssuedRefund,
+  LaterStatus,
   OperationId,
   Problem,
+  ProblemErrorCode,
   Refund,
+  RefundErrorDetails,
   RefundRequest,
   RefundStatus,
   RequestBody,
   Result,
   Subscription,
   SubscriptionRequest,
+  Violation,
 } from "./types.ts";
-export type { WebhookHandlerOptions } from "./webhook-answer.ts";
-export type {
-  UnknownWebhookEvent,
-  WebhookEvent,
-  WebhookEventName,
-  WebhookEventOf,
-} from "./webhook-events.ts";
-export { type VerifyOptions, verifyWebhook, type WebhookHeaders } from "./webhooks.ts";
+export * from "./webhooks.ts";

@@ -10,6 +10,31 @@ export type Subscription = Schemas["Subscription"];
 export type Problem = Schemas["Problem"];
 export type InvalidRequestProblem = Schemas["InvalidRequestProblem"];
 export type DuplicateRequestKeyProblem = Schemas["DuplicateRequestKeyProblem"];
+export type Amount = Schemas["Amount"];
+export type ExistingRecord = Schemas["ExistingRecord"];
+export type RefundErrorDetails = Schemas["RefundErrorDetails"];
+export type ProblemErrorCode = Schemas["ProblemErrorDetails"]["errorCode"];
+export type Violation = Schemas["Violation"];
+
+/**
+ * The type of a status that the service began to send after this version of the client was made. On the wire it is a word
+ * like the others; the type only differs from every known word, so that `switch` narrows those, and asks what happens to
+ * this one.
+ */
+export type LaterStatus = `${string} (later than this client)`;
+
+/** `Fields` of an object with another type, keeping what the contract says of them. */
+type With<Base, Fields extends keyof Base, Type> = { [Field in keyof Pick<Base, Fields>]-?: Type };
+
+type RefundIn<Status> = Omit<Refund, "paymentStatus" | "errorDetails"> &
+  With<Refund, "paymentStatus", Status>;
+
+/** A refund that was issued: `switch (refund.paymentStatus)` tells whether there are `errorDetails`. */
+export type IssuedRefund =
+  | (RefundIn<"PENDING"> & { errorDetails?: never })
+  | (RefundIn<"AUTHORIZED"> & { errorDetails?: never })
+  | (RefundIn<"TERMINAL_FAILED"> & With<Refund, "errorDetails", RefundErrorDetails>)
+  | (RefundIn<LaterStatus> & Pick<Refund, "errorDetails">);
 
 /** The operations of the contract. */
 export type OperationId = Exclude<keyof operations, `on${string}`>;

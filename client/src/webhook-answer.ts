@@ -1,29 +1,52 @@
 import { BodyTooLargeError } from "./bytes.ts";
-import { type WebhookRefusal, WebhookVerificationError } from "./errors.ts";
-import type { WebhookEvent } from "./webhook-events.ts";
-import { createSign } from "./webhook-signature.ts";
 import {
   type VerifiedDelivery,
   type VerifyOptions,
   verifyDelivery,
   type WebhookHeaders,
-} from "./webhooks.ts";
+} from "./verify-webhook.ts";
+import { type WebhookRefusal, WebhookVerificationError } from "./webhook-errors.ts";
+import type { KnownWebhookEvent, UnknownWebhookEvent, WebhookEvent } from "./webhook-events.ts";
+import { createSignatureCheck, type WebhookSecrets } from "./webhook-secrets.ts";
 
-export interface WebhookHandlerOptions extends VerifyOptions {
-  /** The one given when subscribing. */
-  secretKey: string;
-  /**
-   * Hears each event that was verified. The delivery is answered with success when it resolves, and so is not repeated:
-   * resolve once the event is stored, within 15 seconds. An event may come twice, with the same `webhookId`, and before
-   * an earlier one: `event.sequence` tells the order.
-   */
-  onEvent: (event: WebhookEvent, webhookId: string) => unknown;
+/** Hears an event. Its id is the same on every attempt to deliver it. */
+export type Hear<Event> = (event: Event, webhookId: string) => unknown;
+
+interface CommonOptions extends VerifyOptions {
+  /** The one given when subscribing; or several, of which any may have signed. */
+  secretKey: WebhookSecrets;
   /**
    * Hears why a delivery was not accepted: a `WebhookVerificationError`, or what `onEvent` threw. Prints with
    * `console.error` unless given.
    */
   onError?: (error: unknown) => void;
 }
+
+interface OneHearer {
+  /**
+   * Hears each event that was verified. The delivery is answered with success when it resolves, and so is not repeated:
+   * resolve once the event is stored, within 15 seconds. An event may come twice, with the same `webhookId`, and before
+   * an earlier one: `event.sequence` tells the order.
+   */
+  onEvent: Hear<WebhookEvent>;
+  onUnknownEvent?: undefined;
+}
+
+interface TwoHearers {
+  /**
+   * Hears each event that was verified and that this version of the client knows. The delivery is answered with success
+   * when it resolves, and so is not repeated: resolve once the event is stored, within 15 seconds. An event may come
+   * twice, with the same `webhookId`, and before an earlier one: `event.sequence` tells the order.
+   */
+  onEvent: Hear<KnownWebhookEvent>;
+  /** Hears the other ones, which the service began to send later; `onEvent` hears them too unless this is given. */
+  onUnknownEvent: Hear<UnknownWebhookEvent>;
+}
+
+/** Options that keep the known events apart from the others. */
+export type SeparatedWebhookOptions = CommonOptions & TwoHearers;
+
+export type WebhookHandlerOptions = SeparatedWebhookOptions | (CommonOptions & OneHearer);
 
 /** What a handler answers. A refusal tells its reason and no more: nobody knows who is asking. */
 export type WebhookAnswer = { status: 204 | 413 | 500 } | { status: 400; reason: WebhookRefusal };
@@ -35,13 +58,9 @@ export type AnswerWebhook = (
 ) => Promise<WebhookAnswer>;
 
 /** @throws TypeError when `secretKey` is missing: at the start, and not with the first delivery */
-export function createAnswer({
-  secretKey,
-  onEvent,
-  onError,
-  ...verify
-}: WebhookHandlerOptions): AnswerWebhook {
-  const sign = createSign(secretKey);
+export function createAnswer(options: WebhookHandlerOptions): AnswerWebhook {
+  const { secretKey, onError } = options;
+  const check = createSignatureCheck(secretKey);
   const refuse = (error: unknown, answer: WebhookAnswer): WebhookAnswer => {
     if (onError) onError(error);
     else console.error(error);
@@ -50,17 +69,23 @@ export function createAnswer({
   return async (headers, readBody) => {
     let delivery: VerifiedDelivery;
     try {
-      delivery = verifyDelivery(await readBody(), headers, sign, verify);
+      delivery = verifyDelivery(await readBody(), headers, check, options);
     } catch (error) {
       return refuse(error, toAnswer(error));
     }
     try {
-      await onEvent(delivery.event, delivery.webhookId);
+      await hear(options, delivery);
       return { status: 204 };
     } catch (error) {
       return refuse(error, { status: 500 });
     }
   };
+}
+
+function hear(options: WebhookHandlerOptions, { event, webhookId }: VerifiedDelivery): unknown {
+  if (!options.onUnknownEvent) return options.onEvent(event, webhookId);
+  if (event.type === "unknown") return options.onUnknownEvent(event, webhookId);
+  return options.onEvent(event, webhookId);
 }
 
 function toAnswer(error: unknown): WebhookAnswer {

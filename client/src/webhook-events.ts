@@ -20,10 +20,11 @@ export interface UnknownWebhookEvent {
   data: Record<string, unknown>;
 }
 
-/** Any event: `switch (event.type)` narrows `event.data`. */
-export type WebhookEvent =
-  | { [Name in WebhookEventName]: WebhookEventOf<Name> }[WebhookEventName]
-  | UnknownWebhookEvent;
+/** An event that this version of the client knows: `switch (event.type)` narrows `event.data`. */
+export type KnownWebhookEvent = { [Name in WebhookEventName]: WebhookEventOf<Name> }[WebhookEventName];
+
+/** Any event. */
+export type WebhookEvent = KnownWebhookEvent | UnknownWebhookEvent;
 
 // A record, so that a name that is missing here or that the contract dropped does not compile.
 const KNOWN: Record<WebhookEventName, true> = {

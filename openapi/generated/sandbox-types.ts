@@ -10,12 +10,16 @@ export interface paths {
         /**
          * List payments and refunds
          * @description Your records, newest first.
+         *
+         *     Decided: D25.
          */
         get: operations["listPayments"];
         put?: never;
         /**
          * Create an original payment
          * @description Creates an original payment to refund, as if the payment call had been made. Its status is `SETTLED` unless you say otherwise.
+         *
+         *     Decided: D25.
          */
         post: operations["createPayment"];
         delete?: never;
@@ -34,6 +38,8 @@ export interface paths {
         /**
          * Get a payment or refund
          * @description One of your records, with all that is stored of it.
+         *
+         *     Decided: D25.
          */
         get: operations["getPayment"];
         put?: never;
@@ -56,6 +62,8 @@ export interface paths {
         /**
          * Settle an original payment
          * @description The payment settles, now or at the time given. Its waiting refunds become due three business days later.
+         *
+         *     Decided: D16, D16a, D25.
          */
         post: operations["settlePayment"];
         delete?: never;
@@ -76,6 +84,8 @@ export interface paths {
         /**
          * Fail an original payment
          * @description The debit fails, before or after it settled. Its refunds fail with `CUSTOMER_NOT_DEBITED`.
+         *
+         *     Decided: D12, D16a, D25.
          */
         post: operations["failPayment"];
         delete?: never;
@@ -96,6 +106,8 @@ export interface paths {
         /**
          * Cover an original payment
          * @description The settled payment falls into the service's cover. Its refunds fail with `PAYMENT_COVERED`.
+         *
+         *     Decided: D12, D16a, D25.
          */
         post: operations["coverPayment"];
         delete?: never;
@@ -114,6 +126,8 @@ export interface paths {
         /**
          * Read the clock
          * @description The time that the sandbox believes it is.
+         *
+         *     Decided: D30.
          */
         get: operations["getClock"];
         put?: never;
@@ -136,6 +150,8 @@ export interface paths {
         /**
          * Advance the clock
          * @description Moves the clock forward, for all merchants, and answers when every refund that fell due has been authorized. Name one way: a time, a duration, or business days. Calls in parallel take their turn.
+         *
+         *     Decided: D30.
          */
         post: operations["advanceClock"];
         delete?: never;
@@ -154,6 +170,8 @@ export interface paths {
         /**
          * List deliveries
          * @description What was sent to your subscriptions, or is to be, newest first, with every attempt.
+         *
+         *     Decided: D23, D25.
          */
         get: operations["listDeliveries"];
         put?: never;
@@ -176,6 +194,8 @@ export interface paths {
         /**
          * Send a delivery again
          * @description Sends a delivery once more, with the same `webhook-id`.
+         *
+         *     Decided: D23, D25.
          */
         post: operations["redeliver"];
         delete?: never;
@@ -197,6 +217,8 @@ export interface paths {
         /**
          * End a subscription
          * @description Nothing more is sent to it.
+         *
+         *     Decided: D26.
          */
         delete: operations["endSubscription"];
         options?: never;
@@ -216,6 +238,8 @@ export interface paths {
         /**
          * Emit an account or customer event
          * @description Emits an event that no operation of this service emits, so that every category can be received.
+         *
+         *     Decided: D19, D20.
          */
         post: operations["emitEvent"];
         delete?: never;
@@ -236,6 +260,8 @@ export interface paths {
         /**
          * Create an access token
          * @description Creates another access token of the same merchant, with the scopes given.
+         *
+         *     Decided: D18.
          */
         post: operations["createToken"];
         delete?: never;
@@ -256,6 +282,8 @@ export interface paths {
         /**
          * Reset your data
          * @description Your payments, refunds, events and subscriptions go, and the records that are always there come back. Access tokens and the clock stay.
+         *
+         *     Decided: D25.
          */
         post: operations["resetSandbox"];
         delete?: never;
@@ -268,40 +296,67 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description An amount of money. */
+        /**
+         * @description An amount of money.
+         *
+         *     Specified by clause 2.2.
+         */
         Amount: {
             /**
              * @description ISO 4217 code of the currency.
+             *
+             *     Specified by clauses 2.3, 12.2.
              * @enum {string}
              */
             currency: "USD";
             /**
              * @description Dollars, as a JSON number with at most two digits after the point. `10`, `10.0` and `10.00` are accepted; `10.000`,
              *     `1e1` and `"10.00"` are not.
+             *
+             *     Specified by clauses 2.4, 12.1. Decided: D13.
              */
             value: number;
         };
         /**
          * @description Where an original payment stands. `FAILED` and `COVERED` are final.
+         *
+         *     Decided: D16a.
          * @enum {string}
          */
         OriginalStatus: "PROCESSING" | "SETTLED" | "FAILED" | "COVERED";
-        /** @description What is left of an original payment when all its refunds that have not failed are taken off. */
+        /**
+         * @description What is left of an original payment when all its refunds that have not failed are taken off.
+         *
+         *     Decided: D11.
+         */
         RemainingAmount: {
             /**
              * @description ISO 4217 code of the currency.
+             *
+             *     Specified by clause 2.3.
              * @enum {string}
              */
             currency: "USD";
-            /** @description Dollars. */
+            /**
+             * @description Dollars.
+             *
+             *     Decided: D11, D13.
+             */
             value: number;
         };
         /** @description A status that an original payment took. */
         StatusChange: {
+            /**
+             * @description Where an original payment stands. `FAILED` and `COVERED` are final.
+             *
+             *     Decided: D16a.
+             */
             status: components["schemas"]["OriginalStatus"];
             /**
              * Format: date-time
              * @description When it took it.
+             *
+             *     Decided: D30.
              */
             at: string;
         };
@@ -309,27 +364,66 @@ export interface components {
         Debit: {
             /**
              * @description Tells an original payment from a refund.
+             *
+             *     Decided: D25.
              * @constant
              */
             kind: "DEBIT";
-            /** @description Identifier of the payment. */
+            /**
+             * @description Identifier of the payment.
+             *
+             *     Decided: D25.
+             */
             paymentId: string;
+            /**
+             * @description An amount of money.
+             *
+             *     Specified by clause 2.2.
+             */
             amount: components["schemas"]["Amount"];
+            /**
+             * @description Where an original payment stands. `FAILED` and `COVERED` are final.
+             *
+             *     Decided: D16a.
+             */
             status: components["schemas"]["OriginalStatus"];
             /**
              * Format: date-time
              * @description When it settled.
+             *
+             *     Decided: D25.
              */
             settledAt: string | null;
-            /** @description The key of the call that made it. */
+            /**
+             * @description The key of the call that made it.
+             *
+             *     Decided: D10.
+             */
             requestKey: string | null;
-            /** @description The merchant's own identifier. */
+            /**
+             * @description The merchant's own identifier.
+             *
+             *     Decided: D25.
+             */
             clientReferenceId: string | null;
+            /**
+             * @description What is left of an original payment when all its refunds that have not failed are taken off.
+             *
+             *     Decided: D11.
+             */
             refundableAmount: components["schemas"]["RemainingAmount"];
-            /** @description Every status that it took, oldest first. */
+            /**
+             * @description Every status that it took, oldest first.
+             *
+             *     Decided: D25.
+             */
             history: components["schemas"]["StatusChange"][];
         };
-        /** @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then. */
+        /**
+         * @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then.
+         *
+         *     Specified by clauses 3.4, 7.4, 11.1.
+         */
         RefundErrorDetails: {
             /**
              * @description The reason, for programs. The list may grow: treat a code that you do not know as a failure like the others.
@@ -340,27 +434,51 @@ export interface components {
              *     | `CUSTOMER_NOT_DEBITED` | The original debit was not successful. |
              *     | `PAYMENT_COVERED` | The original payment fell into the service's cover. |
              *     | `AMOUNT_EXCEEDS_REFUNDABLE` | The amount is more than what is left of the original payment. |
+             *
+             *     Specified by clause 3.4. Decided: D12.
              */
-            errorCode: string;
-            /** @description The reason, for people. Its wording may change. */
+            errorCode: "PAYMENT_NOT_REFUNDABLE" | "CUSTOMER_NOT_DEBITED" | "PAYMENT_COVERED" | "AMOUNT_EXCEEDS_REFUNDABLE" | (string & {});
+            /**
+             * @description The reason, for people. Its wording may change.
+             *
+             *     Specified by clause 3.4.
+             */
             errorMessage: string;
         };
-        /** @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment. */
+        /**
+         * @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment.
+         *
+         *     Specified by clause 3.1. Decided: D15.
+         */
         RefundPaymentId: string;
         /**
          * @description Where the refund stands. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
          *     everywhere; it is final.
+         *
+         *     Specified by clauses 3.2, 6.1, 6.2. Decided: D02.
          * @enum {string}
          */
         RefundStatus: "PENDING" | "AUTHORIZED" | "TERMINAL_FAILED";
-        /** @description The `clientReferenceId` of the request, or `null` when it had none. */
+        /**
+         * @description The `clientReferenceId` of the request, or `null` when it had none.
+         *
+         *     Specified by clause 3.3. Decided: D06.
+         */
         ReturnedReference: string | null;
         /** @description A status that a refund took. */
         RefundStatusChange: {
+            /**
+             * @description Where the refund stands. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
+             *     everywhere; it is final.
+             *
+             *     Specified by clauses 3.2, 6.1, 6.2. Decided: D02.
+             */
             paymentStatus: components["schemas"]["RefundStatus"];
             /**
              * Format: date-time
              * @description When it took it.
+             *
+             *     Decided: D30.
              */
             at: string;
         };
@@ -368,50 +486,128 @@ export interface components {
         RefundRecord: {
             /**
              * @description Tells a refund from an original payment.
+             *
+             *     Decided: D25.
              * @constant
              */
             kind: "REFUND";
+            /**
+             * @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment.
+             *
+             *     Specified by clause 3.1. Decided: D15.
+             */
             paymentId: components["schemas"]["RefundPaymentId"];
+            /**
+             * @description An amount of money.
+             *
+             *     Specified by clause 2.2.
+             */
             amount: components["schemas"]["Amount"];
+            /**
+             * @description Where the refund stands. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
+             *     everywhere; it is final.
+             *
+             *     Specified by clauses 3.2, 6.1, 6.2. Decided: D02.
+             */
             status: components["schemas"]["RefundStatus"];
+            /**
+             * @description Where the refund stands. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
+             *     everywhere; it is final.
+             *
+             *     Specified by clauses 3.2, 6.1, 6.2. Decided: D02.
+             */
             paymentStatus: components["schemas"]["RefundStatus"];
-            /** @description Identifier of the payment that it gives back. */
+            /**
+             * @description Identifier of the payment that it gives back.
+             *
+             *     Specified by clause 3.6. Decided: D25.
+             */
             originalPaymentId: string;
+            /**
+             * @description The `clientReferenceId` of the request, or `null` when it had none.
+             *
+             *     Specified by clause 3.3. Decided: D06.
+             */
             clientReferenceId: components["schemas"]["ReturnedReference"];
-            /** @description The text for the receiving bank. */
+            /**
+             * @description The text for the receiving bank.
+             *
+             *     Specified by clause 2.7. Decided: D25.
+             */
             softDescriptor: string | null;
-            /** @description The key of the call that made it. */
+            /**
+             * @description The key of the call that made it.
+             *
+             *     Specified by clause 2.8. Decided: D25.
+             */
             requestKey: string;
+            /**
+             * @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then.
+             *
+             *     Specified by clauses 3.4, 7.4, 11.1.
+             */
             errorDetails?: components["schemas"]["RefundErrorDetails"];
-            /** @description Every status that it took, oldest first. */
+            /**
+             * @description Every status that it took, oldest first.
+             *
+             *     Specified by clause 3.6. Decided: D25.
+             */
             history: components["schemas"]["RefundStatusChange"][];
         };
         /** @description An original payment or a refund. */
         PaymentRecord: components["schemas"]["Debit"] | components["schemas"]["RefundRecord"];
         /** @description A page of records. */
         PaymentPage: {
-            /** @description The records, newest first. */
+            /**
+             * @description The records, newest first.
+             *
+             *     Decided: D25.
+             */
             items: components["schemas"]["PaymentRecord"][];
-            /** @description Give it as `cursor` to get the next page; `null` on the last one. */
+            /**
+             * @description Give it as `cursor` to get the next page; `null` on the last one.
+             *
+             *     Decided: D25.
+             */
             nextCursor: string | null;
         };
         /**
          * Format: uri
          * @description The kind of problem, one for each `errorCode`.
+         *
+         *     Decided: D07.
          */
         ProblemType: string;
-        /** @description The kind of problem in a few words, the same for every problem of its kind. */
+        /**
+         * @description The kind of problem in a few words, the same for every problem of its kind.
+         *
+         *     Decided: D07.
+         */
         ProblemTitle: string;
-        /** @description The HTTP status of this answer. */
+        /**
+         * @description The HTTP status of this answer.
+         *
+         *     Decided: D07.
+         */
         ProblemStatus: number;
-        /** @description What is wrong with this call, and what to do about it. */
+        /**
+         * @description What is wrong with this call, and what to do about it.
+         *
+         *     Decided: D07.
+         */
         ProblemDetail: string;
         /**
          * Format: uri
          * @description Identifies this one answer, as `urn:uuid:` and the id of the request. Give it to us when you ask about it.
+         *
+         *     Decided: D07.
          */
         ProblemInstance: string;
-        /** @description The reason, where a reader of a failed refund finds it as well. */
+        /**
+         * @description The reason, where a reader of a failed refund finds it as well.
+         *
+         *     Specified by clause 11.4. Decided: D07.
+         */
         ProblemErrorDetails: {
             /**
              * @description The reason, for programs. The list is closed.
@@ -432,10 +628,16 @@ export interface components {
              *     | `RATE_LIMITED` | 429 | Too many calls; see `Retry-After`. |
              *     | `INTERNAL_ERROR` | 500 | Our fault. |
              *     | `UNAVAILABLE` | 503 | We can't serve the call now; see `Retry-After`. |
+             *
+             *     Specified by clause 11.5. Decided: D08.
              * @enum {string}
              */
             errorCode: "INVALID_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "REQUEST_TIMEOUT" | "DUPLICATE_REQUEST_KEY" | "SUBSCRIPTION_LIMIT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "INTERNAL_ERROR" | "UNAVAILABLE";
-            /** @description The reason, for people. Its wording may change. */
+            /**
+             * @description The reason, for people. Its wording may change.
+             *
+             *     Decided: D07.
+             */
             errorMessage: string;
         };
         /** @description One fault of a body. */
@@ -443,68 +645,226 @@ export interface components {
             /**
              * @description JSON Pointer (RFC 6901) to the field that is wrong: a missing field where it should stand, an unknown one where it
              *     stands, and the empty string for the body as a whole.
+             *
+             *     Decided: D07.
              */
             pointer: string;
-            /** @description What is wrong, and what to send instead. */
+            /**
+             * @description What is wrong, and what to send instead.
+             *
+             *     Decided: D07.
+             */
             message: string;
         };
         /** @description A call whose body is not what this contract asks for. */
         InvalidRequestProblem: {
+            /**
+             * @description The kind of problem, one for each `errorCode`.
+             *
+             *     Decided: D07.
+             */
             type: components["schemas"]["ProblemType"];
+            /**
+             * @description The kind of problem in a few words, the same for every problem of its kind.
+             *
+             *     Decided: D07.
+             */
             title: components["schemas"]["ProblemTitle"];
+            /**
+             * @description The HTTP status of this answer.
+             *
+             *     Decided: D07.
+             */
             status: components["schemas"]["ProblemStatus"];
+            /**
+             * @description What is wrong with this call, and what to do about it.
+             *
+             *     Decided: D07.
+             */
             detail: components["schemas"]["ProblemDetail"];
+            /**
+             * @description Identifies this one answer, as `urn:uuid:` and the id of the request. Give it to us when you ask about it.
+             *
+             *     Decided: D07.
+             */
             instance: components["schemas"]["ProblemInstance"];
+            /**
+             * @description The reason, where a reader of a failed refund finds it as well.
+             *
+             *     Specified by clause 11.4. Decided: D07.
+             */
             errorDetails: components["schemas"]["ProblemErrorDetails"];
-            /** @description Every fault of the body, at most 20, one for each. */
+            /**
+             * @description Every fault of the body, at most 20, one for each.
+             *
+             *     Decided: D07.
+             */
             violations: components["schemas"]["Violation"][];
         };
         /** @description A call that was not carried out (RFC 9457). */
         Problem: {
+            /**
+             * @description The kind of problem, one for each `errorCode`.
+             *
+             *     Decided: D07.
+             */
             type: components["schemas"]["ProblemType"];
+            /**
+             * @description The kind of problem in a few words, the same for every problem of its kind.
+             *
+             *     Decided: D07.
+             */
             title: components["schemas"]["ProblemTitle"];
+            /**
+             * @description The HTTP status of this answer.
+             *
+             *     Decided: D07.
+             */
             status: components["schemas"]["ProblemStatus"];
+            /**
+             * @description What is wrong with this call, and what to do about it.
+             *
+             *     Decided: D07.
+             */
             detail: components["schemas"]["ProblemDetail"];
+            /**
+             * @description Identifies this one answer, as `urn:uuid:` and the id of the request. Give it to us when you ask about it.
+             *
+             *     Decided: D07.
+             */
             instance: components["schemas"]["ProblemInstance"];
+            /**
+             * @description The reason, where a reader of a failed refund finds it as well.
+             *
+             *     Specified by clause 11.4. Decided: D07.
+             */
             errorDetails: components["schemas"]["ProblemErrorDetails"];
         };
         /** @description An original payment to create. */
         NewPayment: {
+            /**
+             * @description An amount of money.
+             *
+             *     Specified by clause 2.2.
+             */
             amount: components["schemas"]["Amount"];
+            /**
+             * @description Where an original payment stands. `FAILED` and `COVERED` are final.
+             *
+             *     Decided: D16a.
+             */
             status?: components["schemas"]["OriginalStatus"];
             /**
              * Format: date-time
              * @description When it settled, not in the future; 30 days ago when left out. Only for a payment that has settled.
+             *
+             *     Decided: D25.
              */
             settledAt?: string;
-            /** @description The key of the call that made the payment; unique among all your payment records. */
+            /**
+             * @description The key of the call that made the payment; unique among all your payment records.
+             *
+             *     Decided: D10, D25.
+             */
             requestKey?: string;
-            /** @description Your own identifier of the payment. */
+            /**
+             * @description Your own identifier of the payment.
+             *
+             *     Decided: D25.
+             */
             clientReferenceId?: string;
         };
         /**
          * @description The payment record that holds the key, as it stands now. A refund has all fields, with `errorDetails` when it has failed;
          *     an original payment has `paymentId` only. Compare `originalPaymentId`, `amount` and `clientReferenceId` with what you sent
          *     to tell your own refund, whose answer was lost, from another one.
+         *
+         *     Decided: D09.
          */
         ExistingRecord: {
-            /** @description Identifier of the record. */
+            /**
+             * @description Identifier of the record.
+             *
+             *     Decided: D09.
+             */
             paymentId: string;
+            /**
+             * @description Where the refund stands. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
+             *     everywhere; it is final.
+             *
+             *     Specified by clauses 3.2, 6.1, 6.2. Decided: D02.
+             */
             paymentStatus?: components["schemas"]["RefundStatus"];
+            /**
+             * @description The `clientReferenceId` of the request, or `null` when it had none.
+             *
+             *     Specified by clause 3.3. Decided: D06.
+             */
             clientReferenceId?: components["schemas"]["ReturnedReference"];
+            /**
+             * @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then.
+             *
+             *     Specified by clauses 3.4, 7.4, 11.1.
+             */
             errorDetails?: components["schemas"]["RefundErrorDetails"];
-            /** @description Identifier of the payment that the refund gives back. */
+            /**
+             * @description Identifier of the payment that the refund gives back.
+             *
+             *     Decided: D09.
+             */
             originalPaymentId?: string;
+            /**
+             * @description An amount of money.
+             *
+             *     Specified by clause 2.2.
+             */
             amount?: components["schemas"]["Amount"];
         };
         /** @description A refund whose `requestKey` belongs to a payment record already. */
         DuplicateRequestKeyProblem: {
+            /**
+             * @description The kind of problem, one for each `errorCode`.
+             *
+             *     Decided: D07.
+             */
             type: components["schemas"]["ProblemType"];
+            /**
+             * @description The kind of problem in a few words, the same for every problem of its kind.
+             *
+             *     Decided: D07.
+             */
             title: components["schemas"]["ProblemTitle"];
+            /**
+             * @description The HTTP status of this answer.
+             *
+             *     Decided: D07.
+             */
             status: components["schemas"]["ProblemStatus"];
+            /**
+             * @description What is wrong with this call, and what to do about it.
+             *
+             *     Decided: D07.
+             */
             detail: components["schemas"]["ProblemDetail"];
+            /**
+             * @description Identifies this one answer, as `urn:uuid:` and the id of the request. Give it to us when you ask about it.
+             *
+             *     Decided: D07.
+             */
             instance: components["schemas"]["ProblemInstance"];
+            /**
+             * @description The reason, where a reader of a failed refund finds it as well.
+             *
+             *     Specified by clause 11.4. Decided: D07.
+             */
             errorDetails: components["schemas"]["ProblemErrorDetails"];
+            /**
+             * @description The payment record that holds the key, as it stands now. A refund has all fields, with `errorDetails` when it has failed;
+             *     an original payment has `paymentId` only. Compare `originalPaymentId`, `amount` and `clientReferenceId` with what you sent
+             *     to tell your own refund, whose answer was lost, from another one.
+             *
+             *     Decided: D09.
+             */
             existing: components["schemas"]["ExistingRecord"];
         };
         /** @description When a payment settled. */
@@ -512,26 +872,68 @@ export interface components {
             /**
              * Format: date-time
              * @description Not in the future; now when left out.
+             *
+             *     Decided: D25.
              */
             settledAt?: string;
         };
-        /** @description Why the payment can not move. */
+        /**
+         * @description Why the payment can not move.
+         *
+         *     Decided: D07, D16a.
+         */
         ImpossibleMoveErrorDetails: {
             /**
              * @description The reason, for programs.
+             *
+             *     Decided: D16a.
              * @constant
              */
             errorCode: "IMPOSSIBLE_MOVE";
-            /** @description The reason, for people; it names the status of the payment. */
+            /**
+             * @description The reason, for people; it names the status of the payment.
+             *
+             *     Decided: D07.
+             */
             errorMessage: string;
         };
         /** @description A move that an original payment can not make in the status it has. */
         ImpossibleMoveProblem: {
+            /**
+             * @description The kind of problem, one for each `errorCode`.
+             *
+             *     Decided: D07.
+             */
             type: components["schemas"]["ProblemType"];
+            /**
+             * @description The kind of problem in a few words, the same for every problem of its kind.
+             *
+             *     Decided: D07.
+             */
             title: components["schemas"]["ProblemTitle"];
+            /**
+             * @description The HTTP status of this answer.
+             *
+             *     Decided: D07.
+             */
             status: components["schemas"]["ProblemStatus"];
+            /**
+             * @description What is wrong with this call, and what to do about it.
+             *
+             *     Decided: D07.
+             */
             detail: components["schemas"]["ProblemDetail"];
+            /**
+             * @description Identifies this one answer, as `urn:uuid:` and the id of the request. Give it to us when you ask about it.
+             *
+             *     Decided: D07.
+             */
             instance: components["schemas"]["ProblemInstance"];
+            /**
+             * @description Why the payment can not move.
+             *
+             *     Decided: D07, D16a.
+             */
             errorDetails: components["schemas"]["ImpossibleMoveErrorDetails"];
         };
         /** @description The time of the sandbox. */
@@ -539,6 +941,8 @@ export interface components {
             /**
              * Format: date-time
              * @description ISO 8601, in UTC.
+             *
+             *     Decided: D30.
              */
             now: string;
         };
@@ -547,18 +951,28 @@ export interface components {
             /**
              * Format: date-time
              * @description The time to move to, not before the present one, and not after 2099.
+             *
+             *     Decided: D30.
              */
             to?: string;
             /**
              * Format: duration
              * @description An ISO 8601 duration in whole units (RFC 3339), such as `PT30M` or `P1D`; days are days of the Eastern calendar.
+             *
+             *     Decided: D30.
              */
             by?: string;
-            /** @description Moves to the same Eastern wall time on the n-th business day after today. */
+            /**
+             * @description Moves to the same Eastern wall time on the n-th business day after today.
+             *
+             *     Decided: D16, D30.
+             */
             businessDays?: number;
         };
         /**
          * @description Where a delivery stands. `EXHAUSTED` and `ENDED` ones are kept and can be sent again.
+         *
+         *     Decided: D23.
          * @enum {string}
          */
         DeliveryState: "PENDING" | "DELIVERED" | "EXHAUSTED" | "ENDED";
@@ -567,79 +981,165 @@ export interface components {
             /**
              * Format: date-time
              * @description Real time of the attempt.
+             *
+             *     Decided: D30.
              */
             at: string;
-            /** @description HTTP status of the answer; `null` when there was none. */
+            /**
+             * @description HTTP status of the answer; `null` when there was none.
+             *
+             *     Decided: D23.
+             */
             status: number | null;
-            /** @description Why the attempt failed; `null` when it did not. */
+            /**
+             * @description Why the attempt failed; `null` when it did not.
+             *
+             *     Decided: D23.
+             */
             error: string | null;
-            /** @description How long it took. */
+            /**
+             * @description How long it took.
+             *
+             *     Decided: D23.
+             */
             milliseconds: number;
         };
         /** @description An event on its way to a subscription. */
         Delivery: {
-            /** @description Sent as `webhook-id`, the same on every attempt. */
+            /**
+             * @description Sent as `webhook-id`, the same on every attempt.
+             *
+             *     Decided: D22.
+             */
             webhookId: string;
-            /** @description The subscription that it goes to. */
+            /**
+             * @description The subscription that it goes to.
+             *
+             *     Decided: D26.
+             */
             subscriptionKey: string;
-            /** @description Name of the event. */
+            /**
+             * @description Name of the event.
+             *
+             *     Decided: D19.
+             */
             type: string;
-            /** @description The payment, account or customer that the event is about. */
+            /**
+             * @description The payment, account or customer that the event is about.
+             *
+             *     Decided: D21.
+             */
             resourceId: string;
+            /**
+             * @description Where a delivery stands. `EXHAUSTED` and `ENDED` ones are kept and can be sent again.
+             *
+             *     Decided: D23.
+             */
             state: components["schemas"]["DeliveryState"];
             /**
              * Format: date-time
              * @description When the next attempt is due; `null` when there is none.
+             *
+             *     Decided: D23, D30.
              */
             dueAt: string | null;
-            /** @description What was tried so far, oldest first. */
+            /**
+             * @description What was tried so far, oldest first.
+             *
+             *     Decided: D23.
+             */
             attempts: components["schemas"]["DeliveryAttempt"][];
         };
         /** @description A page of deliveries. */
         DeliveryPage: {
-            /** @description The deliveries, newest first. */
+            /**
+             * @description The deliveries, newest first.
+             *
+             *     Decided: D25.
+             */
             items: components["schemas"]["Delivery"][];
-            /** @description Give it as `cursor` to get the next page; `null` on the last one. */
+            /**
+             * @description Give it as `cursor` to get the next page; `null` on the last one.
+             *
+             *     Decided: D25.
+             */
             nextCursor: string | null;
         };
         /** @description An event to emit. */
         NewEvent: {
             /**
              * @description Name of the event.
+             *
+             *     Decided: D19, D20.
              * @enum {string}
              */
             type: "account.linked" | "account.unlinked" | "customer.created";
-            /** @description The account or customer that it is about. */
+            /**
+             * @description The account or customer that it is about.
+             *
+             *     Decided: D20.
+             */
             resourceId: string;
         };
-        /** @description Counts the events of one payment, account or customer from 1. Deliveries are unordered; this is the order. */
+        /**
+         * @description Counts the events of one payment, account or customer from 1. Deliveries are unordered; this is the order.
+         *
+         *     Decided: D21.
+         */
         EventSequence: number;
         /** @description The event that was emitted. */
         EmittedEvent: {
             /**
              * @description Name of the event.
+             *
+             *     Decided: D19, D20.
              * @enum {string}
              */
             type: "account.linked" | "account.unlinked" | "customer.created";
-            /** @description The account or customer that it is about. */
+            /**
+             * @description The account or customer that it is about.
+             *
+             *     Decided: D20.
+             */
             resourceId: string;
+            /**
+             * @description Counts the events of one payment, account or customer from 1. Deliveries are unordered; this is the order.
+             *
+             *     Decided: D21.
+             */
             sequence: components["schemas"]["EventSequence"];
         };
         /** @description What a new access token may do. */
         NewToken: {
-            /** @description The operations that it opens; none is possible. */
+            /**
+             * @description The operations that it opens; none is possible.
+             *
+             *     Decided: D18.
+             */
             scopes: ("refunds" | "webhooks")[];
         };
         /** @description A new access token. */
         Token: {
-            /** @description Shown once; only its hash is stored. */
+            /**
+             * @description Shown once; only its hash is stored.
+             *
+             *     Decided: D18.
+             */
             accessToken: string;
-            /** @description The operations that it opens. */
+            /**
+             * @description The operations that it opens.
+             *
+             *     Decided: D18.
+             */
             scopes: ("refunds" | "webhooks")[];
         };
     };
     responses: {
-        /** @description A page of records. */
+        /**
+         * @description A page of records.
+         *
+         *     Decided: D25.
+         */
         PaymentList: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -650,7 +1150,11 @@ export interface components {
                 "application/json": components["schemas"]["PaymentPage"];
             };
         };
-        /** @description The call is not what this contract asks for. */
+        /**
+         * @description The call is not what this contract asks for.
+         *
+         *     Decided: D07, D08.
+         */
         InvalidRequest: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -662,7 +1166,11 @@ export interface components {
                 "application/json": components["schemas"]["InvalidRequestProblem"];
             };
         };
-        /** @description The access token is missing, unknown or expired. */
+        /**
+         * @description The access token is missing, unknown or expired.
+         *
+         *     Specified by clauses 9.1, 11.4. Decided: D08.
+         */
         Unauthorized: {
             headers: {
                 "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
@@ -673,7 +1181,11 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description `Accept` admits no `application/json`. */
+        /**
+         * @description `Accept` admits no `application/json`.
+         *
+         *     Specified by clause 11.4. Decided: D04, D08.
+         */
         NotAcceptable: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -685,7 +1197,11 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description Too many calls. Wait as long as `Retry-After` says; the `requestKey` is still free. */
+        /**
+         * @description Too many calls. Wait as long as `Retry-After` says; the `requestKey` is still free.
+         *
+         *     Specified by clause 12.6. Decided: D08, D27.
+         */
         RateLimited: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -698,7 +1214,11 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description Our fault. It is unknown whether the call was carried out: repeat a refund with the same `requestKey`. */
+        /**
+         * @description Our fault. It is unknown whether the call was carried out: repeat a refund with the same `requestKey`.
+         *
+         *     Specified by clause 11.4. Decided: D08.
+         */
         InternalError: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -710,7 +1230,11 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description We can't serve the call now. Wait as long as `Retry-After` says, then repeat it with the same `requestKey`. */
+        /**
+         * @description We can't serve the call now. Wait as long as `Retry-After` says, then repeat it with the same `requestKey`.
+         *
+         *     Specified by clause 11.4. Decided: D08.
+         */
         Unavailable: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -723,7 +1247,11 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The payment, as it was stored. */
+        /**
+         * @description The payment, as it was stored.
+         *
+         *     Decided: D25.
+         */
         PaymentCreated: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -734,7 +1262,11 @@ export interface components {
                 "application/json": components["schemas"]["Debit"];
             };
         };
-        /** @description The body did not arrive in time. */
+        /**
+         * @description The body did not arrive in time.
+         *
+         *     Specified by clause 11.4. Decided: D08.
+         */
         RequestTimeout: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -746,7 +1278,11 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description A payment record with this `requestKey` exists. No second refund was made. */
+        /**
+         * @description A payment record with this `requestKey` exists. No second refund was made.
+         *
+         *     Specified by clauses 7.5, 11.3. Decided: D08, D09.
+         */
         DuplicateRequestKey: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -758,7 +1294,11 @@ export interface components {
                 "application/json": components["schemas"]["DuplicateRequestKeyProblem"];
             };
         };
-        /** @description The body is larger than 64 KiB. */
+        /**
+         * @description The body is larger than 64 KiB.
+         *
+         *     Specified by clause 11.4. Decided: D08, D15.
+         */
         PayloadTooLarge: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -770,7 +1310,11 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body is not declared as plain JSON in UTF-8. */
+        /**
+         * @description The body is not declared as plain JSON in UTF-8.
+         *
+         *     Specified by clause 11.4. Decided: D08, D15.
+         */
         UnsupportedMediaType: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -782,7 +1326,11 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The record. */
+        /**
+         * @description The record.
+         *
+         *     Decided: D25.
+         */
         PaymentFound: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -793,7 +1341,11 @@ export interface components {
                 "application/json": components["schemas"]["PaymentRecord"];
             };
         };
-        /** @description You have no such payment. */
+        /**
+         * @description You have no such payment.
+         *
+         *     Decided: D08.
+         */
         UnknownPayment: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -805,7 +1357,11 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The payment, as it stands now. */
+        /**
+         * @description The payment, as it stands now.
+         *
+         *     Decided: D16a.
+         */
         PaymentMoved: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -816,7 +1372,11 @@ export interface components {
                 "application/json": components["schemas"]["Debit"];
             };
         };
-        /** @description The payment can not make this move in the status it has. */
+        /**
+         * @description The payment can not make this move in the status it has.
+         *
+         *     Decided: D16a.
+         */
         ImpossibleMove: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -828,7 +1388,11 @@ export interface components {
                 "application/json": components["schemas"]["ImpossibleMoveProblem"];
             };
         };
-        /** @description The time of the sandbox. */
+        /**
+         * @description The time of the sandbox.
+         *
+         *     Decided: D30.
+         */
         ClockTime: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -839,7 +1403,11 @@ export interface components {
                 "application/json": components["schemas"]["Clock"];
             };
         };
-        /** @description A page of deliveries. */
+        /**
+         * @description A page of deliveries.
+         *
+         *     Decided: D23.
+         */
         DeliveryList: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -850,7 +1418,11 @@ export interface components {
                 "application/json": components["schemas"]["DeliveryPage"];
             };
         };
-        /** @description It will be sent again. */
+        /**
+         * @description It will be sent again.
+         *
+         *     Decided: D23.
+         */
         Redelivering: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -861,7 +1433,11 @@ export interface components {
                 "application/json": components["schemas"]["Delivery"];
             };
         };
-        /** @description You have no such delivery. */
+        /**
+         * @description You have no such delivery.
+         *
+         *     Decided: D08.
+         */
         UnknownDelivery: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -873,7 +1449,11 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The subscription has ended. */
+        /**
+         * @description The subscription has ended.
+         *
+         *     Decided: D26.
+         */
         SubscriptionEnded: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -882,7 +1462,11 @@ export interface components {
             };
             content?: never;
         };
-        /** @description You have no such live subscription. */
+        /**
+         * @description You have no such live subscription.
+         *
+         *     Decided: D08.
+         */
         UnknownSubscription: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -894,7 +1478,11 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The event was emitted. */
+        /**
+         * @description The event was emitted.
+         *
+         *     Decided: D20.
+         */
         EventEmitted: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -905,7 +1493,11 @@ export interface components {
                 "application/json": components["schemas"]["EmittedEvent"];
             };
         };
-        /** @description The access token. */
+        /**
+         * @description The access token.
+         *
+         *     Decided: D18.
+         */
         TokenCreated: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -916,7 +1508,11 @@ export interface components {
                 "application/json": components["schemas"]["Token"];
             };
         };
-        /** @description Your data are as at the start. */
+        /**
+         * @description Your data are as at the start.
+         *
+         *     Decided: D25.
+         */
         SandboxReset: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -929,36 +1525,50 @@ export interface components {
     parameters: {
         /**
          * @description Only original payments, or only refunds.
+         *
+         *     Decided: D25.
          * @example REFUND
          */
         Kind: "DEBIT" | "REFUND";
         /**
          * @description How many records to return at most.
+         *
+         *     Decided: D25.
          * @example 20
          */
         Limit: number;
         /**
          * @description The `nextCursor` of the page before.
+         *
+         *     Decided: D25.
          * @example WyIyMDI2LTExLTIxIl0
          */
         Cursor: string;
         /**
          * @description Identifier of the payment or refund.
+         *
+         *     Decided: D25.
          * @example pay_settled
          */
         PaymentId: string;
         /**
          * @description Only deliveries of this subscription.
+         *
+         *     Decided: D25.
          * @example sub_019aa5b4-1d20-7b6c-9e57-2f8a6c3d1b00
          */
         SubscriptionKeyQuery: string;
         /**
          * @description The `webhook-id` of the delivery.
+         *
+         *     Decided: D22.
          * @example msg_019aa5b6-2e31-7c44-8d10-6f1b2a3c4d5e
          */
         WebhookId: string;
         /**
          * @description Key of the subscription.
+         *
+         *     Decided: D26.
          * @example sub_019aa5b4-1d20-7b6c-9e57-2f8a6c3d1b00
          */
         SubscriptionKey: string;
@@ -967,21 +1577,29 @@ export interface components {
     headers: {
         /**
          * @description What is left of your quota, such as `"merchant";r=99;t=1`. Sent when a rate limit is on.
+         *
+         *     Specified by clause 12.6. Decided: D27.
          * @example "merchant";r=99;t=1
          */
         RateLimit: string;
         /**
          * @description Your quota, such as `"merchant";q=100;w=1`. Sent when a rate limit is on.
+         *
+         *     Specified by clause 12.6. Decided: D27.
          * @example "merchant";q=100;w=1
          */
         RateLimitPolicy: string;
         /**
          * @description The authentication scheme that the call needs.
+         *
+         *     Specified by clause 9.1. Decided: D08.
          * @example Bearer
          */
         WwwAuthenticate: string;
         /**
          * @description Seconds to wait before you call again.
+         *
+         *     Decided: D08.
          * @example 1
          */
         RetryAfter: number;
@@ -995,16 +1613,22 @@ export interface operations {
             query?: {
                 /**
                  * @description Only original payments, or only refunds.
+                 *
+                 *     Decided: D25.
                  * @example REFUND
                  */
                 kind?: components["parameters"]["Kind"];
                 /**
                  * @description How many records to return at most.
+                 *
+                 *     Decided: D25.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description The `nextCursor` of the page before.
+                 *
+                 *     Decided: D25.
                  * @example WyIyMDI2LTExLTIxIl0
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -1031,7 +1655,11 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The payment to create. */
+        /**
+         * @description The payment to create.
+         *
+         *     Decided: D25.
+         */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewPayment"];
@@ -1058,6 +1686,8 @@ export interface operations {
             path: {
                 /**
                  * @description Identifier of the payment or refund.
+                 *
+                 *     Decided: D25.
                  * @example pay_settled
                  */
                 paymentId: components["parameters"]["PaymentId"];
@@ -1083,13 +1713,19 @@ export interface operations {
             path: {
                 /**
                  * @description Identifier of the payment or refund.
+                 *
+                 *     Decided: D25.
                  * @example pay_settled
                  */
                 paymentId: components["parameters"]["PaymentId"];
             };
             cookie?: never;
         };
-        /** @description When it settled; without a body, now. */
+        /**
+         * @description When it settled; without a body, now.
+         *
+         *     Decided: D16, D16a, D25.
+         */
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["Settlement"];
@@ -1117,6 +1753,8 @@ export interface operations {
             path: {
                 /**
                  * @description Identifier of the payment or refund.
+                 *
+                 *     Decided: D25.
                  * @example pay_settled
                  */
                 paymentId: components["parameters"]["PaymentId"];
@@ -1143,6 +1781,8 @@ export interface operations {
             path: {
                 /**
                  * @description Identifier of the payment or refund.
+                 *
+                 *     Decided: D25.
                  * @example pay_settled
                  */
                 paymentId: components["parameters"]["PaymentId"];
@@ -1186,7 +1826,11 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description How far to move. */
+        /**
+         * @description How far to move.
+         *
+         *     Decided: D30.
+         */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ClockAdvance"];
@@ -1210,16 +1854,22 @@ export interface operations {
             query?: {
                 /**
                  * @description Only deliveries of this subscription.
+                 *
+                 *     Decided: D25.
                  * @example sub_019aa5b4-1d20-7b6c-9e57-2f8a6c3d1b00
                  */
                 subscriptionKey?: components["parameters"]["SubscriptionKeyQuery"];
                 /**
                  * @description How many records to return at most.
+                 *
+                 *     Decided: D25.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description The `nextCursor` of the page before.
+                 *
+                 *     Decided: D25.
                  * @example WyIyMDI2LTExLTIxIl0
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -1246,6 +1896,8 @@ export interface operations {
             path: {
                 /**
                  * @description The `webhook-id` of the delivery.
+                 *
+                 *     Decided: D22.
                  * @example msg_019aa5b6-2e31-7c44-8d10-6f1b2a3c4d5e
                  */
                 webhookId: components["parameters"]["WebhookId"];
@@ -1271,6 +1923,8 @@ export interface operations {
             path: {
                 /**
                  * @description Key of the subscription.
+                 *
+                 *     Decided: D26.
                  * @example sub_019aa5b4-1d20-7b6c-9e57-2f8a6c3d1b00
                  */
                 subscriptionKey: components["parameters"]["SubscriptionKey"];
@@ -1296,7 +1950,11 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The event to emit. */
+        /**
+         * @description The event to emit.
+         *
+         *     Decided: D19, D20.
+         */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewEvent"];
@@ -1322,7 +1980,11 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description What the token may do. */
+        /**
+         * @description What the token may do.
+         *
+         *     Decided: D18.
+         */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewToken"];

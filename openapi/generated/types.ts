@@ -19,6 +19,8 @@ export interface paths {
          *
          *     A `requestKey` works once: every later call with it is answered 409, an identical one included. Needs the scope
          *     `refunds`.
+         *
+         *     Specified by clauses 7.1, 7.2, 7.5, 9.2. Decided: D04.
          */
         post: operations["issueRefund"];
         delete?: never;
@@ -42,6 +44,8 @@ export interface paths {
          *     or single events. Each call makes a new subscription, also for an address that has one already; a merchant can have 100
          *     live ones. A subscription hears of what happens after it was made, and ends when its `url` answers a delivery with 410.
          *     Needs the scope `webhooks`.
+         *
+         *     Specified by clauses 8.1, 8.2, 9.2, 10.1. Decided: D04, D26.
          */
         post: operations["subscribeToWebhooks"];
         delete?: never;
@@ -64,6 +68,8 @@ export interface webhooks {
         /**
          * A refund waits
          * @description A refund was issued and waits for settlement, or for three business days after it.
+         *
+         *     Specified by clauses 10.2, 10.4. Decided: D19, D20, D21.
          */
         post: operations["onRefundPending"];
         delete?: never;
@@ -84,6 +90,8 @@ export interface webhooks {
         /**
          * A refund is authorized
          * @description The movement of money has begun.
+         *
+         *     Specified by clauses 10.2, 10.4. Decided: D19, D20, D21.
          */
         post: operations["onRefundAuthorized"];
         delete?: never;
@@ -104,6 +112,8 @@ export interface webhooks {
         /**
          * A refund failed
          * @description The refund failed, when it was issued or later. This is final.
+         *
+         *     Specified by clauses 10.2, 10.4. Decided: D19, D20, D21.
          */
         post: operations["onRefundTerminalFailed"];
         delete?: never;
@@ -124,6 +134,8 @@ export interface webhooks {
         /**
          * A payment settled
          * @description An original payment was settled.
+         *
+         *     Specified by clauses 10.2, 10.4. Decided: D19, D20, D21.
          */
         post: operations["onPaymentSettled"];
         delete?: never;
@@ -144,6 +156,8 @@ export interface webhooks {
         /**
          * A payment failed
          * @description An original payment failed; its refunds fail with it.
+         *
+         *     Specified by clauses 10.2, 10.4. Decided: D19, D20, D21.
          */
         post: operations["onPaymentFailed"];
         delete?: never;
@@ -164,6 +178,8 @@ export interface webhooks {
         /**
          * A payment was covered
          * @description An original payment fell into the service's cover; its refunds fail with it.
+         *
+         *     Specified by clauses 10.2, 10.4. Decided: D19, D20, D21.
          */
         post: operations["onPaymentCovered"];
         delete?: never;
@@ -184,6 +200,8 @@ export interface webhooks {
         /**
          * An account was linked
          * @description A customer linked a bank account.
+         *
+         *     Specified by clauses 10.2, 10.4. Decided: D19, D20, D21.
          */
         post: operations["onAccountLinked"];
         delete?: never;
@@ -204,6 +222,8 @@ export interface webhooks {
         /**
          * An account was unlinked
          * @description A customer unlinked a bank account.
+         *
+         *     Specified by clauses 10.2, 10.4. Decided: D19, D20, D21.
          */
         post: operations["onAccountUnlinked"];
         delete?: never;
@@ -224,6 +244,8 @@ export interface webhooks {
         /**
          * A customer was created
          * @description A customer was created.
+         *
+         *     Specified by clauses 10.2, 10.4. Decided: D19, D20, D21.
          */
         post: operations["onCustomerCreated"];
         delete?: never;
@@ -235,47 +257,76 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
-        /** @description An amount of money. */
+        /**
+         * @description An amount of money.
+         *
+         *     Specified by clause 2.2.
+         */
         Amount: {
             /**
              * @description ISO 4217 code of the currency.
+             *
+             *     Specified by clauses 2.3, 12.2.
              * @enum {string}
              */
             currency: "USD";
             /**
              * @description Dollars, as a JSON number with at most two digits after the point. `10`, `10.0` and `10.00` are accepted; `10.000`,
              *     `1e1` and `"10.00"` are not.
+             *
+             *     Specified by clauses 2.4, 12.1. Decided: D13.
              */
             value: number;
         };
         /** @description A request to refund all or part of an earlier payment. */
         RefundRequest: {
-            /** @description Identifier that the service generated for the original payment, the one to refund. */
+            /**
+             * @description Identifier that the service generated for the original payment, the one to refund.
+             *
+             *     Specified by clause 2.1. Decided: D15.
+             */
             paymentId: string;
+            /**
+             * @description An amount of money.
+             *
+             *     Specified by clause 2.2.
+             */
             amount: components["schemas"]["Amount"];
             /**
              * @description Your own identifier of this refund, kept with it for reconciliation and returned with it. That it is unique is your
              *     promise; it is not checked.
+             *
+             *     Specified by clause 2.5. Decided: D01, D15.
              */
             clientReferenceId?: string;
             /**
              * @deprecated
              * @description The misspelling of `clientReferenceId` in the interface's list of parameters. Accepted and never sent back. Sending
              *     both is accepted when they are equal.
+             *
+             *     Specified by clause 2.6. Decided: D01, D15.
              */
             clientRefefenceId?: string;
             /**
              * @description Text for the receiving bank, sent with the payment instruction. The bank may show it to the customer or not. ASCII
              *     letters, digits and spaces.
+             *
+             *     Specified by clauses 2.7, 12.3. Decided: D14.
              */
             softDescriptor?: string;
             /**
              * @description Your unique key for this call. It is unique among all your payment records, original payments and refunds, for ever,
              *     and compared byte for byte. Make it before the call and store it, so that you can repeat the call with it.
+             *
+             *     Specified by clauses 2.8, 12.5. Decided: D10, D15.
              */
             requestKey: string;
         };
-        /** @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then. */
+        /**
+         * @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then.
+         *
+         *     Specified by clauses 3.4, 7.4, 11.1.
+         */
         RefundErrorDetails: {
             /**
              * @description The reason, for programs. The list may grow: treat a code that you do not know as a failure like the others.
@@ -286,45 +337,102 @@ export interface components {
              *     | `CUSTOMER_NOT_DEBITED` | The original debit was not successful. |
              *     | `PAYMENT_COVERED` | The original payment fell into the service's cover. |
              *     | `AMOUNT_EXCEEDS_REFUNDABLE` | The amount is more than what is left of the original payment. |
+             *
+             *     Specified by clause 3.4. Decided: D12.
              */
-            errorCode: string;
-            /** @description The reason, for people. Its wording may change. */
+            errorCode: "PAYMENT_NOT_REFUNDABLE" | "CUSTOMER_NOT_DEBITED" | "PAYMENT_COVERED" | "AMOUNT_EXCEEDS_REFUNDABLE" | (string & {});
+            /**
+             * @description The reason, for people. Its wording may change.
+             *
+             *     Specified by clause 3.4.
+             */
             errorMessage: string;
         };
-        /** @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment. */
+        /**
+         * @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment.
+         *
+         *     Specified by clause 3.1. Decided: D15.
+         */
         RefundPaymentId: string;
         /**
          * @description Where the refund stands. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
          *     everywhere; it is final.
+         *
+         *     Specified by clauses 3.2, 6.1, 6.2. Decided: D02.
          * @enum {string}
          */
         RefundStatus: "PENDING" | "AUTHORIZED" | "TERMINAL_FAILED";
-        /** @description The `clientReferenceId` of the request, or `null` when it had none. */
+        /**
+         * @description The `clientReferenceId` of the request, or `null` when it had none.
+         *
+         *     Specified by clause 3.3. Decided: D06.
+         */
         ReturnedReference: string | null;
         /** @description A refund, as it stands at the time of the answer. */
         Refund: {
+            /**
+             * @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment.
+             *
+             *     Specified by clause 3.1. Decided: D15.
+             */
             paymentId: components["schemas"]["RefundPaymentId"];
+            /**
+             * @description Where the refund stands. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
+             *     everywhere; it is final.
+             *
+             *     Specified by clauses 3.2, 6.1, 6.2. Decided: D02.
+             */
             paymentStatus: components["schemas"]["RefundStatus"];
+            /**
+             * @description The `clientReferenceId` of the request, or `null` when it had none.
+             *
+             *     Specified by clause 3.3. Decided: D06.
+             */
             clientReferenceId: components["schemas"]["ReturnedReference"];
+            /**
+             * @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then.
+             *
+             *     Specified by clauses 3.4, 7.4, 11.1.
+             */
             errorDetails?: components["schemas"]["RefundErrorDetails"];
         };
         /**
          * Format: uri
          * @description The kind of problem, one for each `errorCode`.
+         *
+         *     Decided: D07.
          */
         ProblemType: string;
-        /** @description The kind of problem in a few words, the same for every problem of its kind. */
+        /**
+         * @description The kind of problem in a few words, the same for every problem of its kind.
+         *
+         *     Decided: D07.
+         */
         ProblemTitle: string;
-        /** @description The HTTP status of this answer. */
+        /**
+         * @description The HTTP status of this answer.
+         *
+         *     Decided: D07.
+         */
         ProblemStatus: number;
-        /** @description What is wrong with this call, and what to do about it. */
+        /**
+         * @description What is wrong with this call, and what to do about it.
+         *
+         *     Decided: D07.
+         */
         ProblemDetail: string;
         /**
          * Format: uri
          * @description Identifies this one answer, as `urn:uuid:` and the id of the request. Give it to us when you ask about it.
+         *
+         *     Decided: D07.
          */
         ProblemInstance: string;
-        /** @description The reason, where a reader of a failed refund finds it as well. */
+        /**
+         * @description The reason, where a reader of a failed refund finds it as well.
+         *
+         *     Specified by clause 11.4. Decided: D07.
+         */
         ProblemErrorDetails: {
             /**
              * @description The reason, for programs. The list is closed.
@@ -345,10 +453,16 @@ export interface components {
              *     | `RATE_LIMITED` | 429 | Too many calls; see `Retry-After`. |
              *     | `INTERNAL_ERROR` | 500 | Our fault. |
              *     | `UNAVAILABLE` | 503 | We can't serve the call now; see `Retry-After`. |
+             *
+             *     Specified by clause 11.5. Decided: D08.
              * @enum {string}
              */
             errorCode: "INVALID_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "REQUEST_TIMEOUT" | "DUPLICATE_REQUEST_KEY" | "SUBSCRIPTION_LIMIT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "INTERNAL_ERROR" | "UNAVAILABLE";
-            /** @description The reason, for people. Its wording may change. */
+            /**
+             * @description The reason, for people. Its wording may change.
+             *
+             *     Decided: D07.
+             */
             errorMessage: string;
         };
         /** @description One fault of a body. */
@@ -356,58 +470,198 @@ export interface components {
             /**
              * @description JSON Pointer (RFC 6901) to the field that is wrong: a missing field where it should stand, an unknown one where it
              *     stands, and the empty string for the body as a whole.
+             *
+             *     Decided: D07.
              */
             pointer: string;
-            /** @description What is wrong, and what to send instead. */
+            /**
+             * @description What is wrong, and what to send instead.
+             *
+             *     Decided: D07.
+             */
             message: string;
         };
         /** @description A call whose body is not what this contract asks for. */
         InvalidRequestProblem: {
+            /**
+             * @description The kind of problem, one for each `errorCode`.
+             *
+             *     Decided: D07.
+             */
             type: components["schemas"]["ProblemType"];
+            /**
+             * @description The kind of problem in a few words, the same for every problem of its kind.
+             *
+             *     Decided: D07.
+             */
             title: components["schemas"]["ProblemTitle"];
+            /**
+             * @description The HTTP status of this answer.
+             *
+             *     Decided: D07.
+             */
             status: components["schemas"]["ProblemStatus"];
+            /**
+             * @description What is wrong with this call, and what to do about it.
+             *
+             *     Decided: D07.
+             */
             detail: components["schemas"]["ProblemDetail"];
+            /**
+             * @description Identifies this one answer, as `urn:uuid:` and the id of the request. Give it to us when you ask about it.
+             *
+             *     Decided: D07.
+             */
             instance: components["schemas"]["ProblemInstance"];
+            /**
+             * @description The reason, where a reader of a failed refund finds it as well.
+             *
+             *     Specified by clause 11.4. Decided: D07.
+             */
             errorDetails: components["schemas"]["ProblemErrorDetails"];
-            /** @description Every fault of the body, at most 20, one for each. */
+            /**
+             * @description Every fault of the body, at most 20, one for each.
+             *
+             *     Decided: D07.
+             */
             violations: components["schemas"]["Violation"][];
         };
         /** @description A call that was not carried out (RFC 9457). */
         Problem: {
+            /**
+             * @description The kind of problem, one for each `errorCode`.
+             *
+             *     Decided: D07.
+             */
             type: components["schemas"]["ProblemType"];
+            /**
+             * @description The kind of problem in a few words, the same for every problem of its kind.
+             *
+             *     Decided: D07.
+             */
             title: components["schemas"]["ProblemTitle"];
+            /**
+             * @description The HTTP status of this answer.
+             *
+             *     Decided: D07.
+             */
             status: components["schemas"]["ProblemStatus"];
+            /**
+             * @description What is wrong with this call, and what to do about it.
+             *
+             *     Decided: D07.
+             */
             detail: components["schemas"]["ProblemDetail"];
+            /**
+             * @description Identifies this one answer, as `urn:uuid:` and the id of the request. Give it to us when you ask about it.
+             *
+             *     Decided: D07.
+             */
             instance: components["schemas"]["ProblemInstance"];
+            /**
+             * @description The reason, where a reader of a failed refund finds it as well.
+             *
+             *     Specified by clause 11.4. Decided: D07.
+             */
             errorDetails: components["schemas"]["ProblemErrorDetails"];
         };
         /**
          * @description The payment record that holds the key, as it stands now. A refund has all fields, with `errorDetails` when it has failed;
          *     an original payment has `paymentId` only. Compare `originalPaymentId`, `amount` and `clientReferenceId` with what you sent
          *     to tell your own refund, whose answer was lost, from another one.
+         *
+         *     Decided: D09.
          */
         ExistingRecord: {
-            /** @description Identifier of the record. */
+            /**
+             * @description Identifier of the record.
+             *
+             *     Decided: D09.
+             */
             paymentId: string;
+            /**
+             * @description Where the refund stands. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
+             *     everywhere; it is final.
+             *
+             *     Specified by clauses 3.2, 6.1, 6.2. Decided: D02.
+             */
             paymentStatus?: components["schemas"]["RefundStatus"];
+            /**
+             * @description The `clientReferenceId` of the request, or `null` when it had none.
+             *
+             *     Specified by clause 3.3. Decided: D06.
+             */
             clientReferenceId?: components["schemas"]["ReturnedReference"];
+            /**
+             * @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then.
+             *
+             *     Specified by clauses 3.4, 7.4, 11.1.
+             */
             errorDetails?: components["schemas"]["RefundErrorDetails"];
-            /** @description Identifier of the payment that the refund gives back. */
+            /**
+             * @description Identifier of the payment that the refund gives back.
+             *
+             *     Decided: D09.
+             */
             originalPaymentId?: string;
+            /**
+             * @description An amount of money.
+             *
+             *     Specified by clause 2.2.
+             */
             amount?: components["schemas"]["Amount"];
         };
         /** @description A refund whose `requestKey` belongs to a payment record already. */
         DuplicateRequestKeyProblem: {
+            /**
+             * @description The kind of problem, one for each `errorCode`.
+             *
+             *     Decided: D07.
+             */
             type: components["schemas"]["ProblemType"];
+            /**
+             * @description The kind of problem in a few words, the same for every problem of its kind.
+             *
+             *     Decided: D07.
+             */
             title: components["schemas"]["ProblemTitle"];
+            /**
+             * @description The HTTP status of this answer.
+             *
+             *     Decided: D07.
+             */
             status: components["schemas"]["ProblemStatus"];
+            /**
+             * @description What is wrong with this call, and what to do about it.
+             *
+             *     Decided: D07.
+             */
             detail: components["schemas"]["ProblemDetail"];
+            /**
+             * @description Identifies this one answer, as `urn:uuid:` and the id of the request. Give it to us when you ask about it.
+             *
+             *     Decided: D07.
+             */
             instance: components["schemas"]["ProblemInstance"];
+            /**
+             * @description The reason, where a reader of a failed refund finds it as well.
+             *
+             *     Specified by clause 11.4. Decided: D07.
+             */
             errorDetails: components["schemas"]["ProblemErrorDetails"];
+            /**
+             * @description The payment record that holds the key, as it stands now. A refund has all fields, with `errorDetails` when it has failed;
+             *     an original payment has `paymentId` only. Compare `originalPaymentId`, `amount` and `clientReferenceId` with what you sent
+             *     to tell your own refund, whose answer was lost, from another one.
+             *
+             *     Decided: D09.
+             */
             existing: components["schemas"]["ExistingRecord"];
         };
         /**
          * @description The name of an event, `<resource>.<status>`.
+         *
+         *     Specified by clause 10.3. Decided: D19.
          * @enum {string}
          */
         EventName: "refund.pending" | "refund.authorized" | "refund.terminal_failed" | "payment.settled" | "payment.failed" | "payment.covered" | "account.linked" | "account.unlinked" | "customer.created";
@@ -418,14 +672,22 @@ export interface components {
         EventSubscription: {
             /**
              * @description Selects single events.
+             *
+             *     Specified by clause 4.4.
              * @constant
              */
             type: "EVENT";
-            /** @description Names of events, as a list also when there is only one. A repeated name counts once. */
+            /**
+             * @description Names of events, as a list also when there is only one. A repeated name counts once.
+             *
+             *     Specified by clauses 4.5, 4.6, 4.8. Decided: D03.
+             */
             details: components["schemas"]["EventName"][];
         };
         /**
          * @description A category of events.
+         *
+         *     Specified by clause 4.7.
          * @enum {string}
          */
         EventCategory: "ACCOUNT" | "CUSTOMER" | "PAYMENT";
@@ -436,10 +698,16 @@ export interface components {
         CategorySubscription: {
             /**
              * @description Selects categories of events.
+             *
+             *     Specified by clause 4.4.
              * @constant
              */
             type: "CATEGORY";
-            /** @description Categories, as a list also when there is only one. A repeated one counts once. */
+            /**
+             * @description Categories, as a list also when there is only one. A repeated one counts once.
+             *
+             *     Specified by clauses 4.5, 4.6, 4.7. Decided: D03.
+             */
             details: components["schemas"]["EventCategory"][];
         };
         /**
@@ -449,13 +717,23 @@ export interface components {
         AllSubscription: {
             /**
              * @description Selects every event.
+             *
+             *     Specified by clause 4.4.
              * @constant
              */
             type: "ALL";
-            /** @description Ignored. */
+            /**
+             * @description Ignored.
+             *
+             *     Specified by clauses 4.5, 4.6. Decided: D03.
+             */
             details?: string[];
         };
-        /** @description What the subscription is told about. */
+        /**
+         * @description What the subscription is told about.
+         *
+         *     Specified by clauses 4.3, 10.1.
+         */
         SubscriptionDetails: components["schemas"]["EventSubscription"] | components["schemas"]["CategorySubscription"] | components["schemas"]["AllSubscription"];
         /** @description A request to be told about events. */
         SubscriptionRequest: {
@@ -463,31 +741,54 @@ export interface components {
              * Format: uri
              * @description Address that notifications are delivered to: `https`, with a public host and without credentials. A fragment is
              *     accepted and not sent. The sandbox takes `http` and loopback addresses as well.
+             *
+             *     Specified by clause 4.1. Decided: D15, D24.
              */
             url: string;
             /**
              * @description Your secret, which signs the deliveries so that you can check where they come from. Kept encrypted, never returned.
              *     `whsec_` followed by base64 stands for the decoded bytes; anything else for its UTF-8 bytes. Use at least 32 random
              *     characters.
+             *
+             *     Specified by clause 4.2. Decided: D15, D22, D29.
              */
             secretKey: string;
+            /**
+             * @description What the subscription is told about.
+             *
+             *     Specified by clauses 4.3, 10.1.
+             */
             subscriptionDetails: components["schemas"]["SubscriptionDetails"];
         };
         /** @description The subscription that was made. */
         Subscription: {
-            /** @description Unique key of the subscription. It can be used to unsubscribe. */
+            /**
+             * @description Unique key of the subscription. It can be used to unsubscribe.
+             *
+             *     Specified by clause 5.1. Decided: D26.
+             */
             subscriptionKey: string;
         };
         /**
          * Format: date-time
          * @description When the event happened.
+         *
+         *     Decided: D21, D30.
          */
         EventTimestamp: string;
-        /** @description Counts the events of one payment, account or customer from 1. Deliveries are unordered; this is the order. */
+        /**
+         * @description Counts the events of one payment, account or customer from 1. Deliveries are unordered; this is the order.
+         *
+         *     Decided: D21.
+         */
         EventSequence: number;
     };
     responses: {
-        /** @description The refund, in the status it starts in, also when that is `TERMINAL_FAILED`. */
+        /**
+         * @description The refund, in the status it starts in, also when that is `TERMINAL_FAILED`.
+         *
+         *     Specified by clause 7.4. Decided: D05.
+         */
         RefundIssued: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -498,7 +799,11 @@ export interface components {
                 "application/json": components["schemas"]["Refund"];
             };
         };
-        /** @description The body is not what this contract asks for. Correct it; the `requestKey` is still free. */
+        /**
+         * @description The body is not what this contract asks for. Correct it; the `requestKey` is still free.
+         *
+         *     Specified by clause 11.4. Decided: D07, D08.
+         */
         InvalidRefundRequest: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -510,7 +815,11 @@ export interface components {
                 "application/json": components["schemas"]["InvalidRequestProblem"];
             };
         };
-        /** @description The access token is missing, unknown or expired. */
+        /**
+         * @description The access token is missing, unknown or expired.
+         *
+         *     Specified by clauses 9.1, 11.4. Decided: D08.
+         */
         Unauthorized: {
             headers: {
                 "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
@@ -521,7 +830,11 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The access token lacks the scope of this operation. */
+        /**
+         * @description The access token lacks the scope of this operation.
+         *
+         *     Specified by clause 11.4. Decided: D08, D18.
+         */
         Forbidden: {
             headers: {
                 [name: string]: unknown;
@@ -531,7 +844,11 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description You have no payment with this `paymentId`. Another merchant's payment is answered in the same way. */
+        /**
+         * @description You have no payment with this `paymentId`. Another merchant's payment is answered in the same way.
+         *
+         *     Specified by clause 11.4. Decided: D08.
+         */
         PaymentNotFound: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -543,7 +860,11 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description `Accept` admits no `application/json`. */
+        /**
+         * @description `Accept` admits no `application/json`.
+         *
+         *     Specified by clause 11.4. Decided: D04, D08.
+         */
         NotAcceptable: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -555,7 +876,11 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body did not arrive in time. */
+        /**
+         * @description The body did not arrive in time.
+         *
+         *     Specified by clause 11.4. Decided: D08.
+         */
         RequestTimeout: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -567,7 +892,11 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description A payment record with this `requestKey` exists. No second refund was made. */
+        /**
+         * @description A payment record with this `requestKey` exists. No second refund was made.
+         *
+         *     Specified by clauses 7.5, 11.3. Decided: D08, D09.
+         */
         DuplicateRequestKey: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -579,7 +908,11 @@ export interface components {
                 "application/json": components["schemas"]["DuplicateRequestKeyProblem"];
             };
         };
-        /** @description The body is larger than 64 KiB. */
+        /**
+         * @description The body is larger than 64 KiB.
+         *
+         *     Specified by clause 11.4. Decided: D08, D15.
+         */
         PayloadTooLarge: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -591,7 +924,11 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body is not declared as plain JSON in UTF-8. */
+        /**
+         * @description The body is not declared as plain JSON in UTF-8.
+         *
+         *     Specified by clause 11.4. Decided: D08, D15.
+         */
         UnsupportedMediaType: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -603,7 +940,11 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description Too many calls. Wait as long as `Retry-After` says; the `requestKey` is still free. */
+        /**
+         * @description Too many calls. Wait as long as `Retry-After` says; the `requestKey` is still free.
+         *
+         *     Specified by clause 12.6. Decided: D08, D27.
+         */
         RateLimited: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -616,7 +957,11 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description Our fault. It is unknown whether the call was carried out: repeat a refund with the same `requestKey`. */
+        /**
+         * @description Our fault. It is unknown whether the call was carried out: repeat a refund with the same `requestKey`.
+         *
+         *     Specified by clause 11.4. Decided: D08.
+         */
         InternalError: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -628,7 +973,11 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description We can't serve the call now. Wait as long as `Retry-After` says, then repeat it with the same `requestKey`. */
+        /**
+         * @description We can't serve the call now. Wait as long as `Retry-After` says, then repeat it with the same `requestKey`.
+         *
+         *     Specified by clause 11.4. Decided: D08.
+         */
         Unavailable: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -641,7 +990,11 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description The subscription was made. */
+        /**
+         * @description The subscription was made.
+         *
+         *     Specified by clause 8.4. Decided: D05.
+         */
         Subscribed: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -652,7 +1005,11 @@ export interface components {
                 "application/json": components["schemas"]["Subscription"];
             };
         };
-        /** @description The body is not what this contract asks for. */
+        /**
+         * @description The body is not what this contract asks for.
+         *
+         *     Specified by clause 11.4. Decided: D07, D08.
+         */
         InvalidSubscriptionRequest: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -664,7 +1021,11 @@ export interface components {
                 "application/json": components["schemas"]["InvalidRequestProblem"];
             };
         };
-        /** @description You have 100 live subscriptions. End one before you make another. */
+        /**
+         * @description You have 100 live subscriptions. End one before you make another.
+         *
+         *     Specified by clause 11.4. Decided: D08, D26.
+         */
         SubscriptionLimit: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -676,21 +1037,33 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description Anything else, redirects and no answer within 15 seconds included, is a failed attempt. Ten are made over about three days; `Retry-After` can delay the next one. */
+        /**
+         * @description Anything else, redirects and no answer within 15 seconds included, is a failed attempt. Ten are made over about three days; `Retry-After` can delay the next one.
+         *
+         *     Specified by clause 10.4. Decided: D23.
+         */
         NotDelivered: {
             headers: {
                 [name: string]: unknown;
             };
             content?: never;
         };
-        /** @description Not wanted any more. The subscription ends. */
+        /**
+         * @description Not wanted any more. The subscription ends.
+         *
+         *     Specified by clause 10.4. Decided: D23.
+         */
         Gone: {
             headers: {
                 [name: string]: unknown;
             };
             content?: never;
         };
-        /** @description Received. Answer within 15 seconds; do the work afterwards. */
+        /**
+         * @description Received. Answer within 15 seconds; do the work afterwards.
+         *
+         *     Specified by clause 10.4. Decided: D23.
+         */
         Delivered: {
             headers: {
                 [name: string]: unknown;
@@ -699,32 +1072,52 @@ export interface components {
         };
     };
     parameters: {
-        /** @description Identifies this event for this subscription; the same on every attempt. */
+        /**
+         * @description Identifies this event for this subscription; the same on every attempt.
+         *
+         *     Specified by clause 10.4. Decided: D22.
+         */
         WebhookId: string;
-        /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
+        /**
+         * @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock.
+         *
+         *     Specified by clause 10.4. Decided: D22.
+         */
         WebhookTimestamp: number;
-        /** @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces. */
+        /**
+         * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces.
+         *
+         *     Specified by clause 10.4. Decided: D22.
+         */
         WebhookSignature: string;
     };
     requestBodies: never;
     headers: {
         /**
          * @description What is left of your quota, such as `"merchant";r=99;t=1`. Sent when a rate limit is on.
+         *
+         *     Specified by clause 12.6. Decided: D27.
          * @example "merchant";r=99;t=1
          */
         RateLimit: string;
         /**
          * @description Your quota, such as `"merchant";q=100;w=1`. Sent when a rate limit is on.
+         *
+         *     Specified by clause 12.6. Decided: D27.
          * @example "merchant";q=100;w=1
          */
         RateLimitPolicy: string;
         /**
          * @description The authentication scheme that the call needs.
+         *
+         *     Specified by clause 9.1. Decided: D08.
          * @example Bearer
          */
         WwwAuthenticate: string;
         /**
          * @description Seconds to wait before you call again.
+         *
+         *     Decided: D08.
          * @example 1
          */
         RetryAfter: number;
@@ -740,7 +1133,11 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The payment to refund, and how much of it. */
+        /**
+         * @description The payment to refund, and how much of it.
+         *
+         *     Specified by clause 7.3.
+         */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["RefundRequest"];
@@ -769,7 +1166,11 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description Where to deliver, the secret to sign with, and what to send. */
+        /**
+         * @description Where to deliver, the secret to sign with, and what to send.
+         *
+         *     Specified by clause 8.3.
+         */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["SubscriptionRequest"];
@@ -794,35 +1195,79 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Identifies this event for this subscription; the same on every attempt. */
+                /**
+                 * @description Identifies this event for this subscription; the same on every attempt.
+                 *
+                 *     Specified by clause 10.4. Decided: D22.
+                 */
                 "webhook-id": components["parameters"]["WebhookId"];
-                /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock.
+                 *
+                 *     Specified by clause 10.4. Decided: D22.
+                 */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /** @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces. */
+                /**
+                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces.
+                 *
+                 *     Specified by clause 10.4. Decided: D22.
+                 */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
-        /** @description The event, as it was when it happened; the same bytes on each attempt. */
+        /**
+         * @description The event, as it was when it happened; the same bytes on each attempt.
+         *
+         *     Decided: D21.
+         */
         requestBody: {
             content: {
                 "application/json": {
                     /**
                      * @description Names the event.
+                     *
+                     *     Decided: D19.
                      * @constant
                      */
                     type: "refund.pending";
+                    /**
+                     * @description When the event happened.
+                     *
+                     *     Decided: D21, D30.
+                     */
                     timestamp: components["schemas"]["EventTimestamp"];
+                    /**
+                     * @description Counts the events of one payment, account or customer from 1. Deliveries are unordered; this is the order.
+                     *
+                     *     Decided: D21.
+                     */
                     sequence: components["schemas"]["EventSequence"];
-                    /** @description The refund. */
+                    /**
+                     * @description The refund.
+                     *
+                     *     Decided: D21.
+                     */
                     data: {
+                        /**
+                         * @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment.
+                         *
+                         *     Specified by clause 3.1. Decided: D15.
+                         */
                         paymentId: components["schemas"]["RefundPaymentId"];
                         /**
                          * @description The status that the refund took with this event.
+                         *
+                         *     Specified by clause 6.3.
                          * @constant
                          */
                         paymentStatus: "PENDING";
+                        /**
+                         * @description The `clientReferenceId` of the request, or `null` when it had none.
+                         *
+                         *     Specified by clause 3.3. Decided: D06.
+                         */
                         clientReferenceId: components["schemas"]["ReturnedReference"];
                     } & {
                         [key: string]: unknown;
@@ -842,35 +1287,79 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Identifies this event for this subscription; the same on every attempt. */
+                /**
+                 * @description Identifies this event for this subscription; the same on every attempt.
+                 *
+                 *     Specified by clause 10.4. Decided: D22.
+                 */
                 "webhook-id": components["parameters"]["WebhookId"];
-                /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock.
+                 *
+                 *     Specified by clause 10.4. Decided: D22.
+                 */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /** @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces. */
+                /**
+                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces.
+                 *
+                 *     Specified by clause 10.4. Decided: D22.
+                 */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
-        /** @description The event, as it was when it happened; the same bytes on each attempt. */
+        /**
+         * @description The event, as it was when it happened; the same bytes on each attempt.
+         *
+         *     Decided: D21.
+         */
         requestBody: {
             content: {
                 "application/json": {
                     /**
                      * @description Names the event.
+                     *
+                     *     Decided: D19.
                      * @constant
                      */
                     type: "refund.authorized";
+                    /**
+                     * @description When the event happened.
+                     *
+                     *     Decided: D21, D30.
+                     */
                     timestamp: components["schemas"]["EventTimestamp"];
+                    /**
+                     * @description Counts the events of one payment, account or customer from 1. Deliveries are unordered; this is the order.
+                     *
+                     *     Decided: D21.
+                     */
                     sequence: components["schemas"]["EventSequence"];
-                    /** @description The refund. */
+                    /**
+                     * @description The refund.
+                     *
+                     *     Decided: D21.
+                     */
                     data: {
+                        /**
+                         * @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment.
+                         *
+                         *     Specified by clause 3.1. Decided: D15.
+                         */
                         paymentId: components["schemas"]["RefundPaymentId"];
                         /**
                          * @description The status that the refund took with this event.
+                         *
+                         *     Specified by clause 6.6.
                          * @constant
                          */
                         paymentStatus: "AUTHORIZED";
+                        /**
+                         * @description The `clientReferenceId` of the request, or `null` when it had none.
+                         *
+                         *     Specified by clause 3.3. Decided: D06.
+                         */
                         clientReferenceId: components["schemas"]["ReturnedReference"];
                     } & {
                         [key: string]: unknown;
@@ -890,36 +1379,85 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Identifies this event for this subscription; the same on every attempt. */
+                /**
+                 * @description Identifies this event for this subscription; the same on every attempt.
+                 *
+                 *     Specified by clause 10.4. Decided: D22.
+                 */
                 "webhook-id": components["parameters"]["WebhookId"];
-                /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock.
+                 *
+                 *     Specified by clause 10.4. Decided: D22.
+                 */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /** @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces. */
+                /**
+                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces.
+                 *
+                 *     Specified by clause 10.4. Decided: D22.
+                 */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
-        /** @description The event, as it was when it happened; the same bytes on each attempt. */
+        /**
+         * @description The event, as it was when it happened; the same bytes on each attempt.
+         *
+         *     Decided: D21.
+         */
         requestBody: {
             content: {
                 "application/json": {
                     /**
                      * @description Names the event.
+                     *
+                     *     Decided: D19.
                      * @constant
                      */
                     type: "refund.terminal_failed";
+                    /**
+                     * @description When the event happened.
+                     *
+                     *     Decided: D21, D30.
+                     */
                     timestamp: components["schemas"]["EventTimestamp"];
+                    /**
+                     * @description Counts the events of one payment, account or customer from 1. Deliveries are unordered; this is the order.
+                     *
+                     *     Decided: D21.
+                     */
                     sequence: components["schemas"]["EventSequence"];
-                    /** @description The refund. */
+                    /**
+                     * @description The refund.
+                     *
+                     *     Decided: D21.
+                     */
                     data: {
+                        /**
+                         * @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment.
+                         *
+                         *     Specified by clause 3.1. Decided: D15.
+                         */
                         paymentId: components["schemas"]["RefundPaymentId"];
                         /**
                          * @description The status that the refund took with this event.
+                         *
+                         *     Specified by clause 6.7.
                          * @constant
                          */
                         paymentStatus: "TERMINAL_FAILED";
+                        /**
+                         * @description The `clientReferenceId` of the request, or `null` when it had none.
+                         *
+                         *     Specified by clause 3.3. Decided: D06.
+                         */
                         clientReferenceId: components["schemas"]["ReturnedReference"];
+                        /**
+                         * @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then.
+                         *
+                         *     Specified by clauses 3.4, 7.4, 11.1.
+                         */
                         errorDetails: components["schemas"]["RefundErrorDetails"];
                     } & {
                         [key: string]: unknown;
@@ -939,36 +1477,79 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Identifies this event for this subscription; the same on every attempt. */
+                /**
+                 * @description Identifies this event for this subscription; the same on every attempt.
+                 *
+                 *     Specified by clause 10.4. Decided: D22.
+                 */
                 "webhook-id": components["parameters"]["WebhookId"];
-                /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock.
+                 *
+                 *     Specified by clause 10.4. Decided: D22.
+                 */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /** @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces. */
+                /**
+                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces.
+                 *
+                 *     Specified by clause 10.4. Decided: D22.
+                 */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
-        /** @description The event, as it was when it happened; the same bytes on each attempt. */
+        /**
+         * @description The event, as it was when it happened; the same bytes on each attempt.
+         *
+         *     Decided: D21.
+         */
         requestBody: {
             content: {
                 "application/json": {
                     /**
                      * @description Names the event.
+                     *
+                     *     Decided: D19.
                      * @constant
                      */
                     type: "payment.settled";
+                    /**
+                     * @description When the event happened.
+                     *
+                     *     Decided: D21, D30.
+                     */
                     timestamp: components["schemas"]["EventTimestamp"];
+                    /**
+                     * @description Counts the events of one payment, account or customer from 1. Deliveries are unordered; this is the order.
+                     *
+                     *     Decided: D21.
+                     */
                     sequence: components["schemas"]["EventSequence"];
-                    /** @description The original payment. */
+                    /**
+                     * @description The original payment.
+                     *
+                     *     Decided: D21.
+                     */
                     data: {
-                        /** @description Identifier of the original payment. */
+                        /**
+                         * @description Identifier of the original payment.
+                         *
+                         *     Decided: D21.
+                         */
                         paymentId: string;
                         /**
                          * @description The status that the payment took with this event.
+                         *
+                         *     Decided: D16a.
                          * @constant
                          */
                         status: "SETTLED";
+                        /**
+                         * @description An amount of money.
+                         *
+                         *     Specified by clause 2.2.
+                         */
                         amount: components["schemas"]["Amount"];
                     } & {
                         [key: string]: unknown;
@@ -988,36 +1569,79 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Identifies this event for this subscription; the same on every attempt. */
+                /**
+                 * @description Identifies this event for this subscription; the same on every attempt.
+                 *
+                 *     Specified by clause 10.4. Decided: D22.
+                 */
                 "webhook-id": components["parameters"]["WebhookId"];
-                /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock.
+                 *
+                 *     Specified by clause 10.4. Decided: D22.
+                 */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /** @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces. */
+                /**
+                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces.
+                 *
+                 *     Specified by clause 10.4. Decided: D22.
+                 */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
-        /** @description The event, as it was when it happened; the same bytes on each attempt. */
+        /**
+         * @description The event, as it was when it happened; the same bytes on each attempt.
+         *
+         *     Decided: D21.
+         */
         requestBody: {
             content: {
                 "application/json": {
                     /**
                      * @description Names the event.
+                     *
+                     *     Decided: D19.
                      * @constant
                      */
                     type: "payment.failed";
+                    /**
+                     * @description When the event happened.
+                     *
+                     *     Decided: D21, D30.
+                     */
                     timestamp: components["schemas"]["EventTimestamp"];
+                    /**
+                     * @description Counts the events of one payment, account or customer from 1. Deliveries are unordered; this is the order.
+                     *
+                     *     Decided: D21.
+                     */
                     sequence: components["schemas"]["EventSequence"];
-                    /** @description The original payment. */
+                    /**
+                     * @description The original payment.
+                     *
+                     *     Decided: D21.
+                     */
                     data: {
-                        /** @description Identifier of the original payment. */
+                        /**
+                         * @description Identifier of the original payment.
+                         *
+                         *     Decided: D21.
+                         */
                         paymentId: string;
                         /**
                          * @description The status that the payment took with this event.
+                         *
+                         *     Decided: D16a.
                          * @constant
                          */
                         status: "FAILED";
+                        /**
+                         * @description An amount of money.
+                         *
+                         *     Specified by clause 2.2.
+                         */
                         amount: components["schemas"]["Amount"];
                     } & {
                         [key: string]: unknown;
@@ -1037,36 +1661,79 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Identifies this event for this subscription; the same on every attempt. */
+                /**
+                 * @description Identifies this event for this subscription; the same on every attempt.
+                 *
+                 *     Specified by clause 10.4. Decided: D22.
+                 */
                 "webhook-id": components["parameters"]["WebhookId"];
-                /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock.
+                 *
+                 *     Specified by clause 10.4. Decided: D22.
+                 */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /** @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces. */
+                /**
+                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces.
+                 *
+                 *     Specified by clause 10.4. Decided: D22.
+                 */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
-        /** @description The event, as it was when it happened; the same bytes on each attempt. */
+        /**
+         * @description The event, as it was when it happened; the same bytes on each attempt.
+         *
+         *     Decided: D21.
+         */
         requestBody: {
             content: {
                 "application/json": {
                     /**
                      * @description Names the event.
+                     *
+                     *     Decided: D19.
                      * @constant
                      */
                     type: "payment.covered";
+                    /**
+                     * @description When the event happened.
+                     *
+                     *     Decided: D21, D30.
+                     */
                     timestamp: components["schemas"]["EventTimestamp"];
+                    /**
+                     * @description Counts the events of one payment, account or customer from 1. Deliveries are unordered; this is the order.
+                     *
+                     *     Decided: D21.
+                     */
                     sequence: components["schemas"]["EventSequence"];
-                    /** @description The original payment. */
+                    /**
+                     * @description The original payment.
+                     *
+                     *     Decided: D21.
+                     */
                     data: {
-                        /** @description Identifier of the original payment. */
+                        /**
+                         * @description Identifier of the original payment.
+                         *
+                         *     Decided: D21.
+                         */
                         paymentId: string;
                         /**
                          * @description The status that the payment took with this event.
+                         *
+                         *     Decided: D16a.
                          * @constant
                          */
                         status: "COVERED";
+                        /**
+                         * @description An amount of money.
+                         *
+                         *     Specified by clause 2.2.
+                         */
                         amount: components["schemas"]["Amount"];
                     } & {
                         [key: string]: unknown;
@@ -1086,30 +1753,66 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Identifies this event for this subscription; the same on every attempt. */
+                /**
+                 * @description Identifies this event for this subscription; the same on every attempt.
+                 *
+                 *     Specified by clause 10.4. Decided: D22.
+                 */
                 "webhook-id": components["parameters"]["WebhookId"];
-                /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock.
+                 *
+                 *     Specified by clause 10.4. Decided: D22.
+                 */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /** @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces. */
+                /**
+                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces.
+                 *
+                 *     Specified by clause 10.4. Decided: D22.
+                 */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
-        /** @description The event, as it was when it happened; the same bytes on each attempt. */
+        /**
+         * @description The event, as it was when it happened; the same bytes on each attempt.
+         *
+         *     Decided: D21.
+         */
         requestBody: {
             content: {
                 "application/json": {
                     /**
                      * @description Names the event.
+                     *
+                     *     Decided: D19.
                      * @constant
                      */
                     type: "account.linked";
+                    /**
+                     * @description When the event happened.
+                     *
+                     *     Decided: D21, D30.
+                     */
                     timestamp: components["schemas"]["EventTimestamp"];
+                    /**
+                     * @description Counts the events of one payment, account or customer from 1. Deliveries are unordered; this is the order.
+                     *
+                     *     Decided: D21.
+                     */
                     sequence: components["schemas"]["EventSequence"];
-                    /** @description The account. */
+                    /**
+                     * @description The account.
+                     *
+                     *     Decided: D21.
+                     */
                     data: {
-                        /** @description Identifier of the account. */
+                        /**
+                         * @description Identifier of the account.
+                         *
+                         *     Decided: D21.
+                         */
                         accountId: string;
                     } & {
                         [key: string]: unknown;
@@ -1129,30 +1832,66 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Identifies this event for this subscription; the same on every attempt. */
+                /**
+                 * @description Identifies this event for this subscription; the same on every attempt.
+                 *
+                 *     Specified by clause 10.4. Decided: D22.
+                 */
                 "webhook-id": components["parameters"]["WebhookId"];
-                /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock.
+                 *
+                 *     Specified by clause 10.4. Decided: D22.
+                 */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /** @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces. */
+                /**
+                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces.
+                 *
+                 *     Specified by clause 10.4. Decided: D22.
+                 */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
-        /** @description The event, as it was when it happened; the same bytes on each attempt. */
+        /**
+         * @description The event, as it was when it happened; the same bytes on each attempt.
+         *
+         *     Decided: D21.
+         */
         requestBody: {
             content: {
                 "application/json": {
                     /**
                      * @description Names the event.
+                     *
+                     *     Decided: D19.
                      * @constant
                      */
                     type: "account.unlinked";
+                    /**
+                     * @description When the event happened.
+                     *
+                     *     Decided: D21, D30.
+                     */
                     timestamp: components["schemas"]["EventTimestamp"];
+                    /**
+                     * @description Counts the events of one payment, account or customer from 1. Deliveries are unordered; this is the order.
+                     *
+                     *     Decided: D21.
+                     */
                     sequence: components["schemas"]["EventSequence"];
-                    /** @description The account. */
+                    /**
+                     * @description The account.
+                     *
+                     *     Decided: D21.
+                     */
                     data: {
-                        /** @description Identifier of the account. */
+                        /**
+                         * @description Identifier of the account.
+                         *
+                         *     Decided: D21.
+                         */
                         accountId: string;
                     } & {
                         [key: string]: unknown;
@@ -1172,30 +1911,66 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Identifies this event for this subscription; the same on every attempt. */
+                /**
+                 * @description Identifies this event for this subscription; the same on every attempt.
+                 *
+                 *     Specified by clause 10.4. Decided: D22.
+                 */
                 "webhook-id": components["parameters"]["WebhookId"];
-                /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
+                /**
+                 * @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock.
+                 *
+                 *     Specified by clause 10.4. Decided: D22.
+                 */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /** @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces. */
+                /**
+                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces.
+                 *
+                 *     Specified by clause 10.4. Decided: D22.
+                 */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
-        /** @description The event, as it was when it happened; the same bytes on each attempt. */
+        /**
+         * @description The event, as it was when it happened; the same bytes on each attempt.
+         *
+         *     Decided: D21.
+         */
         requestBody: {
             content: {
                 "application/json": {
                     /**
                      * @description Names the event.
+                     *
+                     *     Decided: D19.
                      * @constant
                      */
                     type: "customer.created";
+                    /**
+                     * @description When the event happened.
+                     *
+                     *     Decided: D21, D30.
+                     */
                     timestamp: components["schemas"]["EventTimestamp"];
+                    /**
+                     * @description Counts the events of one payment, account or customer from 1. Deliveries are unordered; this is the order.
+                     *
+                     *     Decided: D21.
+                     */
                     sequence: components["schemas"]["EventSequence"];
-                    /** @description The customer. */
+                    /**
+                     * @description The customer.
+                     *
+                     *     Decided: D21.
+                     */
                     data: {
-                        /** @description Identifier of the customer. */
+                        /**
+                         * @description Identifier of the customer.
+                         *
+                         *     Decided: D21.
+                         */
                         customerId: string;
                     } & {
                         [key: string]: unknown;

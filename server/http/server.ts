@@ -11,6 +11,9 @@ import { answerBrokenRequest } from "./errors.ts";
 /** The body's own limit comes before this one, and answers better. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
+/** Longer than the minute for which balancers usually keep a connection: who closes first must not be the one called. */
+const KEEP_ALIVE_MS = 65_000;
+
 /**
  * An HTTP server around the app. What Node would by itself refuse with an empty answer, or serve in another way, comes to
  * the app as well or is answered by a problem.
@@ -28,6 +31,7 @@ export function createHttpServer(app: RequestListener, headTimeoutMs: number): S
   const server = createServer(
     {
       headersTimeout: headTimeoutMs,
+      keepAliveTimeout: KEEP_ALIVE_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: Math.min(1_000, headTimeoutMs),
       requireHostHeader: false,

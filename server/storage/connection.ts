@@ -1,5 +1,6 @@
 import type { PGlite } from "@electric-sql/pglite";
 import pg from "pg";
+import type { RunStatement } from "./prepared.ts";
 
 /** Statements as text, and notifications: what a queue beside our tables runs on. */
 export type Connection = {
@@ -41,16 +42,19 @@ const MIN_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5_000;
 const HEARTBEAT_MS = 10_000;
 
+type PoolParts = {
+  pool: pg.Pool;
+  run: RunStatement;
+  connectionString: string;
+  onConnectionError: (error: Error) => void;
+};
+
 /** A pool's connection; each channel that is listened on has a further one of its own. */
-export function connectPool(
-  pool: pg.Pool,
-  connectionString: string,
-  onConnectionError: (error: Error) => void,
-): Connection {
+export function connectPool({ pool, run, connectionString, onConnectionError }: PoolParts): Connection {
   return {
-    executeSql: async (text, values) => {
+    executeSql: async (text, values = []) => {
       // For several statements the driver gives a list of results, of which its types know nothing.
-      const results = [await pool.query(text, values)].flat();
+      const results = [await run(pool, text, values)].flat();
       return { rows: results.flatMap((result) => result.rows) };
     },
     listen: (channel, onNotification, onListening) =>

@@ -3,7 +3,7 @@ import { type Connection, connectEmbedded, connectPool } from "./connection.ts";
 import { openEmbedded } from "./embedded.ts";
 import { migrateToLatest } from "./migrate.ts";
 import { createPool } from "./pool.ts";
-import { preparing } from "./prepared.ts";
+import { createPreparing, toPreparedPool } from "./prepared.ts";
 import type { Store, Tables } from "./tables.ts";
 
 /** The open store. Inside `db.transaction()` use only its transaction: embedded, there is a single connection. */
@@ -48,8 +48,10 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 
 function openPostgres(databaseUrl: string, onConnectionError: (error: Error) => void = () => {}): Database {
   const pool = createPool(databaseUrl, onConnectionError);
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: preparing(pool) }) });
-  return toDatabase(db, { embedded: false, connection: connectPool(pool, databaseUrl, onConnectionError) });
+  const run = createPreparing();
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: toPreparedPool(pool, run) }) });
+  const connection = connectPool({ pool, run, connectionString: databaseUrl, onConnectionError });
+  return toDatabase(db, { embedded: false, connection });
 }
 
 async function openPGlite(dataDir: string): Promise<Database> {

@@ -7,11 +7,19 @@ const MAX_NAMES = 500;
 /** A table that a statement reads whole has got another column, from a newer server beside this one. */
 const STALE_PLAN = "cached plan must not change result type";
 
+/** What runs statements: a connection, or a pool that chooses one. */
+type Runner = Pick<pg.Pool | pg.PoolClient, "query">;
+export type RunStatement = (
+  runner: Runner,
+  text: string,
+  values: readonly unknown[],
+) => Promise<pg.QueryResult>;
+
 /**
- * A pool on whose connections PostgreSQL parses and plans each statement once, and not at every call: most of what a refund
- * costs the database. It keeps a statement under a name, for as long as the connection lives.
+ * Runs statements under a name for each text, by which PostgreSQL parses and plans it once on each connection, and not at
+ * every call: most of what a refund costs the database.
  */
-export function preparing(pool: pg.Pool): PostgresPool {
+export function createPreparing(): RunStatement {
   const names = new Map<string, string>();
   let made = 0;
 
@@ -23,20 +31,24 @@ export function preparing(pool: pg.Pool): PostgresPool {
     return names.get(text);
   }
 
-  async function query(client: pg.PoolClient, text: string, values: readonly unknown[]) {
+  return async (runner, text, values) => {
     const name = values.length > 0 ? nameOf(text) : undefined;
-    if (name === undefined) return client.query(text, [...values]);
+    // Several statements in one text come without values, and must not be given an empty list of them.
+    if (name === undefined) return values.length > 0 ? runner.query(text, [...values]) : runner.query(text);
     try {
-      return await client.query({ name, text, values: [...values] });
+      return await runner.query({ name, text, values: [...values] });
     } catch (error) {
       // The next call prepares it anew, under another name, on every connection.
       if (error instanceof Error && error.message === STALE_PLAN) names.delete(text);
       throw error;
     }
-  }
+  };
+}
 
+/** The pool as the query builder knows it, with every statement prepared. */
+export function toPreparedPool(pool: pg.Pool, run: RunStatement): PostgresPool {
   const wrap = (client: pg.PoolClient) => ({
-    query: (text: string, values: readonly unknown[]) => query(client, text, values),
+    query: (text: string, values: readonly unknown[]) => run(client, text, values),
     release: (destroy?: boolean) => client.release(destroy),
   });
   const prepared = {

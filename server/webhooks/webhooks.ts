@@ -6,6 +6,7 @@ import { DELIVERIES_CHANNEL } from "../storage/deliveries.ts";
 import { type Attempt, beginAttempts, recordAttempt, releaseClaim } from "../storage/delivery-attempts.ts";
 import { freeLeases } from "../storage/delivery-claims.ts";
 import { makeAttempt } from "./attempt.ts";
+import { createConnections } from "./connections.ts";
 import { createTurns, createWake, dispatch } from "./dispatcher.ts";
 import type { Resolve } from "./lookup.ts";
 import { createPlaces } from "./places.ts";
@@ -65,6 +66,7 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
   const stopping = new AbortController();
   const abandoned = new AbortController();
   const places = createPlaces(PLACES);
+  const connections = createConnections();
 
   // Nobody else is at work on the embedded store: whatever was in hand belongs to a process that is gone.
   if (embedded) await freeLeases(db, { all: true });
@@ -83,6 +85,7 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
         policy: parts.policy,
         encryptionKeys: parts.encryptionKeys,
         realNow: clock.realNow,
+        connections,
         signal: abandoned.signal,
       });
       if (abandoned.signal.aborted && result.status === null) await releaseClaim(db, attempt);
@@ -115,7 +118,7 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
       stopping.abort();
       stopWaking();
       const timer = setTimeout(() => abandoned.abort(), drainMs);
-      const steps = [listening.close, queue.stopWork, places.empty, takeTurn, queue.stop];
+      const steps = [listening.close, queue.stopWork, places.empty, connections.close, takeTurn, queue.stop];
       for (const step of steps) {
         // Without a database some steps fail; those after it let go of other things.
         await step().catch((error: unknown) => logger.warn({ err: error }, "webhooks did not stop in order"));

@@ -4,10 +4,12 @@ import { rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pino } from "pino";
+import type { Figure } from "../../scripts/lib/bench/figure.ts";
 import { readConfig } from "../../server/config.ts";
 import { startServer } from "../../server/start.ts";
 import { startPostgres } from "../helpers/postgres.ts";
 import { makeTempDir } from "../helpers/temp-dir.ts";
+import { percentile, record, single } from "./lib/compare.ts";
 
 /*
  * How soon the first attempt of a delivery begins on an idle server: one refund at a time, each delivered before the next.
@@ -16,7 +18,6 @@ import { makeTempDir } from "../helpers/temp-dir.ts";
  */
 const WARM_UP = 30;
 const ROUNDS = 300;
-const TARGET_P50_MS = 50;
 
 interface Sample {
   sinceCallMs: number;
@@ -79,25 +80,24 @@ async function measure(settings: Record<string, string>): Promise<Sample[]> {
   return samples.slice(WARM_UP);
 }
 
-function percentile(values: readonly number[], part: number): string {
-  const sorted = [...values].sort((a, b) => a - b);
-  return (sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? 0).toFixed(1).padStart(7);
+function figures(store: string, samples: readonly Sample[]): Figure[] {
+  const values = samples.map((sample) => sample.sinceCallMs);
+  const answers = samples.map((sample) => sample.sinceAnswerMs);
+  return [
+    single(`call to first attempt, idle server, ${store}, p50`, "ms", [percentile(values, 0.5)], 50),
+    single(`call to first attempt, idle server, ${store}, p99`, "ms", [percentile(values, 0.99)], 300),
+    single(
+      `answer to first attempt, idle server, ${store}, p50`,
+      "ms",
+      [percentile(answers, 0.5)],
+      undefined,
+    ),
+  ];
 }
 
-function print(store: string, samples: readonly Sample[]): void {
-  for (const [name, key] of [
-    ["call sent to first attempt", "sinceCallMs"],
-    ["answer to first attempt", "sinceAnswerMs"],
-  ] as const) {
-    const values = samples.map((sample) => sample[key]);
-    const figures = [0.5, 0.99].map((part) => percentile(values, part)).join("   ");
-    console.log(`${store.padEnd(12)}${name.padEnd(30)}${figures}`);
-  }
-}
-
-console.log(`First attempt on an idle server, ${ROUNDS} refunds after ${WARM_UP}, Node ${process.version}`);
-console.log(`to reach: p50 ${TARGET_P50_MS} ms\n\n${"".padEnd(42)} p50 ms    p99 ms`);
-print("embedded", await measure({}));
 const postgres = await startPostgres({ durable: true });
-print("postgres", await measure({ DATABASE_URL: postgres.urlOf("postgres") }));
+await record("first-attempt", [
+  ...figures("embedded", await measure({})),
+  ...figures("PostgreSQL", await measure({ DATABASE_URL: postgres.urlOf("postgres") })),
+]);
 await postgres.stop();

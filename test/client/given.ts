@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Webhook } from "standardwebhooks";
+import type { WebhookEventOf } from "../../client/src/index.ts";
 
 /** A delivery whose signature was computed apart from the client, from the standard's text. */
 export type SignatureVector = {
@@ -21,7 +22,7 @@ export const SECRET_KEY = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 /** The instant at which `givenDelivery` was sent. */
 export const SENT_AT = new Date("2026-11-25T05:00:00.000Z");
 
-export const AUTHORIZED_EVENT = {
+export const AUTHORIZED_EVENT: WebhookEventOf<"refund.authorized"> = {
   type: "refund.authorized",
   timestamp: "2026-11-25T05:00:00.000Z",
   sequence: 2,

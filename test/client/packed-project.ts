@@ -1,10 +1,11 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { pack } from "../../scripts/lib/packed/pack.ts";
 import { makeTempDir } from "../helpers/temp-dir.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -32,6 +33,8 @@ export interface PackedProject {
   write(name: string, content: string): Promise<void>;
   /** Runs a program to its end, and gives what it printed. Rejects with that when it fails. */
   run(command: "node" | "tsc", ...args: string[]): Promise<string>;
+  /** Checks files of the project as strictly as TypeScript can, and gives what it found. */
+  compile(files: readonly string[], options: Readonly<Record<string, unknown>>): Promise<string>;
   /** Starts a program of the project. */
   start(file: string, settings: Settings): RunningProgram;
   remove(): Promise<void>;
@@ -43,20 +46,20 @@ export async function createPackedProject(): Promise<PackedProject> {
   const packageFolder = join(folder, "node_modules/@refund-contract/client");
   const remove = () => rm(folder, { recursive: true, force: true });
   try {
-    await runIn(ROOT, "npm", ["pack", "--workspace", "client", "--pack-destination", folder]);
-    const [name = ""] = await readdir(folder);
+    const tarball = await pack(folder);
     await mkdir(packageFolder, { recursive: true });
-    await runIn(folder, "tar", ["-xzf", name, "--strip-components", "1", "-C", packageFolder]);
+    await runIn(folder, "tar", ["-xzf", tarball, "--strip-components", "1", "-C", packageFolder]);
     for (const dependency of [...DEPENDENCIES, ...OTHERS]) await link(dependency, folder);
     await writeFile(
       join(folder, "package.json"),
       '{ "name": "merchant", "private": true, "type": "module" }',
     );
     return {
-      tarball: await readFile(join(folder, name)),
+      tarball: await readFile(tarball),
       packageFolder,
       write: (file, content) => writeFile(join(folder, file), content),
       run: (command, ...args) => runIn(folder, command, args),
+      compile: (files, options) => compileIn(folder, files, options),
       start: (file, settings) => startIn(folder, file, settings),
       remove,
     };
@@ -64,6 +67,17 @@ export async function createPackedProject(): Promise<PackedProject> {
     await remove();
     throw error;
   }
+}
+
+async function compileIn(
+  folder: string,
+  files: readonly string[],
+  options: Readonly<Record<string, unknown>>,
+): Promise<string> {
+  const strict = { strict: true, noEmit: true, exactOptionalPropertyTypes: true, target: "es2022" };
+  const config = { compilerOptions: { ...strict, ...options }, files };
+  await writeFile(join(folder, "tsconfig.json"), JSON.stringify(config));
+  return runIn(folder, "tsc", ["--project", "tsconfig.json"]);
 }
 
 async function link(dependency: string, folder: string): Promise<void> {

@@ -1,7 +1,19 @@
 import { describe, expect, test } from "vitest";
-import { verifyWebhook, type WebhookHeaders, WebhookVerificationError } from "../../client/src/index.ts";
+import {
+  signWebhook,
+  verifyWebhook,
+  type WebhookHeaders,
+  WebhookVerificationError,
+} from "../../client/src/index.ts";
 import { createSign } from "../../client/src/webhook-signature.ts";
-import { AUTHORIZED_EVENT, givenDelivery, SECRET_KEY, SENT_AT, SIGNATURE_VECTORS } from "./given.ts";
+import {
+  AUTHORIZED_EVENT,
+  givenDelivery,
+  SECRET_KEY,
+  SENT_AT,
+  SIGNATURE_VECTORS,
+  WEBHOOK_ID,
+} from "./given.ts";
 
 const now = () => SENT_AT;
 
@@ -186,8 +198,55 @@ describe("what is signed", () => {
   );
 });
 
+describe("a delivery that signWebhook made", () => {
+  test("is the one that the service would send", () => {
+    expect(signWebhook(AUTHORIZED_EVENT, SECRET_KEY, { webhookId: WEBHOOK_ID, now })).toEqual({
+      method: "POST",
+      ...givenDelivery(),
+    });
+  });
+
+  test("is accepted, and has an id of its own", () => {
+    const first = signWebhook(AUTHORIZED_EVENT, "a secret");
+    const second = signWebhook(AUTHORIZED_EVENT, "a secret");
+
+    expect(verifyWebhook(first.body, first.headers, "a secret")).toEqual(AUTHORIZED_EVENT);
+    expect(first.headers["webhook-id"]).not.toBe(second.headers["webhook-id"]);
+  });
+
+  test("may hold any text, for a receiver that must refuse it", () => {
+    const { body, headers } = signWebhook("no event", SECRET_KEY, { now });
+
+    expect(outcome(body, headers)).toBe("invalid-payload");
+  });
+});
+
 describe("a fault of the receiver's own", () => {
   const { body, headers } = givenDelivery();
+
+  test.each([`${SECRET_KEY}\n`, ` ${SECRET_KEY}`, `"${SECRET_KEY}"`, `'${SECRET_KEY}'\r\n`])(
+    "is told when the secret is %j",
+    (secretKey) => {
+      expect(() => verifyWebhook(body, headers, secretKey, { now })).toThrow(
+        /It matches without the white space or quotes around the secret/,
+      );
+    },
+  );
+
+  test.each([
+    ["has a line break at its end", `${body}\n`],
+    ["was parsed and written again", JSON.stringify(JSON.parse(body), null, 2)],
+  ])("is told when the body %s", (_, changed) => {
+    expect(() => verifyWebhook(changed, headers, SECRET_KEY, { now })).toThrow(
+      /It matches with other white space in the body: hand the body on as it came/,
+    );
+  });
+
+  test("is not guessed at otherwise", () => {
+    expect(() => verifyWebhook(body, headers, "another secret\n", { now })).toThrow(
+      /^No signature matches: another secret, or a changed delivery\.$/,
+    );
+  });
 
   test("is told when the body was parsed before", () => {
     const parsed = JSON.parse(body);

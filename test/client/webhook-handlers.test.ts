@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import {
   expressWebhookHandler,
   fetchWebhookHandler,
+  type WebhookEvent,
   type WebhookHandlerOptions,
   WebhookVerificationError,
 } from "../../client/src/index.ts";
@@ -52,7 +53,7 @@ const inFetch: Deliver = async (options, { body, headers }) => {
 };
 
 /** Options that keep what they heard. */
-function givenReceiver(onEvent: WebhookHandlerOptions["onEvent"] = () => {}) {
+function givenReceiver(onEvent: (event: WebhookEvent, webhookId: string) => unknown = () => {}) {
   const events: unknown[] = [];
   const errors: unknown[] = [];
   const options: WebhookHandlerOptions = {
@@ -163,6 +164,62 @@ describe.each<[string, Deliver]>([
   });
 });
 
+describe("an event that is newer than the client", () => {
+  const later = givenDelivery({ ...AUTHORIZED_EVENT, type: "refund.reversed" });
+
+  test("goes to onUnknownEvent, and a known one to onEvent", async () => {
+    const { options, events } = givenReceiver();
+    const unknown: unknown[] = [];
+    const both: WebhookHandlerOptions = {
+      ...options,
+      onUnknownEvent: (event, webhookId) => unknown.push({ name: event.name, webhookId }),
+    };
+
+    expect((await inFetch(both, later)).status).toBe(204);
+    expect((await inFetch(both, givenDelivery())).status).toBe(204);
+
+    expect(unknown).toEqual([{ name: "refund.reversed", webhookId: WEBHOOK_ID }]);
+    expect(events).toEqual([{ event: AUTHORIZED_EVENT, webhookId: WEBHOOK_ID }]);
+  });
+
+  test("goes to onEvent when there is nobody else", async () => {
+    const { options, events } = givenReceiver();
+
+    expect((await inFetch(options, later)).status).toBe(204);
+    expect(events).toMatchObject([{ event: { type: "unknown", name: "refund.reversed" } }]);
+  });
+
+  test("is delivered again when onUnknownEvent fails", async () => {
+    const { options } = givenReceiver();
+    const failing: WebhookHandlerOptions = {
+      ...options,
+      onUnknownEvent: () => Promise.reject(new Error("full")),
+    };
+
+    expect((await inFetch(failing, later)).status).toBe(500);
+  });
+});
+
+describe("a receiver with the secrets of two subscriptions", () => {
+  test.each([
+    ["the old one", [SECRET_KEY, "new secret"]],
+    ["the new one", ["old secret", SECRET_KEY]],
+  ])("accepts what is signed with %s", async (_, secretKey) => {
+    const { options, events } = givenReceiver();
+
+    expect((await inFetch({ ...options, secretKey }, givenDelivery())).status).toBe(204);
+    expect(events).toHaveLength(1);
+  });
+
+  test("refuses what is signed with neither", async () => {
+    const { options } = givenReceiver();
+
+    const answer = await inFetch({ ...options, secretKey: ["old secret", "new secret"] }, givenDelivery());
+
+    expect(answer.status).toBe(400);
+  });
+});
+
 describe("a body that was read before", () => {
   test("by express.json() is the receiver's fault, and the message tells what to do", async () => {
     const { options, events, errors } = givenReceiver();
@@ -229,9 +286,9 @@ describe("a sender that is not the service", () => {
 test.each([expressWebhookHandler, fetchWebhookHandler])(
   "%o can't be made without a secret",
   (createHandler) => {
-    expect(() => createHandler({ ...givenReceiver().options, secretKey: "" })).toThrow(
-      /^secretKey is missing/,
-    );
+    for (const secretKey of ["", [], ["a secret", ""]]) {
+      expect(() => createHandler({ ...givenReceiver().options, secretKey })).toThrow(/^secretKey is missing/);
+    }
   },
 );
 

@@ -4,6 +4,9 @@
  */
 import type {
   Client,
+  IssuedRefund,
+  LaterStatus,
+  RefundErrorDetails,
   RefundStatus,
   SubscriptionRequest,
   WebhookEvent,
@@ -11,7 +14,15 @@ import type {
   WebhookEventOf,
   WebhookHeaders,
 } from "../../client/src/index.ts";
-import { expressWebhookHandler, fetchWebhookHandler, verifyWebhook } from "../../client/src/index.ts";
+import {
+  CallError,
+  expressWebhookHandler,
+  fetchWebhookHandler,
+  ProblemError,
+  signWebhook,
+  TimeoutError,
+  verifyWebhook,
+} from "../../client/src/index.ts";
 
 /** Compiles when both types are the same, and says which one it wanted when they are not. */
 type Same<Actual, Expected> = [Actual, Expected] extends [Expected, Actual] ? Actual : never;
@@ -93,6 +104,87 @@ export async function answers(): Promise<void> {
   if (subscribed.status === 409) subscribed.body.existing;
 }
 
+export async function values(): Promise<string> {
+  const refund = await client.refunds.issue({ paymentId, amount: "19.99", requestKey });
+  isType<IssuedRefund>()(refund);
+  // A new status of the contract does not compile here until it has a case below.
+  isType<Exclude<IssuedRefund["paymentStatus"], LaterStatus>>()({} as RefundStatus);
+  isType<string | null>()(refund.clientReferenceId);
+  isType<RefundErrorDetails | undefined>()(refund.errorDetails);
+  // @ts-expect-error only a refund that failed is sure to have them
+  refund.errorDetails.errorCode;
+  // @ts-expect-error the failure state has another name
+  refund.paymentStatus === "FAILED";
+
+  const subscription = await client.webhooks.subscribe({
+    url: "https://merchant.example.com/webhooks",
+    secretKey: "s",
+    subscriptionDetails: { type: "ALL" },
+  });
+  isType<string>()(subscription.subscriptionKey);
+  // @ts-expect-error a value, and not a result
+  subscription.status;
+
+  switch (refund.paymentStatus) {
+    case "PENDING":
+    case "AUTHORIZED":
+      isType<undefined>()(refund.errorDetails);
+      return refund.paymentId;
+    case "TERMINAL_FAILED":
+      isType<RefundErrorDetails>()(refund.errorDetails);
+      return refund.errorDetails.errorCode;
+    default:
+      isType<LaterStatus>()(refund.paymentStatus);
+      return refund.paymentStatus;
+  }
+}
+
+// @ts-expect-error a status of a later version has no answer
+export function withoutLaterStatuses(refund: IssuedRefund): string {
+  switch (refund.paymentStatus) {
+    case "PENDING":
+    case "AUTHORIZED":
+    case "TERMINAL_FAILED":
+      return refund.paymentId;
+  }
+}
+
+export async function amounts(): Promise<void> {
+  const request = { paymentId, requestKey };
+  await client.refunds.issue({ ...request, amount: 19.99 });
+  await client.refunds.issue({ ...request, amount: { cents: 1999 } });
+  await client.refunds.issue({ ...request, amount });
+  await client.refunds.issue({ ...request, amount: { currency: "USD", value: "19.99" } });
+
+  // @ts-expect-error a text of cents
+  await client.refunds.issue({ ...request, amount: { cents: "1999" } });
+  // @ts-expect-error either of them
+  await client.refunds.issue({ ...request, amount: { cents: 1999, currency: "USD", value: 19.99 } });
+  // @ts-expect-error another currency
+  await client.refunds.issue({ ...request, amount: { currency: "EUR", value: 1 } });
+  // @ts-expect-error no amount is no amount
+  await client.refunds.issue({ ...request, amount: null });
+  // @ts-expect-error the requestKey is never made up
+  await client.refunds.issue({ paymentId, amount: "19.99" });
+  // @ts-expect-error there is no such option
+  await client.refunds.issue({ ...request, amount: "19.99" }, { retries: 3 });
+}
+
+export function failures(error: unknown): void {
+  if (error instanceof CallError) isType<boolean>()(error.outcomeUnknown);
+  if (error instanceof TimeoutError) isType<number>()(error.timeoutMs);
+  // @ts-expect-error only a problem has a code
+  if (error instanceof TimeoutError) error.errorCode;
+  if (!(error instanceof ProblemError)) return;
+  isType<string | undefined>()(error.violations[0]?.pointer);
+  isType<string | undefined>()(error.existing?.paymentId);
+  isType<string | undefined>()(error.requestId);
+  // A code of a later version can be asked for as well.
+  if (error.errorCode === "PAYMENT_LOCKED") return;
+  // @ts-expect-error it tells what happened
+  error.status = 200;
+}
+
 export function events(event: WebhookEvent): string | number {
   isType<number>()(event.sequence);
   isType<string>()(event.timestamp);
@@ -139,4 +231,21 @@ export function handlers(request: Request, headers: WebhookHeaders): void {
   );
   // @ts-expect-error nobody listens
   expressWebhookHandler({ secretKey: "s" });
+
+  verifyWebhook("", headers, ["an old secret", "a new one"]);
+  fetchWebhookHandler({
+    secretKey: ["an old secret", "a new one"],
+    // With somewhere else to go for the unknown, they are no case here.
+    onEvent: (event) => isType<WebhookEventName>()(event.type),
+    onUnknownEvent: (event) => isType<string>()(event.name),
+  });
+  fetchWebhookHandler({
+    secretKey: "s",
+    onEvent: (event) => isType<WebhookEventName | "unknown">()(event.type),
+  });
+  // @ts-expect-error somebody must hear the known ones
+  fetchWebhookHandler({ secretKey: "s", onUnknownEvent: () => {} });
+  // @ts-expect-error there is no such event
+  signWebhook({ type: "refund.failed", timestamp: "", sequence: 1, data: {} }, "s");
+  isType<"POST">()(signWebhook("", "s").method);
 }

@@ -1,0 +1,64 @@
+import { InvalidAmountError } from "./errors.ts";
+import { isObject } from "./json.ts";
+import type { Amount } from "./types.ts";
+
+/** Dollars as a text or a number, or cents. Dollars have at most two digits after the point. */
+export type AmountInput =
+  | Dollars
+  | {
+      /** A whole number: 1999 are 19.99 dollars. */
+      readonly cents: number;
+      readonly value?: never;
+    }
+  | { readonly currency: Amount["currency"]; readonly value: Dollars; readonly cents?: never };
+
+/** `"19.99"` or `19.99`. */
+export type Dollars = string | number;
+
+const MAX_CENTS = 999_999_999_999; // D13
+
+/**
+ * The amount as it is sent. Nothing is rounded but the noise of floating point: three times 19.99 is 59.97, and 10.005 is
+ * refused.
+ *
+ * @throws InvalidAmountError when it is not a whole number of cents from 0.01 to 9999999999.99 dollars
+ */
+export function toAmount(input: AmountInput): Amount {
+  const { currency, cents } = read(input);
+  if (currency !== "USD") throw new InvalidAmountError(`the currency is USD, not ${currency}.`);
+  if (cents <= 0) throw new InvalidAmountError("it is not more than 0.");
+  if (cents > MAX_CENTS) throw new InvalidAmountError("it is more than 9999999999.99 dollars.");
+  // Nearest to the two digits, so that JSON, which takes the shortest text of a number, writes these digits and no others.
+  return { currency, value: cents / 100 };
+}
+
+function read(input: unknown): { currency: unknown; cents: number } {
+  if (!isObject(input)) return { currency: "USD", cents: toCents(input) };
+  const { cents, currency = "USD", value } = input;
+  if (cents === undefined) return { currency, cents: toCents(value) };
+  if (value !== undefined) throw new InvalidAmountError("give cents or a value, not both.");
+  if (!Number.isSafeInteger(cents)) throw new InvalidAmountError(`cents are a whole number, not ${cents}.`);
+  return { currency, cents: Number(cents) };
+}
+
+/** Cents of dollars. */
+export function toCents(dollars: unknown): number {
+  if (typeof dollars === "number" && Number.isFinite(dollars)) return toWhole(dollars);
+  const digits = typeof dollars === "string" ? /^-?(\d+)(?:\.(\d{1,2}))?$/.exec(dollars) : null;
+  if (digits === null) {
+    const given = typeof dollars === "string" ? JSON.stringify(dollars) : String(dollars);
+    throw new InvalidAmountError(`give dollars with at most two digits after the point, not ${given}.`);
+  }
+  const [text, whole = "", fraction = ""] = digits;
+  const cents = Number(whole + fraction.padEnd(2, "0"));
+  return text.startsWith("-") ? -cents : cents;
+}
+
+/** Sums and products of dollars are off by a few units in their last place of 53 bits; a third digit is more than that. */
+function toWhole(dollars: number): number {
+  const cents = Math.round(dollars * 100);
+  if (Math.abs(dollars * 100 - cents) > Math.abs(cents) * Number.EPSILON * 16) {
+    throw new InvalidAmountError(`${dollars} has more than two digits after the point.`);
+  }
+  return cents;
+}

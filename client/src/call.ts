@@ -1,0 +1,117 @@
+import createFetchClient, { type Middleware } from "openapi-fetch";
+import type { paths } from "../../openapi/generated/types.ts";
+import type { Fetch } from "./attempt.ts";
+import { type Clock, realClock } from "./clock.ts";
+import { type CallProgress, UnexpectedResponseError } from "./errors.ts";
+import { isObject, parseJson } from "./json.ts";
+import { type AttemptReport, createRetryingFetch } from "./retry.ts";
+import type { OperationId, PathOf, RequestBody, Result, SuccessOf } from "./types.ts";
+
+/** Limits of one call. */
+export interface CallOptions {
+  /** Ends the call when it is aborted, also while it waits for the next attempt: the call then throws the signal's reason. */
+  signal?: AbortSignal;
+  /** Milliseconds that one attempt may take; 15,000 unless given. */
+  attemptTimeoutMs?: number;
+  /** Milliseconds that all attempts and the time between them may take; 60,000 unless given. */
+  totalTimeoutMs?: number;
+}
+
+export interface ClientOptions extends Omit<CallOptions, "signal"> {
+  /** Where the service is, such as `https://payments.example.com`. */
+  baseUrl: string;
+  /** Sent as `Authorization: Bearer …` with every call. A function is asked at each call, for tokens that expire. */
+  accessToken: string | (() => string | Promise<string>);
+  /** Used instead of the runtime's own `fetch`, once for each attempt: the place for proxies and tracing. */
+  fetch?: Fetch;
+  /** How often `refunds.issue` and `webhooks.subscribe` send a request at most; 4 unless given, 1 repeats nothing. */
+  maxAttempts?: number;
+  /** Hears of each request, for logs and metrics. What it throws is ignored. */
+  onAttempt?: (report: AttemptReport) => void;
+  /** Tests can give time and chance of their own. */
+  clock?: Clock;
+  random?: () => number;
+}
+
+/** How a call is repeated; without this it is not. */
+export interface Repetition {
+  maxAttempts: number | undefined;
+  mayRepeat: (status: number | undefined) => boolean;
+}
+
+/** Sends one call of the contract. */
+export type Call = <Id extends OperationId>(
+  id: Id,
+  body: RequestBody<Id>,
+  options?: CallOptions,
+  repetition?: Repetition & { progress: CallProgress },
+) => Promise<Result<Id>>;
+
+const OPERATIONS = {
+  issueRefund: { path: "/v1/refunds", success: 201 },
+  subscribeToWebhooks: { path: "/v1/webhook/subscribe", success: 200 },
+} as const satisfies { [Id in OperationId]: { path: PathOf<Id>; success: SuccessOf<Id> } };
+
+const MAX_ATTEMPTS = 4;
+const DEFAULTS = { attemptTimeoutMs: 15_000, totalTimeoutMs: 60_000 };
+
+export function createCall(client: ClientOptions): Call {
+  const { baseUrl, accessToken, fetch, clock = realClock, random = Math.random, onAttempt } = client;
+  const api = createFetchClient<paths>({
+    baseUrl,
+    headers: { Accept: "application/json" },
+    // Followed, a 301 would turn the call into a GET, and a 308 would show the token to wherever it points.
+    redirect: "manual",
+  });
+
+  return async (id, body, options = {}, repetition) => {
+    const { path, success } = OPERATIONS[id];
+    const { progress = { attempts: 0, outcomeUnknown: false }, mayRepeat = () => false } = repetition ?? {};
+    const retryingFetch = createRetryingFetch({
+      operation: id,
+      // Looked up at each call, as instrumentation may have replaced it.
+      fetch: fetch ?? globalThis.fetch,
+      clock,
+      random,
+      onAttempt,
+      signal: options.signal,
+      attemptTimeoutMs: options.attemptTimeoutMs ?? client.attemptTimeoutMs ?? DEFAULTS.attemptTimeoutMs,
+      totalTimeoutMs: options.totalTimeoutMs ?? client.totalTimeoutMs ?? DEFAULTS.totalTimeoutMs,
+      maxAttempts: repetition?.maxAttempts ?? client.maxAttempts ?? MAX_ATTEMPTS,
+      mayRepeat,
+      progress,
+    });
+    const token = typeof accessToken === "function" ? await accessToken() : accessToken;
+    // The pairs of path and body are checked where OPERATIONS is declared; a union of them is too wide for this call.
+    const { data, error, response } = await api.POST(path as "/v1/refunds", {
+      body: body as RequestBody<"issueRefund">,
+      headers: { Authorization: `Bearer ${token}` },
+      fetch: retryingFetch,
+      middleware: [refuseForeign(success, progress)],
+    });
+    // The server's answers are proven against the contract by its own tests; the client takes its word for the rest.
+    return { status: response.status, body: data ?? error, response } as unknown as Result<typeof id>;
+  };
+}
+
+/** Looks at answers before openapi-fetch does, which gives no error at all for an empty one. */
+function refuseForeign(success: number, progress: CallProgress): Middleware {
+  return {
+    async onResponse({ response }) {
+      const text = await response.clone().text();
+      const body = isJson(response) ? parseJson(text) : undefined;
+      const own = response.status === success ? isObject(body) : isProblem(body);
+      // Who knows what stands between us and the service, and whether it sent the call on.
+      if (!own) throw new UnexpectedResponseError(response, text, { ...progress, outcomeUnknown: true });
+    },
+  };
+}
+
+function isJson(response: Response): boolean {
+  return /^application\/(problem\+)?json\b/i.test(response.headers.get("content-type") ?? "");
+}
+
+/** Gateways answer with JSON of their own, which has no code to switch on. */
+function isProblem(body: unknown): boolean {
+  return isObject(body) && isObject(body.errorDetails) && typeof body.errorDetails.errorCode === "string";
+}

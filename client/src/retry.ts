@@ -1,0 +1,104 @@
+import { type Fetch, sendOnce } from "./attempt.ts";
+import { toDelayMs } from "./backoff.ts";
+import type { Clock } from "./clock.ts";
+import { type CallProgress, NetworkError, TimeoutError, toRequestId } from "./errors.ts";
+import { isObject, parseJson } from "./json.ts";
+import type { OperationId } from "./types.ts";
+
+/** One request and what came of it, for logs, metrics and traces. */
+export interface AttemptReport {
+  operation: OperationId;
+  /** From 1. */
+  attempt: number;
+  durationMs: number;
+  /** Of the answer; absent when there was none. */
+  status?: number;
+  /** The service's id of the request; only problems carry one. */
+  requestId?: string;
+  /** Why there was no answer. */
+  error?: unknown;
+  /** When the next attempt is made; absent when this was the last one. */
+  retryInMs?: number;
+}
+
+export interface RetryPlan {
+  operation: OperationId;
+  fetch: Fetch;
+  clock: Clock;
+  random: () => number;
+  onAttempt: ((report: AttemptReport) => void) | undefined;
+  signal: AbortSignal | undefined;
+  attemptTimeoutMs: number;
+  totalTimeoutMs: number;
+  maxAttempts: number;
+  /** Whether another attempt does no harm: told the status of the answer, or undefined for none. */
+  mayRepeat: (status: number | undefined) => boolean;
+  /** Kept up to date for whoever sees how the call ends. */
+  progress: CallProgress;
+}
+
+/** A `fetch` for one call, which repeats it as the plan says. It throws what `sendOnce` throws. */
+export function createRetryingFetch(plan: RetryPlan): Fetch {
+  return async (request) => {
+    const { clock, progress, signal } = plan;
+    const deadline = clock.now() + plan.totalTimeoutMs;
+    for (;;) {
+      progress.attempts += 1;
+      const outcome = await observe(request, plan, deadline);
+      const { response, error } = outcome;
+      if (!response || response.status >= 500) progress.outcomeUnknown = true;
+      const waitMs = planNext(outcome, plan);
+      const ends = waitMs === undefined || clock.now() + waitMs >= deadline;
+      report(plan, outcome, ends ? undefined : waitMs);
+      if (!ends) await clock.sleep(waitMs, signal);
+      else if (response) return response;
+      else throw error;
+    }
+  };
+}
+
+interface Outcome {
+  response?: Response;
+  text?: string;
+  error?: unknown;
+  durationMs: number;
+}
+
+async function observe(request: Request, plan: RetryPlan, deadline: number): Promise<Outcome> {
+  const { clock, fetch, signal, progress } = plan;
+  const startedAt = clock.now();
+  const timeoutMs = Math.min(plan.attemptTimeoutMs, deadline - startedAt);
+  try {
+    const answer = await sendOnce(request, { fetch, signal, timeoutMs, attempt: progress.attempts });
+    return { ...answer, durationMs: clock.now() - startedAt };
+  } catch (error) {
+    return { error, durationMs: clock.now() - startedAt };
+  }
+}
+
+/** Milliseconds until the next attempt; undefined when there is to be none. */
+function planNext({ response, error }: Outcome, plan: RetryPlan): number | undefined {
+  const { attempts } = plan.progress;
+  const isLost = error instanceof NetworkError || error instanceof TimeoutError;
+  if (!response && !isLost) return undefined; // The caller gave up.
+  if (attempts >= plan.maxAttempts || !plan.mayRepeat(response?.status)) return undefined;
+  return toDelayMs(attempts, response?.headers, plan.random);
+}
+
+function report(plan: RetryPlan, { response, text, error, durationMs }: Outcome, retryInMs?: number): void {
+  const { operation, onAttempt, progress } = plan;
+  const body = parseJson(text ?? "");
+  const requestId = isObject(body) ? toRequestId(body) : undefined;
+  try {
+    onAttempt?.({
+      operation,
+      attempt: progress.attempts,
+      durationMs,
+      ...(response ? { status: response.status } : { error }),
+      ...(requestId !== undefined && { requestId }),
+      ...(retryInMs !== undefined && { retryInMs }),
+    });
+  } catch {
+    // Whoever watches a refund does not decide about it.
+  }
+}

@@ -1,0 +1,91 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { type Figure, formatFigure } from "../../../scripts/lib/bench/figure.ts";
+
+/** Five at least, so that one disturbed round changes no median. */
+const ROUNDS = 5;
+
+export type Measure = () => Promise<number>;
+
+interface Comparison {
+  name: string;
+  unit: string;
+  ours: Measure;
+  against: { name: string; measure: Measure };
+  /** The least ratio of ours to theirs that is wanted; with `atMost` the greatest. */
+  target: { atLeast: number } | { atMost: number };
+  /** A bound on our own figure beside the ratio. */
+  floor?: number;
+}
+
+/** Measures two things in turns, the first one changing with each round, after a round of warm-up that does not count. */
+export async function compare(comparison: Comparison): Promise<Figure> {
+  const { name, unit, ours, against, target, floor } = comparison;
+  const rounds: { ours: number; theirs: number }[] = [];
+  for (let round = -1; round < ROUNDS; round += 1) {
+    progress(`${name}: ${round < 0 ? "warm-up" : `round ${round + 1} of ${ROUNDS}`}`);
+    const first = round % 2 === 0 ? await ours() : undefined;
+    const theirs = await against.measure();
+    const result = { ours: first ?? (await ours()), theirs };
+    if (round >= 0) rounds.push(result);
+  }
+  progress("");
+  const value = median(rounds.map((round) => round.ours));
+  const ratio = median(rounds.map((round) => round.ours / round.theirs));
+  const within = "atLeast" in target ? ratio >= target.atLeast : ratio <= target.atMost;
+  return {
+    name,
+    unit,
+    value,
+    against: { name: against.name, value: median(rounds.map((round) => round.theirs)) },
+    ratio,
+    target: targetText(target, floor),
+    reached: within && (floor === undefined || value > floor),
+    rounds: rounds.map((round) => [round.ours, round.theirs]),
+  };
+}
+
+function targetText(target: Comparison["target"], floor: number | undefined): string {
+  const ratio = "atLeast" in target ? `≥ ${target.atLeast} times` : `≤ ${target.atMost} times`;
+  return floor === undefined ? ratio : `${ratio}, > ${floor}`;
+}
+
+/** A figure that stands alone: the median of several measurements, and a bound on it. */
+export function single(
+  name: string,
+  unit: string,
+  values: readonly number[],
+  atMost: number | undefined,
+): Figure {
+  const value = median(values);
+  return {
+    name,
+    unit,
+    value,
+    target: atMost === undefined ? "–" : `≤ ${atMost} ${unit}`,
+    reached: atMost === undefined || value <= atMost,
+    rounds: values.map((one) => [one]),
+  };
+}
+
+/** Prints figures and leaves them where `npm run bench` collects them. */
+export async function record(part: string, figures: readonly Figure[], notes: readonly string[] = []) {
+  await mkdir(".cache/bench", { recursive: true });
+  await writeFile(`.cache/bench/${part}.json`, JSON.stringify({ part, figures, notes }, null, 2));
+  for (const figure of figures) console.log(formatFigure(figure));
+  for (const note of notes) console.log(`  ${note}`);
+}
+
+/** One line that is written over, on a terminal. */
+export function progress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
+}
+
+export function median(values: readonly number[]): number {
+  return percentile(values, 0.5);
+}
+
+/** @param part such as 0.99 */
+export function percentile(values: readonly number[], part: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? Number.NaN;
+}

@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { makeTempDir } from "../../helpers/temp-dir.ts";
+
+export interface Running {
+  url: string;
+  /** Milliseconds from its start until it was ready. */
+  startedInMs: number;
+  /** Resident memory now, in MB. */
+  memoryMb(): number;
+  stop(): Promise<void>;
+}
+
+/** Runs a program of Node until it prints an address. */
+export async function run(args: readonly string[], env: Record<string, string> = {}): Promise<Running> {
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, args, {
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const url = await addressOf(child);
+  return {
+    url,
+    startedInMs: performance.now() - startedAt,
+    memoryMb: () => residentMb(child.pid),
+    async stop() {
+      child.kill("SIGTERM");
+      if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+    },
+  };
+}
+
+function addressOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let output = "";
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+      const url = /https?:\/\/[^/\s]+/.exec(output)?.[0];
+      if (url && output.endsWith("\n")) resolve(url);
+    });
+    child.once("exit", (code) => reject(new Error(`it ended with ${code} before it told its address`)));
+  });
+}
+
+function residentMb(pid: number | undefined): number {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
+}
+
+/** The server as operators run it, with a data folder of its own unless one is given. Embedded without a database. */
+export async function runServer(options: { databaseUrl?: string; dataDir?: string } = {}): Promise<Running> {
+  const dataDir = options.dataDir ?? (await makeTempDir());
+  const server = await run(["server/main.ts"], {
+    PORT: "0",
+    DATA_DIR: dataDir,
+    LOG_LEVEL: "error",
+    ...(options.databaseUrl && { DATABASE_URL: options.databaseUrl, ENCRYPTION_KEY: KEY }),
+  });
+  const stop = async () => {
+    await server.stop();
+    if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
+  };
+  return { ...server, stop };
+}
+
+/** One for all servers of a run, so that replicas read each other's secrets. */
+const KEY = randomBytes(32).toString("base64");
+
+/** Original payments with enough to refund for a whole run. */
+export async function makePayments({ url }: { url: string }, count: number): Promise<string[]> {
+  return Promise.all(
+    Array.from({ length: count }, async () => {
+      const response = await fetch(`${url}/sandbox/payments`, {
+        method: "POST",
+        headers: { Authorization: "Bearer sandbox_acme", "Content-Type": "application/json" },
+        body: JSON.stringify({ amount: { currency: "USD", value: 9_999_999 } }),
+      });
+      const { paymentId } = (await response.json()) as { paymentId: string };
+      return paymentId;
+    }),
+  );
+}

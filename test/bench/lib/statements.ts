@@ -1,0 +1,53 @@
+import { randomUUID } from "node:crypto";
+import { type Dialect, Kysely } from "kysely";
+import { createRefundId } from "../../../server/domain/ids.ts";
+import { firstStatus } from "../../../server/domain/refunds.ts";
+import { loadOriginal, saveRefund } from "../../../server/storage/refunds.ts";
+import type { Tables } from "../../../server/storage/tables.ts";
+
+/** A statement as the server sends it. */
+export interface Statement {
+  text: string;
+  values: unknown[];
+}
+
+/** The statements of one refund, in order, and how to make those of the next. */
+export async function captureRefund(dialect: Dialect, paymentId: string): Promise<() => Statement[]> {
+  const captured: Statement[] = [];
+  const db = new Kysely<Tables>({
+    dialect,
+    log: ({ query }) => {
+      captured.push({ text: query.sql, values: [...query.parameters] });
+    },
+  });
+  const payment = { merchant: "acme", paymentId };
+  const { original } = await loadOriginal(db, payment);
+  if (!original) throw new Error("the payment is not there");
+  const refundId = createRefundId();
+  const requestKey = randomUUID();
+  const now = new Date();
+  const amountCents = 1;
+  const decision = firstStatus(original, amountCents, now);
+  const refund = {
+    ...payment,
+    original,
+    decision,
+    amountCents,
+    requestKey,
+    now,
+    clientReferenceId: "order-1042",
+  };
+  await saveRefund(db, { ...refund, paymentId: refundId, softDescriptor: null });
+
+  return () => {
+    const fresh = { [refundId]: createRefundId(), [requestKey]: randomUUID() };
+    return captured.map(({ text, values }) => ({ text, values: values.map((value) => renew(value, fresh)) }));
+  };
+}
+
+/** Ids are new for each refund, also inside the event's text. */
+function renew(value: unknown, fresh: Readonly<Record<string, string>>): unknown {
+  if (typeof value !== "string") return value;
+  if (value.startsWith("evt_")) return `evt_${randomUUID()}`;
+  return Object.entries(fresh).reduce((text, [old, now]) => text.replaceAll(old, now), value);
+}

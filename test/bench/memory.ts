@@ -1,0 +1,43 @@
+import type { Figure } from "../../scripts/lib/bench/figure.ts";
+import { startPostgres } from "../helpers/postgres.ts";
+import { median, progress, record, single } from "./lib/compare.ts";
+import { load, refundsOf } from "./lib/load.ts";
+import { makePayments, type Running, runServer } from "./lib/processes.ts";
+
+/* Resident memory of the server after 100,000 refunds, and whether it still grows over the last half of them. */
+const REFUNDS = Number(process.env.BENCH_REFUNDS ?? 100_000);
+const STEP_SECONDS = 2;
+/** What a garbage collector may be behind with, in MB. */
+const NOISE_MB = 25;
+
+async function measure(store: string, server: Running, atMostMb: number): Promise<[Figure[], string]> {
+  const payments = await makePayments(server, 64);
+  const body = refundsOf(payments);
+  const samples: { refunds: number; mb: number }[] = [];
+  for (let refunds = 0; refunds < REFUNDS; ) {
+    const { latencies } = await load({ url: server.url, body }, { seconds: STEP_SECONDS });
+    refunds += latencies.length;
+    samples.push({ refunds, mb: server.memoryMb() });
+    progress(`memory, ${store}: ${refunds.toLocaleString("en")} refunds, ${server.memoryMb().toFixed(0)} MB`);
+  }
+  progress("");
+  const half = samples.slice(Math.floor(samples.length / 2)).map(({ mb }) => mb);
+  const growth =
+    median(half.slice(Math.floor(half.length / 2))) - median(half.slice(0, Math.floor(half.length / 2)));
+  const after = `after ${REFUNDS.toLocaleString("en")} refunds, ${store}`;
+  const figures = [
+    single(`resident memory ${after}`, "MB", half, atMostMb),
+    single(`growth of memory over the last half, ${store}`, "MB", [growth], NOISE_MB),
+  ];
+  return [figures, `${store}: ${samples.map(({ mb }) => mb.toFixed(0)).join(" ")} MB`];
+}
+
+const embedded = await runServer();
+const [ofEmbedded, embeddedNote] = await measure("embedded", embedded, 350);
+await embedded.stop();
+const postgres = await startPostgres({ durable: true });
+const pooled = await runServer({ databaseUrl: postgres.urlOf("postgres") });
+const [ofPostgres, postgresNote] = await measure("PostgreSQL", pooled, 250);
+await pooled.stop();
+await postgres.stop();
+await record("memory", [...ofEmbedded, ...ofPostgres], [embeddedNote, postgresNote]);

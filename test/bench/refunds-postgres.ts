@@ -1,0 +1,70 @@
+import { PostgresDialect } from "kysely";
+import { createPool } from "../../server/storage/pool.ts";
+import { startPostgres } from "../helpers/postgres.ts";
+import { compare, record } from "./lib/compare.ts";
+import { rateOf, refundsOf, SECONDS } from "./lib/load.ts";
+import { makePayments, run, runServer } from "./lib/processes.ts";
+import { captureRefund } from "./lib/statements.ts";
+
+/*
+ * Durable, validated refunds a second on PostgreSQL, 32 calls at a time: against the Prism mock, which stores nothing, and
+ * against the same statements from a bare loop, which speaks no HTTP and validates nothing.
+ */
+const CALLS = 32;
+
+const postgres = await startPostgres({ durable: true });
+const databaseUrl = postgres.urlOf("postgres");
+const server = await runServer({ databaseUrl });
+const mock = await run(["test/bench/lib/prism.ts"]);
+const payments = await makePayments(server, 64);
+const pool = createPool(databaseUrl);
+const nextRefund = await captureRefund(
+  new PostgresDialect({ pool: createPool(databaseUrl) }),
+  payments[0] ?? "",
+);
+
+const ours = () => rateOf({ url: server.url, body: refundsOf(payments) }, { connections: CALLS });
+const ofMock = () => rateOf({ url: mock.url, body: refundsOf(payments) }, { connections: CALLS });
+
+async function ofStatements(): Promise<number> {
+  const clients = await Promise.all(Array.from({ length: CALLS }, () => bare.connect()));
+  const endsAt = performance.now() + SECONDS * 1000;
+  let refunds = 0;
+  await Promise.all(
+    clients.map(async (client, index) => {
+      for (; performance.now() < endsAt; refunds += 1) {
+        for (const [part, { text, values }] of nextRefund().entries()) {
+          const payment = payments[(refunds + index) % payments.length];
+          const own = values.map((value) => (value === payments[0] ? payment : value));
+          await client.query({ name: `s${part}`, text, values: own });
+        }
+      }
+    }),
+  );
+  for (const client of clients) client.release();
+  return refunds / SECONDS;
+}
+
+const bare = createPool(databaseUrl);
+bare.options.max = CALLS;
+const name = "refunds, PostgreSQL, 32 connections";
+const unit = "refunds/s";
+await record("refunds-postgres", [
+  await compare({
+    name,
+    unit,
+    ours,
+    against: { name: "Prism mock", measure: ofMock },
+    target: { atLeast: 2.5 },
+  }),
+  await compare({
+    name,
+    unit,
+    ours,
+    against: { name: "the same statements, bare", measure: ofStatements },
+    target: { atLeast: 0.5 },
+  }),
+]);
+await Promise.all([server.stop(), mock.stop(), pool.end(), bare.end()]);
+await postgres.stop();
+process.exit();

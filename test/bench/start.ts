@@ -1,0 +1,24 @@
+import { rm } from "node:fs/promises";
+import { makeTempDir } from "../helpers/temp-dir.ts";
+import { progress, record, single } from "./lib/compare.ts";
+import { runServer } from "./lib/processes.ts";
+
+/* From the start of the process to the line that says it is ready: on a new data folder, and on one that is there. */
+const ROUNDS = 5;
+const first: number[] = [];
+const again: number[] = [];
+for (let round = 0; round < ROUNDS; round += 1) {
+  progress(`start: round ${round + 1} of ${ROUNDS}`);
+  const dataDir = await makeTempDir();
+  for (const times of [first, again]) {
+    const server = await runServer({ dataDir });
+    times.push(server.startedInMs / 1000);
+    await server.stop();
+  }
+  await rm(dataDir, { recursive: true });
+}
+progress("");
+await record("start", [
+  single("start to ready, the first time", "s", first, 4),
+  single("start to ready, again", "s", again, 2),
+]);

@@ -1,0 +1,147 @@
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+import { describe, expect, test } from "vitest";
+
+const FILE = fileURLToPath(new URL("./merchant.ts", import.meta.url));
+
+// What a merchant has in the editor. A comment with a mark stands before each name that the tests point at.
+const CODE = `
+import { createClient, type Refund, type RefundRequest, type SubscriptionRequest, type WebhookEventOf } from "../../client/src/index.ts";
+const client = createClient({ baseUrl: "", /*accessToken*/accessToken: "" });
+const refund = await client./*refunds*/refunds./*issue*/issue({
+  /*paymentId*/paymentId: "", /*amount*/amount: "1.00", /*requestKey*/requestKey: "",
+  /*clientReferenceId*/clientReferenceId: "", /*clientRefefenceId*/clientRefefenceId: "",
+});
+refund./*paymentStatus*/paymentStatus;
+if (refund.paymentStatus === "TERMINAL_FAILED") refund./*errorDetails*/errorDetails./*errorCode*/errorCode === "";
+client.issueRefund({ paymentId: "", amount: { currency: "USD", /*value*/value: 1 }, requestKey: "", /*thin*/clientRefefenceId: "" });
+declare const event: WebhookEventOf<"refund.authorized">;
+event./*sequence*/sequence; event.data./*eventStatus*/paymentStatus; event./*timestamp*/timestamp;
+declare const stored: Refund;
+stored./*returned*/clientReferenceId;
+declare const asked: RefundRequest;
+asked./*read*/clientRefefenceId;
+declare const request: SubscriptionRequest;
+request./*secretKey*/secretKey; request./*subscriptionDetails*/subscriptionDetails;
+`;
+
+const options = (() => {
+  const path = fileURLToPath(new URL("../../tsconfig.json", import.meta.url));
+  return ts.convertCompilerOptionsFromJson(
+    ts.readConfigFile(path, ts.sys.readFile).config.compilerOptions,
+    ".",
+  ).options;
+})();
+
+/** The service that editors ask, over the code above and the files of the tree. */
+const service = ts.createLanguageService({
+  getScriptFileNames: () => [FILE],
+  getScriptVersion: () => "1",
+  getScriptSnapshot(name) {
+    const text = name === FILE ? CODE : ts.sys.readFile(name);
+    return text === undefined ? undefined : ts.ScriptSnapshot.fromString(text);
+  },
+  getCurrentDirectory: () => fileURLToPath(new URL("../../", import.meta.url)),
+  getCompilationSettings: () => options,
+  getDefaultLibFileName: ts.getDefaultLibFilePath,
+  fileExists: (name) => name === FILE || ts.sys.fileExists(name),
+  readFile: ts.sys.readFile,
+});
+
+/** What the editor shows when the pointer rests on the marked name. */
+function hover(mark: string): string {
+  const info = service.getQuickInfoAtPosition(FILE, positionOf(mark));
+  const tags = info?.tags?.map(({ name, text }) => `@${name} ${ts.displayPartsToString(text)}`) ?? [];
+  return [ts.displayPartsToString(info?.documentation), ...tags].join("\n");
+}
+
+function positionOf(mark: string): number {
+  return CODE.indexOf(`/*${mark}*/`) + mark.length + 4;
+}
+
+describe("an editor", () => {
+  test("finds no fault in what a merchant wrote", () => {
+    expect(service.getSemanticDiagnostics(FILE).map(({ messageText }) => messageText)).toEqual([]);
+  });
+
+  test.each([
+    ["paymentId", /original payment, the one to refund\.\n\nSpecified by clause 2\.1\. Decided: D15\./],
+    [
+      "requestKey",
+      /Make it before the call and store it.*\n\nSpecified by clauses 2\.8, 12\.5\. Decided: D10, D15\./s,
+    ],
+    ["clientReferenceId", /Your own identifier of this refund.*Decided: D01, D15\./s],
+    ["paymentStatus", /Where the refund stands\..*Specified by clauses 3\.2, 6\.1, 6\.2\. Decided: D02\./s],
+    ["errorDetails", /Why the refund failed\..*Specified by clauses 3\.4, 7\.4, 11\.1\./s],
+    ["errorCode", /`CUSTOMER_NOT_DEBITED` \| The original debit was not successful.*Decided: D12\./s],
+    ["value", /Dollars, as a JSON number.*Decided: D13\./s],
+    ["sequence", /Deliveries are unordered; this is the order\.\n\n.*Decided: D21\./s],
+    ["timestamp", /When the event happened\.\n\n.*Decided: /s],
+    ["eventStatus", /The status that the refund took with this event\.\n\nSpecified by clause 6\.6\./],
+    ["returned", /or `null` when it had none\.\n\n.*Decided: D06\./s],
+    ["secretKey", /Kept encrypted, never returned\..*Specified by clause 4\.\d/s],
+    ["subscriptionDetails", /What the subscription is told about\.\n\nSpecified by clause/],
+    ["accessToken", /Authorization: Bearer/],
+    ["amount", /Dollars with at most two digits/],
+    ["issue", /which its `requestKey` makes safe/],
+    ["refunds", /Refunds that are values/],
+  ])("shows at %s what the contract says of it, and where that comes from", (mark, text) => {
+    expect(hover(mark)).toMatch(text);
+  });
+
+  test("strikes the misspelling through, and nothing else", () => {
+    const offered = (mark: string) =>
+      service
+        .getCompletionsAtPosition(FILE, positionOf(mark), {})
+        ?.entries.flatMap(({ name, kindModifiers }) => (kindModifiers?.includes("deprecated") ? name : []));
+    const struck = service
+      .getSuggestionDiagnostics(FILE)
+      .filter(({ reportsDeprecated }) => reportsDeprecated)
+      .map(({ start }) => start);
+
+    expect(offered("clientRefefenceId")).toEqual(["clientRefefenceId"]);
+    expect(offered("thin")).toEqual(["clientRefefenceId"]);
+    expect(struck).toEqual([positionOf("read")]);
+    expect(hover("clientRefefenceId")).toContain("@deprecated");
+  });
+
+  test("offers the codes that are known", () => {
+    const code = CODE.indexOf('=== ""') + 5;
+    const offered = service.getCompletionsAtPosition(FILE, code, {})?.entries.map(({ name }) => name);
+
+    expect(offered?.sort()).toEqual([
+      "AMOUNT_EXCEEDS_REFUNDABLE",
+      "CUSTOMER_NOT_DEBITED",
+      "PAYMENT_COVERED",
+      "PAYMENT_NOT_REFUNDABLE",
+    ]);
+  });
+});
+
+/** The fields of the contract's objects and events, with what stands above each in the types. */
+function commentedFields(): { name: string; comment: string }[] {
+  const path = fileURLToPath(new URL("../../openapi/generated/types.ts", import.meta.url));
+  const file = ts.createSourceFile(path, ts.sys.readFile(path) ?? "", ts.ScriptTarget.Latest, true);
+  const fields: { name: string; comment: string }[] = [];
+  const visit = (node: ts.Node, parents: readonly string[]): void => {
+    const name = ts.isPropertySignature(node) || ts.isInterfaceDeclaration(node) ? node.name.getText() : "";
+    const names = name === "" ? parents : [...parents, name];
+    // components.schemas.<Name>.<field…>, and operations.<id>.requestBody.content.<type>.<field…>
+    const depth =
+      names[1] === "schemas" ? 3 : names[3] === "content" && names[2] === "requestBody" ? 5 : Infinity;
+    if (name !== "" && names.length > depth) {
+      const comment = ts.getJSDocCommentsAndTags(node).map((part) => part.getText());
+      fields.push({ name: names.slice(1).join("."), comment: comment.join() });
+    }
+    ts.forEachChild(node, (child) => visit(child, names));
+  };
+  visit(file, []);
+  return fields;
+}
+
+test("every field of the contract's types says where it comes from", () => {
+  const fields = commentedFields();
+
+  expect(fields.length).toBeGreaterThan(80);
+  expect(fields.filter(({ comment }) => !/(Specified by clause|Decided: D)/.test(comment))).toEqual([]);
+});

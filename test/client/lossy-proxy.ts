@@ -1,0 +1,90 @@
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** What can happen to a request on its way to the service and back. */
+export type Fate = "pass" | "lost-before" | "lost-after" | "cut" | "gateway-page";
+
+export interface LossyProxy extends AsyncDisposable {
+  readonly url: string;
+  /** How often each thing happened. */
+  readonly count: Readonly<Record<Fate, number>>;
+}
+
+/**
+ * A real HTTP proxy on a port of its own. `choose` gets a number from 0 to 1 that depends on the seed, the requestKey and
+ * how often the key came before, and on nothing else: a run can be repeated, whatever happens at the same time.
+ */
+export async function startLossyProxy(
+  target: string,
+  { seed, choose }: { seed: string; choose: (chance: number, attempt: number) => Fate },
+): Promise<LossyProxy> {
+  const attempts = new Map<string, number>();
+  const count: Record<Fate, number> = {
+    pass: 0,
+    "lost-before": 0,
+    "lost-after": 0,
+    cut: 0,
+    "gateway-page": 0,
+  };
+  const server = createServer(async (request, response) => {
+    const body = await readAll(request);
+    const { requestKey } = JSON.parse(body);
+    const attempt = (attempts.get(requestKey) ?? 0) + 1;
+    attempts.set(requestKey, attempt);
+    const fate = choose(toChance(`${seed} ${requestKey} ${attempt}`), attempt);
+    count[fate] += 1;
+    if (fate === "lost-before") return void request.socket.destroy();
+    await finish(fate, await forward(target, request, body), response);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo; // a server that listens on a port has no other kind of address
+  const close = async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  return { url: `http://127.0.0.1:${port}`, count, [Symbol.asyncDispose]: close };
+}
+
+async function readAll(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+function toChance(text: string): number {
+  return createHash("sha256").update(text).digest().readUInt32BE() / 2 ** 32;
+}
+
+async function forward(target: string, { url = "", headers }: IncomingMessage, body: string) {
+  const { authorization = "", accept = "" } = headers;
+  const answer = await fetch(target + url, {
+    method: "POST",
+    body,
+    headers: { authorization, accept, "content-type": "application/json" },
+  });
+  return { status: answer.status, type: answer.headers.get("content-type") ?? "", text: await answer.text() };
+}
+
+type Forwarded = Awaited<ReturnType<typeof forward>>;
+
+/** The service has answered: whatever was to be done is done. */
+async function finish(
+  fate: Fate,
+  { status, type, text }: Forwarded,
+  response: ServerResponse,
+): Promise<void> {
+  const { socket } = response;
+  if (fate === "gateway-page") {
+    response.writeHead(504, { "Content-Type": "text/html" }).end("<html>Gateway Timeout</html>");
+  } else if (fate === "pass") {
+    response.writeHead(status, { "Content-Type": type }).end(text);
+  } else if (fate === "cut") {
+    response.writeHead(status, { "Content-Type": type, "Content-Length": Buffer.byteLength(text) });
+    response.write(text.slice(0, text.length / 2), () => socket?.destroy());
+  } else {
+    socket?.destroy();
+  }
+}

@@ -1,0 +1,61 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** What a service that is not ours does with a request. */
+export type Turn = (response: ServerResponse, request: IncomingMessage) => void;
+
+export interface ScriptedServer extends AsyncDisposable {
+  readonly url: string;
+  /** The body of each request that came. */
+  readonly bodies: readonly string[];
+}
+
+/** A server on a port of its own that takes one turn a request, and its last turn from then on. */
+export async function startScriptedServer(...turns: readonly Turn[]): Promise<ScriptedServer> {
+  const bodies: string[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    bodies.push(Buffer.concat(chunks).toString());
+    const turn = turns[Math.min(bodies.length, turns.length) - 1];
+    turn?.(response, request);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo; // a server that listens on a port has no other kind of address
+  const close = async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  return { url: `http://127.0.0.1:${port}`, bodies, [Symbol.asyncDispose]: close };
+}
+
+export const REFUND = { paymentId: "rfd_1", paymentStatus: "AUTHORIZED", clientReferenceId: null };
+
+/** Answers with JSON. */
+export function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Turn {
+  return (response) =>
+    void response
+      .writeHead(status, { "Content-Type": "application/json", ...headers })
+      .end(JSON.stringify(body));
+}
+
+/** Answers with a problem of the service. */
+export function problem(status: number, errorCode: string, headers?: Readonly<Record<string, string>>): Turn {
+  const errorDetails = { errorCode, errorMessage: "Because." };
+  return json(status, { status, instance: "urn:uuid:5e0f", errorDetails }, headers);
+}
+
+export const page =
+  (status: number): Turn =>
+  (response) =>
+    void response.writeHead(status, { "Content-Type": "text/html" }).end("<html>");
+
+export const hangUp: Turn = (_, request) => void request.socket.destroy();
+
+export const staySilent: Turn = () => {};
+
+/** Begins an answer and never ends it. */
+export const stall: Turn = (response) =>
+  void response.writeHead(201, { "Content-Type": "application/json" }).write("{");

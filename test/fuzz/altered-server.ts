@@ -1,0 +1,63 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+type Message = { readonly path: string; readonly headers: Headers; readonly body: string };
+type Answer = { status: number; headers: Headers; body: string };
+
+/** What stands between a caller and the server does to a call; an answer of `undefined` never comes. */
+export type Alteration = {
+  readonly request?: (message: Message) => string;
+  readonly answer?: (answer: Answer, message: Message) => Answer | undefined;
+};
+
+/** A server with a fault: the real one behind it, and an alteration of what goes in or comes out. */
+export async function startAlteredServer(
+  upstream: string,
+  { request: alterRequest = ({ body }) => body, answer: alterAnswer = (answer) => answer }: Alteration,
+): Promise<AsyncDisposable & { readonly url: string }> {
+  const server = createServer(async (request, response) => {
+    const message = await read(request);
+    // The sandbox's own calls are not what is tested.
+    const own = message.path.startsWith("/sandbox/");
+    const answer = await forward(upstream, request, message, own ? message.body : alterRequest(message));
+    const altered = own ? answer : alterAnswer(answer, message);
+    if (altered) send(response, altered);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const close = async () => {
+    server.close().closeAllConnections();
+    await once(server, "close");
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, [Symbol.asyncDispose]: close };
+}
+
+async function read(request: IncomingMessage): Promise<Message> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const headers = new Headers();
+  for (const [name, values = []] of Object.entries(request.headersDistinct)) {
+    // The way from here on is another connection.
+    if (/^(host|connection|content-length|expect|te|transfer-encoding)$/.test(name)) continue;
+    for (const value of values) headers.append(name, value);
+  }
+  return { path: request.url ?? "", headers, body: Buffer.concat(chunks).toString() };
+}
+
+async function forward(
+  upstream: string,
+  { method = "" }: IncomingMessage,
+  { path, headers }: Message,
+  body: string,
+) {
+  const response = await fetch(upstream + path, { method, headers, body: body === "" ? null : body });
+  return { status: response.status, headers: response.headers, body: await response.text() };
+}
+
+function send(response: ServerResponse, { status, headers, body }: Answer): void {
+  for (const [name, value] of headers)
+    if (!/^(connection|keep-alive)$/.test(name)) response.setHeader(name, value);
+  if (status !== 204) response.setHeader("Content-Length", Buffer.byteLength(body));
+  response.writeHead(status).end(body);
+}

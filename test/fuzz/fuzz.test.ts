@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { fuzz, levels } from "../../scripts/lib/fuzz/fuzz.ts";
+import { startTestServer, type TestServer } from "../helpers/server.ts";
+import { type Alteration, startAlteredServer } from "./altered-server.ts";
+
+const SETTINGS = { seed: 20_260_101, lanes: 2, limitMs: 20_000 };
+
+describe("requests made from the contract", () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startTestServer();
+  });
+  afterAll(() => server.close());
+
+  test("are all answered as the contract says, the good and the bad", async () => {
+    const { tally, failure } = await fuzz({ ...SETTINGS, url: server.url, runs: 1000 });
+
+    expect(failure).toBeUndefined();
+    expect(tally.calls).toBeGreaterThan(1000);
+    expect([...tally.statuses.keys()].sort()).toEqual([...levels].sort());
+    expect(server.logLines.filter((line) => JSON.parse(line).level >= 50)).toEqual([]);
+  });
+
+  const refund = '{"paymentId":"rfd_1","paymentStatus":"PENDING","clientReferenceId":null}';
+  const faulty: [string, string, string, Alteration][] = [
+    [
+      "an internal error",
+      "valid",
+      "it is answered 500",
+      {
+        answer: (answer, { body }) => (body.includes("softDescriptor") ? { ...answer, status: 500 } : answer),
+      },
+    ],
+    [
+      "a field that is not documented",
+      "valid",
+      "body: data must NOT have additional properties",
+      { answer: (answer) => ({ ...answer, body: answer.body.replace(/^\{/, '{"more":1,') }) },
+    ],
+    [
+      "a status that is not documented",
+      "invalid",
+      "status 422 is not documented",
+      { answer: (answer) => (answer.status === 400 ? { ...answer, status: 422 } : answer) },
+    ],
+    [
+      "another media type",
+      "valid",
+      'media type "text/json" is not documented',
+      { answer: (answer) => ({ ...answer, headers: new Headers({ "Content-Type": "text/json" }) }) },
+    ],
+    [
+      "a missing header",
+      "headers",
+      "header WWW-Authenticate is missing",
+      {
+        answer: (answer) => {
+          const headers = new Headers(answer.headers);
+          headers.delete("www-authenticate");
+          return { ...answer, headers };
+        },
+      },
+    ],
+    [
+      "an invalid request accepted",
+      "invalid",
+      "it should be answered 400",
+      {
+        answer: (answer, { path }) =>
+          path === "/v1/refunds" ? { ...answer, status: 201, body: refund } : answer,
+      },
+    ],
+    [
+      "a valid request refused",
+      "valid",
+      "it should be answered 201",
+      {
+        request: ({ body }) =>
+          body.replace(/"requestKey"/, '"amount":{"currency":"USD","value":-1},"requestKey"'),
+      },
+    ],
+    [
+      "another amount stored",
+      "valid",
+      "what is stored is not what was sent",
+      { request: ({ body }) => body.replace(/"value":0\.01\b/, '"value":0.02') },
+    ],
+    [
+      "the reference of another refund",
+      "valid",
+      "the refund has another reference than was sent",
+      {
+        answer: (answer) => ({
+          ...answer,
+          body: answer.body.replace(/"clientReferenceId":null/, '"clientReferenceId":"x"'),
+        }),
+      },
+    ],
+  ];
+
+  test.each(faulty)("show a server's fault: %s", async (_name, level, message, alteration) => {
+    await using altered = await startAlteredServer(server.url, alteration);
+    const options = {
+      ...SETTINGS,
+      url: altered.url,
+      runs: 300,
+      levels: [level],
+      lanes: 1,
+      limitMs: 500,
+    };
+
+    const { failure } = await fuzz(options);
+
+    expect(failure?.message).toContain(message);
+    const again = await fuzz({ ...options, seed: failure?.seed ?? 0, path: failure?.path, runs: 1 });
+    expect(again.failure?.message).toContain(message);
+  });
+
+  test("show a call that is never answered", async () => {
+    let calls = 0;
+    await using altered = await startAlteredServer(server.url, {
+      answer: (answer) => (++calls === 20 ? undefined : answer),
+    });
+
+    const { failure } = await fuzz({
+      ...SETTINGS,
+      url: altered.url,
+      runs: 50,
+      levels: ["invalid"],
+      lanes: 1,
+      limitMs: 1000,
+    });
+
+    expect(failure?.message).toContain("no whole answer within 1000 ms");
+    expect(failure?.command).toContain("POST /v1/");
+  });
+});
