@@ -4,8 +4,8 @@ import type { Logger } from "pino";
 import type { Config } from "./config.ts";
 import type { DomainClock } from "./domain/clock.ts";
 import { compileAnswerChecks } from "./http/answer-check.ts";
-import { rememberCallers } from "./http/authenticate.ts";
-import { admitAtMost } from "./http/backpressure.ts";
+import type { FindCaller } from "./http/authenticate.ts";
+import type { Admit } from "./http/backpressure.ts";
 import { checkReferences, checkTarget } from "./http/checks.ts";
 import { type ContractDocument, readContract } from "./http/contract.ts";
 import { requireHost, requireLocalHost, trackRequests } from "./http/envelope.ts";
@@ -13,11 +13,13 @@ import { handleErrors, notFound } from "./http/errors.ts";
 import { guardAnswers } from "./http/guard.ts";
 import { issueRefund } from "./http/handlers/issue-refund.ts";
 import { subscribeToWebhooks } from "./http/handlers/subscribe-to-webhooks.ts";
-import type { Handlers, PublishedId, SandboxId } from "./http/operations.ts";
+import type { Handler, Handlers, PublishedId, SandboxId } from "./http/operations.ts";
 import { createPages, createSandboxPages } from "./http/pages.ts";
 import { createProbes } from "./http/probes.ts";
-import { createRateLimit, unlimited } from "./http/rate-limit.ts";
+import { createQuotas } from "./http/quotas.ts";
+import { createRateLimit, type TakeQuota, unlimited } from "./http/rate-limit.ts";
 import { type ApiOptions, createApi } from "./http/routes.ts";
+import type { Metrics } from "./metrics/metrics.ts";
 import { createSandboxHandlers } from "./sandbox/handlers.ts";
 import type { Bound } from "./storage/bind.ts";
 import { encryptSecret } from "./storage/secrets.ts";
@@ -30,13 +32,18 @@ export interface AppOptions {
   store: Bound<typeof storage>;
   clock: DomainClock;
   encryptionKeys: readonly Buffer[];
+  /** Who bears an access token. */
+  findCaller: FindCaller;
   /** Which urls may be subscribed. */
   targetPolicy: TargetPolicy;
   logger: Logger;
-  /** Rejects when the database can't answer. */
-  ping: () => Promise<void>;
+  metrics: Metrics;
+  /** Rejects when something is missing without which no call can be served. */
+  checkReady: () => Promise<void>;
   /** Does what is due now; resolves when all of it has happened. */
   runDue: () => Promise<void>;
+  /** Bounds how many calls use the store at a time. */
+  admit: Admit;
   isDraining: () => boolean;
   /** Milliseconds that a caller has to send a body. */
   bodyTimeoutMs: number;
@@ -58,32 +65,28 @@ const SECURITY_HEADERS: HelmetOptions = {
   xXssProtection: false,
 };
 
-/** About what the store does in a tenth of a second. */
-const MAX_CALLS_IN_FLIGHT = 256;
-
 const LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "::1"];
 
 /** Puts the server together: the one place that knows every part. */
 export async function createApp(options: AppOptions): Promise<Express> {
-  const { config, store, clock, targetPolicy, runDue, logger, ping, isDraining, bodyTimeoutMs } = options;
+  const { config, store, clock, targetPolicy, runDue, logger, checkReady, isDraining, admit } = options;
   const published = options.document ?? (await readContract("openapi"));
   const sandbox = config.mode === "sandbox" ? await readContract("sandbox") : undefined;
-  const admit = admitAtMost(MAX_CALLS_IN_FLIGHT);
   const access: Pick<
     ApiOptions<never>,
-    "findToken" | "takeQuota" | "admit" | "isDraining" | "bodyTimeoutMs"
+    "findCaller" | "takeQuota" | "admit" | "isDraining" | "bodyTimeoutMs"
   > = {
     admit,
     isDraining,
-    findToken: rememberCallers((tokenSha256) => admit(() => store.findToken(tokenSha256))),
-    takeQuota: config.rateLimit === undefined ? unlimited : createRateLimit(config.rateLimit),
-    bodyTimeoutMs,
+    findCaller: options.findCaller,
+    takeQuota: limitRate(options),
+    bodyTimeoutMs: options.bodyTimeoutMs,
   };
 
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
-  app.use(trackRequests(logger));
+  app.use(trackRequests(logger, options.metrics.observeRequest));
   app.use(guardAnswers([published, ...(sandbox ? [sandbox] : [])].map(compileAnswerChecks), logger));
   app.use(requireHost);
   app.use(helmet(SECURITY_HEADERS));
@@ -112,7 +115,7 @@ export async function createApp(options: AppOptions): Promise<Express> {
       }),
     );
   }
-  app.use(createProbes({ ping, isDraining }));
+  app.use(createProbes({ checkReady, isDraining }));
   app.use(await createPages());
   if (sandbox) app.use(await createSandboxPages());
   app.use(notFound);
@@ -120,10 +123,26 @@ export async function createApp(options: AppOptions): Promise<Express> {
   return app;
 }
 
-function createHandlers({ store, clock, encryptionKeys }: AppOptions): Handlers {
+/** One server counts for itself; several, which have a database in common, count together. */
+function limitRate({ config, store, logger }: AppOptions): TakeQuota {
+  const { rateLimit: callsPerSecond, databaseUrl } = config;
+  if (callsPerSecond === undefined) return unlimited;
+  const report = databaseUrl ? store.reportCalls : undefined;
+  return createRateLimit(callsPerSecond, createQuotas({ callsPerSecond, report, logger }));
+}
+
+function createHandlers({ store, clock, encryptionKeys, metrics }: AppOptions): Handlers {
   const encrypt = (merchant: string, secret: string) => encryptSecret(encryptionKeys, merchant, secret);
   return {
-    issueRefund: issueRefund(store, clock.realNow),
+    issueRefund: countIssued(issueRefund(store, clock.realNow), metrics),
     subscribeToWebhooks: subscribeToWebhooks({ store, clock, encrypt }),
+  };
+}
+
+function countIssued(issue: Handler<"issueRefund">, metrics: Metrics): Handler<"issueRefund"> {
+  return async (call) => {
+    const reply = await issue(call);
+    if ("body" in reply) metrics.countRefunds(reply.body.paymentStatus, 1);
+    return reply;
   };
 }

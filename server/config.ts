@@ -1,4 +1,7 @@
 import { resolve } from "node:path";
+import { type AuthSettings, readAuth } from "./config/auth.ts";
+import { readEncryptionKeys, requireRandom } from "./config/encryption-keys.ts";
+import { ConfigError, type Environment, oneOf, port } from "./config/read.ts";
 
 /** The settings of a server, read from the environment once. */
 export interface Config {
@@ -10,109 +13,86 @@ export interface Config {
   dataDir: string;
   /** 32 bytes each; the first encrypts, the others only decrypt. Empty: the embedded sandbox makes and keeps its own. */
   encryptionKeys: readonly Buffer[];
+  /** Whose access tokens are verified; undefined: the sandbox, which issues its own (D18). */
+  auth: AuthSettings | undefined;
   /** Calls a second for each merchant, twice as many in a burst; undefined: no limit (D27). */
   rateLimit: number | undefined;
   /** Whether webhook targets may lie in private ranges (sandbox only, D24). */
   allowPrivateTargets: boolean;
+  /** Where `/metrics` is served; undefined: nowhere. */
+  metricsPort: number | undefined;
   logLevel: string;
 }
-
-/** A setting that is missing, malformed or unsafe; the message names the variable and the remedy. */
-export class ConfigError extends Error {
-  override name = "ConfigError";
-}
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"];
 
 /** Reads and checks every setting. Throws {@link ConfigError} on the first one that is wrong. */
 export function readConfig(env: Environment): Config {
   const mode = oneOf(env, "MODE", ["sandbox", "production"] as const, "sandbox");
-  const config: Config = {
+  const production = mode === "production";
+  if (production) refuseUnsafe(env);
+  return {
     host: env.HOST || "127.0.0.1",
-    port: port(env),
+    port: port("PORT", env.PORT || "3000"),
     mode,
-    databaseUrl: databaseUrl(env),
-    dataDir: resolve(env.DATA_DIR || ".data"),
-    encryptionKeys: encryptionKeys(env),
-    rateLimit: rateLimit(env, mode),
-    allowPrivateTargets: oneOf(env, "WEBHOOK_ALLOW_PRIVATE", ["true", "false"] as const, "false") === "true",
+    ...readStoreSettings(env, { required: production }),
+    auth: production ? readAuth(env) : undefined,
+    rateLimit: rateLimit(env.RATE_LIMIT || (production ? "100" : "off")),
+    allowPrivateTargets: allowsPrivateTargets(env),
+    metricsPort: env.METRICS_PORT ? port("METRICS_PORT", env.METRICS_PORT) : undefined,
     // A sandbox is read by people, who want the addresses it prints and not a line for each call.
-    logLevel: oneOf(env, "LOG_LEVEL", LOG_LEVELS, mode === "sandbox" ? "warn" : "info"),
+    logLevel: oneOf(env, "LOG_LEVEL", LOG_LEVELS, production ? "info" : "warn"),
   };
-  if (config.databaseUrl && config.encryptionKeys.length === 0) {
-    throw new ConfigError(
-      "ENCRYPTION_KEY is required with DATABASE_URL: every replica needs the same key. Make one with: openssl rand -base64 32",
-    );
-  }
-  if (mode === "production") refuseUnsafe(config);
-  return config;
 }
 
-function refuseUnsafe(config: Config): void {
-  if (!config.databaseUrl) {
+/** Where the data is, and the keys to the secrets in it. */
+export function readStoreSettings(
+  env: Environment,
+  { required }: { required: boolean },
+): Pick<Config, "databaseUrl" | "dataDir" | "encryptionKeys"> {
+  const databaseUrl = readDatabaseUrl(env.DATABASE_URL);
+  if (required && !databaseUrl) {
     throw new ConfigError(
       "DATABASE_URL is required in production (postgres://…): the embedded store does not survive a power cut.",
     );
   }
-  if (config.allowPrivateTargets) {
+  const encryptionKeys = readEncryptionKeys(env);
+  if (databaseUrl && encryptionKeys.length === 0) {
+    throw new ConfigError(
+      "ENCRYPTION_KEY is required with DATABASE_URL: every replica needs the same key. Make one with: openssl rand -base64 32",
+    );
+  }
+  if (required) requireRandom(encryptionKeys);
+  return { databaseUrl, dataDir: resolve(env.DATA_DIR || ".data"), encryptionKeys };
+}
+
+/** The address of the PostgreSQL database; undefined when there is none. Throws {@link ConfigError}. */
+export function readDatabaseUrl(url: string | undefined): string | undefined {
+  if (!url) return undefined;
+  if (!/^postgres(ql)?:\/\//.test(url)) {
+    throw new ConfigError("DATABASE_URL must begin with postgres:// or be unset.");
+  }
+  return url;
+}
+
+function allowsPrivateTargets(env: Environment): boolean {
+  return oneOf(env, "WEBHOOK_ALLOW_PRIVATE", ["true", "false"] as const, "false") === "true";
+}
+
+function refuseUnsafe(env: Environment): void {
+  if (allowsPrivateTargets(env)) {
     throw new ConfigError(
       "WEBHOOK_ALLOW_PRIVATE must not be set in production: webhooks would reach private networks.",
     );
   }
-  throw new ConfigError(
-    "MODE=production can't start yet: this release has no verification of production access tokens (AUTH_ISSUER). Use MODE=sandbox.",
-  );
-}
-
-function oneOf<const T extends string>(env: Environment, name: string, values: readonly T[], fallback: T): T {
-  const value = env[name] || fallback;
-  const known = values.find((candidate) => candidate === value);
-  if (known === undefined)
-    throw new ConfigError(`${name} must be one of ${values.join(", ")}, not "${value}".`);
-  return known;
-}
-
-function port(env: Environment): number {
-  const text = env.PORT || "3000";
-  const value = Number(text);
-  if (!/^\d+$/.test(text) || value > 65535) {
-    throw new ConfigError(`PORT must be a number from 0 to 65535, not "${text}".`);
+  if (env.NODE_TLS_REJECT_UNAUTHORIZED === "0") {
+    throw new ConfigError(
+      "NODE_TLS_REJECT_UNAUTHORIZED must not be 0 in production: nobody could tell the token issuer from an impostor.",
+    );
   }
-  return value;
 }
 
-function databaseUrl(env: Environment): string | undefined {
-  const url = env.DATABASE_URL;
-  if (!url) return undefined;
-  if (!/^postgres(ql)?:\/\//.test(url))
-    throw new ConfigError("DATABASE_URL must begin with postgres:// or be unset.");
-  return url;
-}
-
-function encryptionKeys(env: Environment): Buffer[] {
-  const old = (env.ENCRYPTION_KEYS_OLD || "").split(",").filter((text) => text !== "");
-  if (!env.ENCRYPTION_KEY) {
-    if (old.length > 0) throw new ConfigError("ENCRYPTION_KEYS_OLD needs ENCRYPTION_KEY beside it.");
-    return [];
-  }
-  return [
-    decodeKey("ENCRYPTION_KEY", env.ENCRYPTION_KEY),
-    ...old.map((text) => decodeKey("ENCRYPTION_KEYS_OLD", text)),
-  ];
-}
-
-function decodeKey(name: string, text: string): Buffer {
-  const key = Buffer.from(text.trim(), "base64");
-  if (key.length !== 32) {
-    throw new ConfigError(`${name} must be 32 bytes in base64. Make one with: openssl rand -base64 32`);
-  }
-  return key;
-}
-
-function rateLimit(env: Environment, mode: Config["mode"]): number | undefined {
-  const text = env.RATE_LIMIT || (mode === "production" ? "100" : "off");
+function rateLimit(text: string): number | undefined {
   if (text === "off") return undefined;
   const value = Number(text);
   if (!/^\d+$/.test(text) || value < 1) {

@@ -1,15 +1,16 @@
-import { pino } from "pino";
-import { ConfigError, readConfig } from "./config.ts";
+import { ConfigError } from "./config/read.ts";
+import { readConfig } from "./config.ts";
+import { createLogger } from "./logger.ts";
 import { SANDBOX_MERCHANTS } from "./sandbox/fixtures.ts";
 import { type RunningServer, startServer } from "./start.ts";
 import { DataDirLockedError } from "./storage/lock.ts";
 
-/** How long what is in flight may take after SIGTERM, in milliseconds: more than a caller has to send a head or a body. */
-const DRAIN_LIMIT_MS = 15_000;
+/** How long a stop may take, in milliseconds: more than calls and attempts in flight are given. */
+const STOP_LIMIT_MS = 9_800;
 
 /** What to change when the system refuses something at the start, by what it refused. */
 const REMEDIES: Readonly<Record<string, string>> = {
-  listen: "Stop what listens there, or choose another address with HOST and PORT.",
+  listen: "Stop what listens there, or choose another address with HOST, PORT or METRICS_PORT.",
   getaddrinfo: "Choose another address with HOST or DATABASE_URL.",
   connect: "Start what should listen there, or choose another database with DATABASE_URL.",
   mkdir: "Choose a folder that can be written with DATA_DIR.",
@@ -21,10 +22,11 @@ await main();
 async function main(): Promise<void> {
   try {
     const config = readConfig(process.env);
-    const logger = pino({ level: config.logLevel });
+    const logger = createLogger(config.logLevel);
     const server = await startServer(config, { logger });
     stopOnSignals(server);
     if (config.mode === "sandbox") process.stdout.write(welcome(server.url));
+    else logger.info({ url: server.url, metricsUrl: server.metricsUrl }, "listening");
     if (config.mode === "sandbox" && !isLoopback(config.host)) {
       logger.warn(
         `The sandbox's access tokens are public knowledge, and HOST=${config.host} is open to others.`,
@@ -52,7 +54,7 @@ function stopOnSignals(server: RunningServer): void {
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.once(signal, async () => {
       // Unreferenced: it only ends a process that something in flight still holds open.
-      setTimeout(() => process.exit(1), DRAIN_LIMIT_MS).unref();
+      setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
       await server.close();
     });
   }

@@ -1,18 +1,23 @@
-import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Logger } from "pino";
+import { productionAccess, sandboxAccess } from "./access.ts";
 import { createApp } from "./app.ts";
+import type { AuthSettings } from "./config/auth.ts";
+import { ConfigError } from "./config/read.ts";
 import type { Config } from "./config.ts";
-import { toDomainTime } from "./domain/clock.ts";
+import { type DomainClock, toDomainTime } from "./domain/clock.ts";
 import { startDueScan } from "./due-scan.ts";
+import { admitAtMost } from "./http/backpressure.ts";
+import type { IssuerKeysOptions } from "./http/issuer-keys.ts";
 import { createHttpServer } from "./http/server.ts";
+import { drain, listen, toUrl } from "./listening.ts";
+import { startMetrics } from "./metrics/start.ts";
 import { seedSandbox } from "./sandbox/seed.ts";
-import { bindStore } from "./storage/bind.ts";
+import { type Bound, bindStore } from "./storage/bind.ts";
 import { type Database, openDatabase } from "./storage/database.ts";
 import { keepEncryptionKey } from "./storage/encryption-key.ts";
 import { storage } from "./storage/storage.ts";
 import type { TargetPolicy } from "./webhooks/target.ts";
-import { startWebhooks, type WebhookSettings, type Webhooks } from "./webhooks/webhooks.ts";
+import { startWebhooks, type WebhookSettings } from "./webhooks/webhooks.ts";
 
 export interface StartOptions {
   logger: Logger;
@@ -22,36 +27,58 @@ export interface StartOptions {
   bodyTimeoutMs?: number;
   /** Milliseconds that a caller has to send a head. */
   headTimeoutMs?: number;
+  /** Milliseconds that calls in flight have to end when the server stops. */
+  drainMs?: number;
   /** How webhooks are sent, where it is to be otherwise than usual. */
   webhooks?: Partial<WebhookSettings>;
+  /** How the keys of access tokens are fetched, where it is to be otherwise than usual. */
+  issuerKeys?: Pick<IssuerKeysOptions, "refreshMs" | "cooldownMs">;
 }
 
 export interface RunningServer {
   /** Where it listens, such as `http://127.0.0.1:3000`. */
   url: string;
+  /** Where `/metrics` is; undefined: nowhere. */
+  metricsUrl: string | undefined;
   database: Database;
   /** Answers what is in flight, refuses what comes, then lets go of everything. May be called again. */
   close(): Promise<void>;
 }
 
-const DEFAULT_BODY_TIMEOUT_MS = 10_000;
-const DEFAULT_HEAD_TIMEOUT_MS = 10_000;
+/** About what the store does in a tenth of a second. */
+const MAX_CALLS_IN_FLIGHT = 256;
+
+const DEFAULTS = { bodyTimeoutMs: 10_000, headTimeoutMs: 10_000, drainMs: 7_000, realNow: () => new Date() };
 
 /** Opens the store, fills a sandbox, and listens. Rejects when a part can't start, and leaves nothing open then. */
 export async function startServer(config: Config, options: StartOptions): Promise<RunningServer> {
-  const { logger, realNow = () => new Date(), bodyTimeoutMs = DEFAULT_BODY_TIMEOUT_MS } = options;
+  const { logger, realNow, bodyTimeoutMs, headTimeoutMs, drainMs } = { ...DEFAULTS, ...options };
+  // What is to be let go of, in the order in which it came to be.
+  const opened: (() => Promise<void>)[] = [];
   const database = await openDatabase({
     databaseUrl: config.databaseUrl,
     dataDir: config.dataDir,
     onConnectionError: (error) => logger.warn({ err: error }, "lost a database connection"),
   });
-  let webhooks: Webhooks | undefined;
+  opened.push(database.close);
   try {
-    const encryptionKeys =
-      config.encryptionKeys.length > 0 ? config.encryptionKeys : [await keepEncryptionKey(config.dataDir)];
     const store = bindStore(database.db, storage);
     const clock = { realNow, now: async () => toDomainTime(realNow(), await store.readOffset()) };
-    if (config.mode === "sandbox") await seedSandbox({ store, clock });
+    await prepareStore(config, store, clock);
+    const encryptionKeys =
+      config.encryptionKeys.length > 0 ? config.encryptionKeys : [await keepEncryptionKey(config.dataDir)];
+    const admit = admitAtMost(MAX_CALLS_IN_FLIGHT);
+    const access =
+      config.mode === "sandbox"
+        ? sandboxAccess((tokenSha256) => admit(() => store.findToken(tokenSha256)))
+        : productionAccess(requireAuth(config), { ...options.issuerKeys, logger, realNow });
+    const { metrics, ...metricsServer } = await startMetrics(config, {
+      backlog: async () => store.readBacklog(await clock.now()),
+      poolUsage: database.poolUsage,
+      keysAgeSeconds: access.keysAgeSeconds,
+      logger,
+    });
+    opened.push(metricsServer.close);
 
     const targetPolicy = toTargetPolicy(config);
     const sender = await startWebhooks({
@@ -60,29 +87,40 @@ export async function startServer(config: Config, options: StartOptions): Promis
       encryptionKeys,
       policy: targetPolicy,
       logger,
+      onAttempt: metrics.observeAttempt,
       settings: options.webhooks,
     });
-    webhooks = sender;
+    opened.push(sender.stop);
 
     let draining = false;
-    const isDraining = () => draining;
     const dueScan = startDueScan(async () => {
-      await store.authorizeDue(await clock.now());
+      metrics.countRefunds("AUTHORIZED", await store.authorizeDue(await clock.now()));
       await sender.dispatch();
     }, logger);
-    const { ping } = database;
-    const parts = { config, store, clock, encryptionKeys, targetPolicy, logger, ping, isDraining };
-    const app = await createApp({ ...parts, bodyTimeoutMs, runDue: dueScan.run });
-    const server = createHttpServer(app, options.headTimeoutMs ?? DEFAULT_HEAD_TIMEOUT_MS);
-    await listen(server, config).catch(async (error: unknown) => {
-      await dueScan.stop();
-      throw error;
+    opened.push(dueScan.stop);
+    const app = await createApp({
+      config,
+      store,
+      clock,
+      encryptionKeys,
+      targetPolicy,
+      logger,
+      metrics,
+      bodyTimeoutMs,
+      admit,
+      findCaller: access.findCaller,
+      checkReady: async () => void (await Promise.all([database.ping(), access.ready()])),
+      isDraining: () => draining,
+      runDue: dueScan.run,
     });
+    const server = createHttpServer(app, headTimeoutMs);
+    await listen(server, config);
 
     let closing: Promise<void> | undefined;
     const stop = async () => {
-      await Promise.all([drain(server), sender.stop()]);
+      await Promise.all([drain(server, drainMs), sender.stop()]);
       await dueScan.stop();
+      await metricsServer.close();
       await database.close();
     };
     const close = () => {
@@ -90,41 +128,35 @@ export async function startServer(config: Config, options: StartOptions): Promis
       closing ??= stop();
       return closing;
     };
-    return { url: toUrl(server, config), database, close };
+    return { url: toUrl(server, config.host), metricsUrl: metricsServer.url, database, close };
   } catch (error) {
-    await webhooks?.stop();
-    await database.close();
+    for (const letGo of opened.reverse()) await letGo();
     throw error;
   }
+}
+
+/** A database belongs to one mode; a sandbox's gets what a sandbox begins with. */
+async function prepareStore(
+  { mode }: Config,
+  store: Bound<typeof storage>,
+  clock: DomainClock,
+): Promise<void> {
+  const owner = await store.claimMode(mode);
+  if (owner !== mode) {
+    throw new ConfigError(
+      `DATABASE_URL names a database that is used in MODE=${owner}. ` +
+        `MODE=${mode} needs another one: a sandbox's clock and public tokens must not meet real payments.`,
+    );
+  }
+  if (mode === "sandbox") await seedSandbox({ store, clock });
+}
+
+function requireAuth({ auth }: Config): AuthSettings {
+  if (!auth) throw new ConfigError("AUTH_ISSUER is required in production.");
+  return auth;
 }
 
 /** Where webhooks may go (D24): in the sandbox also to this machine. */
 function toTargetPolicy({ mode, allowPrivateTargets }: Config): TargetPolicy {
   return { allowLocal: mode === "sandbox", allowPrivate: allowPrivateTargets };
-}
-
-function listen(server: Server, { host, port }: Config): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
-}
-
-/** Waits for what is in flight. A connection kept alive would hold the server open after its last answer. */
-function drain(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    const closeIdle = setInterval(() => server.closeIdleConnections(), 50);
-    server.close(() => {
-      clearInterval(closeIdle);
-      resolve();
-    });
-  });
-}
-
-function toUrl(server: Server, { host }: Config): string {
-  const { port } = server.address() as AddressInfo; // a server that listens on a port has no other kind of address
-  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }

@@ -7,17 +7,36 @@ export interface Caller {
   scopes: readonly string[];
 }
 
-/** Finds the bearer of a token by the token's SHA-256; tokens themselves are never stored (D18). */
+/** Why a token is not accepted: for the log, and never with anything of the token in it. */
+export interface Refusal {
+  reason: string;
+}
+
+/** Finds the bearer of an access token (D18). Rejects when that can't be known now. */
+export type FindCaller = (token: string) => Promise<Caller | Refusal>;
+
+/** Finds the bearer of an opaque token by the token's SHA-256; tokens themselves are never stored (D18). */
 export type FindToken = (tokenSha256: Buffer) => Promise<Caller | undefined>;
 
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 
 /** Authenticates by the `Authorization` header. Throws `UNAUTHORIZED`. */
-export async function authenticate(header: string | undefined, findToken: FindToken): Promise<Caller> {
+export async function authenticate(header: string | undefined, findCaller: FindCaller): Promise<Caller> {
   const token = header?.match(BEARER)?.[1];
-  const caller = token && (await findToken(hash("sha256", token, "buffer")));
-  if (!caller) throw new ProblemError("UNAUTHORIZED", { headers: { "WWW-Authenticate": "Bearer" } });
-  return caller;
+  const found = token ? await findCaller(token) : { reason: "no bearer token" };
+  if ("merchant" in found) return found;
+  throw new ProblemError("UNAUTHORIZED", {
+    headers: { "WWW-Authenticate": "Bearer" },
+    reason: found.reason,
+  });
+}
+
+/** Opaque tokens, of which the store has only the SHA-256. */
+export function findByHash(findToken: FindToken): FindCaller {
+  return async (token) => {
+    const caller = await findToken(hash("sha256", token, "buffer"));
+    return caller ?? { reason: "unknown token" };
+  };
 }
 
 const MAX_KNOWN = 10_000;

@@ -1,29 +1,55 @@
 import { randomUUID } from "node:crypto";
-import type { RequestHandler } from "express";
+import type { Request, RequestHandler, Response } from "express";
 import type { Logger } from "pino";
 import { malformedRequest, unavailable } from "./errors.ts";
 import { ProblemError } from "./problem.ts";
 
+/** An answered request, as it is counted. */
+export interface Outcome {
+  /** The path as the contract writes it, or "unknown": what callers make up is no good name for a series. */
+  route: string;
+  /** "aborted" when the caller was gone before the answer. */
+  status: number | "aborted";
+  milliseconds: number;
+}
+
 /** Gives each request the id that its problem carries as `instance`, and logs its outcome under it. */
-export function trackRequests(logger: Logger): RequestHandler {
+export function trackRequests(
+  logger: Logger,
+  observe: (outcome: Outcome) => void = () => {},
+): RequestHandler {
   return (request, response, next) => {
     const startedAt = performance.now();
     response.locals.requestId = randomUUID();
-    response.on("finish", () => {
-      logger.info(
-        {
-          requestId: response.locals.requestId,
-          merchant: response.locals.caller?.merchant,
-          method: request.method,
-          path: request.path,
-          status: response.statusCode,
-          milliseconds: Math.round(performance.now() - startedAt),
-        },
-        "request",
-      );
+    response.once("close", () => {
+      const outcome = {
+        route: toRoute(request),
+        status: response.writableFinished ? response.statusCode : ("aborted" as const),
+        milliseconds: Math.round(performance.now() - startedAt),
+      };
+      observe(outcome);
+      logger.info({ ...toContext(request, response), ...outcome }, "request");
     });
     next();
   };
+}
+
+/** Only ids, and a path only where it is one of ours: callers put all sorts of things into wrong ones. */
+function toContext(request: Request, { locals }: Response) {
+  return {
+    requestId: locals.requestId,
+    merchant: locals.caller?.merchant,
+    paymentId: locals.paymentId,
+    reason: locals.reason,
+    method: request.method,
+    path: request.route ? request.path : undefined,
+  };
+}
+
+function toRoute(request: Request): string {
+  const path: unknown = request.route?.path;
+  if (Array.isArray(path)) return request.path;
+  return typeof path === "string" ? path.replaceAll(/:(\w+)/g, "{$1}") : "unknown";
 }
 
 /** While the server drains, a call on a connection that is still open is sent elsewhere. */

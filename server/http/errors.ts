@@ -24,7 +24,9 @@ export function handleErrors(
       return;
     }
     const problem = toProblemError(error, isUnavailable);
-    if (PROBLEMS[problem.problem.code].status >= 500) {
+    response.locals.reason = problem.problem.reason;
+    // What was refused on purpose, while the server drains, is no fault: the line of the request tells of it.
+    if (PROBLEMS[problem.problem.code].status >= 500 && problem.cause !== undefined) {
       logger.error({ requestId: response.locals.requestId, err: error }, "request failed");
     }
     sendProblem(request, response, problem.problem);
@@ -33,15 +35,15 @@ export function handleErrors(
 
 function toProblemError(error: unknown, isUnavailable: (error: unknown) => boolean): ProblemError {
   if (error instanceof ProblemError) return error;
-  if (isUnavailable(error)) return unavailable();
+  if (isUnavailable(error)) return unavailable(error);
   // A path with a broken percent-encoding, which the router refuses to decode.
   if (error instanceof URIError) return new ProblemError("NOT_FOUND");
-  return new ProblemError("INTERNAL_ERROR");
+  return new ProblemError("INTERNAL_ERROR", {}, { cause: error });
 }
 
 /** The call can't be served now, and can be repeated soon. */
-export function unavailable(): ProblemError {
-  return new ProblemError("UNAVAILABLE", { headers: { "Retry-After": RETRY_AFTER_SECONDS } });
+export function unavailable(cause?: unknown): ProblemError {
+  return new ProblemError("UNAVAILABLE", { headers: { "Retry-After": RETRY_AFTER_SECONDS } }, { cause });
 }
 
 /** Not one whole HTTP/1.1 request. */

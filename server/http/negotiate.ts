@@ -2,9 +2,11 @@ import type { Request, RequestHandler } from "express";
 import Negotiator from "negotiator";
 import { ProblemError } from "./problem.ts";
 
-/** Answers 406 when `Accept` admits no JSON; an absent one admits everything (D04). */
+/** Answers 406 when `Accept` admits no JSON; an absent one admits everything (D04), and so does one that names nothing. */
 export const requireAcceptance: RequestHandler = (request, _response, next) => {
-  if (request.headers.accept === "application/json") return next(); // what nearly every caller sends
+  const { accept = "" } = request.headers;
+  if (accept === "application/json") return next(); // what nearly every caller sends
+  if (!/[^\s,]/.test(accept)) return next();
   // Two spellings of what is sent: a range that names the charset admits only the second.
   const offered = ["application/json", "application/json; charset=utf-8"];
   if (new Negotiator(request).mediaType(offered) === undefined) throw new ProblemError("NOT_ACCEPTABLE");

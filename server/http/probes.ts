@@ -3,13 +3,13 @@ import express from "express";
 import { ProblemError } from "./problem.ts";
 
 export interface ProbeOptions {
-  /** Rejects when the store can't answer. */
-  ping: () => Promise<void>;
+  /** Rejects when something is missing without which no call can be served. */
+  checkReady: () => Promise<void>;
   isDraining: () => boolean;
 }
 
-/** `/healthz`: the process lives. `/readyz`: it can serve calls; 503 while it drains or has no database. */
-export function createProbes({ ping, isDraining }: ProbeOptions): Router {
+/** `/healthz`: the process lives. `/readyz`: it can serve calls; 503 while it drains, or can't. */
+export function createProbes({ checkReady, isDraining }: ProbeOptions): Router {
   const router = express.Router({ caseSensitive: true, strict: true });
   router.get("/healthz", (_request, response) => {
     response.json({ status: "ok" });
@@ -17,7 +17,7 @@ export function createProbes({ ping, isDraining }: ProbeOptions): Router {
   router.get("/readyz", async (_request, response) => {
     const ready =
       !isDraining() &&
-      (await ping().then(
+      (await checkReady().then(
         () => true,
         () => false,
       ));

@@ -101,6 +101,8 @@ export interface ProblemExtras {
   violations?: Violation[];
   existing?: Schemas["ExistingRecord"];
   headers?: Record<string, string>;
+  /** For the log alone. */
+  reason?: string;
 }
 
 /** A problem as an expected outcome of a handler. */
@@ -111,8 +113,8 @@ export interface ProblemReply<Code extends ProblemCode = ProblemCode> extends Pr
 /** A problem that ends the call where it is thrown. */
 export class ProblemError extends Error {
   readonly problem: ProblemReply;
-  constructor(code: ProblemCode, extras: ProblemExtras = {}) {
-    super(extras.detail ?? PROBLEMS[code].detail);
+  constructor(code: ProblemCode, extras: ProblemExtras = {}, options?: ErrorOptions) {
+    super(extras.detail ?? PROBLEMS[code].detail, options);
     this.name = "ProblemError";
     this.problem = { code, ...extras };
   }

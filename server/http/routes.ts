@@ -1,5 +1,5 @@
 import express, { type Request, type RequestHandler, type Response, type Router } from "express";
-import { authenticate, authorize, type Caller, type FindToken } from "./authenticate.ts";
+import { authenticate, authorize, type Caller, type FindCaller } from "./authenticate.ts";
 import type { Admit } from "./backpressure.ts";
 import { allowAbsentBody, readBody, requireJson } from "./body.ts";
 import { type ContractDocument, type ContractOperation, operationsOf, scopesOf } from "./contract.ts";
@@ -20,7 +20,7 @@ export interface ApiOptions<Ids extends OperationId> {
   checks: Partial<Record<Ids, BodyCheck>>;
   /** Whether a query parameter that the contract does not know is ignored rather than refused. */
   ignoreUnknownQuery: boolean;
-  findToken: FindToken;
+  findCaller: FindCaller;
   takeQuota: TakeQuota;
   admit: Admit;
   isDraining: () => boolean;
@@ -82,12 +82,12 @@ function readBodyOf({ requestBody }: ContractOperation, timeoutMs: number): Requ
 /** Token, scope and quota of the caller. */
 function identify(
   scopes: readonly string[],
-  { findToken, takeQuota }: Pick<ApiOptions<OperationId>, "findToken" | "takeQuota">,
+  { findCaller, takeQuota }: Pick<ApiOptions<OperationId>, "findCaller" | "takeQuota">,
 ): RequestHandler {
   return async (request: Request, response: Response, next) => {
-    const caller = await authenticate(request.headers.authorization, findToken);
-    authorize(caller, scopes);
+    const caller = await authenticate(request.headers.authorization, findCaller);
     response.locals.caller = caller satisfies Caller;
+    authorize(caller, scopes);
     response.set(await takeQuota(caller.merchant));
     next();
   };

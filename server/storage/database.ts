@@ -6,6 +6,14 @@ import { createPool } from "./pool.ts";
 import { createPreparing, toPreparedPool } from "./prepared.ts";
 import type { Store, Tables } from "./tables.ts";
 
+/** How the connections of a pool are used. */
+export type PoolUsage = {
+  readonly inUse: number;
+  readonly idle: number;
+  /** Callers that wait for a connection. */
+  readonly waiting: number;
+};
+
 /** The open store. Inside `db.transaction()` use only its transaction: embedded, there is a single connection. */
 export type Database = {
   readonly db: Store;
@@ -15,6 +23,8 @@ export type Database = {
   readonly connection: Connection;
   /** Resolves when the database answers; rejects with what the driver says when it does not. */
   ping(): Promise<void>;
+  /** Undefined for the embedded store, which has one connection. */
+  poolUsage(): PoolUsage | undefined;
   /** Ends all connections and gives the data folder back. May be called again. */
   close(): Promise<void>;
 };
@@ -51,24 +61,28 @@ function openPostgres(databaseUrl: string, onConnectionError: (error: Error) => 
   const run = createPreparing();
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: toPreparedPool(pool, run) }) });
   const connection = connectPool({ pool, run, connectionString: databaseUrl, onConnectionError });
-  return toDatabase(db, { embedded: false, connection });
+  const poolUsage = () => {
+    const { totalCount, idleCount: idle, waitingCount: waiting } = pool;
+    return { inUse: totalCount - idle, idle, waiting };
+  };
+  return toDatabase(db, { embedded: false, connection, poolUsage });
 }
 
 async function openPGlite(dataDir: string): Promise<Database> {
   const { pglite, unlock } = await openEmbedded(dataDir);
   const db = new Kysely<Tables>({ dialect: new PGliteDialect({ pglite }) });
-  return toDatabase(db, { embedded: true, connection: connectEmbedded(pglite), unlock });
+  const parts = { embedded: true, connection: connectEmbedded(pglite), poolUsage: () => undefined };
+  return toDatabase(db, { ...parts, unlock });
 }
 
 function toDatabase(
   db: Store,
-  { embedded, connection, unlock }: Pick<Database, "embedded" | "connection"> & { unlock?: () => void },
+  { unlock, ...parts }: Pick<Database, "embedded" | "connection" | "poolUsage"> & { unlock?: () => void },
 ): Database {
   let closing: Promise<void> | undefined;
   return {
     db,
-    embedded,
-    connection,
+    ...parts,
     async ping() {
       await sql`select 1`.execute(db);
     },

@@ -1,7 +1,7 @@
 import { execFile as runFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { PGlite, types } from "@electric-sql/pglite";
@@ -16,13 +16,27 @@ const execFile = promisify(runFile);
  * @throws DataDirLockedError when another process uses the folder
  */
 export async function openEmbedded(dataDir: string): Promise<{ pglite: PGlite; unlock: () => void }> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await makeFolder(dataDir);
   const unlock = lockDataDir(dataDir);
   try {
     return { pglite: await openCluster(join(dataDir, "postgres")), unlock };
   } catch (error) {
     unlock();
     throw error;
+  }
+}
+
+/** With its parents. Node's own `recursive` never ends where the system says of every folder that its parent is missing. */
+async function makeFolder(folder: string): Promise<void> {
+  const make = () => mkdir(folder, { mode: 0o700 });
+  try {
+    await make();
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "EEXIST" && (await stat(folder)).isDirectory()) return;
+    if (code !== "ENOENT" || dirname(folder) === folder) throw error;
+    await makeFolder(dirname(folder));
+    await make();
   }
 }
 

@@ -50,6 +50,12 @@ export function decryptSecret(keys: readonly Buffer[], merchant: string, stored:
   return Buffer.concat([decipher.update(bytes.subarray(PREFIX_BYTES)), decipher.final()]).toString("utf8");
 }
 
+/** Whether the first key has encrypted what is stored. */
+export function isCurrent([key]: readonly Buffer[], stored: Uint8Array): boolean {
+  const header = Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength).subarray(0, HEADER_BYTES);
+  return key !== undefined && header[0] === VERSION && toKeyId(key).equals(header.subarray(1));
+}
+
 function toKeyId(key: Buffer): Buffer {
   if (key.length !== KEY_BYTES)
     throw new Error(`an encryption key has ${KEY_BYTES} bytes, not ${key.length}`);

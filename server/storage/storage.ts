@@ -1,12 +1,15 @@
+import { readBacklog } from "./backlog.ts";
 import { advance, readOffset } from "./clock.ts";
 import { beginAttempts, recordAttempt, releaseClaim } from "./delivery-attempts.ts";
 import { listDeliveries, redeliver } from "./delivery-list.ts";
+import { claimMode } from "./deployment.ts";
 import { authorizeDue } from "./due.ts";
 import { emitResourceEvent } from "./events.ts";
 import { insertFixtures } from "./fixtures.ts";
 import { resetMerchant } from "./merchants.ts";
 import { listPayments } from "./payment-list.ts";
 import { coverOriginal, failOriginal, getPayment, insertPayment, settleOriginal } from "./payments.ts";
+import { reportCalls } from "./rate-limits.ts";
 import { findByRequestKey, loadOriginal, saveRefund } from "./refunds.ts";
 import { endSubscription, insertSubscription } from "./subscriptions.ts";
 import { findToken, insertToken } from "./tokens.ts";
@@ -16,6 +19,7 @@ export const storage = {
   advance,
   authorizeDue,
   beginAttempts,
+  claimMode,
   coverOriginal,
   emitResourceEvent,
   endSubscription,
@@ -30,10 +34,12 @@ export const storage = {
   listDeliveries,
   listPayments,
   loadOriginal,
+  readBacklog,
   readOffset,
   recordAttempt,
   redeliver,
   releaseClaim,
+  reportCalls,
   resetMerchant,
   saveRefund,
   settleOriginal,

@@ -3,7 +3,13 @@ import type { Logger } from "pino";
 import type { DomainClock } from "../domain/clock.ts";
 import type { Database } from "../storage/database.ts";
 import { DELIVERIES_CHANNEL } from "../storage/deliveries.ts";
-import { type Attempt, beginAttempts, recordAttempt, releaseClaim } from "../storage/delivery-attempts.ts";
+import {
+  type Attempt,
+  type AttemptResult,
+  beginAttempts,
+  recordAttempt,
+  releaseClaim,
+} from "../storage/delivery-attempts.ts";
 import { freeLeases } from "../storage/delivery-claims.ts";
 import { makeAttempt } from "./attempt.ts";
 import { createConnections } from "./connections.ts";
@@ -34,7 +40,7 @@ const PLACES = 256;
 const DEFAULTS: WebhookSettings = {
   leaseMs: 30_000,
   timeoutMs: 15_000,
-  drainMs: 10_000,
+  drainMs: 7_000,
   limits: { perSubscription: 16, perMerchant: 64, waiting: PLACES },
   resolve: lookup,
   authorities: undefined,
@@ -47,6 +53,8 @@ export type WebhookParts = {
   readonly encryptionKeys: readonly Buffer[];
   readonly policy: TargetPolicy;
   readonly logger: Logger;
+  /** Told of each attempt whose result was recorded. */
+  readonly onAttempt?: ((result: AttemptResult) => void) | undefined;
   readonly settings?: Partial<WebhookSettings> | undefined;
 };
 
@@ -89,7 +97,7 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
         signal: abandoned.signal,
       });
       if (abandoned.signal.aborted && result.status === null) await releaseClaim(db, attempt);
-      else await recordAttempt(db, attempt, result, clock.realNow());
+      else if (await recordAttempt(db, attempt, result, clock.realNow())) parts.onAttempt?.(result);
     } catch (error) {
       // The lease runs out, and the delivery is sent again: at least once, never lost.
       logger.error({ err: error, webhookId: attempt.webhookId }, "can't record a webhook attempt");

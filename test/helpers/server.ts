@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cp, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { pino } from "pino";
 import { inject, onTestFinished } from "vitest";
 import { readConfig } from "../../server/config.ts";
+import { createLogger } from "../../server/logger.ts";
 import { type RunningServer, type StartOptions, startServer } from "../../server/start.ts";
 import { createResolver } from "./resolver.ts";
 import { makeTempDir } from "./temp-dir.ts";
@@ -39,7 +39,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const { env, dataDir: givenDir, ...startOptions } = options;
   const { dataDir, remove } = await prepareDataDir(givenDir);
   const logLines: string[] = [];
-  const logger = pino({ level: "trace" }, { write: (line) => logLines.push(line) });
+  const logger = createLogger("trace", { write: (line: string) => void logLines.push(line) });
   try {
     const config = readConfig({ PORT: "0", DATA_DIR: dataDir, ...env });
     const webhooks = { resolve: createResolver(), ...startOptions.webhooks };
@@ -77,9 +77,15 @@ export type ServerProcess = AsyncDisposable & {
   readonly exit: Promise<Exit>;
 };
 
+/** The curl line is the last thing that a sandbox prints, and a newline ends it. */
+const SANDBOX_READY = /curl .*
+/;
+
 export type SpawnOptions = {
   readonly env?: Settings;
   readonly dataDir?: string;
+  /** What it prints when it is ready. */
+  readonly ready?: RegExp;
   /** What to run in place of `node server/main.ts`. */
   readonly command?: readonly string[];
 };
@@ -100,8 +106,8 @@ export async function spawnServer(options: SpawnOptions = {}): Promise<ServerPro
   // A test that runs out of time disposes of nothing itself.
   onTestFinished(dispose);
   try {
-    const welcome = await untilPrinted(child, exit, output);
-    const url = /https?:\/\/[^/\s]+/.exec(welcome)?.[0] ?? "";
+    const welcome = await untilPrinted(child, exit, output, options.ready ?? SANDBOX_READY);
+    const url = /https?:\/\/[^/\s"]+/.exec(welcome)?.[0] ?? "";
     const kill = (signal: NodeJS.Signals) => void child.kill(signal);
     return { url, welcome, dataDir, kill, exit, [Symbol.asyncDispose]: dispose };
   } catch (error) {
@@ -138,16 +144,16 @@ function launch(env: Settings, [program = "", ...args]: readonly string[]) {
   return { child, exit, output };
 }
 
-/** The curl line is the last thing it prints, and a newline ends it. */
 async function untilPrinted(
   child: ChildProcess,
   exit: Promise<Exit>,
   output: { stdout: string },
+  ready: RegExp,
 ): Promise<string> {
   const ended = exit.then((end) => {
     throw new Error(`the server ended with ${end.code ?? end.signal}: ${end.stderr}`);
   });
-  while (!/curl .*\n/.test(output.stdout)) {
+  while (!ready.test(output.stdout)) {
     await Promise.race([ended, child.stdout && once(child.stdout, "data")]);
   }
   ended.catch(() => {});

@@ -1,30 +1,16 @@
-import { randomBytes } from "node:crypto";
-import { pino } from "pino";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { readContract } from "../../scripts/lib/contract.ts";
-import { readConfig } from "../../server/config.ts";
-import { startServer } from "../../server/start.ts";
-import { createTestDatabase } from "../helpers/databases.ts";
-import { givenMerchant, type Problem } from "../server/given.ts";
+import { startTestServer } from "../helpers/server.ts";
+import { givenProduction } from "../production/given.ts";
+import type { Problem } from "../server/given.ts";
 
 const { operations } = readContract("sandbox");
 
 /** @decision D25 */
 test("production serves no call of the sandbox, and has none of its merchants", async () => {
-  const database = await createTestDatabase("postgres");
-  onTestFinished(() => database.remove());
-  const { databaseUrl = "", dataDir } = database.options;
-  const ENCRYPTION_KEY = randomBytes(32).toString("base64");
-  const sandbox = readConfig({
-    PORT: "0",
-    DATABASE_URL: databaseUrl,
-    DATA_DIR: dataDir,
-    ENCRYPTION_KEY,
-    RATE_LIMIT: "off",
-  });
-  const server = await startServer({ ...sandbox, mode: "production" }, { logger: pino({ enabled: false }) });
-  onTestFinished(() => server.close());
-  const { token } = await givenMerchant(server);
+  await using production = await givenProduction();
+  const server = await production.start();
+  const token = await production.issuer.token({ merchant_id: "acme" });
 
   const send = async (method: string, path: string, bearer: string) => {
     const headers = { Authorization: `Bearer ${bearer}`, "Content-Type": "application/json" };
@@ -41,4 +27,34 @@ test("production serves no call of the sandbox, and has none of its merchants", 
   expect(answers).toHaveLength(14);
   expect(published).toBe("POST /v1/refunds 400 INVALID_REQUEST");
   expect(withKnownToken).toBe("POST /v1/refunds 401 UNAUTHORIZED");
+});
+
+/** @decision D18 D25 D30 */
+test("a production database has no tokens, payments or clock of a sandbox, and no sandbox starts on it", async () => {
+  await using production = await givenProduction();
+  const server = await production.start();
+  const { db } = server.database;
+  const { MODE: _, ...sandbox } = production.env;
+
+  const rows = await Promise.all(
+    (["access_tokens", "payments", "clock"] as const).map((table) =>
+      db.selectFrom(table).selectAll().execute(),
+    ),
+  );
+
+  expect(rows).toEqual([[], [], []]);
+  await expect(startTestServer({ env: sandbox, dataDir: "unused" })).rejects.toThrow(
+    /^DATABASE_URL names a database that is used in MODE=production\. MODE=sandbox needs another one/,
+  );
+});
+
+test("production does not start on the database of a sandbox", async () => {
+  await using production = await givenProduction();
+  const { MODE: _, ...sandbox } = production.env;
+  await using server = await startTestServer({ env: sandbox, dataDir: "unused" });
+
+  await expect(production.start()).rejects.toThrow(
+    /^DATABASE_URL names a database that is used in MODE=sandbox\./,
+  );
+  expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
 });

@@ -117,6 +117,8 @@ describe("a call", () => {
 
     test.each([
       ["nothing in particular", null, problem],
+      ["a list that names nothing", "", problem],
+      ["a list of empty places", " , ,", problem],
       ["anything", "*/*", problem],
       ["any application type", "application/*", problem],
       ["both types", "application/json, application/problem+json", problem],

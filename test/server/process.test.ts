@@ -76,11 +76,14 @@ describe("the server's process", { timeout: 60_000 }, () => {
     const address = listening.address();
     const port = typeof address === "object" && address !== null ? `${address.port}` : "";
     try {
-      const bad: [name: string, env: Record<string, string>][] = [
+      type Bad = [name: string, env: Record<string, string>];
+      const bad: Bad[] = [
         ["PORT", { PORT: "http" }],
         ["DATABASE_URL", { MODE: "production" }],
         ["PORT", { PORT: port }],
         ["DATA_DIR", { DATA_DIR: "/dev/null" }],
+        // A folder in which nothing can be made, and where the system says that the parent is missing.
+        ...(process.platform === "linux" ? [["DATA_DIR", { DATA_DIR: "/proc/nowhere/data" }] as Bad] : []),
       ];
       for (const [name, env] of bad) {
         const exit = await runServer({ PORT: "0", DATA_DIR: dataDir, ...env });

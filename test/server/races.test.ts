@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { getPayment } from "../../server/storage/payments.ts";
 import { type Answer, post, startTestServer, type TestServer } from "../helpers/server.ts";
@@ -13,6 +14,27 @@ import {
   type Subscription,
   subscriptionTo,
 } from "./given.ts";
+
+describe("a payment that changes under every decision about it", () => {
+  test("is answered 503 in the end, and the requestKey stays free", async () => {
+    await using server = await startTestServer();
+    const { db } = server.database;
+    const swallow = sql`create function swallow() returns trigger language plpgsql as 'begin return null; end'`;
+    await swallow.execute(db);
+    await sql`create trigger swallow before insert on payments for each row execute function swallow()`.execute(
+      db,
+    );
+    const request = refundOf("pay_settled");
+
+    const refused = await post<Problem>(server.url, "/v1/refunds", request);
+    await sql`drop trigger swallow on payments`.execute(db);
+    const accepted = await post(server.url, "/v1/refunds", request);
+
+    expect([refused.status, refused.body.errorDetails.errorCode]).toEqual([503, "UNAVAILABLE"]);
+    expect(refused.headers.get("retry-after")).toBe("1");
+    expect(accepted.status).toBe(201);
+  });
+});
 
 describe("at the same time", { timeout: 30_000 }, () => {
   let server: TestServer;

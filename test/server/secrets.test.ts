@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { decryptSecret } from "../../server/storage/secrets.ts";
+import { dumpDatabase, formsOf } from "../helpers/dump.ts";
 import { post, startTestServer, type TestServer } from "../helpers/server.ts";
 import { givenMerchant, type Subscription, subscriptionTo } from "./given.ts";
 
@@ -28,32 +28,6 @@ describe("a secret", () => {
   });
   afterAll(() => server.close());
 
-  /** Every row of every table as text; bytes are hexadecimal digits in it. */
-  async function everythingStored(): Promise<string> {
-    const { db } = server.database;
-    const { rows: tables } = await sql<{ name: string }>`
-      select quote_ident(table_schema) || '.' || quote_ident(table_name) as name from information_schema.tables
-      where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`.execute(
-      db,
-    );
-    const texts = await Promise.all(
-      tables.map(async ({ name }) => {
-        const { rows } = await sql<{ text: string }>`select t::text as text from ${sql.raw(name)} t`.execute(
-          db,
-        );
-        return rows.map(({ text }) => text).join("\n");
-      }),
-    );
-    expect(tables.map(({ name }) => name)).toContain("public.subscriptions");
-    return texts.join("\n");
-  }
-
-  const formsOf = (text: string) => [
-    text,
-    encodeURIComponent(text),
-    ...(["hex", "base64"] as const).map((form) => Buffer.from(text).toString(form)),
-  ];
-
   /** @decision D29 */
   test("is stored so that only the key opens it", async () => {
     const { db } = server.database;
@@ -73,7 +47,7 @@ describe("a secret", () => {
 
   /** @decision D18 D29 */
   test("is in clear in no column of any table, and neither is an access token", async () => {
-    const everything = await everythingStored();
+    const everything = await dumpDatabase(server.database.db);
 
     for (const form of [SECRET, token, "sandbox_acme"].flatMap(formsOf))
       expect(everything).not.toContain(form);

@@ -6,6 +6,7 @@ import { firstStatus, type Original } from "../../domain/refunds.ts";
 import type { Bound } from "../../storage/bind.ts";
 import type { PaymentRecord, RefundRecord } from "../../storage/payment-record.ts";
 import type { findByRequestKey, loadOriginal, NewRefund, saveRefund } from "../../storage/refunds.ts";
+import { unavailable } from "../errors.ts";
 import type { Call, Handler, Reply } from "../operations.ts";
 import type { Schemas } from "../schemas.ts";
 
@@ -16,10 +17,16 @@ export type RefundStore = Bound<{
   findByRequestKey: typeof findByRequestKey;
 }>;
 
-/** Issues a refund: 201 in every status, 409 for a used requestKey, 404 for a payment the merchant does not have. */
+/** A payment that changes under this many decisions in a row is being changed by more callers than can be served. */
+const MAX_DECISIONS = 20;
+
+/**
+ * Issues a refund: 201 in every status, 409 for a used requestKey, 404 for a payment the merchant does not have. Throws
+ * `UNAVAILABLE` when the payment changes faster than a decision about it can be saved.
+ */
 export function issueRefund(store: RefundStore, realNow: () => Date): Handler<"issueRefund"> {
   return async (call) => {
-    for (;;) {
+    for (let decisions = 0; decisions < MAX_DECISIONS; decisions += 1) {
       const { original, clockOffsetMs } = await store.loadOriginal({
         merchant: call.merchant,
         paymentId: call.body.paymentId,
@@ -35,6 +42,7 @@ export function issueRefund(store: RefundStore, realNow: () => Date): Handler<"i
       if (!refund) return notFound();
       // The payment changed between load and save, so the decision is made again on what it is now.
     }
+    throw unavailable(new Error(`the payment changed under ${MAX_DECISIONS} decisions in a row`));
   };
 }
 

@@ -1,0 +1,115 @@
+import type { Bound } from "../storage/bind.ts";
+import type {
+  DeliveryFilter,
+  findDeliveries,
+  findDeliveryMerchant,
+  OperatorDelivery,
+} from "../storage/operator-deliveries.ts";
+import type { storage } from "../storage/storage.ts";
+import { count, type Output, startProgress, toTable } from "./output.ts";
+
+export type DeliveryStore = Pick<Bound<typeof storage>, "redeliver"> &
+  Bound<{ findDeliveries: typeof findDeliveries; findDeliveryMerchant: typeof findDeliveryMerchant }>;
+
+export interface DeliveryOptions {
+  store: DeliveryStore;
+  output: Output;
+  now: () => Date;
+}
+
+/** Which deliveries an operator means. */
+export interface DeliveryChoice {
+  merchant?: string | undefined;
+  subscriptionKey?: string | undefined;
+}
+
+const HEADINGS = [
+  "webhookId",
+  "merchant",
+  "subscription",
+  "event",
+  "resource",
+  "state",
+  "attempts",
+  "last attempt",
+  "error",
+];
+
+/** Shows deliveries, newest first. */
+export async function listDeliveries(
+  { store, output }: DeliveryOptions,
+  choice: DeliveryChoice & {
+    filter: DeliveryFilter;
+    before?: string | undefined;
+    limit: number;
+    json: boolean;
+  },
+): Promise<void> {
+  const { limit, json } = choice;
+  const deliveries = await store.findDeliveries(choice);
+  if (json) for (const delivery of deliveries) output.print(JSON.stringify(delivery));
+  else if (deliveries.length === 0) output.print("None.");
+  else for (const line of toTable(HEADINGS, deliveries.map(toCells))) output.print(line);
+  const last = deliveries.at(-1);
+  if (last && deliveries.length === limit) {
+    output.complain(`There may be more: add --before ${last.webhookId}`);
+  }
+}
+
+function toCells(delivery: OperatorDelivery) {
+  return [
+    delivery.webhookId,
+    delivery.merchant,
+    delivery.subscriptionKey,
+    delivery.type,
+    delivery.resourceId,
+    delivery.state,
+    delivery.attempts,
+    delivery.lastAttemptAt?.toISOString() ?? null,
+    delivery.lastError,
+  ];
+}
+
+/**
+ * Sends single deliveries again, whatever their state.
+ *
+ * @returns whether there were all of them
+ */
+export async function redeliver(
+  { store, output, now }: DeliveryOptions,
+  webhookIds: readonly string[],
+): Promise<boolean> {
+  let missing = 0;
+  for (const webhookId of webhookIds) {
+    const merchant = await store.findDeliveryMerchant(webhookId);
+    const delivery = merchant && (await store.redeliver({ merchant, webhookId, now: now() }));
+    if (!delivery) missing += 1;
+    output.print(`${webhookId}: ${delivery ? "will be sent again" : "there is no such delivery"}`);
+  }
+  return missing === 0;
+}
+
+const PAGE_SIZE = 200;
+
+/** Sends again what is exhausted of a merchant or a subscription. */
+export async function redeliverExhausted(
+  { store, output, now }: DeliveryOptions,
+  choice: DeliveryChoice,
+): Promise<void> {
+  let sent = 0;
+  let before: string | undefined;
+  const progress = startProgress(output, () => count(sent, "delivery"));
+  try {
+    for (;;) {
+      const page = await store.findDeliveries({ ...choice, filter: "exhausted", before, limit: PAGE_SIZE });
+      for (const { merchant, webhookId } of page) {
+        if (await store.redeliver({ merchant, webhookId, now: now() })) sent += 1;
+      }
+      before = page.at(-1)?.webhookId;
+      if (before === undefined) break;
+    }
+  } finally {
+    progress.stop();
+    output.print(`${count(sent, "delivery")} will be sent again.`);
+  }
+}

@@ -1,0 +1,239 @@
+import { createHmac } from "node:crypto";
+import { exportSPKI, importJWK } from "jose";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { post, type TestServer } from "../helpers/server.ts";
+import { givenPayment, type Problem, type Refund, refundOf } from "../server/given.ts";
+import { givenProduction, type Production } from "./given.ts";
+import { createKey, startIssuer } from "./issuer.ts";
+
+const NOW = new Date("2026-11-16T15:00:00.500Z");
+const SECOND = Math.floor(NOW.getTime() / 1000);
+/** A call without a body's fields: 400 when the token was accepted. */
+const call = (server: TestServer, token: string | null, path = "/v1/refunds") =>
+  post<Problem>(server.url, path, {}, { token });
+
+/** @decision D18 */
+describe("an access token in production", () => {
+  let production: Production;
+  let server: TestServer;
+  beforeAll(async () => {
+    production = await givenProduction({ now: () => NOW });
+    server = await production.start({ realNow: () => NOW, issuerKeys: { cooldownMs: 0 } });
+  });
+  afterAll(() => production.end());
+  const token: Production["issuer"]["token"] = (...wish) => production.issuer.token(...wish);
+
+  test("speaks for the merchant that it names, and for no other", async () => {
+    const merchant = `merchant ${crypto.randomUUID()}`;
+    const paymentId = await givenPayment(server, { merchant });
+
+    const own = await post<Refund>(server.url, "/v1/refunds", refundOf(paymentId), {
+      token: await token({ merchant_id: merchant }),
+    });
+    const other = await post<Problem>(server.url, "/v1/refunds", refundOf(paymentId), {
+      token: await token({ merchant_id: "other" }),
+    });
+
+    expect([own.status, own.body.paymentStatus]).toEqual([201, "AUTHORIZED"]);
+    expect([other.status, other.body.errorDetails.errorCode]).toEqual([404, "NOT_FOUND"]);
+  });
+
+  test.each([
+    ["refunds webhooks", [400, 400]],
+    ["refunds", [400, 403]],
+    ["other webhooks", [403, 400]],
+    ["Refunds", [403, 403]],
+    ["refunds,webhooks", [403, 403]],
+    ["", [403, 403]],
+    [
+      ["refunds", "webhooks"],
+      [403, 403],
+    ],
+    [undefined, [403, 403]],
+  ])("allows what its scope says, blank separated (%j)", async (scope, expected) => {
+    const bearer = await token({ scope });
+
+    const answers = [await call(server, bearer), await call(server, bearer, "/v1/webhook/subscribe")];
+
+    expect(answers.map(({ status }) => status)).toEqual(expected);
+  });
+
+  test.each([
+    ["expired 59 seconds ago", { exp: SECOND - 59 }],
+    ["valid from in 60 seconds on", { nbf: SECOND + 60 }],
+    ["meant for several audiences", { aud: ["other", "refunds-api"] }],
+    ["issued in the future by a clock that is ahead", { iat: SECOND + 60 }],
+  ])("is accepted when %s", async (_name, claims) => {
+    expect((await call(server, await token(claims))).status).toBe(400);
+  });
+
+  test.each([
+    ["expired 60 seconds ago", { exp: SECOND - 60 }],
+    ["never to expire", { exp: undefined }],
+    ["to expire at no time that is one", { exp: "tomorrow" }],
+    ["valid from in 61 seconds on", { nbf: SECOND + 61 }],
+    ["of another issuer", { iss: "https://issuer.example.com" }],
+    ["of no issuer", { iss: undefined }],
+    ["for another audience", { aud: "other" }],
+    ["for no audience", { aud: undefined }],
+    ["of no merchant", { merchant_id: undefined }],
+    ["of a merchant without a name", { merchant_id: "" }],
+    ["of a merchant whose name is a number", { merchant_id: 7 }],
+    ["of a merchant whose name no database holds", { merchant_id: "a\0b" }],
+    ["of a merchant whose name is endless", { merchant_id: "m".repeat(256) }],
+  ])("is refused when %s", async (_name, claims) => {
+    const { status, headers, body } = await call(server, await token(claims));
+
+    expect([status, headers.get("www-authenticate"), body.errorDetails.errorCode]).toEqual([
+      401,
+      "Bearer",
+      "UNAUTHORIZED",
+    ]);
+  });
+
+  test("is refused when another key has signed it, whatever key it names", async () => {
+    const stranger = await createKey("ES256");
+    const { kid } = production.issuer.key();
+
+    const unknownKey = await call(server, await token({}, stranger));
+    const borrowedName = await call(server, await token({}, { ...stranger, kid }));
+
+    expect([unknownKey.status, borrowedName.status]).toEqual([401, 401]);
+  });
+
+  test("does not choose its algorithm: none, and the public key as a secret, are refused", async () => {
+    const { publicJwk, kid } = production.issuer.key();
+    const pem = await exportSPKI(await importPublic(publicJwk));
+    const [, payload = ""] = (await token()).split(".");
+    const headerOf = (alg: string) => Buffer.from(JSON.stringify({ alg, kid })).toString("base64url");
+    const hmac = (secret: string) => {
+      const signed = `${headerOf("HS256")}.${payload}`;
+      return `${signed}.${createHmac("sha256", secret).update(signed).digest("base64url")}`;
+    };
+
+    const forged = [`${headerOf("none")}.${payload}.`, hmac(pem), hmac(JSON.stringify(publicJwk))];
+    const answers = await Promise.all(forged.map((bearer) => call(server, bearer)));
+
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401]);
+  });
+
+  test("is refused when a byte of it was changed", async () => {
+    const [header = "", payload = "", signature = ""] = (await token()).split(".");
+    const claims = JSON.parse(Buffer.from(payload, "base64url").toString());
+    const more = Buffer.from(JSON.stringify({ ...claims, merchant_id: "other" })).toString("base64url");
+
+    const answers = [
+      await call(server, `${header}.${more}.${signature}`),
+      await call(
+        server,
+        `${header}.${payload}.${signature.replace(/^./, (first) => (first === "A" ? "B" : "A"))}`,
+      ),
+      await call(server, `${header}.${payload}`),
+      await call(server, "sandbox_acme"),
+      await call(server, null),
+    ];
+
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401]);
+  });
+
+  test("leaves in the log why it was refused, under the id of the answer, and nothing of itself", async () => {
+    const bearer = await token({ exp: SECOND - 3600 });
+
+    const { body } = await call(server, bearer);
+
+    const requestId = body.instance.replace("urn:uuid:", "");
+    const line = server.logLines.find((text) => text.includes(requestId)) ?? "";
+    expect(JSON.parse(line)).toMatchObject({ status: 401, reason: "ERR_JWT_EXPIRED exp" });
+    expect(server.logLines.join("")).not.toContain(bearer.split(".")[2]);
+  });
+});
+
+/** @decision D18 */
+describe("the issuer's keys", () => {
+  test("are fetched once, and anew when a token names a key that is not among them", async () => {
+    await using production = await givenProduction();
+    const server = await production.start({ issuerKeys: { cooldownMs: 0 } });
+    const { issuer } = production;
+    const first = await issuer.token();
+    for (let calls = 0; calls < 5; calls += 1) await call(server, first);
+    const fetchesBefore = issuer.fetches();
+
+    await issuer.rotate();
+    const rotated = await call(server, await issuer.token());
+    const withdrawn = await call(server, first);
+
+    expect([fetchesBefore, rotated.status, withdrawn.status]).toEqual([1, 400, 401]);
+  });
+
+  test("are not fetched again for each token that names an unknown key", async () => {
+    await using production = await givenProduction();
+    const server = await production.start();
+    const { issuer } = production;
+    const stranger = await createKey("ES256");
+    await call(server, await issuer.token());
+    const token = await issuer.token({}, stranger);
+
+    const answers = await Promise.all(Array.from({ length: 20 }, () => call(server, token)));
+
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
+    expect(issuer.fetches()).toBe(1);
+  });
+
+  test.each(["broken", "talks nonsense", "hangs up"] as const)(
+    "that are at hand serve while the issuer is away (%s), and are refreshed when it is back",
+    async (mood) => {
+      await using production = await givenProduction();
+      const server = await production.start({ issuerKeys: { refreshMs: 0, cooldownMs: 0 } });
+      const { issuer } = production;
+      const token = await issuer.token();
+      await call(server, token);
+
+      issuer.mood(mood);
+      const during = [await call(server, token), await call(server, token)];
+      const ofUnknownKey = await call(server, await issuer.token({}, await createKey("ES256")));
+      issuer.mood("well");
+      await issuer.rotate();
+      const after = await call(server, await issuer.token());
+
+      expect(during.map(({ status }) => status)).toEqual([400, 400]);
+      // Whether that key is the issuer's newest, nobody can know now.
+      expect([ofUnknownKey.status, ofUnknownKey.headers.get("retry-after")]).toEqual([503, "1"]);
+      expect(after.status).toBe(400);
+    },
+  );
+
+  test("that were never fetched make a call unavailable, not unauthorized, and the server not ready", async () => {
+    await using production = await givenProduction();
+    const { issuer } = production;
+    issuer.mood("broken");
+    const server = await production.start();
+    const token = await issuer.token();
+
+    const without = await call(server, token);
+    const readyWithout = await fetch(`${server.url}/readyz`);
+    issuer.mood("well");
+    const readyWith = await fetch(`${server.url}/readyz`);
+    const withKeys = await call(server, token);
+
+    expect([without.status, without.headers.get("retry-after")]).toEqual([503, "1"]);
+    expect(without.body.errorDetails.errorCode).toBe("UNAVAILABLE");
+    expect([readyWithout.status, readyWith.status, withKeys.status]).toEqual([503, 200, 400]);
+  });
+
+  test("may be RSA keys, when the settings say so", async () => {
+    await using production = await givenProduction({ algorithm: "RS256" });
+    await using other = await startIssuer();
+    const server = await production.start();
+
+    const right = await call(server, await production.issuer.token());
+    const wrong = await call(server, await other.token());
+
+    expect([right.status, wrong.status]).toEqual([400, 401]);
+  });
+});
+
+async function importPublic(jwk: Parameters<typeof importJWK>[0]) {
+  const key = await importJWK(jwk, "ES256", { extractable: true });
+  if (key instanceof Uint8Array) throw new Error("not a public key");
+  return key;
+}
