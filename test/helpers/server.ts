@@ -78,8 +78,7 @@ export type ServerProcess = AsyncDisposable & {
 };
 
 /** The curl line is the last thing that a sandbox prints, and a newline ends it. */
-const SANDBOX_READY = /curl .*
-/;
+const SANDBOX_READY = /curl .*\n/;
 
 export type SpawnOptions = {
   readonly env?: Settings;
