@@ -6,7 +6,8 @@ import { lintSteps } from "./lint.ts";
 
 /*
  * Everything that proves the project. The static checks run first and together; the tests run after them, because they
- * use both cores, and because a fault that a static check names is found there in a tenth of the time.
+ * use both cores, and because a fault that a static check names is found there in a tenth of the time. With `--whole`, as CI
+ * runs it, come the proofs that take minutes, or packages that are not the project's own.
  */
 const REPORT = ".cache/vitest.json";
 
@@ -17,6 +18,13 @@ const staticSteps: readonly Step[] = [
   ...lintSteps,
 ];
 
+const longSteps: readonly Step[] = [
+  { name: "every mutant of the contract is killed", command: "node", args: ["scripts/mutate.ts"] },
+  { name: "clients of other generators", command: "node", args: ["scripts/generators.ts"] },
+  { name: "faults survived", command: "node", args: ["scripts/faults.ts", "--rounds", "5"] },
+  { name: "the client as packed, on each Node", command: "node", args: ["scripts/client-packed.ts"] },
+];
+
 const checks = await runTogether(staticSteps);
 await rm(REPORT, { force: true });
 const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${REPORT}`];
@@ -24,6 +32,10 @@ const tests = await runStep({ name: "tests", command: "vitest", args: ["run", ..
 const counted = await countTests();
 // A failed run has said more; marks of tests that it did not come to would only hide that.
 const unproven = tests.passed ? await findUnproven(ROOT, REPORT) : [];
+
+if (process.argv.includes("--whole")) {
+  for (const step of longSteps) checks.push(...(await runTogether([step])));
+}
 
 const failedSteps = checks.filter(({ passed }) => !passed);
 // A run can fail without a failing test: a file that does not load, or a set-up that breaks.

@@ -3,6 +3,7 @@ import { refundDueAt } from "../domain/business-days.ts";
 import { type AnnouncedStatus, paymentEvent, toPaymentView } from "../domain/events.ts";
 import { failureBy, type OriginalStatus, originalMove, statusesMovedBy } from "../domain/refunds.ts";
 import { insertEvents } from "./events.ts";
+import { exactTexts } from "./exact-text.ts";
 import { type DebitRecord, type PaymentRecord, toDebitRecord, toPaymentRecord } from "./payment-record.ts";
 import { moveRefunds } from "./refund-moves.ts";
 import type { HistoryEntry, Store } from "./tables.ts";
@@ -54,6 +55,7 @@ export async function insertPayment(store: Store, payment: NewPayment): Promise<
       })
       .onConflict((conflict) => conflict.doNothing())
       .returningAll()
+      .returning(exactTexts)
       .executeTakeFirst();
     if (!row) return undefined;
     const record = toDebitRecord(row);
@@ -128,6 +130,7 @@ async function lockDebit(transaction: Store, { merchant, paymentId }: PaymentKey
   const row = await transaction
     .selectFrom("payments")
     .selectAll()
+    .select(exactTexts)
     .where("payment_id", "=", paymentId)
     .where("merchant", "=", merchant)
     .where("kind", "=", "DEBIT")
@@ -149,6 +152,7 @@ async function updateDebit(transaction: Store, wanted: WantedMove, freedCents: n
     .where("payment_id", "=", wanted.paymentId)
     .where("merchant", "=", wanted.merchant)
     .returningAll()
+    .returning(exactTexts)
     .executeTakeFirstOrThrow();
   return toDebitRecord(row);
 }
@@ -182,6 +186,7 @@ export async function getPayment(store: Store, key: PaymentKey): Promise<Payment
   const row = await store
     .selectFrom("payments")
     .selectAll()
+    .select(exactTexts)
     .where("payment_id", "=", key.paymentId)
     .where("merchant", "=", key.merchant)
     .executeTakeFirst();

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import { refundEvent, toRefundView } from "../domain/events.ts";
 import type { RefundFailure, RefundStatus } from "../domain/refunds.ts";
 import { insertEvents } from "./events.ts";
+import { exactReference } from "./exact-text.ts";
 import type { HistoryEntry, Store } from "./tables.ts";
 
 /** What becomes of the refunds that a trigger moves. */
@@ -37,7 +38,7 @@ export async function moveRefunds(
     set status = ${to}, error_code = ${failure?.errorCode ?? null}, error_message = ${failure?.errorMessage ?? null},
       history = history || ${JSON.stringify(entry)}::jsonb, sequence = sequence + 1
     where kind = 'REFUND' and ${which}
-    returning payment_id, merchant, client_reference_id, amount_cents, sequence`.execute(transaction);
+    returning payment_id, merchant, ${exactReference}, amount_cents, sequence`.execute(transaction);
 
   await insertEvents(
     transaction,

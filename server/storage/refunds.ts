@@ -3,6 +3,7 @@ import { categoryOf, refundEvent, toRefundView } from "../domain/events.ts";
 import { createEventId } from "../domain/ids.ts";
 import { type FirstStatus, isRefundable, type Original } from "../domain/refunds.ts";
 import { writeDeliveries } from "./deliveries.ts";
+import { exactTexts } from "./exact-text.ts";
 import { type OriginalRow, type PaymentRecord, toOriginal, toPaymentRecord } from "./payment-record.ts";
 import type { HistoryEntry, Store } from "./tables.ts";
 
@@ -96,6 +97,7 @@ export async function findByRequestKey(
   const row = await store
     .selectFrom("payments")
     .selectAll()
+    .select(exactTexts)
     .where("request_key", "=", requestKey)
     .where("merchant", "=", merchant)
     .executeTakeFirst();

@@ -36,7 +36,7 @@ describe.each(engines)("due refunds on %s", (engine) => {
     const { db } = database;
     const merchant = newMerchant();
     const refund = await givenRefund(db, await givenPayment(db, { merchant }), {
-      clientReferenceId: "order-1",
+      clientReferenceId: "\uFEFForder-1",
     });
 
     expect(await authorizeDue(db, new Date(DUE.getTime() - 1))).toBe(0);
@@ -57,7 +57,11 @@ describe.each(engines)("due refunds on %s", (engine) => {
         type: "refund.authorized",
         timestamp: DUE.toISOString(),
         sequence: 2,
-        data: { paymentId: refund.paymentId, paymentStatus: "AUTHORIZED", clientReferenceId: "order-1" },
+        data: {
+          paymentId: refund.paymentId,
+          paymentStatus: "AUTHORIZED",
+          clientReferenceId: "\uFEFForder-1",
+        },
       },
     });
     expect(await authorizeDue(db, LATER)).toBe(0);

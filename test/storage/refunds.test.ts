@@ -122,18 +122,35 @@ describe.each(engines)("a refund on %s", (engine) => {
     expect(await allEvents(db, one)).toHaveLength(1);
   });
 
-  test.each([" key", "key ", "KEY", "ke\u0301y", "k\u00e9y", "'; drop table payments; --", "🔑"])(
-    "is found by its key %j, byte for byte",
-    async (requestKey) => {
-      const { db } = database;
-      const payment = await givenPayment(db, { merchant: newMerchant() });
-      await givenRefund(db, payment, { requestKey: "key" });
+  test.each([
+    " key",
+    "key ",
+    "KEY",
+    "ke\u0301y",
+    "k\u00e9y",
+    "'; drop table payments; --",
+    "🔑",
+    "\uFEFFkey",
+  ])("is found by its key %j, byte for byte", async (requestKey) => {
+    const { db } = database;
+    const payment = await givenPayment(db, { merchant: newMerchant() });
+    await givenRefund(db, payment, { requestKey: "key" });
 
-      const refund = await givenRefund(db, payment, { requestKey });
+    const refund = await givenRefund(db, payment, { requestKey });
 
-      expect(await findByRequestKey(db, { merchant: payment.merchant, requestKey })).toEqual(refund);
-    },
-  );
+    expect(await findByRequestKey(db, { merchant: payment.merchant, requestKey })).toEqual(refund);
+  });
+
+  test("keeps a reference that begins with U+FEFF", async () => {
+    const { db } = database;
+    const payment = await givenPayment(db, { merchant: newMerchant() });
+
+    const refund = await givenRefund(db, payment, { clientReferenceId: "\uFEFForder-1" });
+
+    const { merchant, requestKey } = refund;
+    const found = await findByRequestKey(db, { merchant, requestKey });
+    expect(found?.clientReferenceId).toBe("\uFEFForder-1");
+  });
 
   test("of a payment that this merchant does not have is decided on nothing", async () => {
     const { db } = database;
