@@ -2,8 +2,11 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import express from "express";
 import { pino } from "pino";
+import { sandboxAccess } from "../../../server/access.ts";
 import { type AppOptions, createApp } from "../../../server/app.ts";
 import { readConfig } from "../../../server/config.ts";
+import { admitAtMost } from "../../../server/http/backpressure.ts";
+import { noMetrics } from "../../../server/metrics/metrics.ts";
 
 /*
  * A process of the benchmarks: with `ours` the whole app over a store that only says yes, with `bare` express alone. Both
@@ -19,7 +22,6 @@ const original = {
 };
 
 const yes = {
-  findToken: async () => ({ merchant: "acme", scopes: ["refunds", "webhooks"] }),
   loadOriginal: async () => ({ original, clockOffsetMs: 0 }),
   saveRefund: async () => true,
 };
@@ -33,7 +35,10 @@ async function createOurs(): Promise<RequestListener> {
     encryptionKeys: [],
     targetPolicy: { allowLocal: true, allowPrivate: false },
     logger: pino({ level: "silent" }),
-    ping: async () => {},
+    findCaller: sandboxAccess(async () => ({ merchant: "acme", scopes: ["refunds", "webhooks"] })).findCaller,
+    admit: admitAtMost(256),
+    metrics: noMetrics,
+    checkReady: async () => {},
     runDue: async () => {},
     isDraining: () => false,
     bodyTimeoutMs: 10_000,
