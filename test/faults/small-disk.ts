@@ -1,6 +1,8 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { onTestFinished } from "vitest";
 import { makeTempDir } from "../helpers/temp-dir.ts";
 
 /**
@@ -25,7 +27,7 @@ const ENTER = isRoot ? ["--mount"] : ["--user", "--preserve-credentials", "--mou
 /** Whether this machine has such namespaces and lets this user make one. */
 export function canMakeDisk(): boolean {
   try {
-    execFileSync("unshare", [...UNSHARE, "mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", "/mnt"], {
+    execFileSync("unshare", [...UNSHARE, "mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", tmpdir()], {
       stdio: "ignore",
     });
     return true;
@@ -41,6 +43,8 @@ export async function givenSmallDisk(megabytes: number): Promise<SmallDisk> {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const closed = once(holder, "close");
+  // A test that runs out of time disposes of nothing itself.
+  onTestFinished(() => void holder.kill("SIGKILL"));
   const [line] = await once(holder.stdout ?? holder, "data");
   if (!String(line).includes("mounted")) throw new Error(`no disk was made: ${line}`);
   const inside = (command: readonly string[]) => [
