@@ -21,6 +21,7 @@ const staticSteps: readonly Step[] = [
 const longSteps: readonly Step[] = [
   { name: "every mutant of the contract is killed", command: "node", args: ["scripts/mutate.ts"] },
   { name: "clients of other generators", command: "node", args: ["scripts/generators.ts"] },
+  { name: "faults survived", command: "node", args: ["scripts/faults.ts", "--rounds", "5"] },
   { name: "the client as packed, on each Node", command: "node", args: ["scripts/client-packed.ts"] },
 ];
 
