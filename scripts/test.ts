@@ -20,7 +20,10 @@ const staticSteps: readonly Step[] = [
 
 const longSteps: readonly Step[] = [
   { name: "every mutant of the contract is killed", command: "node", args: ["scripts/mutate.ts"] },
+  { name: "faults, ten rounds", command: "node", args: ["scripts/faults.ts", "--rounds", "10"] },
+  { name: "20,000 fuzzed calls", command: "node", args: ["scripts/fuzz.ts", "--runs", "20000"] },
   { name: "clients of other generators", command: "node", args: ["scripts/generators.ts"] },
+  { name: "faults survived", command: "node", args: ["scripts/faults.ts", "--rounds", "5"] },
   { name: "the client as packed, on each Node", command: "node", args: ["scripts/client-packed.ts"] },
 ];
 

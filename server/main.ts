@@ -3,7 +3,7 @@ import { readConfig } from "./config.ts";
 import { createLogger } from "./logger.ts";
 import { SANDBOX_MERCHANTS } from "./sandbox/fixtures.ts";
 import { type RunningServer, startServer } from "./start.ts";
-import { DataDirLockedError } from "./storage/lock.ts";
+import { DataDirLockedError, DataDirUnusableError } from "./storage/lock.ts";
 
 /** How long a stop may take, in milliseconds: more than calls and attempts in flight are given. */
 const STOP_LIMIT_MS = 9_800;
@@ -44,7 +44,9 @@ function isLoopback(host: string): boolean {
 
 /** A fault of the set-up is told in a sentence; anything else with its stack. */
 function explain(error: unknown): string {
-  if (error instanceof ConfigError || error instanceof DataDirLockedError) return error.message;
+  for (const told of [ConfigError, DataDirLockedError, DataDirUnusableError]) {
+    if (error instanceof told) return error.message;
+  }
   if (!(error instanceof Error)) return String(error);
   const remedy = "syscall" in error ? REMEDIES[String(error.syscall)] : undefined;
   return remedy ? `${error.message}. ${remedy}` : (error.stack ?? error.message);

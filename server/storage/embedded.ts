@@ -3,17 +3,21 @@ import { existsSync } from "node:fs";
 import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
+import { inspect, promisify } from "node:util";
 import { PGlite, types } from "@electric-sql/pglite";
-import { lockDataDir } from "./lock.ts";
+import { DataDirUnusableError, lockDataDir } from "./lock.ts";
 
 const execFile = promisify(runFile);
+
+/** As Node, PostgreSQL and the runtime of its WebAssembly tell of a full disk. */
+const NO_SPACE = /ENOSPC|No space left on device|errno: 51\b/;
 
 /**
  * Opens the embedded PostgreSQL of a data folder, for this process alone.
  *
  * @returns the store, and the function that gives the folder back once the store is closed
  * @throws DataDirLockedError when another process uses the folder
+ * @throws DataDirUnusableError when it can't be written, or its disk is full
  */
 export async function openEmbedded(dataDir: string): Promise<{ pglite: PGlite; unlock: () => void }> {
   await makeFolder(dataDir);
@@ -22,7 +26,9 @@ export async function openEmbedded(dataDir: string): Promise<{ pglite: PGlite; u
     return { pglite: await openCluster(join(dataDir, "postgres")), unlock };
   } catch (error) {
     unlock();
-    throw error;
+    throw NO_SPACE.test(inspect(error))
+      ? new DataDirUnusableError(dataDir, "no space left on its disk")
+      : error;
   }
 }
 

@@ -16,6 +16,19 @@ export class DataDirLockedError extends Error {
   }
 }
 
+/** The folder of the embedded store can't be written: it is read-only, of another user, or on a full disk. */
+export class DataDirUnusableError extends Error {
+  override readonly name = "DataDirUnusableError";
+
+  constructor(dataDir: string, cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    super(
+      `The data folder ${dataDir} can't be used (${reason}). Make it writable and make room on its disk, or choose another folder with DATA_DIR.`,
+      { cause },
+    );
+  }
+}
+
 /**
  * Takes a data folder for this process alone, at once or not at all. The lock is SQLite's on the file `lock` in it: the
  * operating system drops it with the process, even one that is killed, and keeps it while the process is stopped.
@@ -24,17 +37,26 @@ export class DataDirLockedError extends Error {
  *
  * @returns the function that lets go of the folder
  * @throws DataDirLockedError when another process holds it
+ * @throws DataDirUnusableError when it can't be written
  */
 export function lockDataDir(dataDir: string): () => void {
-  const file = new DatabaseSync(join(dataDir, "lock"), { timeout: 0 });
+  const file = openLock(dataDir);
   try {
     // A journal in memory leaves no second file behind that a later owner would have to recover.
     file.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
   } catch (error) {
     file.close();
-    throw isBusy(error) ? new DataDirLockedError(dataDir) : error;
+    throw isBusy(error) ? new DataDirLockedError(dataDir) : new DataDirUnusableError(dataDir, error);
   }
   return () => file.close();
+}
+
+function openLock(dataDir: string): DatabaseSync {
+  try {
+    return new DatabaseSync(join(dataDir, "lock"), { timeout: 0 });
+  } catch (error) {
+    throw new DataDirUnusableError(dataDir, error);
+  }
 }
 
 function isBusy(error: unknown): boolean {

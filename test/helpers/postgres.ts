@@ -5,12 +5,17 @@ import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink } from "node:fs/promis
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import pg from "pg";
 
 /** A PostgreSQL server of the test run's own. */
 export type PostgresServer = {
   /** Address of one of its databases. */
   urlOf(database: string): string;
+  /** Ends it as a fault does: all at once (`SIGKILL`), or without writing anything down (`SIGQUIT`). */
+  crash(signal: "SIGKILL" | "SIGQUIT"): Promise<void>;
+  /** Starts it again after a crash, on the same port; resolves when it has recovered. */
+  restart(): Promise<void>;
   /** Ends the server and removes its files. */
   stop(): Promise<void>;
 };
@@ -44,18 +49,42 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
     await run(spawn(join(bin, "initdb"), [`--pgdata=${data}`, ...initOptions], { ...identity, cwd: data }));
     const port = await findFreePort();
     const settings = [...SETTINGS, ...(durable ? [] : UNSAFE_SETTINGS)].flatMap((setting) => ["-c", setting]);
-    const server = spawn(join(bin, "postgres"), ["-D", data, "-p", `${port}`, ...settings], {
-      ...identity,
-      cwd: data,
-    });
-    await untilReady(server);
+    const start = async () => {
+      const started = spawn(join(bin, "postgres"), ["-D", data, "-p", `${port}`, ...settings], {
+        ...identity,
+        cwd: data,
+      });
+      await untilReady(started);
+      return started;
+    };
+    let server: ChildProcess = await start();
     return {
       urlOf: (database) => `postgres://postgres@127.0.0.1:${port}/${database}`,
+      async crash(signal) {
+        const closed = once(server, "close");
+        server.kill(signal);
+        await closed;
+      },
+      async restart() {
+        server = await startAgain(start);
+      },
       stop: () => stop(server, folder),
     };
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;
+  }
+}
+
+/** What a killed server leaves running ends by itself, and until it has, no other may have the folder. */
+async function startAgain(start: () => Promise<ChildProcess>): Promise<ChildProcess> {
+  for (;;) {
+    try {
+      return await start();
+    } catch (error) {
+      if (!/still in use|lock file|Address already in use/.test(String(error))) throw error;
+      await setTimeout(50);
+    }
   }
 }
 

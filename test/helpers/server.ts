@@ -11,6 +11,8 @@ import { makeTempDir } from "./temp-dir.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
+const SERVER = [process.execPath, "server/main.ts"];
+
 /** Far more than a server needs to find out that it can't start. */
 const RUN_LIMIT_MS = 20_000;
 
@@ -83,6 +85,8 @@ export type SpawnOptions = {
   readonly dataDir?: string;
   /** What it prints when it is ready. */
   readonly ready?: RegExp;
+  /** What to run in place of `node server/main.ts`. */
+  readonly command?: readonly string[];
 };
 
 /**
@@ -91,7 +95,8 @@ export type SpawnOptions = {
  */
 export async function spawnServer(options: SpawnOptions = {}): Promise<ServerProcess> {
   const { dataDir, remove } = await prepareDataDir(options.dataDir);
-  const { child, exit, output } = launch({ PORT: "0", DATA_DIR: dataDir, ...options.env });
+  const command = options.command ?? SERVER;
+  const { child, exit, output } = launch({ PORT: "0", DATA_DIR: dataDir, ...options.env }, command);
   const dispose = async () => {
     child.kill("SIGKILL");
     await exit;
@@ -110,16 +115,19 @@ export async function spawnServer(options: SpawnOptions = {}): Promise<ServerPro
   }
 }
 
-/** Runs `node server/main.ts` that is expected to end by itself, and is killed when it does not. */
-export async function runServer(env: Settings): Promise<Exit> {
-  const { child, exit } = launch(env);
-  const timer = setTimeout(() => child.kill("SIGKILL"), RUN_LIMIT_MS);
+/** Runs `node server/main.ts` that is expected to end by itself, and is killed when it does not within a time (ms). */
+export async function runServer(
+  env: Settings,
+  { limitMs = RUN_LIMIT_MS, command = SERVER }: { limitMs?: number; command?: readonly string[] } = {},
+): Promise<Exit> {
+  const { child, exit } = launch(env, command);
+  const timer = setTimeout(() => child.kill("SIGKILL"), limitMs);
   return exit.finally(() => clearTimeout(timer));
 }
 
-function launch(env: Settings) {
+function launch(env: Settings, [program = "", ...args]: readonly string[]) {
   // Nothing of the environment of the test run but where programs are: its settings would be the server's.
-  const child = spawn(process.execPath, ["server/main.ts"], {
+  const child = spawn(program, args, {
     cwd: ROOT,
     env: { PATH: process.env.PATH, ...env },
     stdio: ["ignore", "pipe", "pipe"],

@@ -1,7 +1,6 @@
-import { cp, rm } from "node:fs/promises";
-import { describe, expect, inject, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { givenDataDir } from "../helpers/data-dir.ts";
 import { post, type ServerProcess, spawnServer } from "../helpers/server.ts";
-import { makeTempDir } from "../helpers/temp-dir.ts";
 import { sandboxOf } from "../sandbox/call.ts";
 import { dollars, type Refund, refundOf, subscriptionTo } from "../server/given.ts";
 import { until } from "./given.ts";
@@ -9,13 +8,6 @@ import { accept, type Received, startReceiver } from "./receiver.ts";
 
 /** How many deliveries of one subscription are under way at once. */
 const AT_ONCE = 16;
-
-/** A data folder that outlives the processes on it. */
-async function givenDataDir() {
-  const dataDir = await makeTempDir();
-  await cp(inject("embeddedTemplateDir"), dataDir, { recursive: true });
-  return { dataDir, [Symbol.asyncDispose]: () => rm(dataDir, { recursive: true, force: true }) };
-}
 
 async function kill(server: ServerProcess): Promise<void> {
   server.kill("SIGKILL");

@@ -1,0 +1,53 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+
+/** A package that is installed to run the server or the client, as the lockfile has it. */
+export type ProductionPackage = {
+  readonly name: string;
+  readonly version: string;
+  /** As SPDX writes it; undefined when the package does not say. */
+  readonly license: string | undefined;
+  /** What the downloaded archive is checked against. */
+  readonly integrity: string | undefined;
+  /** Whether it wants to run a program of its own when it is installed. */
+  readonly hasInstallScript: boolean;
+};
+
+type LockedPackage = {
+  readonly version?: string;
+  readonly license?: string;
+  readonly integrity?: string;
+  readonly dev?: boolean;
+  readonly devOptional?: boolean;
+  readonly link?: boolean;
+  readonly hasInstallScript?: boolean;
+};
+
+const MODULES = "node_modules/";
+
+/** All packages that production needs, on any platform, without our own; in the order of their names. */
+export async function readProductionPackages(root: string): Promise<ProductionPackage[]> {
+  const lock = JSON.parse(await readFile(join(root, "package-lock.json"), "utf8")) as {
+    packages: Record<string, LockedPackage>;
+  };
+  const installed = Object.entries(lock.packages).filter(
+    ([path, { dev, devOptional, link }]) => path.includes(MODULES) && !dev && !devOptional && !link,
+  );
+  const packages = installed.map(
+    async ([path, { version = "", license, integrity, hasInstallScript = false }]) => ({
+      name: path.slice(path.lastIndexOf(MODULES) + MODULES.length),
+      version,
+      license: license ?? (await readLicense(join(root, path))),
+      integrity,
+      hasInstallScript,
+    }),
+  );
+  return (await Promise.all(packages)).sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+/** Old packages write it in forms that the lockfile leaves out. */
+async function readLicense(folder: string): Promise<string | undefined> {
+  const text = await readFile(join(folder, "package.json"), "utf8").catch(() => "{}");
+  const { licenses } = JSON.parse(text) as { licenses?: { type?: string }[] };
+  return licenses?.[0]?.type;
+}

@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { startTestServer } from "../helpers/server.ts";
+import { sandboxOf } from "../sandbox/call.ts";
+import { type Duplicate, dollars, type Refund, refundOf, subscriptionTo } from "../server/given.ts";
+import { until } from "../webhooks/given.ts";
+import { startReceiver } from "../webhooks/receiver.ts";
+import { createRandom, record, roundsOf, tell } from "./figures.ts";
+import { createLedger, send } from "./load.ts";
+import { reckon } from "./reckon.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+test("the clock of the process moved back and forth: each refund once, authorised once, told once", async () => {
+  const rounds = roundsOf(0.4);
+  const random = createRandom("clock");
+  let movedMs = 0;
+  await using server = await startTestServer({ realNow: () => new Date(Date.now() + movedMs) });
+  await using receiver = await startReceiver();
+  await send(server.url, "/v1/webhook/subscribe", subscriptionTo(receiver.url));
+  const settled = await sandboxOf(server)("createPayment", { body: { amount: dollars(1_000) } });
+  const ledger = createLedger((settled.body as { paymentId: string }).paymentId);
+  const waiting: string[] = [];
+
+  for (let round = 1; round <= rounds; round += 1) {
+    movedMs = Math.round((random() - 0.5) * 20 * DAY_MS);
+    const request = refundOf(ledger.paymentId, { amount: dollars(0.01) });
+    const issued = await send<Refund>(server.url, "/v1/refunds", request);
+    expect(issued?.status).toBe(201);
+    if (issued) ledger.acknowledged.set(request.requestKey, issued.body);
+    const again = await send<Duplicate>(server.url, "/v1/refunds", request);
+    expect([again?.status, again?.body.existing.paymentId]).toEqual([409, issued?.body.paymentId]);
+
+    // One that waits for its day, which the clock may have passed already at its next move.
+    const recent = await sandboxOf(server)("createPayment", {
+      body: { amount: dollars(1), status: "PROCESSING" },
+    });
+    const { paymentId } = recent.body as { paymentId: string };
+    const pending = await send<Refund>(server.url, "/v1/refunds", refundOf(paymentId));
+    expect(pending?.body.paymentStatus).toBe("PENDING");
+    await sandboxOf(server)("settlePayment", { path: { paymentId }, body: {} });
+    if (pending) waiting.push(pending.body.paymentId);
+    tell("clock moved", round, rounds, { "days off": Math.round(movedMs / DAY_MS) });
+  }
+  movedMs = 60 * DAY_MS;
+
+  const told = await until(() => {
+    const authorized = receiver.received.filter(({ event }) => event.type === "refund.authorized");
+    const ids = authorized.map(({ event }) => String(event.data.paymentId));
+    return waiting.every((paymentId) => ids.includes(paymentId)) ? ids : undefined;
+  });
+  expect(waiting.map((paymentId) => told.filter((id) => id === paymentId).length)).toEqual(
+    Array(rounds).fill(1),
+  );
+  for (const paymentId of waiting) {
+    const { body } = await sandboxOf(server)("getPayment", { path: { paymentId } });
+    const { history } = body as Extract<typeof body, { kind: "REFUND" }>;
+    expect(history.map(({ paymentStatus }) => paymentStatus)).toEqual(["PENDING", "AUTHORIZED"]);
+  }
+  const { lost, doubled } = await reckon(server, ledger, receiver);
+  record("clock moved", { rounds, refunds: 2 * rounds, lost: lost.length, doubled: doubled.length });
+  expect({ lost, doubled }).toEqual({ lost: [], doubled: [] });
+});

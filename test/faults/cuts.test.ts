@@ -1,0 +1,149 @@
+import { expect, test } from "vitest";
+import type { Database } from "../../server/storage/database.ts";
+import { createTestDatabase } from "../helpers/databases.ts";
+import { spawnServer } from "../helpers/server.ts";
+import { sandboxOf } from "../sandbox/call.ts";
+import {
+  type Duplicate,
+  dollars,
+  type Problem,
+  type Refund,
+  refundOf,
+  subscriptionTo,
+} from "../server/given.ts";
+import { until } from "../webhooks/given.ts";
+import { startReceiver } from "../webhooks/receiver.ts";
+import { record, tell } from "./figures.ts";
+import { postgresEnv } from "./given.ts";
+import { send } from "./load.ts";
+import { type Cut, type Exchange, startWireProxy } from "./wire-proxy.ts";
+
+type Answered = Refund & Duplicate & Problem;
+
+test("a connection cut at any message of a refund leaves no half of it, and a repeat tells", async () => {
+  const stored = await createTestDatabase("postgres");
+  const database = await stored.open();
+  const direct = new URL(stored.options.databaseUrl ?? "");
+  await using proxy = await startWireProxy(Number(direct.port));
+  const proxied = Object.assign(new URL(direct), { port: proxy.port });
+  await using server = await spawnServer({ env: { ...postgresEnv(proxied.href), LOG_LEVEL: "silent" } });
+  await using receiver = await startReceiver();
+  const { url } = server;
+  await send(url, "/v1/webhook/subscribe", subscriptionTo(receiver.url));
+
+  const newRefund = async () => {
+    const { body } = await sandboxOf(server)("createPayment", { body: { amount: dollars(100) } });
+    const { paymentId } = body as { paymentId: string };
+    return refundOf(paymentId, { requestKey: `key of ${paymentId}` });
+  };
+  const issue = (request: unknown) => send<Answered>(url, "/v1/refunds", request);
+  /** Either statements that a connection has not seen before, or such that it has prepared. */
+  const prepare = {
+    async new() {
+      proxy.dropAll();
+      await until(async () => ((await fetch(`${url}/readyz`)).status === 200 ? true : undefined));
+    },
+    async prepared() {
+      expect((await issue(await newRefund()))?.status).toBe(201);
+    },
+  };
+
+  const counted = {
+    cuts: 0,
+    "not there after": 0,
+    "there after": 0,
+    "half there": 0,
+    "served all the same": 0,
+  };
+  const resources: string[] = [];
+  for (const form of ["new", "prepared"] as const) {
+    const first = await newRefund();
+    await prepare[form]();
+    proxy.watch(first.paymentId);
+    expect((await issue(first))?.status).toBe(201);
+    const shape = structuredClone(proxy.exchanges) as Exchange[];
+    expect(shape.length).toBeGreaterThanOrEqual(2);
+    const cuts = cutsOf(shape);
+
+    for (const [index, cut] of cuts.entries()) {
+      const request = await newRefund();
+      await prepare[form]();
+      proxy.watch(request.paymentId, cut);
+      const answer = await issue(request);
+      const made = proxy.cutMade();
+      proxy.watch("");
+      if (!made) continue; // the statement went over a connection that was in the other form
+      counted.cuts += 1;
+
+      const served = answer?.status === 201;
+      if (served) counted["served all the same"] += 1;
+      else expect([answer?.status, answer?.body.errorDetails]).toEqual([503, UNAVAILABLE]);
+      const before = await rowsOf(database, request);
+      expect([NOTHING, WHOLE], JSON.stringify([cut, shape])).toContainEqual(before);
+      counted[before.refunds === 1 ? "there after" : "not there after"] += 1;
+      const repeated = await until(async () => {
+        const again = await issue(request);
+        return again && again.status < 500 ? again : undefined;
+      });
+      expect(repeated.status, JSON.stringify(cut)).toBe(before.refunds === 1 ? 409 : 201);
+      if (served) expect(repeated.body.existing?.paymentId).toBe(answer.body.paymentId);
+      expect(await rowsOf(database, request)).toEqual(WHOLE);
+      resources.push(repeated.status === 201 ? repeated.body.paymentId : repeated.body.existing.paymentId);
+      if (index % 5 === 4) tell(`connection cut, statements ${form}`, index + 1, cuts.length, counted);
+    }
+  }
+
+  record("connection cut at each message of a refund", counted);
+  expect(counted.cuts).toBeGreaterThan(25);
+  await until(() => {
+    const told = new Set(receiver.received.map(({ event }) => event.data.paymentId));
+    return resources.every((paymentId) => told.has(paymentId)) || undefined;
+  });
+  const ids = Map.groupBy(receiver.received, ({ event }) => event.data.paymentId);
+  for (const paymentId of resources) {
+    expect(new Set(ids.get(paymentId)?.map(({ webhookId }) => webhookId)).size).toBe(1);
+  }
+  await stored.remove();
+});
+
+const UNAVAILABLE = { errorCode: "UNAVAILABLE", errorMessage: expect.any(String) };
+const NOTHING = { refunds: 0, reservedCents: 0, events: 0, deliveries: 0 };
+const WHOLE = { refunds: 1, reservedCents: 100, events: 1, deliveries: 1 };
+
+function cutsOf(exchanges: readonly Exchange[]): Cut[] {
+  return exchanges.flatMap(({ statement, answer }, exchange) => [
+    ...Array.from(statement, (_, passed) => ({ exchange, side: "statement" as const, passed })),
+    ...Array.from(`${answer}.`, (_, passed) => ({ exchange, side: "answer" as const, passed })),
+  ]);
+}
+
+/** What is stored of a refund, read beside the proxy. */
+async function rowsOf(
+  { db }: Database,
+  { paymentId, requestKey }: { paymentId: string; requestKey: string },
+) {
+  const original = await db
+    .selectFrom("payments")
+    .select("refunded_cents")
+    .where("payment_id", "=", paymentId)
+    .executeTakeFirstOrThrow();
+  const refunds = await db
+    .selectFrom("payments")
+    .select("payment_id")
+    .where("request_key", "=", requestKey)
+    .execute();
+  const ids = ["none", ...refunds.map((row) => row.payment_id)];
+  const events = await db.selectFrom("events").select("event_id").where("resource_id", "in", ids).execute();
+  const eventIds = ["none", ...events.map((row) => row.event_id)];
+  const deliveries = await db
+    .selectFrom("deliveries")
+    .select("webhook_id")
+    .where("event_id", "in", eventIds)
+    .execute();
+  return {
+    refunds: refunds.length,
+    reservedCents: original.refunded_cents,
+    events: events.length,
+    deliveries: deliveries.length,
+  };
+}

@@ -1,0 +1,107 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
+import type { Schemas } from "../../server/http/schemas.ts";
+import { dollars, type Refund, refundOf, type Subscription, subscriptionTo } from "../server/given.ts";
+
+export type RefundRequest = ReturnType<typeof refundOf>;
+
+/** What callers know: each call they made, and what they were told. */
+export type Ledger = {
+  readonly paymentId: string;
+  /** By requestKey: told 201, or 409 with their own record after an answer was lost. */
+  readonly acknowledged: Map<string, Refund>;
+  /** By requestKey: told nothing, or 5xx, which does not say whether the refund exists (D08). */
+  readonly unknown: Map<string, RefundRequest>;
+  readonly subscriptions: Set<string>;
+  /** What no fault excuses: another answer, or none for long. */
+  readonly wrong: string[];
+};
+
+export function createLedger(paymentId: string): Ledger {
+  return { paymentId, acknowledged: new Map(), unknown: new Map(), subscriptions: new Set(), wrong: [] };
+}
+
+/** Longer than any call may take, whatever has happened to the server. */
+const CALL_LIMIT_MS = 20_000;
+const CALLERS = 8;
+/** Every how many calls there is a subscription among the refunds. */
+const SUBSCRIBE_EVERY = 25;
+
+export type Reply<Body> = { readonly status: number; readonly body: Body };
+
+/** A call's answer, or undefined when the connection was lost before it came. A call that hangs fails. */
+export async function send<Body>(url: string, path: string, body: unknown): Promise<Reply<Body> | undefined> {
+  const signal = AbortSignal.timeout(CALL_LIMIT_MS);
+  try {
+    const response = await fetch(url + path, {
+      method: "POST",
+      headers: {
+        "Content-Type": "application/json",
+        Accept: "application/json",
+        Authorization: "Bearer sandbox_acme",
+      },
+      body: JSON.stringify(body),
+      signal,
+    });
+    return { status: response.status, body: (await response.json()) as Body };
+  } catch (error) {
+    if (signal.aborted) throw new Error(`${path} was not answered within ${CALL_LIMIT_MS} ms`);
+    if (error instanceof TypeError || error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Calls a server from several callers at once until `stopped`, and notes what they are told. A caller whose connection is
+ * lost gives up, unless `persistent`: then it comes again a moment later, with another call.
+ */
+export async function callUntil(
+  url: string,
+  ledger: Ledger,
+  { stopped, persistent = false }: { readonly stopped: () => boolean; readonly persistent?: boolean },
+): Promise<void> {
+  let calls = 0;
+  async function caller(): Promise<void> {
+    while (!stopped()) {
+      calls += 1;
+      const call = calls % SUBSCRIBE_EVERY === 0 ? subscribe : refund;
+      const outcome = await call(url, ledger);
+      if (outcome === "lost" && !persistent) return;
+      if (outcome !== "served") await setTimeout(20);
+    }
+  }
+  await Promise.all(Array.from({ length: CALLERS }, caller));
+}
+
+type Outcome = "served" | "refused" | "lost";
+
+async function refund(url: string, ledger: Ledger): Promise<Outcome> {
+  const request = refundOf(ledger.paymentId, { amount: dollars(0.01) });
+  // Noted before it is sent: what was never answered is asked for as well.
+  ledger.unknown.set(request.requestKey, request);
+  const answer = await send<Refund>(url, "/v1/refunds", request);
+  if (answer?.status === 201) {
+    ledger.unknown.delete(request.requestKey);
+    ledger.acknowledged.set(request.requestKey, answer.body);
+  }
+  return judge(answer, 201, ledger);
+}
+
+async function subscribe(url: string, ledger: Ledger): Promise<Outcome> {
+  // To something that never happens: what counts is whether it is there.
+  const subscriptionDetails = { type: "EVENT", details: ["account.linked"] };
+  const body = subscriptionTo(`http://127.0.0.1:9/${randomUUID()}`, { subscriptionDetails });
+  const answer = await send<Subscription>(url, "/v1/webhook/subscribe", body);
+  if (answer?.status === 200) ledger.subscriptions.add(answer.body.subscriptionKey);
+  // So many fit into one merchant (D26) that only the rounds' leftovers can fill it.
+  return answer?.status === 409 ? "served" : judge(answer, 200, ledger);
+}
+
+function judge(answer: Reply<unknown> | undefined, success: number, ledger: Ledger): Outcome {
+  if (!answer) return "lost";
+  if (answer.status === success) return "served";
+  const { errorDetails } = answer.body as Schemas["Problem"];
+  const refused = [500, 503].includes(answer.status) && errorDetails;
+  if (!refused) ledger.wrong.push(`${answer.status} ${JSON.stringify(answer.body)}`);
+  return "refused";
+}

@@ -1,0 +1,138 @@
+import { vi } from "vitest";
+import { sandboxOf } from "../sandbox/call.ts";
+import { type Duplicate, dollars, type Refund } from "../server/given.ts";
+import type { Receiver } from "../webhooks/receiver.ts";
+import { type Ledger, send } from "./load.ts";
+
+type Server = { readonly url: string };
+
+/** What must be nothing, by kind; each with the keys or ids concerned. */
+export type Losses = {
+  /** Acknowledged, and not there, or there as another. */
+  readonly lost: string[];
+  /** Keys with two records, records or events that are there twice, cents that were reserved by none. */
+  readonly doubled: string[];
+};
+
+/**
+ * Asks a server that is well again for what callers know. Whatever they were not told they call for once more: 201 means
+ * that it was not there, 409 that it was, and either way it is acknowledged from now on.
+ *
+ * @returns how many calls without a useful answer had come through
+ */
+export async function repeatUnknown(server: Server, ledger: Ledger): Promise<number> {
+  let cameThrough = 0;
+  await inTurns([...ledger.unknown.values()], async (request) => {
+    const answer = await send<Refund & Duplicate>(server.url, "/v1/refunds", request);
+    if (answer?.status !== 201 && answer?.status !== 409) {
+      ledger.wrong.push(`${answer?.status} for a repeat`);
+      return;
+    }
+    if (answer.status === 409) cameThrough += 1;
+    ledger.acknowledged.set(
+      request.requestKey,
+      toRefund(answer.status === 201 ? answer.body : existing(answer.body)),
+    );
+    ledger.unknown.delete(request.requestKey);
+  });
+  return cameThrough;
+}
+
+/** Ends every subscription that was acknowledged; those that can't be ended were lost. */
+export async function endSubscriptions(server: Server, ledger: Ledger): Promise<string[]> {
+  const lost: string[] = [];
+  const sandbox = sandboxOf(server);
+  await inTurns([...ledger.subscriptions], async (subscriptionKey) => {
+    const { status } = await sandbox("endSubscription", { path: { subscriptionKey } });
+    if (status !== 204) lost.push(subscriptionKey);
+    ledger.subscriptions.delete(subscriptionKey);
+  });
+  return lost;
+}
+
+/** Compares all that callers know with all that is stored, and with what the receiver was sent. */
+export async function reckon(server: Server, ledger: Ledger, receiver: Receiver): Promise<Losses> {
+  const lost = await endSubscriptions(server, ledger);
+  const doubled: string[] = [];
+  const records = await readRefunds(server, ledger.paymentId);
+  const byKey = Map.groupBy(records, ({ requestKey }) => requestKey);
+  for (const [requestKey, { paymentId }] of ledger.acknowledged) {
+    if (!byKey.get(requestKey)?.some((record) => record.paymentId === paymentId)) lost.push(requestKey);
+  }
+  for (const [requestKey, held] of byKey) {
+    if (held.length > 1 || !ledger.acknowledged.has(requestKey)) doubled.push(requestKey);
+  }
+
+  const { body } = await sandboxOf(server)("getPayment", { path: { paymentId: ledger.paymentId } });
+  const { amount, refundableAmount } = body as Extract<typeof body, { kind: "DEBIT" }>;
+  const reservedCents = Math.round((amount.value - refundableAmount.value) * 100);
+  if (reservedCents !== records.length) doubled.push(`${reservedCents} cents for ${records.length} refunds`);
+
+  const idsOf = await untilTold(receiver, records);
+  for (const { paymentId } of records) {
+    const ids = idsOf.get(paymentId)?.size ?? 0;
+    if (ids === 0) lost.push(`event of ${paymentId}`);
+    if (ids > 1) doubled.push(`event of ${paymentId}`);
+  }
+  return { lost, doubled };
+}
+
+/** The webhook-ids of each refund's events, as soon as each refund has one, or when nothing has come for long. */
+async function untilTold(receiver: Receiver, records: readonly { paymentId: string }[]) {
+  const read = () => {
+    const ids = new Map<unknown, Set<string>>();
+    for (const { event, webhookId } of receiver.received) {
+      const { paymentId } = event.data;
+      ids.set(paymentId, (ids.get(paymentId) ?? new Set()).add(webhookId));
+    }
+    return ids;
+  };
+  const complete = () => {
+    const ids = read();
+    if (!records.every(({ paymentId }) => ids.has(paymentId))) throw new Error("not all have come");
+  };
+  // Longer than the lease of what a killed server had in hand.
+  await vi.waitFor(complete, { timeout: 90_000, interval: 200 }).catch(() => {});
+  return read();
+}
+
+async function readRefunds(server: Server, originalPaymentId: string) {
+  const records: { paymentId: string; requestKey: string }[] = [];
+  let cursor: string | null | undefined;
+  do {
+    const query = { kind: "REFUND", limit: 100, ...(cursor && { cursor }) };
+    const { body } = await sandboxOf(server)("listPayments", { query });
+    for (const item of body.items) {
+      if (item.kind === "REFUND" && item.originalPaymentId === originalPaymentId) records.push(item);
+    }
+    cursor = body.nextCursor;
+  } while (cursor);
+  return records;
+}
+
+function existing({ existing }: Duplicate): Refund {
+  const {
+    originalPaymentId: _,
+    amount,
+    ...refund
+  } = existing as Refund & {
+    originalPaymentId: string;
+    amount: unknown;
+  };
+  if (JSON.stringify(amount) !== JSON.stringify(dollars(0.01))) throw new Error("another refund has the key");
+  return refund;
+}
+
+function toRefund({ paymentId, paymentStatus, clientReferenceId }: Refund): Refund {
+  return { paymentId, paymentStatus, clientReferenceId };
+}
+
+/** Some at a time: it is not the load that is tried here. */
+async function inTurns<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const waiting = items.values();
+  await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      for (const item of waiting) await work(item);
+    }),
+  );
+}

@@ -1,0 +1,17 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+/** Faults at length, apart from `npm test`: `npm run faults`. */
+// biome-ignore lint/style/noDefaultExport: the form that Vitest reads
+export default defineConfig({
+  test: {
+    root: fileURLToPath(new URL("../../", import.meta.url)),
+    include: ["test/faults/*.test.ts"],
+    maxWorkers: 2,
+    globalSetup: ["test/helpers/databases-setup.ts"],
+    testTimeout: 30 * 60_000,
+    hookTimeout: 60_000,
+    // Progress is to be seen while it is made.
+    disableConsoleIntercept: true,
+  },
+});
