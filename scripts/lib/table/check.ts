@@ -30,9 +30,6 @@ export function* wrongRows(contract: Contract, { answers, deliveries }: MessageT
       if (entryOf(responses, status) !== entry) yield `receipt: ${event} answered with ${status}`;
     }
   }
-  for (const event of Object.keys((contract.document.webhooks ?? {}) as Node)) {
-    if (!events.has(event)) yield `delivery: ${event} is of no table`;
-  }
 }
 
 /** The entry of the document that a status falls under: itself, its class, or what is left. */
@@ -68,8 +65,10 @@ function createDeliveryCheck(document: Node): (row: DeliveryRow) => string[] {
     if (!receiver) return ["there is no such event"];
     const here = `/webhooks${step(event)}/post`;
     const faults = (receiver.parameters ?? []).flatMap((_parameter, index) => {
-      const [pointer, { name, required, schema }] = locate(document, `${here}/parameters/${index}`);
-      const value = headers[String(name)];
+      const [pointer, parameter] = locate(document, `${here}/parameters/${index}`);
+      const { name, required, schema } = parameter;
+      // Deliveries have headers, and no query.
+      const value = parameter.in === "header" ? headers[String(name)] : undefined;
       if (value === undefined) return required ? [`${name} is missing`] : [];
       const numeric = (schema as Node).type === "integer" && /^-?\d+$/.test(value);
       return schemaFaults(`${pointer}/schema`, numeric ? Number(value) : value);

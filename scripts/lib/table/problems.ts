@@ -66,11 +66,13 @@ const common: AnswerRow[] = [
     "is in capitals": `urn:uuid:${UUID.toUpperCase()}`,
     "is no URN": UUID,
     "is another URN": `urn:uuie:${UUID}`,
-    "has a letter beyond f": `urn:uuid:g${UUID.slice(1)}`,
-    "has a character before 0": `urn:uuid:/${UUID.slice(1)}`,
     "has no hyphens": `urn:uuid:${UUID.replaceAll("-", "")}0000`,
     ...Object.fromEntries(
       UUID.split("-").flatMap((group, index) => [
+        ...[..."/:`gA"].map((digit) => [
+          `has ${digit} in group ${index + 1}`,
+          withGroup(index, digit + group.slice(1)),
+        ]),
         [`lacks a digit of group ${index + 1}`, withGroup(index, group.slice(1))],
         [`has a digit more in group ${index + 1}`, withGroup(index, `0${group}`)],
       ]),
@@ -91,6 +93,18 @@ function withGroup(index: number, group: string): string {
   return `urn:uuid:${UUID.split("-").with(index, group).join("-")}`;
 }
 
+/** Of the problems that say more than others, each member once: they share the schemas of their members. */
+const shared = [invalid, problem("issueRefund", 409)].flatMap((row) =>
+  Object.entries({
+    type: "not a URI",
+    title: "",
+    status: 399,
+    detail: "",
+    instance: UUID,
+    errorDetails: { errorCode: "OTHER", errorMessage: "x" },
+  }).flatMap(([name, value]) => breaks(row, `/${name}`, { "is broken": value })),
+);
+
 const violations: AnswerRow[] = [
   ...keeps(invalid, "/violations", { "are 20": Array(20).fill(VIOLATION) }),
   ...breaks(invalid, "/violations", { ...NOT_A_LIST, "are none": [], "are 21": Array(21).fill(VIOLATION) }),
@@ -99,4 +113,10 @@ const violations: AnswerRow[] = [
   ...text(invalid, "/violations/0/message", { max: 1000 }),
 ];
 
-export const problemRows: readonly AnswerRow[] = [...everywhere, ...wrongTypes, ...common, ...violations];
+export const problemRows: readonly AnswerRow[] = [
+  ...everywhere,
+  ...wrongTypes,
+  ...common,
+  ...shared,
+  ...violations,
+];

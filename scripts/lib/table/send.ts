@@ -15,12 +15,17 @@ const HEADERS = {
   Authorization: "Bearer {own}",
 };
 
+/** Milliseconds after which nobody answers any more. */
+const PATIENCE_MS = 10_000;
+
 /** Makes the call of a row, and adds nothing to it. The body of the answer is undefined when it is no JSON. */
 export async function sendRow(baseUrl: string, row: Row, given: Given): Promise<Answer> {
   const answer = await request(baseUrl + row.path, {
     method: row.method,
     headers: headersOf(row, given),
     body: row.text ?? bodyOf(row),
+    headersTimeout: PATIENCE_MS,
+    bodyTimeout: PATIENCE_MS,
   });
   const headers = Object.entries(answer.headers).map(([name, value]): [string, string] => [
     name,

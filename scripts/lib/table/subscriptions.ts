@@ -115,7 +115,8 @@ const chosen: Row[] = [
     OP,
     HOLDER,
     {
-      "has no type": { details: ["PAYMENT"] },
+      "has categories and no type": { details: ["PAYMENT"] },
+      "has events and no type": { details: ["refund.pending"] },
       "has an unknown type": ofType("OTHER", ["PAYMENT"]),
       "has a type in small letters": ofType("event", ["refund.pending"]),
       "has a type of null": { type: null },
