@@ -54,6 +54,7 @@ async function listInputs(): Promise<Set<string>> {
   const pages = (await listSources()).map(({ file }) => file);
   const found = new Set([...PAGE_PARTS, ...pages, "docs/home.md", "node_modules/@redocly/cli/package.json"]);
   const patterns = [
+    "docs/performance/*.svg",
     "openapi/{generated,released}/*.{json,yaml}",
     "openapi/{,sandbox/}{paths,webhooks}/*.yaml",
     "scripts/docs.ts",

@@ -7,7 +7,7 @@ export type Heading = {
 };
 
 const FENCED = /(^(?:```|~~~)[\s\S]*?^(?:```|~~~)[^\S\n]*$)/m;
-const LINK = /\[((?:[^[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)/g;
+const LINK = /(!?)\[((?:[^[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)/g;
 
 /** Changes what is not a block of code; the pieces at odd places of a split are. */
 function mapText(markdown: string, change: (text: string) => string): string {
@@ -69,11 +69,26 @@ export function toAnchor(text: string): string {
   return kept.replaceAll(" ", "-");
 }
 
-/** Replaces each link by what `change` makes of its text and its address. */
-export function mapLinks(markdown: string, change: (text: string, address: string) => string): string {
+/** A link of a text, or a picture in it. */
+export type Link = { readonly text: string; readonly address: string; readonly isPicture: boolean };
+
+/** Replaces each link by what `change` makes of it. */
+export function mapLinks(markdown: string, change: (link: Link) => string): string {
   return mapProse(markdown, (prose) =>
-    prose.replace(LINK, (_, text: string, address: string) => change(text, address)),
+    prose.replace(LINK, (_, mark: string, text: string, address: string) =>
+      change({ text, address, isPicture: mark === "!" }),
+    ),
   );
+}
+
+/** The addresses of the pictures in a text. */
+export function picturesIn(markdown: string): string[] {
+  const addresses: string[] = [];
+  mapLinks(markdown, ({ address, isPicture }) => {
+    if (isPicture) addresses.push(address);
+    return "";
+  });
+  return addresses;
 }
 
 /** Leaves of each block of code's first line only the language: the rest says to tests how it runs. */

@@ -73,7 +73,7 @@ export type Target =
   /** A file of the repository that is not on the site. */
   | { readonly kind: "unpublished" };
 
-const BUILT = ["docs/reference.md", "docs/llms.txt", "docs/states.svg"];
+const BUILT = ["docs/reference.md", "docs/llms.txt"];
 
 /** Finds where a link in a file leads. Fails on a file or a heading that does not exist. */
 export function findTarget(pages: readonly Page[], from: string, address: string): Target {

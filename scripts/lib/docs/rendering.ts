@@ -1,4 +1,5 @@
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
+import { join, posix } from "node:path";
 import { type Contract, readContract } from "../contract.ts";
 import { ROOT } from "../redocly.ts";
 import type { Source } from "./badges.ts";
@@ -36,6 +37,8 @@ export type Rendering = {
   /** Links to what the sources name. */
   badges(sources: readonly Source[]): string;
   heading(page: Page, heading: PlacedHeading): string;
+  /** A picture that is a file of the repository, or one that the build makes. */
+  picture(alternative: string, file: string): string;
   /** Whether drawings stand in the text or beside it. */
   readonly drawings: "inline" | "files";
 };
@@ -60,6 +63,10 @@ export function createPageRendering(site: Site): Rendering {
       const marks = "#".repeat(chapters && level === 2 ? 1 : level);
       return `${marks} ${text} {% id="${id}" %}`;
     },
+    picture(alternative, file) {
+      const source = readFileSync(join(ROOT, file)).toString("base64");
+      return `<img src="data:image/svg+xml;base64,${source}" alt="${alternative}">`;
+    },
     drawings: "inline",
   };
 }
@@ -80,8 +87,14 @@ export function createFileRendering(site: Site): Rendering {
       return `(${links.join(", ")})`;
     },
     heading: (_, { level, text }: Heading) => `${"#".repeat(level)} ${text}`,
+    picture: (alternative, file) => `![${alternative}](${pictureName(file)})`,
     drawings: "files",
   };
+}
+
+/** The name of a picture beside the plain text. */
+export function pictureName(file: string): string {
+  return file.replace(/^docs\//, "").replaceAll("/", "-");
 }
 
 function findSource({ pages }: Site, source: Source) {
@@ -106,7 +119,8 @@ export function renderBody(site: Site, page: Page, body: string, rendering: Rend
 
 /** Turns the links between files of the repository into links within the site; what is not on the site is only named. */
 export function renderLinks(site: Site, file: string, markdown: string, rendering: Rendering): string {
-  return mapLinks(markdown, (text, address) => {
+  return mapLinks(markdown, ({ text, address, isPicture }) => {
+    if (isPicture) return rendering.picture(text, posix.join(posix.dirname(file), address));
     const target = findTarget(site.pages, file, address);
     switch (target.kind) {
       case "outside":

@@ -45,6 +45,7 @@ export const GROUPS: readonly Group[] = [
       guide("contract-tests-with-prism", "A mock and a proxy of the contract in your CI, ready to copy"),
       guide("going-live", "From the sandbox to production, step by step"),
       guide("runbook", "Running the service: what to watch, and what to do when"),
+      guide("security", "What protects the service, risk by risk, and the tests that show it"),
       guide("versioning", "What may change under /v1, and how you notice"),
     ],
   },
@@ -90,6 +91,11 @@ export const GROUPS: readonly Group[] = [
         about: "What was decided where the interface is silent or contradicts itself, and why",
       },
       { slug: "traceability", file: "docs/traceability.md", about: "Which tests enforce which clause" },
+      {
+        slug: "performance",
+        file: "docs/performance.md",
+        about: "What the benchmarks measure, what was reached, and where the time goes",
+      },
       { slug: "extensions", file: "openapi/extensions.md", about: "What the contract says beyond OpenAPI" },
       {
         slug: "changelog",

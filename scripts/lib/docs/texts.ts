@@ -1,6 +1,10 @@
+import { readFileSync } from "node:fs";
+import { join, posix } from "node:path";
+import { ROOT } from "../redocly.ts";
 import { fillBody } from "./fill.ts";
+import { picturesIn } from "./markdown.ts";
 import { renderReference } from "./reference.ts";
-import { createFileRendering, renderBody, type Site } from "./rendering.ts";
+import { createFileRendering, pictureName, renderBody, type Site } from "./rendering.ts";
 import { GROUPS } from "./site.ts";
 import { drawStatesFile } from "./states.ts";
 
@@ -18,8 +22,19 @@ export function renderTexts(site: Site): Map<string, string> {
     ...texts,
     ["llms.txt", listPages(site)],
     ["llms-full.txt", all],
+    ...picturesOf(site),
     ["states.svg", drawStatesFile(site)],
   ]);
+}
+
+/** The pictures of the pages that are files of the repository. */
+function picturesOf({ pages }: Site): [string, string][] {
+  return pages.flatMap(({ file, body }) =>
+    picturesIn(body).map((address): [string, string] => {
+      const path = posix.join(posix.dirname(file), address);
+      return [pictureName(path), readFileSync(join(ROOT, path), "utf8")];
+    }),
+  );
 }
 
 /** The list in the form of llmstxt.org. */
