@@ -7,6 +7,7 @@ import { readConfig } from "../../server/config.ts";
 import { startServer } from "../../server/start.ts";
 import { launchBrowser } from "../helpers/browser.ts";
 import { makeTempDir } from "../helpers/temp-dir.ts";
+import { record, single } from "./lib/compare.ts";
 
 /*
  * How soon the docs can be read, in a browser whose processor is slowed down four times: the first page, and an operation
@@ -15,19 +16,34 @@ import { makeTempDir } from "../helpers/temp-dir.ts";
 const SLOWDOWN = 4;
 const WARM_UP = 1;
 const ROUNDS = 7;
-const TARGET_MS = 2_000;
 
 type Sample = { readonly readableMs: number; readonly readyMs: number };
 
-const HOME = { name: "first page", route: "", id: "", heading: "Refunds and webhooks" };
-const OPERATION = {
+type Place = {
+  name: string;
+  route: string;
+  id: string;
+  heading: string;
+  readableWithinMs: number | undefined;
+};
+
+const HOME: Place = {
+  name: "first page",
+  route: "",
+  id: "",
+  heading: "Refunds and webhooks",
+  readableWithinMs: 2_000,
+};
+const OPERATION: Place = {
   name: "operation by link",
   route: "#/refunds/issuerefund",
   id: "refunds/issuerefund",
   heading: "Issue a refund",
+  // Nearly all of it is the reading of the tool's own program, which no option makes smaller.
+  readableWithinMs: undefined,
 };
 
-async function open(browser: Browser, url: string, { route, id, heading }: typeof HOME): Promise<Sample> {
+async function open(browser: Browser, url: string, { route, id, heading }: Place): Promise<Sample> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   const page = await context.newPage();
   const session = await context.newCDPSession(page);
@@ -77,18 +93,13 @@ async function readSample(page: Page): Promise<Sample> {
   return { readableMs: readable, readyMs: ready };
 }
 
-function median(values: readonly number[]): string {
-  const sorted = [...values].sort((a, b) => a - b);
-  return String(Math.round(sorted[Math.floor(sorted.length / 2)] ?? 0)).padStart(8);
-}
-
 if (!(await isDocsCurrent())) await buildDocs();
 const dataDir = await makeTempDir();
 const ENCRYPTION_KEY = randomBytes(32).toString("base64");
 const config = readConfig({ PORT: "0", DATA_DIR: dataDir, ENCRYPTION_KEY });
 const server = await startServer(config, { logger: pino({ level: "silent" }) });
 const { browser, close } = await launchBrowser();
-const samples = new Map<typeof HOME, Sample[]>([
+const samples = new Map<Place, Sample[]>([
   [HOME, []],
   [OPERATION, []],
 ]);
@@ -103,15 +114,18 @@ await server.close();
 await rm(dataDir, { recursive: true });
 
 const { length } = await readFile(new URL("../../docs/dist/index.html.br", import.meta.url));
-console.log(
-  `The docs page in a browser slowed down ${SLOWDOWN} times, medians of ${ROUNDS}, Node ${process.version}`,
-);
-console.log(
-  `to reach: first page readable in ${TARGET_MS} ms; the page at most 800 kB as brotli (${Math.round(length / 1000)} kB)\n`,
-);
-console.log(`${"".padEnd(20)} readable    ready (ms)`);
-for (const [{ name }, taken] of samples) {
-  console.log(
-    `${name.padEnd(20)} ${median(taken.map((one) => one.readableMs))} ${median(taken.map((one) => one.readyMs))}`,
-  );
-}
+const figures = [...samples].flatMap(([{ name, readableWithinMs }, taken]) => [
+  single(
+    `docs, ${name}, readable, CPU ${SLOWDOWN} times slower`,
+    "ms",
+    taken.map((one) => one.readableMs),
+    readableWithinMs,
+  ),
+  single(
+    `docs, ${name}, can be searched, CPU ${SLOWDOWN} times slower`,
+    "ms",
+    taken.map((one) => one.readyMs),
+    undefined,
+  ),
+]);
+await record("docs-page", [...figures, single("docs, the page as brotli", "kB", [length / 1000], 800)]);
