@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { glob, readFile } from "node:fs/promises";
+import { glob, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
@@ -31,10 +31,18 @@ export async function buildDocs(): Promise<void> {
     ["index.html.gz", gz] as const,
   ];
   await Promise.all([...page, ...texts].map(([name, content]) => replaceFile(join(DIST, name), content)));
+  await removeOthers(new Set([...page, ...texts].map(([name]) => name)));
   await replaceFile(STAMP, sources); // Last, so that a build cut short is stale.
   const [whole, asBrotli, asGzip] = [html, br, gz].map(toKilobytes);
   console.log(`docs: docs/dist/index.html, ${whole}, ${asBrotli} as brotli, ${asGzip} as gzip`);
   console.log(`docs: ${texts.length} files of plain text, built in ${secondsSince(start)}`);
+}
+
+/** Removes what an earlier build made of a page that is gone: the server serves every text that it finds. */
+async function removeOthers(names: ReadonlySet<string>): Promise<void> {
+  const found = (await readdir(DIST)).filter((name) => /\.(md|txt|svg|html|br|gz)$/.test(name));
+  const others = found.filter((name) => !names.has(name) && name !== "review.html");
+  await Promise.all(others.map((name) => rm(join(DIST, name), { force: true })));
 }
 
 /** Whether the built site is the one that its sources make. */
