@@ -45,6 +45,7 @@ export const GROUPS: readonly Group[] = [
       guide("contract-tests-with-prism", "A mock and a proxy of the contract in your CI, ready to copy"),
       guide("going-live", "From the sandbox to production, step by step"),
       guide("runbook", "Running the service: what to watch, and what to do when"),
+      guide("security", "What protects the service, risk by risk, and the test that shows it"),
       guide("versioning", "What may change under /v1, and how you notice"),
     ],
   },
