@@ -67,8 +67,9 @@ async function collectReview(): Promise<Review> {
   };
 }
 
-function runMutation(sample: string) {
-  return runStep({ name: "mutants", command: "node", args: ["scripts/mutate.ts", "--sample", sample] });
+async function runMutation(sample: string) {
+  const args = ["scripts/mutate.ts", "--sample", sample];
+  return { ...(await runStep({ name: "mutants", command: "node", args })), sample };
 }
 
 async function readScore(): Promise<number> {

@@ -11,7 +11,7 @@ export type Review = {
   /** From 0 to 100, by the measure of the tool itself. */
   readonly score: number;
   /** Absent when it was not asked for. */
-  readonly mutation?: StepResult;
+  readonly mutation?: StepResult & { readonly sample: string };
   /** What the traceability page says at its top, and what keeps it from being a proof. */
   readonly coverage: { readonly summary: string; readonly faults: readonly string[] };
 };
@@ -29,7 +29,9 @@ export function renderReview(review: Review): string {
     `**${review.score}** of 100, by \`redocly score\`.`,
     "## Survivors of mutation",
     review.mutation
-      ? renderStep(review.mutation)
+      ? `${renderStep(review.mutation)}
+
+${describeSample(review.mutation.sample)}`
       : "Not run. `npm run review -- --sample 1` runs every mutant.",
     "## Clauses and decisions",
     [review.coverage.summary, ...review.coverage.faults.map((fault) => `- ${fault}`)].join("\n"),
@@ -43,6 +45,11 @@ function renderVerdict({ diff: { verdict, changes } }: Review): string {
   const count = changes.length === 1 ? "One change" : `${changes.length} changes`;
   const judgement = fault ? `**That does not fit:** ${fault}` : "That fits.";
   return `${count} since the release **${released}**. They need version **${required}**; \`info.version\` says **${version}**. ${judgement}`;
+}
+
+function describeSample(sample: string): string {
+  if (sample === "1") return "These are all mutants.";
+  return `These are a sample: of each kind, every ${sample}th mutant was made. \`npm run review -- --sample 1\` makes them all.`;
 }
 
 function renderStep({ passed, output }: StepResult, nothing = ""): string {
