@@ -2,7 +2,7 @@ import { ConfigError } from "./config/read.ts";
 import { readConfig } from "./config.ts";
 import { createLogger } from "./logger.ts";
 import { SANDBOX_MERCHANTS } from "./sandbox/fixtures.ts";
-import { type RunningServer, startServer } from "./start.ts";
+import type { RunningServer } from "./start.ts";
 import { DataDirLockedError, DataDirUnusableError } from "./storage/lock.ts";
 
 /** How long a stop may take, in milliseconds: more than calls and attempts in flight are given. */
@@ -23,6 +23,8 @@ async function main(): Promise<void> {
   try {
     const config = readConfig(process.env);
     const logger = createLogger(config.logLevel);
+    // Loaded when the settings are right: a wrong one is told at once.
+    const { startServer } = await import("./start.ts");
     const server = await startServer(config, { logger });
     stopOnSignals(server);
     if (config.mode === "sandbox") process.stdout.write(welcome(server.url));

@@ -1,6 +1,8 @@
 import { rm } from "node:fs/promises";
+import { pino } from "pino";
 import type { TestProject } from "vitest/node";
 import { type DatabaseOptions, openDatabase } from "../../server/storage/database.ts";
+import { startQueue } from "../../server/webhooks/queue.ts";
 import { runStatement, startPostgres } from "./postgres.ts";
 import { makeTempDir } from "./temp-dir.ts";
 
@@ -40,5 +42,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 
 async function createTables(options: DatabaseOptions): Promise<void> {
   const database = await openDatabase(options);
+  // The queue makes tables as well, in a schema of its own.
+  const queue = await startQueue(database, pino({ level: "silent" }));
+  await queue.stop();
   await database.close();
 }
