@@ -57,7 +57,7 @@ describe("npm run conform", () => {
     const junit = await readFile(junitFile, "utf8");
     const json = await readFile(jsonFile, "utf8");
     const report = JSON.parse(json);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: "" });
     expect(stdout.trimEnd().split("\n").at(-1)).toBe(`${report.checks.length} passed, 0 failed, 0 not run`);
     expect(report).toMatchObject({ url: server.url, failed: 0, notRun: 0, passed: report.checks.length });
     expect(report.subscriptionsMade).toBe(report.subscriptionsEnded);
