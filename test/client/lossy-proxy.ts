@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listenLocally } from "./listen-locally.ts";
 
 /** What can happen to a request on its way to the service and back. */
 export type Fate = "pass" | "lost-before" | "lost-after" | "cut" | "gateway-page";
@@ -38,14 +37,7 @@ export async function startLossyProxy(
     if (fate === "lost-before") return void request.socket.destroy();
     await finish(fate, await forward(target, request, body), response);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo; // a server that listens on a port has no other kind of address
-  const close = async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  };
-  return { url: `http://127.0.0.1:${port}`, count, [Symbol.asyncDispose]: close };
+  return { count, ...(await listenLocally(server)) };
 }
 
 async function readAll(request: IncomingMessage): Promise<string> {

@@ -1,6 +1,5 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listenLocally } from "./listen-locally.ts";
 
 /** What a service that is not ours does with a request. */
 export type Turn = (response: ServerResponse, request: IncomingMessage) => void;
@@ -21,14 +20,7 @@ export async function startScriptedServer(...turns: readonly Turn[]): Promise<Sc
     const turn = turns[Math.min(bodies.length, turns.length) - 1];
     turn?.(response, request);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo; // a server that listens on a port has no other kind of address
-  const close = async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  };
-  return { url: `http://127.0.0.1:${port}`, bodies, [Symbol.asyncDispose]: close };
+  return { bodies, ...(await listenLocally(server)) };
 }
 
 export const REFUND = { paymentId: "rfd_1", paymentStatus: "AUTHORIZED", clientReferenceId: null };
