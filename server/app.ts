@@ -5,7 +5,7 @@ import type { Config } from "./config.ts";
 import type { DomainClock } from "./domain/clock.ts";
 import { compileAnswerChecks } from "./http/answer-check.ts";
 import type { FindCaller } from "./http/authenticate.ts";
-import type { Admit } from "./http/backpressure.ts";
+import type { Admission } from "./http/backpressure.ts";
 import { checkReferences, checkTarget } from "./http/checks.ts";
 import { type ContractDocument, readContract } from "./http/contract.ts";
 import { requireHost, requireLocalHost, trackRequests } from "./http/envelope.ts";
@@ -43,7 +43,7 @@ export interface AppOptions {
   /** Does what is due now; resolves when all of it has happened. */
   runDue: () => Promise<void>;
   /** Bounds how many calls use the store at a time. */
-  admit: Admit;
+  admission: Admission;
   isDraining: () => boolean;
   /** Milliseconds that a caller has to send a body. */
   bodyTimeoutMs: number;
@@ -69,14 +69,14 @@ const LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "::1"];
 
 /** Puts the server together: the one place that knows every part. */
 export async function createApp(options: AppOptions): Promise<Express> {
-  const { config, store, clock, targetPolicy, runDue, logger, checkReady, isDraining, admit } = options;
+  const { config, store, clock, targetPolicy, runDue, logger, checkReady, isDraining, admission } = options;
   const published = options.document ?? (await readContract("openapi"));
   const sandbox = config.mode === "sandbox" ? await readContract("sandbox") : undefined;
   const access: Pick<
     ApiOptions<never>,
-    "findCaller" | "takeQuota" | "admit" | "isDraining" | "bodyTimeoutMs"
+    "findCaller" | "takeQuota" | "admission" | "isDraining" | "bodyTimeoutMs"
   > = {
-    admit,
+    admission,
     isDraining,
     findCaller: options.findCaller,
     takeQuota: limitRate(options),

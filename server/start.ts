@@ -67,10 +67,10 @@ export async function startServer(config: Config, options: StartOptions): Promis
     await prepareStore(config, store, clock);
     const encryptionKeys =
       config.encryptionKeys.length > 0 ? config.encryptionKeys : [await keepEncryptionKey(config.dataDir)];
-    const admit = admitAtMost(MAX_CALLS_IN_FLIGHT);
+    const admission = admitAtMost(MAX_CALLS_IN_FLIGHT);
     const access =
       config.mode === "sandbox"
-        ? sandboxAccess((tokenSha256) => admit(() => store.findToken(tokenSha256)))
+        ? sandboxAccess((tokenSha256) => admission.admit(() => store.findToken(tokenSha256)))
         : productionAccess(requireAuth(config), { ...options.issuerKeys, logger, realNow });
     const { metrics, ...metricsServer } = await startMetrics(config, {
       backlog: async () => store.readBacklog(await clock.now()),
@@ -107,7 +107,7 @@ export async function startServer(config: Config, options: StartOptions): Promis
       logger,
       metrics,
       bodyTimeoutMs,
-      admit,
+      admission,
       findCaller: access.findCaller,
       checkReady: async () => void (await Promise.all([database.ping(), access.ready()])),
       isDraining: () => draining,

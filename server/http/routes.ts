@@ -1,6 +1,6 @@
 import express, { type Request, type RequestHandler, type Response, type Router } from "express";
 import { authenticate, authorize, type Caller, type FindCaller } from "./authenticate.ts";
-import type { Admit } from "./backpressure.ts";
+import { type Admission, refuseExcess } from "./backpressure.ts";
 import { allowAbsentBody, readBody, requireJson } from "./body.ts";
 import { type ContractDocument, type ContractOperation, operationsOf, scopesOf } from "./contract.ts";
 import { refuseWhile } from "./envelope.ts";
@@ -22,7 +22,7 @@ export interface ApiOptions<Ids extends OperationId> {
   ignoreUnknownQuery: boolean;
   findCaller: FindCaller;
   takeQuota: TakeQuota;
-  admit: Admit;
+  admission: Admission;
   isDraining: () => boolean;
   /** Milliseconds that a caller has to send a body. */
   bodyTimeoutMs: number;
@@ -63,12 +63,13 @@ function serve<Ids extends OperationId>(
   const handler = options.handlers[id] as unknown as (call: unknown) => Promise<AnyReply>;
   return [
     refuseWhile(options.isDraining),
+    refuseExcess(options.admission.isFull),
     identify(scopesOf(operation), options),
     requireAcceptance,
     ...readBodyOf(operation, options.bodyTimeoutMs),
     validateCall(checkRequest, (body) => [...checkLiterals(places, body), ...check(body)]),
     async (request, response) => {
-      sendReply(request, response, await options.admit(() => handler(toCall(response))));
+      sendReply(request, response, await options.admission.admit(() => handler(toCall(response))));
     },
   ];
 }

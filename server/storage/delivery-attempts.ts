@@ -26,6 +26,13 @@ export type AttemptResult = {
   readonly verdict: Verdict;
 };
 
+/** An attempt with what came of it; the next one is due so much later than its end, in domain time (D23, D30). */
+export type EndedAttempt = Claim &
+  AttemptResult & {
+    /** Real time. */
+    readonly endedAt: Date;
+  };
+
 /** `retry`: after so many milliseconds of domain time, counted from now. `ended`: the receiver wants no more (D23). */
 export type Verdict =
   | { readonly kind: "delivered" }
@@ -88,58 +95,83 @@ function toAttempt(row: AttemptRow): Attempt {
 }
 
 /**
- * Writes what came of an attempt and what follows, by one statement, if the fence and the lease still hold. A worker that
- * was paused past its lease writes nothing: another one has the delivery, or will have it.
+ * Writes what came of attempts and what follows of each, by one statement, where the fence and the lease still hold. A
+ * worker that was paused past its lease writes nothing: another one has the delivery, or will have it.
  *
- * @param realNow when the attempt ended; the next one is due so much later in domain time (D23, D30)
- * @returns whether it was written
+ * The deliveries are locked in the order of their ids, so two such statements never wait for each other; and both parts
+ * look them up by id, because a plan that reads the whole table would outlive the day on which the table was small.
+ *
+ * @returns the webhookIds that were written
  */
-export async function recordAttempt(
-  store: Store,
-  { webhookId, fence }: Claim,
-  { at, status, error, milliseconds, answer, verdict }: AttemptResult,
-  realNow: Date,
-): Promise<boolean> {
-  const afterMs = verdict.kind === "retry" ? verdict.afterMs : 0;
-  const onceMore = sql`(d.again and ${verdict.kind !== "ended"}::boolean)`;
+export async function recordAttempts(store: Store, attempts: readonly EndedAttempt[]): Promise<Set<string>> {
+  const outcomes = attempts.map(toOutcome).sort((a, b) => (a.webhook_id < b.webhook_id ? -1 : 1));
+  const onceMore = sql`(d.again and o.kind <> 'ended')`;
   const next = sql`case when ${onceMore} then 'PENDING'
-    when ${verdict.kind === "delivered"}::boolean then 'DELIVERED'
-    when ${verdict.kind === "ended"}::boolean or s.ended_at is not null and not d.forced then 'ENDED'
-    when ${verdict.kind === "exhausted"}::boolean then 'EXHAUSTED'
+    when o.kind = 'delivered' then 'DELIVERED'
+    when o.kind = 'ended' or (s.ended_at is not null or o.subscription_ends) and not d.forced then 'ENDED'
+    when o.kind = 'exhausted' then 'EXHAUSTED'
     else 'PENDING' end`;
-  const ends = verdict.kind === "ended" ? endSubscriptions() : sql``;
-  const { rows } = await sql<{ recorded: number }>`
-    with domain as (
-      select ${realNow}::timestamptz + coalesce((select offset_ms from clock), 0) * interval '1 ms' as now
+  const ends = attempts.some(({ verdict }) => verdict.kind === "ended") ? endSubscriptions() : sql``;
+  const { rows } = await sql<{ webhook_id: string }>`
+    with held as (
+      select o.*, d.subscription_key
+      from json_to_recordset(${JSON.stringify(outcomes)}::json) as o (webhook_id text, fence integer, kind text,
+          after_ms bigint, ended_at timestamptz, at timestamptz, status integer, error text, milliseconds integer,
+          answer text),
+        lateral (
+          select d.subscription_key from deliveries d
+          where d.webhook_id = o.webhook_id and d.fence = o.fence and d.sending and d.leased_until > clock_timestamp()
+          for update
+        ) as d
     ), recorded as (
       update deliveries d set
         leased_until = null, sending = false, again = false,
         state = ${next},
         attempts = case when ${onceMore} then 0 else d.attempts + 1 end,
-        due_at = case when ${onceMore} then domain.now
-          when ${next} = 'PENDING' then domain.now + ${afterMs}::bigint * interval '1 ms' end
-      from subscriptions s, domain
-      where d.webhook_id = ${webhookId} and d.fence = ${fence} and d.sending and d.leased_until > clock_timestamp()
-        and s.subscription_key = d.subscription_key
-      returning d.webhook_id, d.subscription_key
+        due_at = case when ${onceMore} then o.domain_now
+          when ${next} = 'PENDING' then o.domain_now + o.after_ms * interval '1 ms' end
+      from (
+        select held.*, bool_or(kind = 'ended') over (partition by subscription_key) as subscription_ends,
+          ended_at + coalesce((select offset_ms from clock), 0) * interval '1 ms' as domain_now
+        from held
+      ) as o
+      join subscriptions s on s.subscription_key = o.subscription_key
+      where d.webhook_id = any(array(select webhook_id from held)) and d.webhook_id = o.webhook_id
+      returning o.*
     ), attempt as (
       insert into delivery_attempts (webhook_id, number, at, status, error, milliseconds, answer)
       select webhook_id,
         1 + coalesce((select max(number) from delivery_attempts a where a.webhook_id = recorded.webhook_id), 0),
-        ${at}::timestamptz, ${status}::integer, ${error}::text, ${milliseconds}::integer, ${answer}::text
+        at, status, error, milliseconds, answer
       from recorded
     )${ends}
-    select count(*)::integer as recorded from recorded`.execute(store);
-  return rows[0]?.recorded === 1;
+    select webhook_id from recorded`.execute(store);
+  return new Set(rows.map((row) => row.webhook_id));
 }
 
-/** The rest of a `with` clause that ends the subscription of what was `recorded`, and all that waits for it. */
+/** The rest of a `with` clause that ends the subscriptions of those `recorded` that want no more, and all that waits for them. */
 function endSubscriptions(): RawBuilder<unknown> {
   return sql`, ended as (
-      update subscriptions s set ended_at = domain.now from recorded, domain
-      where s.subscription_key = recorded.subscription_key and s.ended_at is null
+      update subscriptions s set ended_at = recorded.domain_now
+      from recorded
+      where recorded.kind = 'ended' and s.subscription_key = recorded.subscription_key and s.ended_at is null
       returning s.subscription_key
     ), ${endDeliveries(sql`ended`)}`;
+}
+
+function toOutcome({ webhookId, fence, endedAt, verdict, ...result }: EndedAttempt) {
+  return {
+    webhook_id: webhookId,
+    fence,
+    kind: verdict.kind,
+    after_ms: verdict.kind === "retry" ? verdict.afterMs : 0,
+    ended_at: endedAt,
+    at: result.at,
+    status: result.status,
+    error: result.error,
+    milliseconds: result.milliseconds,
+    answer: result.answer,
+  };
 }
 
 /** Gives back what was in hand without a result, for another server to take at once. */

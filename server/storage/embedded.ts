@@ -47,7 +47,7 @@ async function makeFolder(folder: string): Promise<void> {
 }
 
 /** A store for one process needs little to begin with; PostgreSQL's own 128 MB would be most of the server's memory. */
-const SETTINGS = ["shared_buffers=32MB", "wal_buffers=1MB"];
+const SETTINGS = ["shared_buffers=16MB", "wal_buffers=1MB"];
 
 async function openCluster(folder: string): Promise<PGlite> {
   if (!existsSync(folder)) await createCluster(folder);

@@ -1,6 +1,6 @@
 import { readBacklog } from "./backlog.ts";
 import { advance, readOffset } from "./clock.ts";
-import { beginAttempts, recordAttempt, releaseClaim } from "./delivery-attempts.ts";
+import { beginAttempts, recordAttempts, releaseClaim } from "./delivery-attempts.ts";
 import { listDeliveries, redeliver } from "./delivery-list.ts";
 import { claimMode } from "./deployment.ts";
 import { authorizeDue } from "./due.ts";
@@ -36,7 +36,7 @@ export const storage = {
   loadOriginal,
   readBacklog,
   readOffset,
-  recordAttempt,
+  recordAttempts,
   redeliver,
   releaseClaim,
   reportCalls,

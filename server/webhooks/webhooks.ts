@@ -7,11 +7,13 @@ import {
   type Attempt,
   type AttemptResult,
   beginAttempts,
-  recordAttempt,
+  type EndedAttempt,
+  recordAttempts,
   releaseClaim,
 } from "../storage/delivery-attempts.ts";
 import { freeLeases } from "../storage/delivery-claims.ts";
 import { makeAttempt } from "./attempt.ts";
+import { createBatches } from "./batches.ts";
 import { createConnections } from "./connections.ts";
 import { createTurns, createWake, dispatch } from "./dispatcher.ts";
 import type { Resolve } from "./lookup.ts";
@@ -86,6 +88,10 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
     logger.error({ err: error }, "can't dispatch webhooks"),
   );
 
+  // Attempts that end while others are being written are written together: most of what one costs is the statement.
+  const recordTogether = createBatches((attempts: EndedAttempt[]) => recordAttempts(db, attempts));
+  const record = async (attempt: EndedAttempt) => (await recordTogether(attempt)).has(attempt.webhookId);
+
   async function deliver(attempt: Attempt): Promise<void> {
     try {
       const result = await makeAttempt(attempt, {
@@ -97,7 +103,7 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
         signal: abandoned.signal,
       });
       if (abandoned.signal.aborted && result.status === null) await releaseClaim(db, attempt);
-      else if (await recordAttempt(db, attempt, result, clock.realNow())) parts.onAttempt?.(result);
+      else if (await record({ ...attempt, ...result, endedAt: clock.realNow() })) parts.onAttempt?.(result);
     } catch (error) {
       // The lease runs out, and the delivery is sent again: at least once, never lost.
       logger.error({ err: error, webhookId: attempt.webhookId }, "can't record a webhook attempt");

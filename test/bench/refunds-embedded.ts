@@ -7,7 +7,7 @@ import { makeTempDir } from "../helpers/temp-dir.ts";
 import { compare, record } from "./lib/compare.ts";
 import { rateOf, refundsOf, SECONDS } from "./lib/load.ts";
 import { makePayments, runServer } from "./lib/processes.ts";
-import { captureRefund } from "./lib/statements.ts";
+import { captureRefund, runRefund } from "./lib/statements.ts";
 
 /* Refunds a second on the embedded store, against the same statements on it from a bare loop. */
 const server = await runServer();
@@ -30,7 +30,7 @@ async function ofStatements(): Promise<number> {
   const endsAt = performance.now() + SECONDS * 1000;
   let refunds = 0;
   for (; performance.now() < endsAt; refunds += 1) {
-    for (const { text, values } of nextRefund()) await pglite.query(text, values);
+    await runRefund(nextRefund(), async ({ text, values }) => (await pglite.query(text, values)).rows);
   }
   return refunds / SECONDS;
 }

@@ -4,7 +4,7 @@ import { startPostgres } from "../helpers/postgres.ts";
 import { compare, record } from "./lib/compare.ts";
 import { rateOf, refundsOf, SECONDS } from "./lib/load.ts";
 import { makePayments, run, runServer } from "./lib/processes.ts";
-import { captureRefund } from "./lib/statements.ts";
+import { captureRefund, runRefund, type Statement } from "./lib/statements.ts";
 
 /*
  * Durable, validated refunds a second on PostgreSQL, 32 calls at a time: against the Prism mock, which stores nothing, and
@@ -18,10 +18,8 @@ const server = await runServer({ databaseUrl });
 const mock = await run(["test/bench/lib/prism.ts"]);
 const payments = await makePayments(server, 64);
 const pool = createPool(databaseUrl);
-const nextRefund = await captureRefund(
-  new PostgresDialect({ pool: createPool(databaseUrl) }),
-  payments[0] ?? "",
-);
+const dialect = new PostgresDialect({ pool });
+const nextRefunds = await Promise.all(payments.map((payment) => captureRefund(dialect, payment)));
 
 const ours = () => rateOf({ url: server.url, body: refundsOf(payments) }, { connections: CALLS });
 const ofMock = () => rateOf({ url: mock.url, body: refundsOf(payments) }, { connections: CALLS });
@@ -32,12 +30,11 @@ async function ofStatements(): Promise<number> {
   let refunds = 0;
   await Promise.all(
     clients.map(async (client, index) => {
-      for (; performance.now() < endsAt; refunds += 1) {
-        for (const [part, { text, values }] of nextRefund().entries()) {
-          const payment = payments[(refunds + index) % payments.length];
-          const own = values.map((value) => (value === payments[0] ? payment : value));
-          await client.query({ name: `s${part}`, text, values: own });
-        }
+      for (let turn = index; performance.now() < endsAt; turn += CALLS) {
+        const run = async ({ text, values }: Statement, part: number) =>
+          (await client.query({ name: `s${part}`, text, values })).rows;
+        await runRefund(nextRefunds[turn % payments.length]?.() ?? [], run);
+        refunds += 1;
       }
     }),
   );

@@ -36,7 +36,7 @@ const COLUMNS = `payment_id, merchant, kind, status, amount_cents, refunded_cent
   settled_at, history, sequence, created_at`;
 const FULL = `
   insert into payments (${COLUMNS})
-    select 'pay_' || n, 'acme', 'DEBIT', 'SETTLED', 10000, case when n <= ${REFUNDS} then 100 else 0 end, 'debit-' || n, null,
+    select 'pay_' || n, 'acme', 'DEBIT', 'SETTLED', 10000, case when n <= ${REFUNDS} then 100 else 0 end, 'original-' || n, null,
       now() - interval '30 days', '[]', 0, now()
     from generate_series(1, ${PAYMENTS}) n;
   insert into payments (${COLUMNS})

@@ -4,7 +4,7 @@ import {
   type Attempt,
   type AttemptResult,
   beginAttempts,
-  recordAttempt,
+  recordAttempts,
   releaseClaim,
   type Verdict,
 } from "../../server/storage/delivery-attempts.ts";
@@ -70,7 +70,8 @@ describe.each(engines)("deliveries on %s", (engine) => {
   };
   const begin = (claims: readonly Claim[], leaseMs = LEASE_MS): Promise<Attempt[]> =>
     beginAttempts(database.db, { claims, leaseMs });
-  const record = (attempt: Claim, outcome = DELIVERED) => recordAttempt(database.db, attempt, outcome, NOW);
+  const record = async ({ webhookId, fence }: Claim, outcome = DELIVERED) =>
+    (await recordAttempts(database.db, [{ webhookId, fence, ...outcome, endedAt: NOW }])).has(webhookId);
   const list = async () => {
     const page = await listDeliveries(database.db, { merchant, limit: 100 });
     if (page === "invalid-cursor") throw new Error("no cursor was given");
@@ -113,6 +114,37 @@ describe.each(engines)("deliveries on %s", (engine) => {
 
     expect(claims.map(({ length }) => length)).toEqual([2, 1, 0]);
     expect(new Set(claims.flat().map(({ webhookId }) => webhookId)).size).toBe(3);
+  });
+
+  /** @decision D20a, D23 */
+  test("are recorded together: each as it went, and as one of them ended the subscription", async () => {
+    for (const id of ["acc_1", "acc_2", "acc_3", "acc_4"]) await emit(id);
+    const other = await subscribe();
+    await emit("acc_5");
+    const begun = await begin([...(await claim(4)), ...(await claim(1, NOW, other))]);
+    const [delivered, failed, lost, ended, elsewhere] = begun;
+    if (!delivered || !failed || !lost || !ended || !elsewhere) throw new Error("nothing began");
+    const retry = result({ kind: "retry", afterMs: 5_000 });
+    const outcomes = [
+      { ...delivered, ...DELIVERED, answer: 'said "\\ok", and more' },
+      { ...failed, ...retry, status: null, error: "connection refused", answer: null },
+      { ...lost, ...DELIVERED, fence: lost.fence - 1 },
+      { ...ended, ...result({ kind: "ended" }), status: 410 },
+      { ...elsewhere, ...retry },
+    ].map((outcome) => ({ ...outcome, endedAt: NOW }));
+
+    const recorded = await recordAttempts(database.db, outcomes);
+
+    const written = [delivered, failed, ended, elsewhere].map(({ webhookId }) => webhookId);
+    expect(recorded).toEqual(new Set(written));
+    const all = new Map((await list()).map((delivery) => [delivery.webhookId, delivery]));
+    const stateOf = ({ webhookId }: Claim) => [
+      all.get(webhookId)?.state,
+      all.get(webhookId)?.attempts.length,
+    ];
+    const seen = [delivered, failed, lost, ended, elsewhere].map(stateOf).map(String);
+    expect(seen).toEqual(["DELIVERED,1", "ENDED,1", "PENDING,0", "ENDED,1", "PENDING,1"]);
+    expect(all.get(failed.webhookId)?.attempts[0]).toMatchObject({ error: "connection refused" });
   });
 
   test("are found by their subscriptions, longest due first, whatever is in hand", async () => {

@@ -43,7 +43,7 @@ export async function openLab(dataDir: string): Promise<Lab> {
     config: { ...readConfig({ DATA_DIR: dataDir }), mode: "production" as const },
     store,
     findCaller: sandboxAccess(store.findToken).findCaller,
-    admit: admitAtMost(Number.POSITIVE_INFINITY),
+    admission: admitAtMost(Number.POSITIVE_INFINITY),
     metrics: noMetrics,
     clock: { realNow, now: async () => realNow() },
     encryptionKeys: [Buffer.alloc(32)],

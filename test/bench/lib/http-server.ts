@@ -36,7 +36,7 @@ async function createOurs(): Promise<RequestListener> {
     targetPolicy: { allowLocal: true, allowPrivate: false },
     logger: pino({ level: "silent" }),
     findCaller: sandboxAccess(async () => ({ merchant: "acme", scopes: ["refunds", "webhooks"] })).findCaller,
-    admit: admitAtMost(256),
+    admission: admitAtMost(256),
     metrics: noMetrics,
     checkReady: async () => {},
     runDue: async () => {},

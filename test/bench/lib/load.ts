@@ -1,8 +1,12 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
 import { Pool } from "undici";
 
 /** Seconds of each measurement; `BENCH_SECONDS` shortens a trial. */
 export const SECONDS = Number(process.env.BENCH_SECONDS ?? 3);
+
+/** Of callers who don't wait for each other: enough that none waits for a connection. */
+const MAX_CONNECTIONS = 2_000;
 
 export interface Target {
   url: string;
@@ -24,6 +28,15 @@ export interface LoadResult {
   latencies: number[];
   /** How many answers there were of each status. */
   statuses: Map<number, number>;
+}
+
+export interface OfferResult {
+  /** Milliseconds of each answer, by its status. */
+  latencies: Map<number, number[]>;
+  /** Calls a second that were made. */
+  offered: number;
+  /** From the first call to the last answer. */
+  tookSeconds: number;
 }
 
 /** Calls as fast as the answers come, on so many connections. */
@@ -56,6 +69,35 @@ export async function load(
   const tookSeconds = (performance.now() - startedAt) / 1000;
   await pool.close();
   return { rate: latencies.length / tookSeconds, latencies, statuses };
+}
+
+/** Makes so many calls a second, however long the answers take: callers who don't know of each other do not slow down. */
+export async function offer(
+  { url, path = "/v1/refunds", token = "sandbox_acme", body }: Target,
+  { callsPerSecond, seconds = SECONDS }: { callsPerSecond: number; seconds?: number },
+): Promise<OfferResult> {
+  const pool = new Pool(url, { connections: MAX_CONNECTIONS, pipelining: 1 });
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const latencies = new Map<number, number[]>();
+  const calls: Promise<void>[] = [];
+  const call = async () => {
+    const sentAt = performance.now();
+    const response = await pool.request({ path, method: "POST", headers, body: body() });
+    await response.body.dump();
+    const ofStatus = latencies.get(response.statusCode) ?? [];
+    ofStatus.push(performance.now() - sentAt);
+    latencies.set(response.statusCode, ofStatus);
+  };
+  const startedAt = performance.now();
+  while (performance.now() < startedAt + seconds * 1000) {
+    const due = ((performance.now() - startedAt) / 1000) * callsPerSecond;
+    while (calls.length < due) calls.push(call());
+    await setTimeout(5);
+  }
+  await Promise.all(calls);
+  const tookSeconds = (performance.now() - startedAt) / 1000;
+  await pool.close();
+  return { latencies, offered: calls.length / tookSeconds, tookSeconds };
 }
 
 /** The rate of a load in which every call must succeed. */

@@ -50,10 +50,16 @@ function residentMb(pid: number | undefined): number {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
 }
 
+/** The options of Node that the server is started with, by the command that operators use. */
+function nodeOptions(): string[] {
+  const { scripts } = JSON.parse(readFileSync("package.json", "utf8"));
+  return scripts["start:production"].match(/--\S+/g) ?? [];
+}
+
 /** The server as operators run it, with a data folder of its own unless one is given. Embedded without a database. */
 export async function runServer(options: { databaseUrl?: string; dataDir?: string } = {}): Promise<Running> {
   const dataDir = options.dataDir ?? (await makeTempDir());
-  const server = await run(["server/main.ts"], {
+  const server = await run([...nodeOptions(), "server/main.ts"], {
     PORT: "0",
     DATA_DIR: dataDir,
     LOG_LEVEL: "error",

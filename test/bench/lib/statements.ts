@@ -45,6 +45,16 @@ export async function captureRefund(dialect: Dialect, paymentId: string): Promis
   };
 }
 
+/** Runs the statements of a refund in order, and rejects when they saved none: then there would be nothing to compare. */
+export async function runRefund(
+  statements: readonly Statement[],
+  run: (statement: Statement, part: number) => Promise<unknown[]>,
+): Promise<void> {
+  let last: unknown;
+  for (const [part, statement] of statements.entries()) last = (await run(statement, part))[0];
+  if ((last as { saved?: number }).saved !== 1) throw new Error("the statements saved no refund");
+}
+
 /** Ids are new for each refund, also inside the event's text. */
 function renew(value: unknown, fresh: Readonly<Record<string, string>>): unknown {
   if (typeof value !== "string") return value;

@@ -1,0 +1,40 @@
+/** So that a statement with what receivers answered, up to 1 KiB each, stays below a few hundred KiB. */
+const MAX_BATCH = 200;
+
+/**
+ * Runs work for many at once: what is asked for while it runs shares the run that follows. The first one waits for nobody.
+ * Where a run for several fails, each of them gets a run of its own, so that one that can't be done holds up no other.
+ *
+ * @returns asks for one, and gives the result of the run that it shared
+ */
+export function createBatches<Item, Result>(
+  run: (items: Item[]) => Promise<Result>,
+): (item: Item) => Promise<Result> {
+  let waiting: { item: Item; settle: (result: Promise<Result>) => void }[] = [];
+  let running = false;
+
+  async function runAll(): Promise<void> {
+    running = true;
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, MAX_BATCH);
+      waiting = waiting.slice(MAX_BATCH);
+      const shared = run(batch.map(({ item }) => item));
+      const failed = await shared.then(
+        () => false,
+        () => true,
+      );
+      for (const { item, settle } of batch) {
+        const result = failed && batch.length > 1 ? run([item]) : shared;
+        settle(result);
+        await result.catch(() => {}); // told to who asked
+      }
+    }
+    running = false;
+  }
+
+  return (item) =>
+    new Promise((resolve) => {
+      waiting.push({ item, settle: resolve });
+      if (!running) runAll();
+    });
+}
