@@ -57,11 +57,7 @@ export default {
       severity: "error",
       from: { path: "^client/" },
       to: {
-        pathNot: [
-          "^client/",
-          "^openapi/generated/types\\.ts$",
-          "node_modules/(openapi-fetch|standardwebhooks)",
-        ],
+        pathNot: ["^client/", "^openapi/generated/types\\.ts$", "node_modules/(openapi-fetch|fast-sha256)"],
       },
     },
     {

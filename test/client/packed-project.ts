@@ -12,7 +12,7 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const BIN = join(ROOT, "node_modules/.bin");
 
 /** What a project gets with the client, and what the projects of these tests have besides. */
-const DEPENDENCIES = ["openapi-fetch", "standardwebhooks"];
+const DEPENDENCIES = ["openapi-fetch", "fast-sha256"];
 const OTHERS = ["express", "@types/express", "@types/node"];
 
 type Settings = Readonly<Record<string, string>>;
