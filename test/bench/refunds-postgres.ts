@@ -3,7 +3,7 @@ import { createPool } from "../../server/storage/pool.ts";
 import { startPostgres } from "../helpers/postgres.ts";
 import { compare, record } from "./lib/compare.ts";
 import { rateOf, refundsOf, SECONDS } from "./lib/load.ts";
-import { makePayments, run, runServer } from "./lib/processes.ts";
+import { makePayments, type Running, run, runServer } from "./lib/processes.ts";
 import { captureRefund, runRefund, type Statement } from "./lib/statements.ts";
 
 /*
@@ -15,14 +15,16 @@ const CALLS = 32;
 const postgres = await startPostgres({ durable: true });
 const databaseUrl = postgres.urlOf("postgres");
 const server = await runServer({ databaseUrl });
-const mock = await run(["test/bench/lib/prism.ts"]);
+// Both as their commands start them, with the logs that they write.
+const logging = await runServer({ databaseUrl, logLevel: "info" });
+const prism = "node_modules/@stoplight/prism-cli/dist/index.js";
+const mock = await run([prism, "mock", "--port", "0", "openapi/generated/openapi.json"]);
 const payments = await makePayments(server, 64);
 const pool = createPool(databaseUrl);
 const dialect = new PostgresDialect({ pool });
 const nextRefunds = await Promise.all(payments.map((payment) => captureRefund(dialect, payment)));
 
-const ours = () => rateOf({ url: server.url, body: refundsOf(payments) }, { connections: CALLS });
-const ofMock = () => rateOf({ url: mock.url, body: refundsOf(payments) }, { connections: CALLS });
+const rateAt = ({ url }: Running) => rateOf({ url, body: refundsOf(payments) }, { connections: CALLS });
 
 async function ofStatements(): Promise<number> {
   const clients = await Promise.all(Array.from({ length: CALLS }, () => bare.connect()));
@@ -50,18 +52,19 @@ await record("refunds-postgres", [
   await compare({
     name,
     unit,
-    ours,
-    against: { name: "Prism mock", measure: ofMock },
+    ours: () => rateAt(logging),
+    against: { name: "prism mock", measure: () => rateAt(mock) },
     target: { atLeast: 2.5 },
   }),
   await compare({
     name,
     unit,
-    ours,
+    ours: () => rateAt(server),
     against: { name: "the same statements, bare", measure: ofStatements },
     target: { atLeast: 0.5 },
   }),
 ]);
-await Promise.all([server.stop(), mock.stop(), pool.end(), bare.end()]);
+await Promise.all([server, logging, mock].map((process) => process.stop()));
+await Promise.all([pool.end(), bare.end()]);
 await postgres.stop();
 process.exit();

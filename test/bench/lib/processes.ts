@@ -36,11 +36,14 @@ export async function run(args: readonly string[], env: Record<string, string> =
 function addressOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let output = "";
-    child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+    const read = (text: string) => {
       output += text;
       const url = /https?:\/\/[^/\s]+/.exec(output)?.[0];
-      if (url && output.endsWith("\n")) resolve(url);
-    });
+      if (!url || !output.endsWith("\n")) return;
+      child.stdout?.off("data", read).resume(); // a log that nobody reads would stop its writer
+      resolve(url);
+    };
+    child.stdout?.setEncoding("utf8").on("data", read);
     child.once("exit", (code) => reject(new Error(`it ended with ${code} before it told its address`)));
   });
 }
@@ -57,12 +60,14 @@ function nodeOptions(): string[] {
 }
 
 /** The server as operators run it, with a data folder of its own unless one is given. Embedded without a database. */
-export async function runServer(options: { databaseUrl?: string; dataDir?: string } = {}): Promise<Running> {
+export async function runServer(
+  options: { databaseUrl?: string; dataDir?: string; logLevel?: string } = {},
+): Promise<Running> {
   const dataDir = options.dataDir ?? (await makeTempDir());
   const server = await run([...nodeOptions(), "server/main.ts"], {
     PORT: "0",
     DATA_DIR: dataDir,
-    LOG_LEVEL: "error",
+    LOG_LEVEL: options.logLevel ?? "error",
     ...(options.databaseUrl && { DATABASE_URL: options.databaseUrl, ENCRYPTION_KEY: KEY }),
   });
   const stop = async () => {
