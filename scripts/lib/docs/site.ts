@@ -44,6 +44,7 @@ export const GROUPS: readonly Group[] = [
       guide("clients-compared", "Our client beside those of other services"),
       guide("contract-tests-with-prism", "A mock and a proxy of the contract in your CI, ready to copy"),
       guide("going-live", "From the sandbox to production, step by step"),
+      guide("replicas", "Several servers on one PostgreSQL, behind a balancer"),
       guide("runbook", "Running the service: what to watch, and what to do when"),
       guide("security", "What protects the service, risk by risk, and the tests that show it"),
       guide("versioning", "What may change under /v1, and how you notice"),
