@@ -32,7 +32,11 @@ describe("the code on the pages", () => {
       blocks.filter(({ marks }) => marks.has("no-run")).map(({ marks }) => `${slug}: ${marks.get("no-run")}`),
     );
 
-    expect(left).toEqual(["start: starts-a-sandbox", "contract-tests-with-prism: installs-a-package"]);
+    expect(left).toEqual([
+      "start: starts-a-sandbox",
+      "contract-tests-with-prism: installs-a-package",
+      "replicas: needs-postgresql",
+    ]);
   });
 
   test("has a Python to run with", () => {
