@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { StartOptions } from "../../server/start.ts";
 import { createTestDatabase, type TestDatabase } from "../helpers/databases.ts";
 import { type Answer, post, startTestServer, type TestServer } from "../helpers/server.ts";
 import { type SilentProxy, startSilentProxy } from "../helpers/silent-proxy.ts";
@@ -19,12 +20,7 @@ describe("a server whose PostgreSQL", () => {
   beforeEach(async () => {
     stored = await createTestDatabase("postgres");
     proxy = await startSilentProxy(stored.options.databaseUrl ?? "");
-    server = await startTestServer({
-      env: { DATABASE_URL: proxy.url, ENCRYPTION_KEY: randomBytes(32).toString("base64") },
-      dataDir: "unused",
-      storeLimits: LIMITS,
-      callLimitMs: CALL_LIMIT_MS,
-    });
+    server = await start();
   });
   afterEach(async () => {
     await server.close();
@@ -32,6 +28,14 @@ describe("a server whose PostgreSQL", () => {
     await stored.remove();
   });
 
+  const start = (options: Pick<StartOptions, "callLimitMs" | "storeLimits"> = {}) =>
+    startTestServer({
+      env: { DATABASE_URL: proxy.url, ENCRYPTION_KEY: randomBytes(32).toString("base64") },
+      dataDir: "unused",
+      storeLimits: LIMITS,
+      callLimitMs: CALL_LIMIT_MS,
+      ...options,
+    });
   const issue = (request: object) => post<Duplicate & Problem>(server.url, "/v1/refunds", request);
   const subscribe = () =>
     post<Problem>(server.url, "/v1/webhook/subscribe", subscriptionTo("http://localhost:9/"));
@@ -66,6 +70,15 @@ describe("a server whose PostgreSQL", () => {
     expect((await subscribe()).status).toBe(200);
   });
 
+  /** Holds a payment's row until the connection ends. */
+  async function lock(paymentId: string): Promise<pg.Client> {
+    const holder = new pg.Client(stored.options.databaseUrl);
+    await holder.connect();
+    await holder.query("begin");
+    await holder.query("select from payments where payment_id = $1 for update", [paymentId]);
+    return holder;
+  }
+
   const notReady = async () => ((await readiness()) === 503 ? true : undefined);
 
   /** @decision D08 D09 */
@@ -91,10 +104,7 @@ describe("a server whose PostgreSQL", () => {
   test("has all connections taken by calls that wait for a lock tells them in time, and does nothing of them later", async () => {
     const [locked, free] = [await givenPayment(server), await givenPayment(server)];
     const before = await countRows(server);
-    const holder = new pg.Client(stored.options.databaseUrl);
-    await holder.connect();
-    await holder.query("begin");
-    await holder.query("select from payments where payment_id = $1 for update", [locked]);
+    const holder = await lock(locked);
 
     const calls = Array.from({ length: 40 }, () => issue(refundOf(locked)));
     await until(notReady);
@@ -106,5 +116,24 @@ describe("a server whose PostgreSQL", () => {
     expect((await issue(refundOf(locked))).status).toBe(201);
     const { payments, events } = await countRows(server);
     expect([payments - before.payments, events - before.events]).toEqual([2, 2]);
+  });
+
+  /** @decision D08 */
+  test("takes long without breaking any limit of its own tells a call in time too, which may still be done", async () => {
+    const patient = { statementMs: 20_000 };
+    await using other = await start({ callLimitMs: 300, storeLimits: patient });
+    const paymentId = await givenPayment(other);
+    const holder = await lock(paymentId);
+    const request = refundOf(paymentId);
+
+    await expectUnavailable([post(other.url, "/v1/refunds", request)]);
+    await holder.end();
+    const repeated = await until(async () => {
+      const { status } = await issue(request);
+      return status === 503 ? undefined : status;
+    });
+
+    expect([201, 409]).toContain(repeated);
+    expect((await issue(request)).status).toBe(409);
   });
 });
