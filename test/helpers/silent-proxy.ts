@@ -7,6 +7,8 @@ export type SilentProxy = AsyncDisposable & {
   readonly url: string;
   /** Swallows all that is said from now on, in both directions, also on new connections. */
   silence(): void;
+  /** Cuts every connection there is. */
+  cut(): void;
   /** Passes on what a caller sends until it has sent this text, and then nothing more of what the database answers there. */
   silenceAfter(text: string): void;
   /** New connections work again; those that lost something stay silent for good. */
@@ -51,6 +53,9 @@ export async function startSilentProxy(databaseUrl: string): Promise<SilentProxy
     silence() {
       silent = true;
       for (const socket of open) deaf.add(socket);
+    },
+    cut() {
+      for (const socket of open) socket.destroy();
     },
     silenceAfter(text) {
       mark = text;
