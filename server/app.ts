@@ -15,6 +15,7 @@ import { issueRefund } from "./http/handlers/issue-refund.ts";
 import { subscribeToWebhooks } from "./http/handlers/subscribe-to-webhooks.ts";
 import type { Handler, Handlers, PublishedId, SandboxId } from "./http/operations.ts";
 import { createPages } from "./http/pages.ts";
+import { createPatience, endlessPatience } from "./http/patience.ts";
 import { createProbes } from "./http/probes.ts";
 import { createQuotas } from "./http/quotas.ts";
 import { createRateLimit, type TakeQuota, unlimited } from "./http/rate-limit.ts";
@@ -47,6 +48,8 @@ export interface AppOptions {
   isDraining: () => boolean;
   /** Milliseconds that a caller has to send a body. */
   bodyTimeoutMs: number;
+  /** Milliseconds that a published call may wait for the store in all. */
+  callLimitMs: number;
   /** Served instead of the published contract; to see what a changed one would do. */
   document?: ContractDocument;
 }
@@ -101,6 +104,7 @@ export async function createApp(options: AppOptions): Promise<Express> {
         issueRefund: checkReferences,
         subscribeToWebhooks: checkTarget((url) => findTargetFault(url, targetPolicy)),
       },
+      patience: createPatience(options.callLimitMs),
       ignoreUnknownQuery: true,
     }),
   );
@@ -111,6 +115,8 @@ export async function createApp(options: AppOptions): Promise<Express> {
         document: sandbox,
         handlers: createSandboxHandlers({ store, clock, runDue }),
         checks: {},
+        // A clock that moves years, or the reset of a large store, takes its time.
+        patience: endlessPatience,
         ignoreUnknownQuery: false,
       }),
     );

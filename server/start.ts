@@ -12,10 +12,11 @@ import { createHttpServer } from "./http/server.ts";
 import { drain, listen, toUrl } from "./listening.ts";
 import { startMetrics } from "./metrics/start.ts";
 import { seedSandbox } from "./sandbox/seed.ts";
-import { type Bound, bindStore } from "./storage/bind.ts";
-import { type Database, openDatabase } from "./storage/database.ts";
+import type { Bound } from "./storage/bind.ts";
+import { type Database, openDatabase, type StoreLimits } from "./storage/database.ts";
 import { keepEncryptionKey } from "./storage/encryption-key.ts";
-import { storage } from "./storage/storage.ts";
+import { bindStorage, type storage } from "./storage/storage.ts";
+import { inTime } from "./time-limit.ts";
 import type { TargetPolicy } from "./webhooks/target.ts";
 import { startWebhooks, type WebhookSettings } from "./webhooks/webhooks.ts";
 
@@ -27,6 +28,10 @@ export interface StartOptions {
   bodyTimeoutMs?: number;
   /** Milliseconds that a caller has to send a head. */
   headTimeoutMs?: number;
+  /** Milliseconds that a published call may wait for the store in all; less than `drainMs`. */
+  callLimitMs?: number;
+  /** How long PostgreSQL may take, where it is to be otherwise than usual. */
+  storeLimits?: Partial<StoreLimits>;
   /** Milliseconds that calls in flight have to end when the server stops. */
   drainMs?: number;
   /** How webhooks are sent, where it is to be otherwise than usual. */
@@ -48,21 +53,31 @@ export interface RunningServer {
 /** About what the store does in a tenth of a second. */
 const MAX_CALLS_IN_FLIGHT = 256;
 
-const DEFAULTS = { bodyTimeoutMs: 10_000, headTimeoutMs: 10_000, drainMs: 7_000, realNow: () => new Date() };
+/** How long a probe waits for an answer, in milliseconds: those who ask have little patience. */
+const READY_LIMIT_MS = 3_000;
+
+const DEFAULTS = {
+  bodyTimeoutMs: 10_000,
+  headTimeoutMs: 10_000,
+  callLimitMs: 6_000,
+  drainMs: 7_000,
+  realNow: () => new Date(),
+};
 
 /** Opens the store, fills a sandbox, and listens. Rejects when a part can't start, and leaves nothing open then. */
 export async function startServer(config: Config, options: StartOptions): Promise<RunningServer> {
-  const { logger, realNow, bodyTimeoutMs, headTimeoutMs, drainMs } = { ...DEFAULTS, ...options };
+  const { logger, realNow, headTimeoutMs, drainMs, ...limits } = { ...DEFAULTS, ...options };
   // What is to be let go of, in the order in which it came to be.
   const opened: (() => Promise<void>)[] = [];
   const database = await openDatabase({
     databaseUrl: config.databaseUrl,
     dataDir: config.dataDir,
+    limits: options.storeLimits,
     onConnectionError: (error) => logger.warn({ err: error }, "lost a database connection"),
   });
   opened.push(database.close);
   try {
-    const store = bindStore(database.db, storage);
+    const store = bindStorage(database);
     const clock = { realNow, now: async () => toDomainTime(realNow(), await store.readOffset()) };
     await prepareStore(config, store, clock);
     const encryptionKeys =
@@ -106,10 +121,14 @@ export async function startServer(config: Config, options: StartOptions): Promis
       targetPolicy,
       logger,
       metrics,
-      bodyTimeoutMs,
+      bodyTimeoutMs: limits.bodyTimeoutMs,
+      callLimitMs: limits.callLimitMs,
       admission,
       findCaller: access.findCaller,
-      checkReady: async () => void (await Promise.all([database.ping(), access.ready()])),
+      checkReady: async () => {
+        const late = () => new Error("something that calls need does not answer");
+        await inTime(Promise.all([database.ping(), access.ready()]), READY_LIMIT_MS, late);
+      },
       isDraining: () => draining,
       runDue: dueScan.run,
     });

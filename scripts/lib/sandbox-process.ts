@@ -10,13 +10,18 @@ export type SandboxProcess = { readonly url: string; readonly pid: number };
 /**
  * Lends `use` a sandbox of its own: the server as it is started by hand, on a free port, with a new data folder. Both are
  * gone afterwards. Fails with what the server printed when it does not start.
+ *
+ * @param env further settings
  */
-export async function withSandboxProcess<T>(use: (sandbox: SandboxProcess) => Promise<T>): Promise<T> {
+export async function withSandboxProcess<T>(
+  use: (sandbox: SandboxProcess) => Promise<T>,
+  env: Readonly<Record<string, string>> = {},
+): Promise<T> {
   return withTempDir(async (folder) => {
     const child = spawn(process.execPath, ["server/main.ts"], {
       cwd: ROOT,
       // Nothing else of this process' environment: settings that somebody exported would be the server's.
-      env: { PATH: process.env.PATH, PORT: "0", DATA_DIR: folder },
+      env: { PATH: process.env.PATH, PORT: "0", DATA_DIR: folder, ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
     const closed = once(child, "close");

@@ -15,12 +15,14 @@ export interface PaymentsOptions {
 }
 
 const MAX_LINE_BYTES = 64 * 1024;
+const RUN_AGAIN = "Run it again with the same lines: those that were carried out change nothing.";
 /** Lines carried out at once; fewer than a pool has connections. */
 const PLACES = 16;
 
 /**
  * Feeds original payments from lines of JSON. Lines about one payment, or with one requestKey, are carried out in their order.
  * Run again after it was broken off, it passes over what was done.
+ * Rejects with what the store fails with, when that has been told and nothing is under way any more.
  *
  * @returns whether every line was accepted
  */
@@ -55,21 +57,27 @@ export async function feedPayments(options: PaymentsOptions): Promise<boolean> {
     }
   }
 
+  let complete = false;
   try {
     await feed().catch((error: unknown) => {
       if (!signal.aborted) throw error; // an interruption ends the input so
     });
     await lanes.end();
+    complete = !signal.aborted;
   } finally {
+    // Whatever has failed is told by who called; here the rest ends first, so that the counts hold.
+    await lanes.end().catch(() => {});
     progress.stop();
     const { lines, applied, unchanged, refused } = counts;
-    output.print(`${count(lines, "line")}: ${applied} applied, ${unchanged} unchanged, ${refused} refused`);
-  }
-  if (signal.aborted)
-    output.complain(
-      "Interrupted. Run it again with the same lines: those that were carried out change nothing.",
+    const unknown = lines - applied - unchanged - refused;
+    output.print(
+      `${count(lines, "line")}: ${applied} applied, ${unchanged} unchanged, ${refused} refused` +
+        (unknown > 0 ? `, ${unknown} not known` : ""),
     );
-  return counts.refused === 0 && !signal.aborted;
+    if (signal.aborted || (!complete && lines > 0))
+      output.complain(`${signal.aborted ? "Interrupted" : "Broken off"}. ${RUN_AGAIN}`);
+  }
+  return counts.refused === 0 && complete;
 }
 
 function isBlank({ bytes }: Line): boolean {

@@ -16,7 +16,12 @@ export interface AdminOptions {
   stdin: Readable;
   /** Aborted when the operator interrupts. */
   signal: AbortSignal;
+  /** Milliseconds that one statement may take. */
+  statementMs?: number;
 }
+
+/** A list may read far, and nobody else waits for it. */
+const STATEMENT_MS = 60_000;
 
 /** Runs a command, and resolves with the exit code: 0, or 1 when something was refused or failed. Never rejects. */
 export async function runAdmin(options: AdminOptions): Promise<0 | 1> {
@@ -37,7 +42,7 @@ export async function runAdmin(options: AdminOptions): Promise<0 | 1> {
 async function run(
   name: string,
   args: string[],
-  { env, output, stdin, signal }: AdminOptions,
+  { env, output, stdin, signal, statementMs = STATEMENT_MS }: AdminOptions,
 ): Promise<boolean> {
   const command = findCommand(name);
   const databaseUrl = readDatabaseUrl(env.DATABASE_URL);
@@ -46,7 +51,7 @@ async function run(
       "DATABASE_URL is required (postgres://…). An embedded store belongs to the one server that has it open: there, use the calls of the sandbox.",
     );
   }
-  const database = await openDatabase({ databaseUrl, dataDir: "" });
+  const database = await openDatabase({ databaseUrl, dataDir: "", limits: { statementMs } });
   try {
     return await command({ env, database, output: toPlain(output), stdin, signal }, args);
   } finally {

@@ -7,6 +7,7 @@ import { refuseWhile } from "./envelope.ts";
 import { requireAcceptance } from "./negotiate.ts";
 import { checkLiterals, decimalPlaces } from "./number-literals.ts";
 import type { Call, HandlersOf, OperationId } from "./operations.ts";
+import type { Patience } from "./patience.ts";
 import { ProblemError } from "./problem.ts";
 import type { TakeQuota } from "./rate-limit.ts";
 import { type AnyReply, sendReply } from "./reply.ts";
@@ -24,6 +25,8 @@ export interface ApiOptions<Ids extends OperationId> {
   takeQuota: TakeQuota;
   admission: Admission;
   isDraining: () => boolean;
+  /** Bounds how long a call waits for the store. */
+  patience: Patience;
   /** Milliseconds that a caller has to send a body. */
   bodyTimeoutMs: number;
 }
@@ -69,7 +72,8 @@ function serve<Ids extends OperationId>(
     ...readBodyOf(operation, options.bodyTimeoutMs),
     validateCall(checkRequest, (body) => [...checkLiterals(places, body), ...check(body)]),
     async (request, response) => {
-      sendReply(request, response, await options.admission.admit(() => handler(toCall(response))));
+      const run = () => options.admission.admit(() => handler(toCall(response)));
+      sendReply(request, response, await options.patience(response, run));
     },
   ];
 }
@@ -83,13 +87,16 @@ function readBodyOf({ requestBody }: ContractOperation, timeoutMs: number): Requ
 /** Token, scope and quota of the caller. */
 function identify(
   scopes: readonly string[],
-  { findCaller, takeQuota }: Pick<ApiOptions<OperationId>, "findCaller" | "takeQuota">,
+  { findCaller, takeQuota, patience }: Pick<ApiOptions<OperationId>, "findCaller" | "takeQuota" | "patience">,
 ): RequestHandler {
   return async (request: Request, response: Response, next) => {
-    const caller = await authenticate(request.headers.authorization, findCaller);
-    response.locals.caller = caller satisfies Caller;
-    authorize(caller, scopes);
-    response.set(await takeQuota(caller.merchant));
+    const headers = await patience(response, async () => {
+      const caller = await authenticate(request.headers.authorization, findCaller);
+      response.locals.caller = caller satisfies Caller;
+      authorize(caller, scopes);
+      return takeQuota(caller.merchant);
+    });
+    response.set(headers);
     next();
   };
 }

@@ -41,6 +41,8 @@ export function connectEmbedded(pglite: PGlite): Connection {
 const MIN_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5_000;
 const HEARTBEAT_MS = 10_000;
+/** How long the server may take to answer while a connection begins to listen, and at each heartbeat. */
+const SILENCE_MS = 5_000;
 
 type PoolParts = {
   pool: pg.Pool;
@@ -78,7 +80,12 @@ async function listenOnPostgres(options: ListenOptions): Promise<{ close(): Prom
   let pauseMs = MIN_PAUSE_MS;
 
   async function connect(): Promise<void> {
-    const fresh = new pg.Client({ connectionString: options.connectionString, keepAlive: true });
+    const fresh = new pg.Client({
+      connectionString: options.connectionString,
+      keepAlive: true,
+      connectionTimeoutMillis: SILENCE_MS,
+      query_timeout: SILENCE_MS,
+    });
     client = fresh;
     fresh.on("error", (error) => lose(fresh, error));
     fresh.on("end", () => lose(fresh, new Error("the connection that listens has ended")));
@@ -98,13 +105,7 @@ async function listenOnPostgres(options: ListenOptions): Promise<{ close(): Prom
 
   function beat(of: pg.Client): void {
     timer = setTimeout(async () => {
-      const late = setTimeout(
-        () => lose(of, new Error("the connection that listens is silent")),
-        HEARTBEAT_MS,
-      );
-      late.unref();
       await of.query("select 1").catch((error: Error) => lose(of, error));
-      clearTimeout(late);
       if (client === of) beat(of);
     }, HEARTBEAT_MS);
   }

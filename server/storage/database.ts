@@ -2,7 +2,7 @@ import { Kysely, PGliteDialect, PostgresDialect, sql } from "kysely";
 import { type Connection, connectEmbedded, connectPool } from "./connection.ts";
 import { openEmbedded } from "./embedded.ts";
 import { migrateToLatest } from "./migrate.ts";
-import { createPool } from "./pool.ts";
+import { createPool, type Pool } from "./pool.ts";
 import { createPreparing, toPreparedPool } from "./prepared.ts";
 import type { Store, Tables } from "./tables.ts";
 
@@ -17,6 +17,8 @@ export type PoolUsage = {
 /** The open store. Inside `db.transaction()` use only its transaction: embedded, there is a single connection. */
 export type Database = {
   readonly db: Store;
+  /** The same store for what no caller waits for, and what may touch much: with connections and time limits of its own. */
+  readonly background: Store;
   /** Whether the store is the one in DATA_DIR, which this process has to itself. */
   readonly embedded: boolean;
   /** The same store for a queue that keeps its own tables in it. Waits for transactions where it is embedded. */
@@ -29,6 +31,24 @@ export type Database = {
   close(): Promise<void>;
 };
 
+/**
+ * How long PostgreSQL may take, in milliseconds; beyond that it counts as unavailable. A migration has no limits, and the
+ * embedded store knows none.
+ */
+export type StoreLimits = {
+  /** To give a connection, whether all are in use or none can be made. */
+  readonly connectMs: number;
+  /** For a statement, locks included. A server that does not answer at all is given up a second later. */
+  readonly statementMs: number;
+  /** The same for statements of `background` and of the queue. */
+  readonly backgroundMs: number;
+};
+
+const LIMITS: StoreLimits = { connectMs: 4_000, statementMs: 4_000, backgroundMs: 30_000 };
+
+/** The queue, one dispatch and one scan for what is due are at work at a time, and seldom anything more. */
+const BACKGROUND_CONNECTIONS = 6;
+
 export type DatabaseOptions = {
   /** `postgres://…`; without it the store is embedded. */
   readonly databaseUrl?: string | undefined;
@@ -36,6 +56,7 @@ export type DatabaseOptions = {
   readonly dataDir: string;
   /** Told of a pooled connection that breaks while nobody uses it; the pool replaces it by itself. */
   readonly onConnectionError?: ((error: Error) => void) | undefined;
+  readonly limits?: Partial<StoreLimits> | undefined;
 };
 
 /**
@@ -44,11 +65,61 @@ export type DatabaseOptions = {
  * @throws DataDirLockedError when another process uses the folder of the embedded store
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const database = options.databaseUrl
-    ? openPostgres(options.databaseUrl, options.onConnectionError)
-    : await openPGlite(options.dataDir);
+  const { databaseUrl } = options;
+  if (databaseUrl === undefined) return openPGlite(options.dataDir);
+  await migratePostgres(databaseUrl);
+  return openPostgres(databaseUrl, options);
+}
+
+/** On a pool without limits: a migration takes its time, and so do the replicas before this one. */
+async function migratePostgres(databaseUrl: string): Promise<void> {
+  const db = toStore(createPool(databaseUrl));
   try {
-    await migrateToLatest(database.db);
+    await migrateToLatest(db);
+  } finally {
+    await db.destroy();
+  }
+}
+
+function openPostgres(
+  databaseUrl: string,
+  { limits, onConnectionError = () => {} }: DatabaseOptions,
+): Database {
+  const { connectMs, statementMs, backgroundMs } = { ...LIMITS, ...limits };
+  const shared = { connectMs, onConnectionError };
+  const pool = createPool(databaseUrl, { ...shared, statementMs });
+  const backgroundPool = createPool(databaseUrl, {
+    ...shared,
+    statementMs: backgroundMs,
+    size: BACKGROUND_CONNECTIONS,
+  });
+  const run = createPreparing();
+  const poolUsage = () => {
+    const { totalCount, idleCount: idle, waitingCount: waiting } = pool;
+    return { inUse: totalCount - idle, idle, waiting };
+  };
+  const connection = connectPool({
+    ...{ pool: backgroundPool, run, onConnectionError },
+    connectionString: databaseUrl,
+  });
+  const stores = { db: toStore(pool, run), background: toStore(backgroundPool, run) };
+  // The queue uses a pool beside its store, which then knows of nothing to end.
+  const close = () => Promise.all([pool.close(), backgroundPool.close()]);
+  return toDatabase({ ...stores, embedded: false, connection, poolUsage }, close);
+}
+
+function toStore(pool: Pool, run = createPreparing()): Store {
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: toPreparedPool(pool, run) }) });
+}
+
+async function openPGlite(dataDir: string): Promise<Database> {
+  const { pglite, unlock } = await openEmbedded(dataDir);
+  const db = new Kysely<Tables>({ dialect: new PGliteDialect({ pglite }) });
+  const connection = connectEmbedded(pglite);
+  const parts = { db, background: db, embedded: true, connection, poolUsage: () => undefined };
+  const database = toDatabase(parts, unlock);
+  try {
+    await migrateToLatest(db);
   } catch (error) {
     await database.close();
     throw error;
@@ -56,38 +127,18 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   return database;
 }
 
-function openPostgres(databaseUrl: string, onConnectionError: (error: Error) => void = () => {}): Database {
-  const pool = createPool(databaseUrl, onConnectionError);
-  const run = createPreparing();
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: toPreparedPool(pool, run) }) });
-  const connection = connectPool({ pool, run, connectionString: databaseUrl, onConnectionError });
-  const poolUsage = () => {
-    const { totalCount, idleCount: idle, waitingCount: waiting } = pool;
-    return { inUse: totalCount - idle, idle, waiting };
-  };
-  return toDatabase(db, { embedded: false, connection, poolUsage });
-}
-
-async function openPGlite(dataDir: string): Promise<Database> {
-  const { pglite, unlock } = await openEmbedded(dataDir);
-  const db = new Kysely<Tables>({ dialect: new PGliteDialect({ pglite }) });
-  const parts = { embedded: true, connection: connectEmbedded(pglite), poolUsage: () => undefined };
-  return toDatabase(db, { ...parts, unlock });
-}
-
-function toDatabase(
-  db: Store,
-  { unlock, ...parts }: Pick<Database, "embedded" | "connection" | "poolUsage"> & { unlock?: () => void },
-): Database {
+function toDatabase(parts: Omit<Database, "ping" | "close">, letGo: () => unknown): Database {
+  const { db, background } = parts;
   let closing: Promise<void> | undefined;
   return {
-    db,
     ...parts,
     async ping() {
       await sql`select 1`.execute(db);
     },
     close() {
-      closing ??= db.destroy().finally(() => unlock?.());
+      closing ??= Promise.all([db.destroy(), background.destroy()])
+        .finally(letGo)
+        .then(() => {});
       return closing;
     },
   };

@@ -1,5 +1,7 @@
 import type { PostgresPool } from "kysely";
 import type pg from "pg";
+import type { Pool } from "./pool.ts";
+import { isSilence } from "./unavailable.ts";
 
 /** A statement is built in few ways; lists of many lengths could make more of them, and the rest goes unnamed. */
 const MAX_NAMES = 500;
@@ -46,15 +48,29 @@ export function createPreparing(): RunStatement {
 }
 
 /** The pool as the query builder knows it, with every statement prepared. */
-export function toPreparedPool(pool: pg.Pool, run: RunStatement): PostgresPool {
-  const wrap = (client: pg.PoolClient) => ({
-    query: (text: string, values: readonly unknown[]) => run(client, text, values),
-    release: (destroy?: boolean) => client.release(destroy),
-  });
+export function toPreparedPool(pool: Pool, run: RunStatement): PostgresPool {
   const prepared = {
     options: pool.options,
-    connect: async () => wrap(await pool.connect()),
-    end: () => pool.end(),
+    connect: async () => prepareClient(await pool.connect(), run),
+    end: () => pool.close(),
   };
   return prepared as unknown as PostgresPool; // without cursors, which nothing here reads by
+}
+
+function prepareClient(client: pg.PoolClient, run: RunStatement) {
+  let released = false;
+  const release = (destroy?: boolean) => {
+    if (!released) client.release(destroy);
+    released = true;
+  };
+  return {
+    release,
+    query: (text: string, values: readonly unknown[]) =>
+      run(client, text, values).catch((error: unknown) => {
+        // The statement is still under way: whoever got the connection next would wait for it, or read its answer. Ended at
+        // once, so that a rollback on it need not wait as long again.
+        if (isSilence(error)) release(true);
+        throw error;
+      }),
+  };
 }

@@ -1,5 +1,7 @@
 import { readBacklog } from "./backlog.ts";
+import { type Bound, bindStore } from "./bind.ts";
 import { advance, readOffset } from "./clock.ts";
+import type { Database } from "./database.ts";
 import { beginAttempts, recordAttempts, releaseClaim } from "./delivery-attempts.ts";
 import { listDeliveries, redeliver } from "./delivery-list.ts";
 import { claimMode } from "./deployment.ts";
@@ -44,3 +46,11 @@ export const storage = {
   saveRefund,
   settleOriginal,
 };
+
+/** What nobody waits for, or what may touch very many rows: the time limits of a call would cut it off for ever. */
+const lengthy = { authorizeDue, coverOriginal, failOriginal, readBacklog, resetMerchant, settleOriginal };
+
+/** All of it, each function on the connections that are for its kind. */
+export function bindStorage({ db, background }: Pick<Database, "db" | "background">): Bound<typeof storage> {
+  return { ...bindStore(db, storage), ...bindStore(background, lengthy) };
+}

@@ -70,7 +70,7 @@ export type Webhooks = {
 /** Sends the deliveries that are written into the store, until stopped. */
 export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
   const { database, clock, logger } = parts;
-  const { db, embedded, connection } = database;
+  const { db, background, embedded, connection } = database;
   const settings = { ...DEFAULTS, ...parts.settings };
   const { leaseMs, limits, drainMs } = settings;
   const stopping = new AbortController();
@@ -79,10 +79,10 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
   const connections = createConnections();
 
   // Nobody else is at work on the embedded store: whatever was in hand belongs to a process that is gone.
-  if (embedded) await freeLeases(db, { all: true });
+  if (embedded) await freeLeases(background, { all: true });
   const queue = await startQueue(database, logger);
   const takeTurn = createTurns(async () => {
-    if (!stopping.signal.aborted) await dispatch({ db, clock, queue, limits, leaseMs });
+    if (!stopping.signal.aborted) await dispatch({ db: background, clock, queue, limits, leaseMs });
   });
   const { wake, stop: stopWaking } = createWake(takeTurn, (error) =>
     logger.error({ err: error }, "can't dispatch webhooks"),
@@ -125,7 +125,7 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
 
   return {
     async dispatch() {
-      await freeLeases(db);
+      await freeLeases(background);
       await takeTurn();
     },
     async stop() {

@@ -1,13 +1,19 @@
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { dollars, refundOf, subscriptionTo } from "../server/given.ts";
 import { until } from "../webhooks/given.ts";
 import { createRandom, record, roundsOf, tell } from "./figures.ts";
 import { givenBusiness, givenCrashable } from "./given.ts";
-import { callUntil } from "./load.ts";
+import { callUntil, send } from "./load.ts";
 import { endSubscriptions, reckon, repeatUnknown } from "./reckon.ts";
 
 const LOAD_MS = 800;
 const OUTAGE_MS = 1_500;
+/** Longer than any limit of a call. */
+const SILENCE_MS = 15_000;
+const ANSWER_LIMIT_MS = 10_000;
+/** Events that never happen: what counts is the answer. */
+const subscriptionDetails = { type: "EVENT", details: ["account.linked"] };
 
 test("PostgreSQL killed and restarted under load: the server goes on, and nothing acknowledged is lost", async () => {
   const rounds = roundsOf(0.2);
@@ -51,6 +57,65 @@ test("PostgreSQL killed and restarted under load: the server goes on, and nothin
     doubled: doubled.length,
   });
   expect({ lost, doubled, wrong: ledger.wrong }).toEqual({ lost: [], doubled: [], wrong: [] });
+});
+
+test("PostgreSQL stopped under load without closing anything: calls are answered in time, and it goes on", async () => {
+  const rounds = roundsOf(0.1);
+  const random = createRandom("suspended");
+  const { store, postgres } = await givenCrashable();
+  await using _ = store;
+  const server = await store.start();
+  const { ledger, receiver } = await givenBusiness(server);
+  await using __ = receiver;
+  const counted = { "answered meanwhile": 0, "ms at most": 0, "came through unanswered": 0 };
+
+  for (let round = 1; round <= rounds; round += 1) {
+    let stopped = false;
+    const load = callUntil(server.url, ledger, { stopped: () => stopped, persistent: true });
+    await setTimeout(random() * LOAD_MS);
+    postgres.suspend();
+    const outage = setTimeout(random() * SILENCE_MS);
+    // Others beside the load, each timed: the server's connections are all taken then, or wait in vain.
+    for (let calls = 0; calls < 2; calls += 1) {
+      const startedAt = performance.now();
+      const answers = await Promise.all([
+        ...Array.from({ length: 30 }, () => {
+          const request = refundOf(ledger.paymentId, { amount: dollars(0.01) });
+          ledger.unknown.set(request.requestKey, request);
+          return send(server.url, "/v1/refunds", request);
+        }),
+        send(
+          server.url,
+          "/v1/webhook/subscribe",
+          subscriptionTo("http://127.0.0.1:9/", { subscriptionDetails }),
+        ),
+      ]);
+      counted["ms at most"] = Math.round(Math.max(counted["ms at most"], performance.now() - startedAt));
+      expect(answers.map((answer) => answer?.status)).toEqual(answers.map(() => 503));
+      counted["answered meanwhile"] += answers.length;
+    }
+    expect(await statusOf(server.url, "/readyz")).toBe(503);
+    expect(await statusOf(server.url, "/healthz")).toBe(200);
+    await outage;
+    postgres.resume();
+    await until(async () => ((await statusOf(server.url, "/readyz")) === 200 ? true : undefined));
+    await setTimeout(random() * LOAD_MS);
+    stopped = true;
+    await load;
+    counted["came through unanswered"] += await repeatUnknown(server, ledger);
+    tell("PostgreSQL stopped", round, rounds, { ...counted, acknowledged: ledger.acknowledged.size });
+  }
+
+  const { lost, doubled } = await reckon(server, ledger, receiver);
+  record("PostgreSQL stopped", {
+    rounds,
+    acknowledged: ledger.acknowledged.size,
+    ...counted,
+    lost: lost.length,
+    doubled: doubled.length,
+  });
+  expect({ lost, doubled, wrong: ledger.wrong }).toEqual({ lost: [], doubled: [], wrong: [] });
+  expect(counted["ms at most"]).toBeLessThan(ANSWER_LIMIT_MS);
 });
 
 async function statusOf(url: string, path: string): Promise<number> {

@@ -73,7 +73,7 @@ const takings: [name: string, take: (disk: SmallDisk) => Promise<void>][] = [
 
 onDisk.each(takings)(
   "a folder that is %s when the server starts is named, and it ends with 1",
-  async (_, take) => {
+  async (name, take) => {
     await using disk = await givenSmallDisk(MEGABYTES);
     await take(disk);
 
@@ -81,5 +81,6 @@ onDisk.each(takings)(
 
     expect(exit).toEqual({ code: 1, signal: null, stdout: "", stderr: expect.stringMatching(/^.+\n$/) });
     expect(exit.stderr).toContain("DATA_DIR");
+    record(`folder ${name} at the start`, { "told, and ended with 1": 1 });
   },
 );

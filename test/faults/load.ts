@@ -8,6 +8,8 @@ export type RefundRequest = ReturnType<typeof refundOf>;
 /** What callers know: each call they made, and what they were told. */
 export type Ledger = {
   readonly paymentId: string;
+  /** Of the merchant that calls. */
+  readonly token: string;
   /** By requestKey: told 201, or 409 with their own record after an answer was lost. */
   readonly acknowledged: Map<string, Refund>;
   /** By requestKey: told nothing, or 5xx, which does not say whether the refund exists (D08). */
@@ -17,9 +19,12 @@ export type Ledger = {
   readonly wrong: string[];
 };
 
-export function createLedger(paymentId: string): Ledger {
-  return { paymentId, acknowledged: new Map(), unknown: new Map(), subscriptions: new Set(), wrong: [] };
+export function createLedger(paymentId: string, token = ACME): Ledger {
+  const told = { acknowledged: new Map(), unknown: new Map(), subscriptions: new Set<string>(), wrong: [] };
+  return { paymentId, token, ...told };
 }
+
+const ACME = "sandbox_acme";
 
 /** Longer than any call may take, whatever has happened to the server. */
 const CALL_LIMIT_MS = 20_000;
@@ -30,7 +35,12 @@ const SUBSCRIBE_EVERY = 25;
 export type Reply<Body> = { readonly status: number; readonly body: Body };
 
 /** A call's answer, or undefined when the connection was lost before it came. A call that hangs fails. */
-export async function send<Body>(url: string, path: string, body: unknown): Promise<Reply<Body> | undefined> {
+export async function send<Body>(
+  url: string,
+  path: string,
+  body: unknown,
+  token = ACME,
+): Promise<Reply<Body> | undefined> {
   const signal = AbortSignal.timeout(CALL_LIMIT_MS);
   try {
     const response = await fetch(url + path, {
@@ -38,7 +48,7 @@ export async function send<Body>(url: string, path: string, body: unknown): Prom
       headers: {
         "Content-Type": "application/json",
         Accept: "application/json",
-        Authorization: "Bearer sandbox_acme",
+        Authorization: `Bearer ${token}`,
       },
       body: JSON.stringify(body),
       signal,
@@ -79,7 +89,7 @@ async function refund(url: string, ledger: Ledger): Promise<Outcome> {
   const request = refundOf(ledger.paymentId, { amount: dollars(0.01) });
   // Noted before it is sent: what was never answered is asked for as well.
   ledger.unknown.set(request.requestKey, request);
-  const answer = await send<Refund>(url, "/v1/refunds", request);
+  const answer = await send<Refund>(url, "/v1/refunds", request, ledger.token);
   if (answer?.status === 201) {
     ledger.unknown.delete(request.requestKey);
     ledger.acknowledged.set(request.requestKey, answer.body);
@@ -91,7 +101,7 @@ async function subscribe(url: string, ledger: Ledger): Promise<Outcome> {
   // To something that never happens: what counts is whether it is there.
   const subscriptionDetails = { type: "EVENT", details: ["account.linked"] };
   const body = subscriptionTo(`http://127.0.0.1:9/${randomUUID()}`, { subscriptionDetails });
-  const answer = await send<Subscription>(url, "/v1/webhook/subscribe", body);
+  const answer = await send<Subscription>(url, "/v1/webhook/subscribe", body, ledger.token);
   if (answer?.status === 200) ledger.subscriptions.add(answer.body.subscriptionKey);
   // So many fit into one merchant (D26) that only the rounds' leftovers can fill it.
   return answer?.status === 409 ? "served" : judge(answer, 200, ledger);

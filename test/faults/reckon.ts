@@ -23,7 +23,7 @@ export type Losses = {
 export async function repeatUnknown(server: Server, ledger: Ledger): Promise<number> {
   let cameThrough = 0;
   await inTurns([...ledger.unknown.values()], async (request) => {
-    const answer = await send<Refund & Duplicate>(server.url, "/v1/refunds", request);
+    const answer = await send<Refund & Duplicate>(server.url, "/v1/refunds", request, ledger.token);
     if (answer?.status !== 201 && answer?.status !== 409) {
       ledger.wrong.push(`${answer?.status} for a repeat`);
       return;

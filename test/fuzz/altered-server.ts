@@ -8,7 +8,7 @@ type Answer = { status: number; headers: Headers; body: string };
 /** What stands between a caller and the server does to a call; an answer of `undefined` never comes. */
 export type Alteration = {
   readonly request?: (message: Message) => string;
-  readonly answer?: (answer: Answer, message: Message) => Answer | undefined;
+  readonly answer?: (answer: Answer, message: Message) => Answer | undefined | Promise<Answer | undefined>;
 };
 
 /** A server with a fault: the real one behind it, and an alteration of what goes in or comes out. */
@@ -21,7 +21,7 @@ export async function startAlteredServer(
     // The sandbox's own calls are not what is tested.
     const own = message.path.startsWith("/sandbox/");
     const answer = await forward(upstream, request, message, own ? message.body : alterRequest(message));
-    const altered = own ? answer : alterAnswer(answer, message);
+    const altered = own ? answer : await alterAnswer(answer, message);
     if (altered) send(response, altered);
   });
   server.listen(0, "127.0.0.1");

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { fuzz, levels } from "../../scripts/lib/fuzz/fuzz.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
@@ -133,5 +134,21 @@ describe("requests made from the contract", () => {
 
     expect(failure?.message).toContain("no whole answer within 1000 ms");
     expect(failure?.command).toContain("POST /v1/");
+  });
+
+  test("show a call that takes the server too long, and none that the machine had no time for", async () => {
+    await using altered = await startAlteredServer(server.url, {
+      answer: (answer) => setTimeout(300, answer),
+    });
+    const options = { ...SETTINGS, url: altered.url, runs: 2, levels: ["invalid"], lanes: 1 };
+
+    const slow = await fuzz({ ...options, own: { limitMs: 250, idleBetween: () => 0 } });
+    const excused = await fuzz({
+      ...options,
+      own: { limitMs: 250, idleBetween: (from, to) => to - from - 200 },
+    });
+
+    expect(slow.failure?.message).toMatch(/the server took \d+ ms for it/);
+    expect(excused.failure).toBeUndefined();
   });
 });

@@ -16,6 +16,10 @@ export type PostgresServer = {
   crash(signal: "SIGKILL" | "SIGQUIT"): Promise<void>;
   /** Starts it again after a crash, on the same port; resolves when it has recovered. */
   restart(): Promise<void>;
+  /** Stops all its processes where they are: connections stay open, new ones are taken by the system, nothing answers. */
+  suspend(): void;
+  /** Lets them go on. */
+  resume(): void;
   /** Ends the server and removes its files. */
   stop(): Promise<void>;
 };
@@ -68,7 +72,12 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
       async restart() {
         server = await startAgain(start);
       },
-      stop: () => stop(server, folder),
+      suspend: () => signalAll(server, "SIGSTOP"),
+      resume: () => signalAll(server, "SIGCONT"),
+      async stop() {
+        signalAll(server, "SIGCONT");
+        await stop(server, folder);
+      },
     };
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
@@ -150,6 +159,25 @@ async function untilReady(server: ChildProcess): Promise<void> {
     });
   });
   server.stderr?.removeAllListeners("data").resume();
+}
+
+/** To the server, and then, so that it makes no more of them, to its processes: one for each connection, and its own. */
+function signalAll({ pid }: ChildProcess, signal: "SIGSTOP" | "SIGCONT"): void {
+  if (pid === undefined) return;
+  trySignal(pid, signal);
+  const table = execFileSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" });
+  for (const line of table.split("\n")) {
+    const [child, parent] = line.trim().split(/\s+/).map(Number);
+    if (child !== undefined && parent === pid) trySignal(child, signal);
+  }
+}
+
+function trySignal(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended meanwhile.
+  }
 }
 
 async function stop(server: ChildProcess, folder: string): Promise<void> {

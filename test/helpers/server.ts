@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { cp, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -6,6 +7,7 @@ import { inject, onTestFinished } from "vitest";
 import { readConfig } from "../../server/config.ts";
 import { createLogger } from "../../server/logger.ts";
 import { type RunningServer, type StartOptions, startServer } from "../../server/start.ts";
+import { createTestDatabase, type Engine } from "./databases.ts";
 import { createResolver } from "./resolver.ts";
 import { makeTempDir } from "./temp-dir.ts";
 
@@ -24,6 +26,8 @@ export type TestServerOptions = Partial<Omit<StartOptions, "logger">> & {
   readonly env?: Settings;
   /** A folder that the test removes itself; without one, the server has its own. */
   readonly dataDir?: string;
+  /** What it stores on, in a database of its own; embedded where nothing is said. */
+  readonly engine?: Engine;
 };
 
 /** A server inside the test's process. */
@@ -36,12 +40,13 @@ export type TestServer = RunningServer &
 
 /** Starts the server of a sandbox on a free port; its tables are a copy of those that the test run made once. */
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const { env, dataDir: givenDir, ...startOptions } = options;
-  const { dataDir, remove } = await prepareDataDir(givenDir);
+  const { env, dataDir: givenDir, engine, ...startOptions } = options;
+  const { dataDir, settings, remove } =
+    engine === "postgres" ? await preparePostgres() : await prepareDataDir(givenDir);
   const logLines: string[] = [];
   const logger = createLogger("trace", { write: (line: string) => void logLines.push(line) });
   try {
-    const config = readConfig({ PORT: "0", DATA_DIR: dataDir, ...env });
+    const config = readConfig({ PORT: "0", DATA_DIR: dataDir, ...settings, ...env });
     const webhooks = { resolve: createResolver(), ...startOptions.webhooks };
     const server = await startServer(config, { logger, ...startOptions, webhooks });
     const close = () => server.close().then(remove);
@@ -52,11 +57,21 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   }
 }
 
+async function preparePostgres() {
+  const { options, remove } = await createTestDatabase("postgres");
+  const ENCRYPTION_KEY = randomBytes(32).toString("base64");
+  return {
+    dataDir: options.dataDir,
+    settings: { DATABASE_URL: options.databaseUrl ?? "", ENCRYPTION_KEY },
+    remove,
+  };
+}
+
 async function prepareDataDir(given: string | undefined) {
-  if (given !== undefined) return { dataDir: given, remove: async () => {} };
+  if (given !== undefined) return { dataDir: given, settings: {}, remove: async () => {} };
   const dataDir = await makeTempDir();
   await cp(inject("embeddedTemplateDir"), dataDir, { recursive: true });
-  return { dataDir, remove: () => rm(dataDir, { recursive: true, force: true }) };
+  return { dataDir, settings: {}, remove: () => rm(dataDir, { recursive: true, force: true }) };
 }
 
 /** How a process ended, and all that it printed. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { engines } from "../helpers/databases.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
 import { givenMerchant, givenPayment, type Problem, refundOf } from "./given.ts";
 import { exchange, head } from "./raw-http.ts";
@@ -13,10 +14,10 @@ type Call = {
   body: string;
 };
 
-describe("the checks of a refund call", () => {
+describe.each(engines)("the checks of a refund call on %s", (engine) => {
   let server: TestServer;
   beforeAll(async () => {
-    server = await startTestServer({ env: { RATE_LIMIT: "1" } });
+    server = await startTestServer({ engine, env: { RATE_LIMIT: "1" } });
   });
   afterAll(() => server.close());
 

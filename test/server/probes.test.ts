@@ -1,14 +1,15 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { engines } from "../helpers/databases.ts";
 import { post, startTestServer, type TestServer } from "../helpers/server.ts";
 import { type Problem, refundOf, subscriptionTo } from "./given.ts";
 import { exchange, head } from "./raw-http.ts";
 
-describe("a running server", () => {
+describe.each(engines)("a running server on %s", (engine) => {
   let server: TestServer;
   beforeAll(async () => {
-    server = await startTestServer();
+    server = await startTestServer({ engine });
   });
   afterAll(() => server.close());
 
@@ -82,10 +83,10 @@ describe("a running server", () => {
   });
 });
 
-describe("a server whose database is gone", () => {
+describe.each(engines)("a server whose database is gone on %s", (engine) => {
   let server: TestServer;
   beforeAll(async () => {
-    server = await startTestServer();
+    server = await startTestServer({ engine });
     await server.database.close();
   });
   afterAll(() => server.close());

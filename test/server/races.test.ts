@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { getPayment } from "../../server/storage/payments.ts";
+import { engines } from "../helpers/databases.ts";
 import { type Answer, post, startTestServer, type TestServer } from "../helpers/server.ts";
 import {
   type Duplicate,
@@ -15,9 +16,9 @@ import {
   subscriptionTo,
 } from "./given.ts";
 
-describe("a payment that changes under every decision about it", () => {
+describe.each(engines)("a payment that changes under every decision about it on %s", (engine) => {
   test("is answered 503 in the end, and the requestKey stays free", async () => {
-    await using server = await startTestServer();
+    await using server = await startTestServer({ engine });
     const { db } = server.database;
     const swallow = sql`create function swallow() returns trigger language plpgsql as 'begin return null; end'`;
     await swallow.execute(db);
@@ -36,13 +37,13 @@ describe("a payment that changes under every decision about it", () => {
   });
 });
 
-describe("at the same time", { timeout: 30_000 }, () => {
+describe.each(engines)("at the same time on %s", { timeout: 30_000 }, (engine) => {
   let server: TestServer;
   let merchant: string;
   let token: string;
 
   beforeAll(async () => {
-    server = await startTestServer();
+    server = await startTestServer({ engine });
     ({ merchant, token } = await givenMerchant(server));
   });
   afterAll(() => server.close());

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { engines } from "../helpers/databases.ts";
 import { type Answer, post, startTestServer, type TestServer } from "../helpers/server.ts";
 import { countRows, givenMerchant, givenPayment, givenToken, type Problem, refundOf } from "./given.ts";
 
@@ -7,10 +8,10 @@ const LIMIT = 2;
 const MANY = 30;
 
 /** @decision D27 */
-describe("the rate limit", () => {
+describe.each(engines)("the rate limit on %s", (engine) => {
   let server: TestServer;
   beforeAll(async () => {
-    server = await startTestServer({ env: { RATE_LIMIT: `${LIMIT}` } });
+    server = await startTestServer({ engine, env: { RATE_LIMIT: `${LIMIT}` } });
   });
   afterAll(() => server.close());
 

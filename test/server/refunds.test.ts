@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { engines } from "../helpers/databases.ts";
 import { post, startTestServer, type TestServer } from "../helpers/server.ts";
 import {
   dollars,
@@ -20,12 +21,12 @@ const MESSAGES = {
   AMOUNT_EXCEEDS_REFUNDABLE: "The amount is more than what is left to refund of the original payment.",
 };
 
-describe("POST /v1/refunds", () => {
+describe.each(engines)("POST /v1/refunds on %s", (engine) => {
   let server: TestServer;
   let now = NOW;
 
   beforeAll(async () => {
-    server = await startTestServer({ realNow: () => now });
+    server = await startTestServer({ engine, realNow: () => now });
   });
   afterAll(() => server.close());
 

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { coverOriginal, settleOriginal } from "../../server/storage/payments.ts";
+import { engines } from "../helpers/databases.ts";
 import { type PostOptions, post, startTestServer, type TestServer } from "../helpers/server.ts";
 import {
   type Duplicate,
@@ -13,10 +14,10 @@ import {
   stored,
 } from "./given.ts";
 
-describe("a requestKey", () => {
+describe.each(engines)("a requestKey on %s", (engine) => {
   let server: TestServer;
   beforeAll(async () => {
-    server = await startTestServer();
+    server = await startTestServer({ engine });
   });
   afterAll(() => server.close());
 

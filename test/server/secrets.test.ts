@@ -1,8 +1,9 @@
-import { createHash, randomUUID } from "node:crypto";
+import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { decryptSecret } from "../../server/storage/secrets.ts";
+import { engines } from "../helpers/databases.ts";
 import { dumpDatabase, formsOf } from "../helpers/dump.ts";
 import { post, startTestServer, type TestServer } from "../helpers/server.ts";
 import { givenMerchant, type Subscription, subscriptionTo } from "./given.ts";
@@ -10,14 +11,16 @@ import { givenMerchant, type Subscription, subscriptionTo } from "./given.ts";
 /** No substring of anything else. */
 const SECRET = `whsec_${Buffer.from(`secret of ${randomUUID()}`).toString("base64")}`;
 
-describe("a secret", () => {
+const ENCRYPTION_KEY = randomBytes(32).toString("base64");
+
+describe.each(engines)("a secret on %s", (engine) => {
   let server: TestServer;
   let merchant: string;
   let token: string;
   let subscriptionKey: string;
 
   beforeAll(async () => {
-    server = await startTestServer();
+    server = await startTestServer({ engine, env: engine === "postgres" ? { ENCRYPTION_KEY } : {} });
     ({ merchant, token } = await givenMerchant(server));
     const request = subscriptionTo("http://127.0.0.1:9/webhooks", { secretKey: SECRET });
     const { status, body } = await post<Subscription>(server.url, "/v1/webhook/subscribe", request, {
@@ -36,7 +39,8 @@ describe("a secret", () => {
       .select("secret_ciphertext")
       .where("subscription_key", "=", subscriptionKey)
       .executeTakeFirstOrThrow();
-    const key = Buffer.from(await readFile(join(server.dataDir, "encryption.key"), "utf8"), "base64");
+    const keptKey = () => readFile(join(server.dataDir, "encryption.key"), "utf8");
+    const key = Buffer.from(engine === "postgres" ? ENCRYPTION_KEY : await keptKey(), "base64");
 
     expect(decryptSecret([key], merchant, row.secret_ciphertext)).toBe(SECRET);
     expect(() => decryptSecret([Buffer.alloc(32)], merchant, row.secret_ciphertext)).toThrow(

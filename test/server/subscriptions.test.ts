@@ -1,17 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EVENT_CATEGORIES } from "../../server/domain/events.ts";
+import { engines } from "../helpers/databases.ts";
 import { post, startTestServer, type TestServer } from "../helpers/server.ts";
 import { countRows, givenMerchant, type InvalidRequest, type Subscription, subscriptionTo } from "./given.ts";
 
 const EVENTS = Object.keys(EVENT_CATEGORIES);
 const TARGET = "http://127.0.0.1:9/webhooks";
 
-describe("POST /v1/webhook/subscribe", () => {
+describe.each(engines)("POST /v1/webhook/subscribe on %s", (engine) => {
   let server: TestServer;
 
   beforeAll(async () => {
-    server = await startTestServer();
+    server = await startTestServer({ engine });
   });
   afterAll(() => server.close());
 

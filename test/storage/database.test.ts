@@ -74,6 +74,7 @@ describe("a database on postgres", () => {
   test("works on after the server has ended its idle connections", async () => {
     const { promise: broken, resolve } = Promise.withResolvers<Error>();
     const database = await openDatabase({ ...testDatabase.options, onConnectionError: resolve });
+    await database.ping();
 
     await runStatement(
       inject("postgresUrl"),

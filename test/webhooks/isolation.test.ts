@@ -20,12 +20,12 @@ describe.each(engines)("a dead endpoint on %s", { timeout: 120_000 }, (engine) =
     const [acme, other] = [await givenSubscriber(server), await givenSubscriber(server)];
     const key = await acme.subscribe(`http://127.0.0.1:${dead.port}/`);
     await acme.refund();
-    const { db } = server.database;
+    const { db, background } = server.database;
     await sql`
       insert into deliveries (webhook_id, event_id, merchant, subscription_key, due_at)
       select 'msg_' || gen_random_uuid(), event_id, merchant, ${key}, due_at
       from (select * from deliveries where subscription_key = ${key} limit 1) as one, generate_series(1, ${QUEUED})`.execute(
-      db,
+      background,
     );
     await acme.subscribe(healthy.url);
     await other.subscribe(healthy.url);

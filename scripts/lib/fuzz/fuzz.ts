@@ -22,6 +22,14 @@ export type FuzzOptions = {
   readonly path?: string | undefined;
   /** A call that takes longer has failed. */
   readonly limitMs: number;
+  /** What the server itself may take for a call, as far as `idleBetween` knows of what is none of its doing. */
+  readonly own?: OwnTime | undefined;
+};
+
+/** A time limit in milliseconds, and what of the time between two moments does not count. */
+export type OwnTime = {
+  readonly limitMs: number;
+  idleBetween(fromMs: number, toMs: number): number;
 };
 
 export type Failure = {
@@ -173,13 +181,18 @@ async function send(
   { edits, level, operation, method }: Case,
   message: Buffer,
   wire: Wire,
-  { url, limitMs }: FuzzOptions,
+  { url, limitMs, own }: FuzzOptions,
   tally: Tally,
 ): Promise<Reply[]> {
   const startedAt = performance.now();
   const replies = edits ? await sendAlone(url, message, limitMs) : [await wire.exchange(message, method)];
-  const ms = performance.now() - startedAt;
+  const endedAt = performance.now();
+  const ms = endedAt - startedAt;
   for (const { status } of replies) count(tally, level, operation, status, ms);
+  if (own && ms > own.limitMs) {
+    const ownMs = ms - own.idleBetween(startedAt, endedAt);
+    if (ownMs > own.limitMs) throw new Error(`the server took ${Math.round(ownMs)} ms for it`);
+  }
   return replies;
 }
 

@@ -28,10 +28,13 @@ export function count(
   tally.slowest = `${level} ${operation ?? "stray"} ${status}`;
 }
 
-/** One line for each level: how often each status was answered. */
+/** One line for each level, and one for all together: how often each status was answered. */
 export function toTable({ statuses }: Tally): string {
-  return [...statuses]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
+  const all = new Map<number, number>();
+  for (const counts of statuses.values()) {
+    for (const [status, times] of counts) all.set(status, (all.get(status) ?? 0) + times);
+  }
+  return [...[...statuses].sort(([a], [b]) => (a < b ? -1 : 1)), ["all", all] as const]
     .map(([level, counts]) => {
       const cells = [...counts].sort(([a], [b]) => a - b).map(([status, times]) => `${status}: ${times}`);
       return `  ${level.padEnd(8)} ${cells.join("  ")}`;

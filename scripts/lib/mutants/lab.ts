@@ -53,6 +53,7 @@ export async function openLab(dataDir: string): Promise<Lab> {
     runDue: async () => {},
     isDraining: () => false,
     bodyTimeoutMs: 10_000,
+    callLimitMs: 60_000,
   };
 
   let listener: RequestListener = () => {};

@@ -1,0 +1,145 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { setTimeout } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { spawnServer } from "../helpers/server.ts";
+import { givenProduction } from "../production/given.ts";
+import { givenPayment } from "../server/given.ts";
+import { head, openConnection } from "../server/raw-http.ts";
+import { createRandom, record, roundsOf, tell } from "./figures.ts";
+import { givenBusiness, givenStore } from "./given.ts";
+import { callUntil, createLedger, type Ledger } from "./load.ts";
+import { type Losses, reckon, repeatUnknown } from "./reckon.ts";
+
+const LOAD_MS = 800;
+/** A stop waits so long for callers who do not go on; less would mean that nobody has stalled. */
+const STALL_MS = 6_500;
+const EXIT_LIMIT_MS = 10_000;
+/** Of an answer of many kilobytes: more than the buffers on its way hold. */
+const UNREAD_ANSWERS = 300;
+
+type Business = AsyncDisposable & {
+  start(): ReturnType<typeof spawnServer>;
+  ledger: Ledger;
+  reckon(server: { url: string }): Promise<Losses>;
+};
+
+async function givenSandbox(): Promise<Business> {
+  const store = await givenStore("embedded");
+  const server = await store.start();
+  const { ledger, receiver } = await givenBusiness(server);
+  server.kill("SIGTERM");
+  await server.exit;
+  return {
+    start: store.start,
+    ledger,
+    reckon: (again) => reckon(again, ledger, receiver),
+    async [Symbol.asyncDispose]() {
+      await receiver[Symbol.asyncDispose]();
+      await store[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function givenProductive(): Promise<Business> {
+  const production = await givenProduction();
+  const database = await production.database.open();
+  const paymentId = await givenPayment({ database }, { merchant: "merchant", amountCents: 9_999_999_00 });
+  const exp = Math.floor(Date.now() / 1000) + 3_600;
+  const ledger = createLedger(paymentId, await production.issuer.token({ exp }));
+  return {
+    start: () =>
+      spawnServer({ dataDir: "unused", env: { ...production.env }, ready: /"msg":"listening".*\n/ }),
+    ledger,
+    async reckon() {
+      const query = database.db.selectFrom("payments").select(["payment_id", "request_key"]);
+      const stored = await query.where("original_payment_id", "=", paymentId).execute();
+      const idOf = new Map(stored.map((row) => [row.request_key, row.payment_id]));
+      const { acknowledged } = ledger;
+      const isThere = ([key, refund]: [string, { paymentId: string }]) => idOf.get(key) === refund.paymentId;
+      return {
+        lost: [...acknowledged].filter((entry) => !isThere(entry)).map(([key]) => key),
+        doubled: stored.flatMap((row) => (acknowledged.has(row.request_key ?? "") ? [] : [row.payment_id])),
+      };
+    },
+    [Symbol.asyncDispose]: production.end,
+  };
+}
+
+/** Callers who have begun something, and neither go on nor go away. Resolves when the server has heard of each. */
+async function stall(url: string, token: string): Promise<Disposable> {
+  const [inHead, inBody] = [await openConnection(url), await openConnection(url)];
+  inHead.send("POST /v1/refunds HTTP/1.1\r\nHost: localhost\r\n");
+  const Authorization = `Bearer ${token}`;
+  inBody.send(head("/v1/refunds", { Authorization, "Content-Length": 100, Expect: "100-continue" }));
+  expect(await inBody.answer()).toMatchObject({ status: 100 });
+  inBody.send('{"paymentId":');
+
+  const { hostname, port } = new URL(url);
+  const reader = connect(Number(port), hostname);
+  await once(reader, "connect");
+  reader.on("error", () => {}).write(head("GET /openapi.json").repeat(UNREAD_ANSWERS));
+  // Nobody reads: the socket's own buffer fills, and then those of the system on both sides.
+  await once(reader, "readable");
+  return {
+    [Symbol.dispose]() {
+      for (const connection of [inHead, inBody]) connection[Symbol.dispose]();
+      reader.destroy();
+    },
+  };
+}
+
+test.each([
+  ["sandbox", givenSandbox],
+  ["production", givenProductive],
+])(
+  "SIGTERM under load in %s mode, with callers who have stalled: what was accepted is answered, and it exits 0 in time",
+  async (mode, given) => {
+    const rounds = roundsOf(0.06);
+    const random = createRandom(`stalled ${mode}`);
+    await using business = await given();
+    const { ledger } = business;
+    let unanswered = 0;
+    let slowestMs = 0;
+
+    for (let round = 1; round <= rounds; round += 1) {
+      const server = await business.start();
+      let stopped = false;
+      const load = callUntil(server.url, ledger, { stopped: () => stopped });
+      using _ = await stall(server.url, ledger.token);
+      await setTimeout(random() * LOAD_MS);
+      const stoppedAtMs = performance.now();
+      server.kill("SIGTERM");
+      expect(await server.exit).toMatchObject({ code: 0, signal: null });
+      slowestMs = Math.max(slowestMs, performance.now() - stoppedAtMs);
+      stopped = true;
+      await load;
+
+      const again = await business.start();
+      unanswered += await repeatUnknown(again, ledger);
+      again.kill("SIGTERM");
+      await again.exit;
+      tell(`SIGTERM, stalled callers, ${mode}`, round, rounds, { acknowledged: ledger.acknowledged.size });
+    }
+
+    await using last = await business.start();
+    const { lost, doubled } = await business.reckon(last);
+    record(`SIGTERM, stalled callers, ${mode}`, {
+      rounds,
+      acknowledged: ledger.acknowledged.size,
+      "done and not answered": unanswered,
+      lost: lost.length,
+      doubled: doubled.length,
+      "ms at most to exit": Math.round(slowestMs),
+    });
+    expect({ lost, doubled, unanswered, wrong: ledger.wrong }).toEqual({
+      lost: [],
+      doubled: [],
+      unanswered: 0,
+      wrong: [],
+    });
+    expect(ledger.acknowledged.size).toBeGreaterThan(rounds);
+    expect(slowestMs).toBeGreaterThan(STALL_MS);
+    expect(slowestMs).toBeLessThan(EXIT_LIMIT_MS);
+  },
+);
