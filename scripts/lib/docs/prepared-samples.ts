@@ -19,7 +19,7 @@ export function preparedCurl({ base, token, before, method, path }: PreparedCall
       `-H 'Authorization: Bearer ${token}'`,
       ...(step.body === undefined ? [] : ["-H 'Content-Type: application/json'"]),
       "-H 'Accept: application/json'",
-      ...(step.body === undefined ? [] : [`-d '${JSON.stringify(step.body)}'`]),
+      ...(step.body === undefined ? [] : [`-d '${JSON.stringify(step.body, null, 2)}'`]),
     ].join(" \\\n  ");
   const steps = before.map((step) => {
     if (!step.take) return `curl -s -o /dev/null ${call(step)}`;
