@@ -66,6 +66,17 @@ describe("the plain text of the site", () => {
     expect(count).toBeGreaterThan(500);
   });
 
+  test("has fences around all code: the page shows code that is only indented as prose", () => {
+    const indented = [...texts].flatMap(([name, text]) =>
+      [...text.replaceAll(/^```[\s\S]*?^```$/gm, "").matchAll(/\n\n {4}\S.*/g)].map(
+        ([line]) => `${name}: ${line}`,
+      ),
+    );
+
+    expect(indented).toEqual([]);
+    expect(textOf("going-live.md")).toMatch(/^```text\nnpm run admin -- payments payments\.jsonl\n.*\n```$/m);
+  });
+
   test("has nothing in it that is meant for the page", () => {
     for (const [name, text] of texts) {
       if (name.endsWith(".svg")) continue;
