@@ -10,7 +10,7 @@ import { readSite } from "./lib/docs/rendering.ts";
 import { type Review, renderReview } from "./lib/docs/review.ts";
 import { replaceFile } from "./lib/files.ts";
 import { ROOT, secondsSince } from "./lib/redocly.ts";
-import { runStep } from "./lib/steps.ts";
+import { runStep, type StepResult } from "./lib/steps.ts";
 import { traceRequirements } from "./lib/traceability/traceability.ts";
 
 /*
@@ -26,6 +26,8 @@ const { values: options } = parseArgs({
     contract: { type: "string", default: join(ROOT, "openapi/generated/openapi.yaml") },
   },
 });
+
+const LINT = ["lint", "refunds", "sandbox", "scenarios"];
 
 const start = performance.now();
 const review = await collectReview();
@@ -46,13 +48,14 @@ async function collectReview(): Promise<Review> {
     [base, revision].map(async (file) => parse(await readFile(file, "utf8"))),
   );
   const [diff, lint, score, { page: proof, faults }] = await Promise.all([
-    diffContracts(base, revision),
-    runStep({ name: "lint", command: "redocly", args: ["lint", "refunds", "sandbox", "scenarios"] }),
-    readScore(),
-    traceRequirements(ROOT, after),
+    told("the semantic diff", diffContracts(base, revision)),
+    told("lint", runStep({ name: "lint", command: "redocly", args: LINT })),
+    told("the score", readScore()),
+    told("the proof of each clause", traceRequirements(ROOT, after)),
   ]);
   // Alone, because it uses both cores.
-  const mutation = options.sample === "0" ? undefined : await runMutation(options.sample);
+  const mutation =
+    options.sample === "0" ? undefined : await told("mutants", runMutation(options.sample), true);
   const summary = proof
     .split("\n")
     .filter((line) => line.startsWith("**"))
@@ -67,9 +70,30 @@ async function collectReview(): Promise<Review> {
   };
 }
 
-async function runMutation(sample: string) {
-  const args = ["scripts/mutate.ts", "--sample", sample];
-  return { ...(await runStep({ name: "mutants", command: "node", args })), sample };
+/** In this process, so that a reader at a terminal sees how far it is. */
+async function runMutation(sample: string): Promise<StepResult & { sample: string }> {
+  const { mutate } = await import("./lib/mutants/command.ts");
+  const begun = performance.now();
+  let output = "";
+  const write = (text: string) => {
+    if (text.startsWith("\r")) process.stdout.write(text);
+    else output += text;
+  };
+  const passed = await mutate(["--sample", sample], { write, isTTY: process.stdout.isTTY })
+    .then((code) => code === 0)
+    .catch((error: unknown) => {
+      output += error instanceof Error ? error.message : String(error);
+      return false;
+    });
+  return { name: "mutants", passed, seconds: (performance.now() - begun) / 1000, output, sample };
+}
+
+/** Waits for a part of the review, and tells when it is there; of a long one also when it begins. */
+async function told<Part>(name: string, part: Promise<Part>, long = false): Promise<Part> {
+  if (long) console.log(`review: ${name} take most of the time …`);
+  const result = await part;
+  console.log(`review: ${name}, after ${secondsSince(start)}`);
+  return result;
 }
 
 async function readScore(): Promise<number> {

@@ -19,6 +19,22 @@ function linksOf(text: string): string[] {
   return [...prose.matchAll(/\]\(([^()\s]+)\)/g)].map(([, address = ""]) => address);
 }
 
+/** Each header of each answer, read without the code of the site. */
+function headersOf(document: unknown, path: string, method: string): [status: string, header: string][] {
+  type Response = { $ref?: string; headers?: object };
+  type Contract = {
+    paths: Record<string, Record<string, { responses: Record<string, Response> }>>;
+    components: { responses: Record<string, Response> };
+  };
+  const { paths, components } = document as Contract;
+  return Object.entries(paths[path]?.[method.toLowerCase()]?.responses ?? {}).flatMap(
+    ([status, response]) => {
+      const { headers = {} } = components.responses[response.$ref?.split("/").at(-1) ?? ""] ?? response;
+      return Object.keys(headers).map((name): [string, string] => [status, name]);
+    },
+  );
+}
+
 describe("the plain text of the site", () => {
   test("has every page, under its title, and lists them", () => {
     const titles = site.pages.map(({ slug }) => textOf(`${slug}.md`).split("\n")[0]);
@@ -50,6 +66,17 @@ describe("the plain text of the site", () => {
     expect(count).toBeGreaterThan(500);
   });
 
+  test("has fences around all code: the page shows code that is only indented as prose", () => {
+    const indented = [...texts].flatMap(([name, text]) =>
+      [...text.replaceAll(/^```[\s\S]*?^```$/gm, "").matchAll(/\n\n {4}\S.*/g)].map(
+        ([line]) => `${name}: ${line}`,
+      ),
+    );
+
+    expect(indented).toEqual([]);
+    expect(textOf("going-live.md")).toMatch(/^```text\nnpm run admin -- payments payments\.jsonl\n.*\n```$/m);
+  });
+
   test("has nothing in it that is meant for the page", () => {
     for (const [name, text] of texts) {
       if (name.endsWith(".svg")) continue;
@@ -57,16 +84,21 @@ describe("the plain text of the site", () => {
     }
   });
 
-  test("tells in the reference of every operation, field, status and example of a call", () => {
+  test("tells in the reference of every operation, field, status, header and example", () => {
     const reference = textOf("reference.md");
-    for (const { operations } of [readContract("openapi"), readContract("sandbox")]) {
-      for (const { id, path, method, statuses, requests } of operations) {
+    for (const { document, operations } of [readContract("openapi"), readContract("sandbox")]) {
+      for (const { id, path, method, statuses, requests, responses } of operations) {
         const [, part = ""] = reference.split(`### ${site.findOperation(id).summary}\n\n`);
         expect(part).toMatch(new RegExp(`^\`${method} ${path.replaceAll(/[{}]/g, "\\$&")}\``));
         const own = part.split("\n### ")[0] ?? "";
         for (const status of statuses) expect(own).toContain(`| ${status} | `);
-        const [first] = requests;
-        if (first) expect(own).toContain(JSON.stringify(first.value, null, 2));
+        for (const [status, name] of headersOf(document, path, method))
+          expect(own).toMatch(
+            new RegExp(`^\\| \`${name}\` \\| [^|]*\\b${status}\\b[^|]* \\| (always|sometimes) \\| `, "m"),
+          );
+        for (const { value } of requests) expect(own).toContain(JSON.stringify(value, null, 2));
+        for (const { status, value } of responses)
+          expect(status < 300 ? own : reference).toContain(JSON.stringify(value, null, 2));
       }
     }
     for (const field of [

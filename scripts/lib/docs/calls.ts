@@ -1,4 +1,5 @@
 import { follow, type Json } from "./json.ts";
+import { PAYMENTS, PREPARATIONS } from "./preparations.ts";
 import type { Call } from "./samples.ts";
 
 type Parameter = {
@@ -8,7 +9,7 @@ type Parameter = {
   readonly example?: unknown;
 };
 
-/** A call of each operation of a contract, with the values of its first examples. */
+/** A call of each operation of a contract, with the values of its first examples, that succeeds on a fresh sandbox. */
 export function callsOf(document: Json): (Call & { readonly path: string })[] {
   const { url: base } = (document.servers as { url: string }[])[0] ?? { url: "" };
   return Object.entries(document.paths as Record<string, Json>).flatMap(([path, item]) => {
@@ -24,8 +25,20 @@ export function callsOf(document: Json): (Call & { readonly path: string })[] {
         requestBody?: Json;
       };
       const known = [...shared, ...parameters].map((part) => follow(document, part) as unknown as Parameter);
-      const url = base + path.replaceAll(/\{(\w+)\}/g, (_, name: string) => exampleOf(known, name));
-      return { operationId, method: method.toUpperCase(), path, url, body: bodyOf(document, requestBody) };
+      const before = PREPARATIONS[operationId];
+      const taken = before?.map(({ take }) => take?.name);
+      const filled = path.replaceAll(/\{(\w+)\}/g, (whole, name: string) => {
+        if (taken?.includes(name)) return whole;
+        return (name === "paymentId" && PAYMENTS[operationId]) || exampleOf(known, name);
+      });
+      return {
+        operationId,
+        method: method.toUpperCase(),
+        path,
+        url: base + filled,
+        body: bodyOf(document, requestBody),
+        ...(before && { before }),
+      };
     });
   });
 }

@@ -91,6 +91,16 @@ export function picturesIn(markdown: string): string[] {
   return addresses;
 }
 
+/** Gives fences to code that is only indented: Redoc shows that as a paragraph. */
+export function fenceIndented(markdown: string): string {
+  return mapText(markdown, (text) =>
+    text.replace(/(?<=\n\n)(?: {4}.*\n?)+/g, (block) => {
+      const code = block.replaceAll(/^ {4}/gm, "").trimEnd();
+      return `\`\`\`text\n${code}\n\`\`\`\n`;
+    }),
+  );
+}
+
 /** Leaves of each block of code's first line only the language: the rest says to tests how it runs. */
 export function plainFences(markdown: string): string {
   return markdown.replace(/^(```\w+) .*$/gm, "$1");

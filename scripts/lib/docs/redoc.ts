@@ -48,7 +48,7 @@ function finishPage(html: string): string {
       "The page would report to Redocly from its readers' browsers: disableTelemetry is not on.",
     );
   }
-  return linkWithinPage(embedLogos(html));
+  return linkWithinPage(reachSearchByTab(embedLogos(html)));
 }
 
 const LOGO_ADDRESS = /https:\/\/cdn\.redoc\.ly\/redoc\/logo-mini(-full)?\.svg/g;
@@ -67,6 +67,20 @@ function drawLogo(text: string, width: number): string {
   const font = "font-family='sans-serif' font-size='11' font-weight='600' fill='#3a7bff'";
   const svg = `<svg xmlns='http://www.w3.org/2000/svg' width='${width}' height='14'><text y='11' ${font}>${text}</text></svg>`;
   return `data:image/svg+xml;base64,${Buffer.from(svg).toString("base64")}`;
+}
+
+const PRERENDERED_SEARCH = 'data-testid="search-trigger"';
+const RENDERED_SEARCH = '"data-testid":`search-trigger`';
+
+/** Redoc's search opens by a click on what is no button, and by Ctrl+K, which a reader by keyboard would have to know. */
+function reachSearchByTab(html: string): string {
+  const counts = [PRERENDERED_SEARCH, RENDERED_SEARCH].map((text) => html.split(text).length - 1);
+  if (counts.some((count) => count !== 1))
+    throw new Error(`The page has its search ${counts} times, not 1,1.`);
+  const press = "e=>{(e.key===`Enter`||e.key===` `)&&(e.preventDefault(),e.currentTarget.click())}";
+  return html
+    .replace(PRERENDERED_SEARCH, `${PRERENDERED_SEARCH} role="button" tabindex="0"`)
+    .replace(RENDERED_SEARCH, `${RENDERED_SEARCH},role:\`button\`,tabIndex:0,onKeyDown:${press}`);
 }
 
 /**

@@ -1,9 +1,10 @@
+import { answerHeadersOf } from "./answer-headers.ts";
 import type { Source } from "./badges.ts";
 import { callsOf } from "./calls.ts";
 import { entriesOf, follow, type Json } from "./json.ts";
 import type { Rendering, Site } from "./rendering.ts";
 import { samplesOf } from "./samples.ts";
-import { rowsOf } from "./schema-rows.ts";
+import { describeType, rowsOf } from "./schema-rows.ts";
 
 const LANGUAGES: Readonly<Record<string, string>> = {
   Shell: "sh",
@@ -43,18 +44,13 @@ function createWriter({ badges }: Rendering) {
       ({ path, presence, type, description, sources }) =>
         `| \`${path}\` | ${presence} | ${type} | ${description} ${sources.length > 0 ? badges(sources) : ""} |`,
     );
-    return rows.length > 0 ? [["| field | | type | meaning |", "|---|---|---|---|", ...rows].join("\n")] : [];
+    return table(["field", "", "type", "meaning"], rows);
   };
 
   const body = (document: Json, holder: Json): string[] => {
     const [media] = entriesOf(holder.content);
     if (!media) return [];
-    const examples = entriesOf(media[1].examples).map(([, example]) => follow(document, example));
-    const [first] = examples;
-    return [
-      ...fields(document, media[1].schema),
-      ...(first ? [`${first.summary}:`, fence("json", JSON.stringify(first.value, null, 2))] : []),
-    ];
+    return [...fields(document, media[1].schema), ...examples(document, media[1])];
   };
 
   const responses = (document: Json, operation: Json): string[] => {
@@ -68,12 +64,28 @@ function createWriter({ badges }: Rendering) {
         .trim();
       return `| ${status} | ${text} ${badges((response["x-source"] ?? []) as readonly Source[])} |`;
     });
-    const success = all.filter(({ status }) => status.startsWith("2"));
+    const successes = all.filter(({ status, response }) => status.startsWith("2") && response.content);
     return [
       "#### Answers",
-      ["| status | meaning |", "|---|---|", ...rows].join("\n"),
-      ...success.flatMap(({ response }) => body(document, response)),
+      ...table(["status", "meaning"], rows),
+      ...headers(document, operation),
+
+      ...successes.flatMap(({ status, response }) => [
+        `The body of a ${status}:`,
+        ...body(document, response),
+      ]),
     ];
+  };
+
+  const headers = (document: Json, operation: Json): string[] => {
+    const rows = answerHeadersOf(document, operation).map(
+      ({ name, statuses, presence, type, description, example, sources }) => {
+        const known = example === undefined || description.includes(String(example));
+        const such = known ? "" : ` Such as \`${example}\`.`;
+        return `| \`${name}\` | ${statuses.join(", ")} | ${presence} | ${type} | ${description}${such} ${badges(sources)} |`;
+      },
+    );
+    return table(["header", "of", "", "type", "meaning"], rows);
   };
 
   const parameters = (document: Json, ...lists: unknown[]): string[] => {
@@ -81,11 +93,11 @@ function createWriter({ badges }: Rendering) {
       .flatMap((list) => (list ?? []) as unknown[])
       .map((part) => {
         const parameter = follow(document, part);
-        return `| \`${parameter.name}\` | ${parameter.in} | ${parameter.required ? "required" : "optional"} | ${sourced(parameter).replaceAll(/\s+/g, " ")} |`;
+        const presence = parameter.required ? "required" : "optional";
+        const type = describeType(document, follow(document, parameter.schema));
+        return `| \`${parameter.name}\` | ${parameter.in} | ${presence} | ${type} | ${sourced(parameter).replaceAll(/\s+/g, " ")} |`;
       });
-    return rows.length > 0
-      ? [["| parameter | in | | meaning |", "|---|---|---|---|", ...rows].join("\n")]
-      : [];
+    return table(["parameter", "in", "", "type", "meaning"], rows);
   };
 
   const operation = (document: Json, address: string, item: Json, part: Json): string[] => {
@@ -126,32 +138,49 @@ function createWriter({ badges }: Rendering) {
     ]);
   };
 
-  /** The schemas of all problems, each once: most operations share them. */
+  /** The bodies of all problems, each once: most operations share them. */
   const problems = (documents: readonly Json[]): string[] => {
-    const known = new Map(
-      documents.flatMap((document) => problemSchemas(document).map((one) => [one.name, one])),
-    );
-    return [...known.values()].flatMap(({ document, name, schema }) => [
+    const known = new Map<string, { document: Json; schema: unknown; shown: Set<string> }>();
+    for (const { document, name, media } of documents.flatMap(problemBodies)) {
+      const entry = known.get(name) ?? { document, schema: media.schema, shown: new Set() };
+      known.set(name, entry);
+      for (const text of examples(document, media)) entry.shown.add(text);
+    }
+    return [...known].flatMap(([name, { document, schema, shown }]) => [
       `### ${name}`,
       sourced(follow(document, schema)),
       ...fields(document, schema),
+      ...shown,
     ]);
   };
   return { contract, problems };
 }
 
-function problemSchemas(document: Json) {
+function problemBodies(document: Json) {
   const { responses } = document.components as { responses: Json };
   return entriesOf(responses).flatMap(([, response]) => {
-    const schema = (response.content as Json | undefined)?.["application/problem+json"] as Json | undefined;
-    const reference = (schema?.schema as Json | undefined)?.$ref;
-    if (typeof reference !== "string") return [];
-    return [{ document, name: reference.split("/").at(-1) ?? "", schema: schema?.schema }];
+    const media = (response.content as Json | undefined)?.["application/problem+json"] as Json | undefined;
+    const reference = (media?.schema as Json | undefined)?.$ref;
+    if (!media || typeof reference !== "string") return [];
+    return [{ document, name: reference.split("/").at(-1) ?? "", media }];
   });
 }
 
 function operationsIn(item: Json): [string, Json][] {
   return entriesOf(item).filter(([, part]) => part.operationId !== undefined);
+}
+
+/** Every example of a body, under what it shows. */
+function examples(document: Json, media: Json): string[] {
+  return entriesOf(media.examples)
+    .map(([, example]) => follow(document, example))
+    .map(({ summary, value }) => `${summary}:\n\n${fence("json", JSON.stringify(value, null, 2))}`);
+}
+
+/** A table of finished rows; none where it would be empty. */
+function table(heads: readonly string[], rows: readonly string[]): string[] {
+  if (rows.length === 0) return [];
+  return [[`| ${heads.join(" | ")} |`, `|${"---|".repeat(heads.length)}`, ...rows].join("\n")];
 }
 
 function fence(language: string, text: string): string {

@@ -3,7 +3,15 @@ import { join, posix } from "node:path";
 import { type Contract, readContract } from "../contract.ts";
 import { ROOT } from "../redocly.ts";
 import type { Source } from "./badges.ts";
-import { type Heading, mapHeadings, mapLinks, plainFences, toAnchor, withoutComments } from "./markdown.ts";
+import {
+  fenceIndented,
+  type Heading,
+  mapHeadings,
+  mapLinks,
+  plainFences,
+  toAnchor,
+  withoutComments,
+} from "./markdown.ts";
 import { createFindOperation, type DocumentedOperation, type FindOperation } from "./operations.ts";
 import { findTarget, type Page, type PlacedHeading, readPages } from "./pages.ts";
 import { type Release, readReleases } from "./releases.ts";
@@ -114,7 +122,7 @@ export function renderBody(site: Site, page: Page, body: string, rendering: Rend
     if (own?.text !== heading.text) throw new Error(`${page.file} has its headings in another order.`);
     return rendering.heading(page, own);
   });
-  return renderLinks(site, page.file, plainFences(withoutComments(placed)), rendering);
+  return renderLinks(site, page.file, plainFences(fenceIndented(withoutComments(placed))), rendering);
 }
 
 /** Turns the links between files of the repository into links within the site; what is not on the site is only named. */

@@ -1,10 +1,16 @@
+import { toJavaScript, toPython } from "./literals.ts";
+import type { Step } from "./preparations.ts";
+import { preparedCurl, preparedFetch, preparedPython } from "./prepared-samples.ts";
+
 /** A call to show: one operation with the values of one example. */
 export type Call = {
   readonly operationId: string;
   readonly method: string;
-  /** With its parameters filled in. */
+  /** With its parameters filled in, but for those that the steps before it take. */
   readonly url: string;
   readonly body: unknown;
+  /** Calls that make what this one is about. */
+  readonly before?: readonly Step[];
 };
 
 /** A sample as Redoc takes it (`x-codeSamples`). */
@@ -26,11 +32,21 @@ export const SAMPLE_LANGUAGES = [
 type Label = (typeof SAMPLE_LANGUAGES)[number]["label"];
 
 const WRITE: Readonly<Record<Label, (call: Call) => string>> = {
-  curl: curlSample,
+  curl: prepared(preparedCurl, curlSample),
   "Our client": clientSample,
-  fetch: fetchSample,
-  Python: pythonSample,
+  fetch: prepared(preparedFetch, fetchSample),
+  Python: prepared(preparedPython, pythonSample),
 };
+
+/** The first form for a call that others have to come before, the second for one that stands by itself. */
+function prepared(withSteps: typeof preparedCurl, alone: (call: Call) => string): (call: Call) => string {
+  return (call) => {
+    const { method, url, before } = call;
+    if (!before) return alone(call);
+    const { origin } = new URL(url);
+    return withSteps({ base: origin, token: TOKEN, before, method, path: url.slice(origin.length) });
+  };
+}
 
 /** The same call in every language, each whole and runnable as it stands against a sandbox. */
 export function samplesOf(call: Call): Sample[] {
@@ -108,19 +124,6 @@ try:
         print(response.status, response.read().decode())
 except HTTPError as problem:
     print(problem.code, problem.read().decode())`;
-}
-
-function toJavaScript(value: unknown): string {
-  return JSON.stringify(value, null, 2).replaceAll(/^(\s*)"(\w+)":/gm, "$1$2:");
-}
-
-function toPython(value: unknown): string {
-  const words: Readonly<Record<string, string>> = { true: "True", false: "False", null: "None" };
-  const text = JSON.stringify(value, null, 4);
-  return text.replaceAll(
-    /("(?:[^"\\]|\\.)*")|\b(?:true|false|null)\b/g,
-    (found, quoted) => quoted ?? words[found],
-  );
 }
 
 function indent(text: string, spaces: number): string {

@@ -5,7 +5,7 @@ import { entriesOf, follow, type Json } from "./json.ts";
 export type Row = {
   /** From the top, such as `amount.value`. */
   readonly path: string;
-  readonly presence: "required" | "optional";
+  readonly presence: "required" | "optional" | "optional, deprecated";
   readonly type: string;
   readonly description: string;
   readonly sources: readonly Source[];
@@ -20,7 +20,7 @@ export function rowsOf(document: Json, schema: unknown, prefix = "", branch = ""
     const path = `${prefix}${name}${branch}`;
     const row: Row = {
       path,
-      presence: required.includes(name) ? "required" : "optional",
+      presence: presenceOf(required.includes(name), resolved),
       type: describeType(document, resolved),
       description: sentenceOf(resolved, property),
       sources: (resolved["x-source"] ?? []) as readonly Source[],
@@ -38,6 +38,11 @@ export function rowsOf(document: Json, schema: unknown, prefix = "", branch = ""
   return [...own, ...alternatives];
 }
 
+function presenceOf(required: boolean, { deprecated }: Json): Row["presence"] {
+  if (required) return "required";
+  return deprecated ? "optional, deprecated" : "optional";
+}
+
 function sentenceOf(resolved: Json, property: Json): string {
   const text = String(property.description ?? resolved.description ?? "");
   // A table in a cell is no table; what it lists stands on the page of problems.
@@ -49,7 +54,8 @@ function sentenceOf(resolved: Json, property: Json): string {
     .trim();
 }
 
-function describeType(document: Json, schema: Json): string {
+/** What a value of a schema may be, in words. */
+export function describeType(document: Json, schema: Json): string {
   if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``;
   const values = (schema.enum ?? schema["x-extensible-enum"]) as readonly unknown[] | undefined;
   if (values) {

@@ -21,6 +21,9 @@ export type Group = {
 
 const guide = (slug: string, about: string): PageSource => ({ slug, file: `docs/guides/${slug}.md`, about });
 
+/** A guide with headings of a third level. */
+const longGuide = (slug: string, about: string): PageSource => ({ ...guide(slug, about), chapters: true });
+
 /**
  * The whole site, in the order of its menu. A guide in docs/guides that is missing here fails the build: nothing that is
  * written stays unread.
@@ -38,15 +41,16 @@ export const GROUPS: readonly Group[] = [
         slug: "client",
         file: "client/README.md",
         title: "Our client",
+        chapters: true,
         about: "The typed client for JavaScript and TypeScript",
       },
-      guide("generate-your-own-client", "What other generators make of the contract, tried"),
+      longGuide("generate-your-own-client", "What other generators make of the contract, tried"),
       guide("clients-compared", "Our client beside those of other services"),
       guide("contract-tests-with-prism", "A mock and a proxy of the contract in your CI, ready to copy"),
       guide("going-live", "From the sandbox to production, step by step"),
       guide("replicas", "Several servers on one PostgreSQL, behind a balancer"),
-      guide("runbook", "Running the service: what to watch, and what to do when"),
-      guide("security", "What protects the service, risk by risk, and the tests that show it"),
+      longGuide("runbook", "Running the service: what to watch, and what to do when"),
+      longGuide("security", "What protects the service, risk by risk, and the tests that show it"),
       guide("versioning", "What may change under /v1, and how you notice"),
     ],
   },

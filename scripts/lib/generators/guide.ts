@@ -74,9 +74,9 @@ function toCommands(findings: readonly Finding[]): string {
   return findings
     .map(({ tool, packages }) => {
       const notes = tool.notes.map(({ text }) => text).join(" ");
-      const program = `[program](../../test/generators/${tool.name}.ts)`;
+      const program = `[\`test/generators/${tool.name}.ts\`](../../test/generators/${tool.name}.ts)`;
       const configuration = tool.configuration
-        ? `, [\`${tool.configuration}\`](../../test/generators/${tool.configuration})`
+        ? ` and [\`${tool.configuration}\`](../../test/generators/${tool.configuration})`
         : "";
       return `### ${tool.packageName}\n\n${notes}\n\n\`\`\`sh\nnpm install ${packages.join(" ")}\n${tool.command}\n\`\`\`\n\nIn use: ${program}${configuration}.`;
     })
