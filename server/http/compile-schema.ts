@@ -17,6 +17,8 @@ export function createCompiler(document: ContractDocument, options: Options = {}
     strictTypes: false,
     strictRequired: false,
     allErrors: true,
+    // It takes a third of the time to compile, and makes no check faster: V8 leaves out what is not used by itself.
+    code: { optimize: false },
     ...options,
   });
   addFormats.default(ajv);

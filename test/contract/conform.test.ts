@@ -38,7 +38,8 @@ describe("npm run conform", () => {
   beforeAll(async () => {
     // A limit that the run meets, so that it has to wait its turn.
     server = await startTestServer({ env: { RATE_LIMIT: "100" } });
-    options = { ...(await allOptions(server.url)), burst: 5_000, sample: 1 };
+    // Twice what a delivery takes that the queue was not told of, and finds by itself.
+    options = { ...(await allOptions(server.url)), burst: 5_000, sample: 1, timeoutMs: 10_000 };
     folder = await makeTempDir();
   });
   afterAll(async () => {

@@ -1,12 +1,12 @@
-import { cp, rm } from "node:fs/promises";
-import { describe, expect, inject, onTestFinished, test } from "vitest";
+import { rm } from "node:fs/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { readContract } from "../../scripts/lib/contract.ts";
 import { mutate } from "../../scripts/lib/mutants/command.ts";
 import { openLab } from "../../scripts/lib/mutants/lab.ts";
 import { runMutants } from "../../scripts/lib/mutants/run.ts";
 import { messageTables } from "../../scripts/lib/table/check.ts";
 import { requestTable } from "../../scripts/lib/table/table.ts";
-import { makeTempDir } from "../helpers/temp-dir.ts";
+import { makeDataDir } from "../helpers/data-dir.ts";
 
 /** More than there are mutants of any kind: one is made of each. */
 const ONE_OF_EACH_KIND = "1000";
@@ -16,9 +16,8 @@ const PATIENCE_MS = 120_000;
 
 /** A store with tables and no data, for one use. */
 async function givenDataDir(): Promise<string> {
-  const dataDir = await makeTempDir();
+  const dataDir = await makeDataDir();
   onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
-  await cp(inject("embeddedTemplateDir"), dataDir, { recursive: true });
   return dataDir;
 }
 

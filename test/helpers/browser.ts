@@ -1,9 +1,10 @@
 import { execFile } from "node:child_process";
-import { rmSync } from "node:fs";
-import { access, constants, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { existsSync, rmSync } from "node:fs";
+import { access, constants, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { type Browser, chromium } from "playwright-core";
+import { inject } from "vitest";
 import { makeTempDir } from "./temp-dir.ts";
 
 export interface TestBrowser extends AsyncDisposable {
@@ -21,11 +22,11 @@ const REMOVAL = { recursive: true, force: true, maxRetries: 5 } as const;
 
 /**
  * Starts a real Chromium: the one that `CHROMIUM_PATH` names, or else the one from npm. Each start has a folder of its
- * own, so that parallel ones do not meet, and `close` removes it.
+ * own for what the browser writes, so that parallel ones do not meet, and `close` removes it.
  */
 export async function launchBrowser(): Promise<TestBrowser> {
   const folder = await makeTempDir();
-  // Also where a test run is cut short: Playwright then kills the browser, and 250 MB would stay.
+  // Also where a test run is cut short: Playwright then kills the browser, and its files would stay.
   const removeAtExit = () => rmSync(folder, REMOVAL);
   process.once("exit", removeAtExit);
   const remove = async () => {
@@ -46,30 +47,45 @@ export async function launchBrowser(): Promise<TestBrowser> {
 }
 
 async function start(folder: string): Promise<Browser> {
-  const executablePath = process.env.CHROMIUM_PATH ?? (await unpackChromium(folder));
+  const executablePath = process.env.CHROMIUM_PATH ?? (await unpackedChromium());
   await access(executablePath, constants.X_OK);
-  const fontConfig = await writeFontConfig(folder);
+  const fontConfig = await writeFontConfig(folder, join(dirname(executablePath), "fonts"));
   const env = { ...process.env, HOME: folder, TMPDIR: folder, FONTCONFIG_FILE: fontConfig };
   return chromium.launch({ executablePath, args: ARGS, env });
+}
+
+/**
+ * The run's Chromium: unpacked by the first who wants one, which takes seconds and 250 MB. Two may begin at once, but only
+ * one whole folder gets the name by which it is known.
+ */
+async function unpackedChromium(): Promise<string> {
+  const known = join(inject("browserDir"), "unpacked");
+  if (!existsSync(known)) {
+    const unpacking = await mkdtemp(`${known}-`);
+    await unpackChromium(unpacking);
+    await rename(unpacking, known).catch((error) => {
+      if (!existsSync(known)) throw error;
+    });
+  }
+  return join(known, "chromium");
 }
 
 /**
  * The package unpacks into the system's temporary folder under fixed names, takes a half unpacked file of another process
  * for a whole one, and cleans nothing up. A process of its own, whose temporary folder is ours, knows of no other.
  */
-async function unpackChromium(folder: string): Promise<string> {
-  const program = `import chromium from "@sparticuz/chromium"; console.log(await chromium.executablePath());`;
-  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program], {
+async function unpackChromium(folder: string): Promise<void> {
+  const program = `import chromium from "@sparticuz/chromium"; await chromium.executablePath();`;
+  await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program], {
     cwd: import.meta.dirname,
     env: { ...process.env, TMPDIR: folder },
   });
-  return stdout.trim();
 }
 
 /** The package's own configuration looks for its font in /tmp only, and leaves a cache there. */
-async function writeFontConfig(folder: string): Promise<string> {
+async function writeFontConfig(folder: string, fonts: string): Promise<string> {
   const path = join(folder, "fonts.conf");
-  const folders = [join(folder, "fonts"), "/usr/share/fonts"].map((name) => `<dir>${name}</dir>`).join("");
+  const folders = [fonts, "/usr/share/fonts"].map((name) => `<dir>${name}</dir>`).join("");
   const cache = `<cachedir>${join(folder, "fonts-cache")}</cachedir>`;
   await writeFile(path, `<?xml version="1.0"?><fontconfig>${folders}${cache}</fontconfig>\n`);
   return path;

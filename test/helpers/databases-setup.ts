@@ -1,10 +1,10 @@
-import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { pino } from "pino";
 import type { TestProject } from "vitest/node";
 import { type DatabaseOptions, openDatabase } from "../../server/storage/database.ts";
 import { startQueue } from "../../server/webhooks/queue.ts";
 import { runStatement, startPostgres } from "./postgres.ts";
-import { makeTempDir } from "./temp-dir.ts";
+import { makeStoresDir } from "./stores-dir.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -12,6 +12,8 @@ declare module "vitest" {
     postgresUrl: string;
     /** Name of a database on it whose tables are made; to be copied, never opened. */
     postgresTemplate: string;
+    /** Where the run keeps its data folders. */
+    storesDir: string;
     /** Data folder of an embedded store whose tables are made; to be copied, never opened. */
     embeddedTemplateDir: string;
   }
@@ -21,10 +23,11 @@ const POSTGRES_TEMPLATE = "migrated";
 
 /** Once for the whole run: one PostgreSQL server, and of each engine one database with all tables that tests copy. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const [postgres, embeddedTemplateDir] = await Promise.all([startPostgres(), makeTempDir()]);
+  const [postgres, stores] = await Promise.all([startPostgres(), makeStoresDir()]);
+  const embeddedTemplateDir = join(stores.path, "template");
   const teardown = async () => {
     await postgres.stop();
-    await rm(embeddedTemplateDir, { recursive: true });
+    await stores.remove();
   };
   try {
     await createTables({ dataDir: embeddedTemplateDir });
@@ -36,6 +39,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   }
   project.provide("postgresUrl", postgres.urlOf("postgres"));
   project.provide("postgresTemplate", POSTGRES_TEMPLATE);
+  project.provide("storesDir", stores.path);
   project.provide("embeddedTemplateDir", embeddedTemplateDir);
   return teardown;
 }

@@ -1,10 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { cpSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { inject } from "vitest";
 import { type Database, type DatabaseOptions, openDatabase } from "../../server/storage/database.ts";
+import { makeDataDir } from "./data-dir.ts";
 import { runStatement } from "./postgres.ts";
-import { makeTempDir } from "./temp-dir.ts";
 
 /** The same tests run on both: `describe.each(engines)`. */
 export const engines = ["embedded", "postgres"] as const;
@@ -25,8 +24,7 @@ export async function createTestDatabase(engine: Engine, { empty = false } = {})
 }
 
 async function createEmbedded(empty: boolean): Promise<TestDatabase> {
-  const dataDir = await makeTempDir();
-  if (!empty) cpSync(inject("embeddedTemplateDir"), dataDir, { recursive: true });
+  const dataDir = await makeDataDir({ empty });
   return toTestDatabase({ dataDir }, () => rm(dataDir, { recursive: true }));
 }
 

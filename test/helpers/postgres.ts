@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import pg from "pg";
+import { makeStoresDir } from "./stores-dir.ts";
 
 /** A PostgreSQL server of the test run's own. */
 export type PostgresServer = {
@@ -26,7 +27,7 @@ export type PostgresServer = {
 
 const SETTINGS = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=200"];
 /** Speed instead of safety: the data lives as long as the run. */
-const UNSAFE_SETTINGS = ["fsync=off", "full_page_writes=off"];
+const UNSAFE_SETTINGS = ["fsync=off", "full_page_writes=off", "max_wal_size=256MB"];
 
 /**
  * Starts a new PostgreSQL server on a free port of the loopback address, from the binaries that npm has installed. They
@@ -35,11 +36,17 @@ const UNSAFE_SETTINGS = ["fsync=off", "full_page_writes=off"];
  */
 export async function startPostgres({ durable = false } = {}): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), "refund-contract-postgres-"));
+  const stores = durable ? undefined : await makeStoresDir();
+  const remove = async () => {
+    await rm(folder, { recursive: true, force: true });
+    await stores?.remove();
+  };
   try {
     const identity = chooseUser();
-    await chmod(folder, 0o755);
+    const home = stores?.path ?? folder;
+    for (const entered of new Set([folder, home])) await chmod(entered, 0o755);
     const bin = await copyBinaries(folder);
-    const data = join(folder, "data");
+    const data = join(home, "data");
     await mkdir(data, { mode: 0o700 });
     if (identity) chownSync(data, identity.uid, identity.gid);
 
@@ -76,11 +83,12 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
       resume: () => signalAll(server, "SIGCONT"),
       async stop() {
         signalAll(server, "SIGCONT");
-        await stop(server, folder);
+        await stop(server);
+        await remove();
       },
     };
   } catch (error) {
-    await rm(folder, { recursive: true, force: true });
+    await remove();
     throw error;
   }
 }
@@ -180,13 +188,12 @@ function trySignal(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-async function stop(server: ChildProcess, folder: string): Promise<void> {
+async function stop(server: ChildProcess): Promise<void> {
   if (server.exitCode === null && server.signalCode === null) {
     const closed = once(server, "close");
     server.kill("SIGINT"); // PostgreSQL's "fast": ends the connections, does not wait for them
     await closed;
   }
-  await rm(folder, { recursive: true, force: true });
 }
 
 async function findFreePort(): Promise<number> {

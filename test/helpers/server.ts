@@ -1,15 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { cp, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { inject, onTestFinished } from "vitest";
+import { onTestFinished } from "vitest";
 import { readConfig } from "../../server/config.ts";
 import { createLogger } from "../../server/logger.ts";
 import { type RunningServer, type StartOptions, startServer } from "../../server/start.ts";
+import { makeDataDir } from "./data-dir.ts";
 import { createTestDatabase, type Engine } from "./databases.ts";
 import { createResolver } from "./resolver.ts";
-import { makeTempDir } from "./temp-dir.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -42,7 +42,7 @@ export type TestServer = RunningServer &
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const { env, dataDir: givenDir, engine, ...startOptions } = options;
   const { dataDir, settings, remove } =
-    engine === "postgres" ? await preparePostgres() : await prepareDataDir(givenDir);
+    engine === "postgres" ? await preparePostgres() : await prepareDataDir(givenDir, env);
   const logLines: string[] = [];
   const logger = createLogger("trace", { write: (line: string) => void logLines.push(line) });
   try {
@@ -67,10 +67,9 @@ async function preparePostgres() {
   };
 }
 
-async function prepareDataDir(given: string | undefined) {
+async function prepareDataDir(given: string | undefined, env: Settings = {}) {
   if (given !== undefined) return { dataDir: given, settings: {}, remove: async () => {} };
-  const dataDir = await makeTempDir();
-  await cp(inject("embeddedTemplateDir"), dataDir, { recursive: true });
+  const dataDir = await makeDataDir({ empty: env.DATABASE_URL !== undefined });
   return { dataDir, settings: {}, remove: () => rm(dataDir, { recursive: true, force: true }) };
 }
 
@@ -109,7 +108,7 @@ export type SpawnOptions = {
  * Rejects with what it said when it ends before that.
  */
 export async function spawnServer(options: SpawnOptions = {}): Promise<ServerProcess> {
-  const { dataDir, remove } = await prepareDataDir(options.dataDir);
+  const { dataDir, remove } = await prepareDataDir(options.dataDir, options.env);
   const command = options.command ?? SERVER;
   const { child, exit, output } = launch({ PORT: "0", DATA_DIR: dataDir, ...options.env }, command);
   const dispose = async () => {

@@ -6,8 +6,15 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { openDatabase } from "../../server/storage/database.ts";
-import { type Answer, post, runServer, type ServerProcess, spawnServer } from "../helpers/server.ts";
-import { makeTempDir } from "../helpers/temp-dir.ts";
+import { makeDataDir } from "../helpers/data-dir.ts";
+import {
+  type Answer,
+  post,
+  runServer,
+  type ServerProcess,
+  spawnServer,
+  startTestServer,
+} from "../helpers/server.ts";
 import {
   type Duplicate,
   dollars,
@@ -20,7 +27,7 @@ import { type Connection, head, openConnection } from "./raw-http.ts";
 
 describe("the server's process", { timeout: 60_000 }, () => {
   test("makes its data folder, and prints a curl line that works as printed", async () => {
-    const parent = await makeTempDir();
+    const parent = await makeDataDir({ empty: true });
     try {
       await using server = await spawnServer({ dataDir: join(parent, "new", "data") });
       const [line = ""] = /^ *curl .*$/m.exec(server.welcome) ?? [];
@@ -70,7 +77,7 @@ describe("the server's process", { timeout: 60_000 }, () => {
   );
 
   test("ends with 1 and says which setting to change", async () => {
-    const dataDir = await makeTempDir();
+    const dataDir = await makeDataDir();
     const listening = createServer().listen(0, "127.0.0.1");
     await once(listening, "listening");
     const address = listening.address();
@@ -115,7 +122,7 @@ describe("the server's process", { timeout: 60_000 }, () => {
     const subscribed = await post<Subscription>(first.url, "/v1/webhook/subscribe", target);
     const acknowledged = await killUnderLoad(first);
 
-    await using second = await spawnServer({ dataDir });
+    await using second = await startTestServer({ dataDir });
     const repeated = await Promise.all(
       [...acknowledged.keys()].map((request) => post<Duplicate>(second.url, "/v1/refunds", request)),
     );
@@ -126,15 +133,14 @@ describe("the server's process", { timeout: 60_000 }, () => {
         { ...refund, originalPaymentId: "pay_settled", amount: dollars(0.01) },
       ]),
     );
-    second.kill("SIGTERM");
-    expect(await second.exit).toMatchObject({ code: 0 });
+    await second.close();
     const { subscriptionKeys, unannounced } = await readStore(dataDir);
     expect(subscriptionKeys).toEqual([subscribed.body.subscriptionKey]);
     expect(unannounced).toEqual([]);
   });
 
   test("is refused a folder that another one uses, which goes on unharmed", async () => {
-    await using first = await spawnServer();
+    await using first = await startTestServer();
 
     const refused = await runServer({ PORT: "0", DATA_DIR: first.dataDir });
 

@@ -21,6 +21,7 @@ describe.each(engines)("a database on %s", (engine) => {
   test("gets its tables when it is opened, and keeps its rows when it is opened again", async () => {
     await testDatabase.remove();
     testDatabase = await createTestDatabase(engine, { empty: true });
+    if (engine === "embedded") await leaveUnfinished(testDatabase.options.dataDir);
     const first = await testDatabase.open();
     const payment = await givenPayment(first.db, { merchant: "acme" });
     await first.close();
@@ -134,16 +135,6 @@ describe("the embedded store of a data folder", () => {
     });
   });
 
-  test("is created anew over what a process killed while creating it has left", async () => {
-    await rm(join(dataDir, "postgres"), { recursive: true });
-    await mkdir(join(dataDir, "postgres.unfinished"));
-    await writeFile(join(dataDir, "postgres.unfinished", "PG_VERSION"), "18\n");
-
-    const database = await testDatabase.open();
-
-    await database.ping();
-  });
-
   test("can be opened after an attempt that failed", async () => {
     const cluster = join(dataDir, "postgres");
     await rename(cluster, join(dataDir, "aside"));
@@ -157,6 +148,12 @@ describe("the embedded store of a data folder", () => {
     await database.ping();
   });
 });
+
+/** What a process leaves that is killed while it creates a store: the next one has to create it over that. */
+async function leaveUnfinished(dataDir: string): Promise<void> {
+  await mkdir(join(dataDir, "postgres.unfinished"));
+  await writeFile(join(dataDir, "postgres.unfinished", "PG_VERSION"), "18\n");
+}
 
 async function holdDatabase(dataDir: string) {
   const script = join(import.meta.dirname, "hold-database.ts");

@@ -1,6 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { givenDataDir } from "../helpers/data-dir.ts";
-import { post, type ServerProcess, spawnServer } from "../helpers/server.ts";
+import {
+  post,
+  type ServerProcess,
+  spawnServer,
+  startTestServer,
+  type TestServer,
+} from "../helpers/server.ts";
 import { sandboxOf } from "../sandbox/call.ts";
 import { dollars, type Refund, refundOf, subscriptionTo } from "../server/given.ts";
 import { until } from "./given.ts";
@@ -21,7 +27,7 @@ const refund = (server: ServerProcess) =>
 const resourceOf = ({ event }: Received) => event.data.paymentId;
 
 /** All deliveries of the server's merchant as soon as all of them have been delivered. */
-function untilDelivered(server: ServerProcess) {
+function untilDelivered(server: TestServer) {
   return until(async () => {
     const { items } = (await sandboxOf(server)("listDeliveries", { query: { limit: 100 } })).body;
     return items.length > 0 && items.every(({ state }) => state === "DELIVERED") ? items : undefined;
@@ -45,7 +51,7 @@ describe("a server that is killed", { timeout: 60_000 }, () => {
     const sentBefore = receiver.received.length;
     answering = true;
 
-    await using second = await spawnServer(folder);
+    await using second = await startTestServer(folder);
     const deliveries = await untilDelivered(second);
     expect(sentBefore).toBe(AT_ONCE);
     expect(new Set(receiver.received.map(resourceOf))).toEqual(
@@ -68,7 +74,7 @@ describe("a server that is killed", { timeout: 60_000 }, () => {
     await refund(first);
     await first.exit;
 
-    await using second = await spawnServer(folder);
+    await using second = await startTestServer(folder);
     const [delivery] = await untilDelivered(second);
 
     const [one, other] = await receiver.first(2);
@@ -94,7 +100,7 @@ describe("a server that is killed", { timeout: 60_000 }, () => {
     await answer;
     await kill(first);
 
-    await using second = await spawnServer(folder);
+    await using second = await startTestServer(folder);
     const [delivery] = await untilDelivered(second);
 
     const [one, other] = await receiver.first(2);
@@ -117,7 +123,7 @@ describe("a server that is killed", { timeout: 60_000 }, () => {
     await kill(first);
     status = 200;
 
-    await using second = await spawnServer(folder);
+    await using second = await startTestServer(folder);
     await sandboxOf(second)("advanceClock", { body: { by: "PT10S" } });
 
     const [delivery] = await untilDelivered(second);
@@ -147,7 +153,7 @@ describe("a server that is stopped by SIGTERM", { timeout: 60_000 }, () => {
     release();
 
     expect(await first.exit).toMatchObject({ code: 0, signal: null });
-    await using second = await spawnServer(folder);
+    await using second = await startTestServer(folder);
     const [delivery] = await untilDelivered(second);
     expect(delivery?.attempts.length).toBe(1);
     expect(receiver.received.length).toBe(1);
