@@ -13,11 +13,11 @@ const NOISE_MB = 25;
 async function measure(store: string, server: Running, atMostMb: number): Promise<[Figure[], string]> {
   const payments = await makePayments(server, 64);
   const body = refundsOf(payments);
-  const samples: { refunds: number; mb: number }[] = [];
+  const samples: { rate: number; mb: number }[] = [];
   for (let refunds = 0; refunds < REFUNDS; ) {
-    const { latencies } = await load({ url: server.url, body }, { seconds: STEP_SECONDS });
+    const { latencies, rate } = await load({ url: server.url, body }, { seconds: STEP_SECONDS });
     refunds += latencies.length;
-    samples.push({ refunds, mb: server.memoryMb() });
+    samples.push({ rate, mb: server.memoryMb() });
     progress(`memory, ${store}: ${refunds.toLocaleString("en")} refunds, ${server.memoryMb().toFixed(0)} MB`);
   }
   progress("");
@@ -29,7 +29,11 @@ async function measure(store: string, server: Running, atMostMb: number): Promis
     single(`resident memory ${after}`, "MB", half, atMostMb),
     single(`growth of memory over the last half, ${store}`, "MB", [growth], NOISE_MB),
   ];
-  return [figures, `${store}: ${samples.map(({ mb }) => mb.toFixed(0)).join(" ")} MB`];
+  const tenth = Math.ceil(samples.length / 10);
+  const rateOf = (some: typeof samples) => median(some.map(({ rate }) => rate)).toFixed(0);
+  const note = `${store}: ${samples.map(({ mb }) => mb.toFixed(0)).join(" ")} MB;
+    ${rateOf(samples.slice(0, tenth))} refunds/s in the first tenth, ${rateOf(samples.slice(-tenth))} in the last`;
+  return [figures, note.replace(/\s+/g, " ")];
 }
 
 const embedded = await runServer();
