@@ -51,7 +51,8 @@ export async function startQueue({ connection, embedded }: Database, logger: Log
     async work(handle) {
       await boss.work<Claim>(
         QUEUE,
-        { batchSize: BATCH_SIZE, burstWhenBatchFull: true, notifyPollingIntervalSeconds: 5 },
+        // It also looks by itself, so that a notification that was missed costs a second at most.
+        { batchSize: BATCH_SIZE, burstWhenBatchFull: true, notifyPollingIntervalSeconds: 1 },
         (jobs) => handle(jobs.map((job) => job.data)),
       );
     },
