@@ -56,6 +56,9 @@ const MAX_CALLS_IN_FLIGHT = 256;
 /** How long a probe waits for an answer, in milliseconds: those who ask have little patience. */
 const READY_LIMIT_MS = 3_000;
 
+/** How much longer than calls the rest may take when the server stops. */
+const CUT_AFTER_MS = 500;
+
 const DEFAULTS = {
   bodyTimeoutMs: 10_000,
   headTimeoutMs: 10_000,
@@ -137,8 +140,11 @@ export async function startServer(config: Config, options: StartOptions): Promis
 
     let closing: Promise<void> | undefined;
     const stop = async () => {
-      await Promise.all([drain(server, drainMs), sender.stop()]);
-      await dueScan.stop();
+      const inOrder = Promise.all([drain(server, drainMs), sender.stop()]).then(dueScan.stop);
+      // What waits for a database that does not answer ends when its connections are cut.
+      await inTime(inOrder, drainMs + CUT_AFTER_MS, () => new Error("not all has ended in time")).catch(
+        (error: unknown) => logger.warn({ err: error }, "did not stop in order"),
+      );
       await metricsServer.close();
       await database.close();
     };

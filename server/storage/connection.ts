@@ -1,3 +1,4 @@
+import { Socket } from "node:net";
 import type { PGlite } from "@electric-sql/pglite";
 import pg from "pg";
 import type { RunStatement } from "./prepared.ts";
@@ -76,17 +77,22 @@ type ListenOptions = {
 async function listenOnPostgres(options: ListenOptions): Promise<{ close(): Promise<void> }> {
   let closed = false;
   let client: pg.Client | undefined;
+  let letGo = () => {};
   let timer: NodeJS.Timeout | undefined;
   let pauseMs = MIN_PAUSE_MS;
 
   async function connect(): Promise<void> {
+    const socket = new Socket();
     const fresh = new pg.Client({
+      stream: () => socket,
       connectionString: options.connectionString,
       keepAlive: true,
       connectionTimeoutMillis: SILENCE_MS,
       query_timeout: SILENCE_MS,
     });
     client = fresh;
+    // Its own end would wait for a server that may not answer; there is nothing to say to it.
+    letGo = () => socket.destroy();
     fresh.on("error", (error) => lose(fresh, error));
     fresh.on("end", () => lose(fresh, new Error("the connection that listens has ended")));
     fresh.on("notification", (message) => options.onNotification(message.payload ?? ""));
@@ -114,7 +120,7 @@ async function listenOnPostgres(options: ListenOptions): Promise<{ close(): Prom
     if (client !== lost) return;
     client = undefined;
     clearTimeout(timer);
-    lost.end().catch(() => {});
+    letGo();
     if (closed) return;
     options.onConnectionError(error);
     timer = setTimeout(connect, pauseMs);
@@ -126,9 +132,8 @@ async function listenOnPostgres(options: ListenOptions): Promise<{ close(): Prom
     async close() {
       closed = true;
       clearTimeout(timer);
-      const last = client;
       client = undefined;
-      await last?.end().catch(() => {});
+      letGo();
     },
   };
 }

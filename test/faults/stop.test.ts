@@ -5,7 +5,7 @@ import { refundOf, subscriptionTo } from "../server/given.ts";
 import { head, openConnection } from "../server/raw-http.ts";
 import { startReceiver } from "../webhooks/receiver.ts";
 import { createRandom, record, roundsOf, tell } from "./figures.ts";
-import { givenBusiness, givenStore } from "./given.ts";
+import { givenBusiness, givenCrashable, givenStore } from "./given.ts";
 import { callUntil, send } from "./load.ts";
 import { reckon, repeatUnknown } from "./reckon.ts";
 
@@ -78,5 +78,24 @@ test("SIGTERM while a receiver does not answer and a caller does not end its cal
   expect(await server.exit).toMatchObject({ code: 0, signal: null });
   const exitMs = performance.now() - stoppedAtMs;
   record("SIGTERM, nobody answers", { "ms to exit": Math.round(exitMs) });
+  expect(exitMs).toBeLessThan(EXIT_LIMIT_MS);
+});
+
+test("SIGTERM while PostgreSQL does not answer: calls are answered all the same, and it exits 0 in time", async () => {
+  const { store, postgres } = await givenCrashable();
+  await using _ = store;
+  const server = await store.start();
+  await send(server.url, "/v1/refunds", refundOf("pay_settled"));
+  postgres.suspend();
+  const calls = Array.from({ length: 30 }, () => send(server.url, "/v1/refunds", refundOf("pay_settled")));
+  await setTimeout(LOAD_MS);
+
+  const stoppedAtMs = performance.now();
+  server.kill("SIGTERM");
+
+  expect((await Promise.all(calls)).map((answer) => answer?.status)).toEqual(calls.map(() => 503));
+  expect(await server.exit).toMatchObject({ code: 0, signal: null });
+  const exitMs = performance.now() - stoppedAtMs;
+  record("SIGTERM, PostgreSQL stopped", { answered: calls.length, "ms to exit": Math.round(exitMs) });
   expect(exitMs).toBeLessThan(EXIT_LIMIT_MS);
 });
