@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { openDatabase } from "../../server/storage/database.ts";
 import { type AdminRun, spawnCommand } from "../admin/given.ts";
 import { startPostgres } from "../helpers/postgres.ts";
@@ -12,6 +12,8 @@ test("PostgreSQL killed in the middle of a feed of payments: it says so, and run
   const rounds = roundsOf(0.2);
   const random = createRandom("feed");
   const postgres = await startPostgres({ durable: true });
+  // Also when the test fails: nobody else would end it.
+  onTestFinished(postgres.stop);
   const databaseUrl = postgres.urlOf("postgres");
   const { db, close } = await openDatabase({ databaseUrl, dataDir: "unused" });
   const counted = { "carried out before": 0, lost: 0, doubled: 0 };
@@ -45,7 +47,6 @@ test("PostgreSQL killed in the middle of a feed of payments: it says so, and run
   }
 
   await close();
-  await postgres.stop();
   record("PostgreSQL killed during a feed", { rounds, ...counted });
   expect(counted).toMatchObject({ lost: 0, doubled: 0 });
   expect(counted["carried out before"]).toBeGreaterThan(0);
