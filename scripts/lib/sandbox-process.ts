@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { withTempDir } from "./files.ts";
+import { serverOptions } from "./server-options.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -18,7 +19,7 @@ export async function withSandboxProcess<T>(
   env: Readonly<Record<string, string>> = {},
 ): Promise<T> {
   return withTempDir(async (folder) => {
-    const child = spawn(process.execPath, ["server/main.ts"], {
+    const child = spawn(process.execPath, [...serverOptions(), "server/main.ts"], {
       cwd: ROOT,
       // Nothing else of this process' environment: settings that somebody exported would be the server's.
       env: { PATH: process.env.PATH, PORT: "0", DATA_DIR: folder, ...env },
@@ -36,11 +37,11 @@ export async function withSandboxProcess<T>(
 
 async function addressOf(child: ChildProcess): Promise<string> {
   let printed = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding("utf8").on("data", (text: string) => {
-      printed += text;
-    });
-  }
+  const streams = [child.stdout, child.stderr];
+  const keep = (text: string) => {
+    printed += text;
+  };
+  for (const stream of streams) stream?.setEncoding("utf8").on("data", keep);
   const ended = once(child, "close").then(() => {
     throw new Error(`the sandbox did not start:\n${printed}`);
   });
@@ -49,5 +50,6 @@ async function addressOf(child: ChildProcess): Promise<string> {
   while (!/curl .*\n/.test(printed)) {
     await Promise.race([ended, child.stdout && once(child.stdout, "data")]);
   }
+  for (const stream of streams) stream?.off("data", keep).resume(); // its log would fill our memory
   return /https?:\/\/[^/\s]+/.exec(printed)?.[0] ?? "";
 }

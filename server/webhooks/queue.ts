@@ -5,7 +5,13 @@ import type { Claim } from "../storage/delivery-claims.ts";
 import type { Store } from "../storage/tables.ts";
 
 const QUEUE = "deliveries";
-const BATCH_SIZE = 50;
+/** A worker also looks by itself, so that a notification that was missed costs a second at most. */
+const WORK_OPTIONS = {
+  batchSize: 50,
+  burstWhenBatchFull: true,
+  pollingIntervalSeconds: 1,
+  notifyPollingIntervalSeconds: 1,
+} as const;
 
 /** Jobs are done as soon as their attempts have begun; what is lost on the way comes again when its lease has run out. */
 const QUEUE_OPTIONS = {
@@ -38,10 +44,16 @@ export async function startQueue({ connection, embedded }: Database, logger: Log
   });
   boss.on("error", (error) => logger.error({ err: error }, "webhook queue failed"));
   boss.on("warning", ({ message, data }) => logger.warn({ data }, message));
-  await boss.start();
-  await boss.createQueue(QUEUE, QUEUE_OPTIONS);
-  // Reads the queue's settings now: inside a transaction of the embedded store it would wait for its own end.
-  await boss.insert(QUEUE, []);
+  const stop = () => boss.stop({ graceful: false, close: false });
+  try {
+    await boss.start();
+    await boss.createQueue(QUEUE, QUEUE_OPTIONS);
+    // Reads the queue's settings now: inside a transaction of the embedded store it would wait for its own end.
+    await boss.insert(QUEUE, []);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 
   return {
     async insert(transaction, claims) {
@@ -49,14 +61,9 @@ export async function startQueue({ connection, embedded }: Database, logger: Log
       await boss.insert(QUEUE, jobs, { db: fromKysely(transaction) });
     },
     async work(handle) {
-      await boss.work<Claim>(
-        QUEUE,
-        // It also looks by itself, so that a notification that was missed costs a second at most.
-        { batchSize: BATCH_SIZE, burstWhenBatchFull: true, notifyPollingIntervalSeconds: 1 },
-        (jobs) => handle(jobs.map((job) => job.data)),
-      );
+      await boss.work<Claim>(QUEUE, WORK_OPTIONS, (jobs) => handle(jobs.map((job) => job.data)));
     },
     stopWork: () => boss.offWork(QUEUE, { wait: true }),
-    stop: () => boss.stop({ graceful: false, close: false }),
+    stop,
   };
 }

@@ -11,7 +11,7 @@ import {
   recordAttempts,
   releaseClaim,
 } from "../storage/delivery-attempts.ts";
-import { freeLeases } from "../storage/delivery-claims.ts";
+import { type Claim, freeLeases } from "../storage/delivery-claims.ts";
 import { makeAttempt } from "./attempt.ts";
 import { createBatches } from "./batches.ts";
 import { createConnections } from "./connections.ts";
@@ -111,7 +111,7 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
     wake();
   }
 
-  await queue.work(async (claims) => {
+  async function work(claims: Claim[]): Promise<void> {
     await places.free();
     if (stopping.signal.aborted) {
       await Promise.all(claims.map((claim) => releaseClaim(db, claim)));
@@ -120,8 +120,18 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
     for (const attempt of await beginAttempts(db, { claims, leaseMs })) {
       places.run(() => deliver(attempt));
     }
-  });
-  const listening = await connection.listen(DELIVERIES_CHANNEL, wake, wake);
+  }
+
+  async function listen() {
+    try {
+      await queue.work(work);
+      return await connection.listen(DELIVERIES_CHANNEL, wake, wake);
+    } catch (error) {
+      await queue.stop();
+      throw error;
+    }
+  }
+  const listening = await listen();
 
   return {
     async dispatch() {

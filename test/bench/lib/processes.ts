@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
+import { serverOptions } from "../../../scripts/lib/server-options.ts";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
 
 export interface Running {
@@ -53,18 +54,12 @@ function residentMb(pid: number | undefined): number {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
 }
 
-/** The options of Node that the server is started with, by the command that operators use. */
-function nodeOptions(): string[] {
-  const { scripts } = JSON.parse(readFileSync("package.json", "utf8"));
-  return scripts["start:production"].match(/--\S+/g) ?? [];
-}
-
 /** The server as operators run it, with a data folder of its own unless one is given. Embedded without a database. */
 export async function runServer(
   options: { databaseUrl?: string; dataDir?: string; logLevel?: string } = {},
 ): Promise<Running> {
   const dataDir = options.dataDir ?? (await makeTempDir());
-  const server = await run([...nodeOptions(), "server/main.ts"], {
+  const server = await run([...serverOptions(), "server/main.ts"], {
     PORT: "0",
     DATA_DIR: dataDir,
     LOG_LEVEL: options.logLevel ?? "error",
