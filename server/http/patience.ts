@@ -15,10 +15,10 @@ export function createPatience(limitMs: number): Patience {
   return async ({ locals }, work) => {
     const startedAt = performance.now();
     const waitedMs: number = locals.waitedMs ?? 0;
+    const late = () => unavailable(new Error(`not done in ${limitMs} ms`));
+    if (waitedMs >= limitMs) throw late();
     try {
-      return await inTime(work(), limitMs - waitedMs, () =>
-        unavailable(new Error(`not done in ${limitMs} ms`)),
-      );
+      return await inTime(work(), limitMs - waitedMs, late);
     } finally {
       locals.waitedMs = waitedMs + performance.now() - startedAt;
     }

@@ -1,10 +1,10 @@
-import { type RawBuilder, sql } from "kysely";
+import { sql } from "kysely";
 import type { Claim } from "./delivery-claims.ts";
-import { endDeliveries } from "./subscriptions.ts";
 import type { DeliveryState, Store } from "./tables.ts";
 
 /** Everything that an attempt needs. */
 export type Attempt = Claim & {
+  readonly subscriptionKey: string;
   readonly merchant: string;
   readonly url: string;
   /** The secretKey as `encryptSecret` gave it (D29). */
@@ -43,6 +43,7 @@ export type Verdict =
 type AttemptRow = {
   webhook_id: string;
   fence: number;
+  subscription_key: string;
   merchant: string;
   url: string;
   secret_ciphertext: Uint8Array;
@@ -76,7 +77,7 @@ export async function beginAttempts(
     where d.webhook_id = claim.webhook_id and d.fence = claim.fence
       and d.leased_until > clock_timestamp()
       and s.subscription_key = d.subscription_key and e.event_id = d.event_id
-    returning d.webhook_id, d.fence, d.merchant, s.url, s.secret_ciphertext, e.payload, d.attempts, d.state`.execute(
+    returning d.webhook_id, d.fence, d.subscription_key, d.merchant, s.url, s.secret_ciphertext, e.payload, d.attempts, d.state`.execute(
     store,
   );
   return rows.filter((row) => row.state === "PENDING").map(toAttempt);
@@ -86,6 +87,7 @@ function toAttempt(row: AttemptRow): Attempt {
   return {
     webhookId: row.webhook_id,
     fence: row.fence,
+    subscriptionKey: row.subscription_key,
     merchant: row.merchant,
     url: row.url,
     secretCiphertext: row.secret_ciphertext,
@@ -101,6 +103,9 @@ function toAttempt(row: AttemptRow): Attempt {
  * The deliveries are locked in the order of their ids, so two such statements never wait for each other; and both parts
  * look them up by id, because a plan that reads the whole table would outlive the day on which the table was small.
  *
+ * A receiver that wants no more ends its subscription here; what waits for that is ended by `endSomeDeliveries`, which
+ * may be long work and must not keep the results of others waiting.
+ *
  * @returns the webhookIds that were written
  */
 export async function recordAttempts(store: Store, attempts: readonly EndedAttempt[]): Promise<Set<string>> {
@@ -111,7 +116,6 @@ export async function recordAttempts(store: Store, attempts: readonly EndedAttem
     when o.kind = 'ended' or (s.ended_at is not null or o.subscription_ends) and not d.forced then 'ENDED'
     when o.kind = 'exhausted' then 'EXHAUSTED'
     else 'PENDING' end`;
-  const ends = attempts.some(({ verdict }) => verdict.kind === "ended") ? endSubscriptions() : sql``;
   const { rows } = await sql<{ webhook_id: string }>`
     with held as (
       select o.*, d.subscription_key
@@ -144,19 +148,13 @@ export async function recordAttempts(store: Store, attempts: readonly EndedAttem
         1 + coalesce((select max(number) from delivery_attempts a where a.webhook_id = recorded.webhook_id), 0),
         at, status, error, milliseconds, answer
       from recorded
-    )${ends}
-    select webhook_id from recorded`.execute(store);
-  return new Set(rows.map((row) => row.webhook_id));
-}
-
-/** The rest of a `with` clause that ends the subscriptions of those `recorded` that want no more, and all that waits for them. */
-function endSubscriptions(): RawBuilder<unknown> {
-  return sql`, ended as (
+    ), ended as (
       update subscriptions s set ended_at = recorded.domain_now
       from recorded
       where recorded.kind = 'ended' and s.subscription_key = recorded.subscription_key and s.ended_at is null
-      returning s.subscription_key
-    ), ${endDeliveries(sql`ended`)}`;
+    )
+    select webhook_id from recorded`.execute(store);
+  return new Set(rows.map((row) => row.webhook_id));
 }
 
 function toOutcome({ webhookId, fence, endedAt, verdict, ...result }: EndedAttempt) {

@@ -21,7 +21,7 @@ const SILENCE_MS = 1_000;
 /** A transaction in which nothing happens belongs to a process that has stopped, and may hold locks that others wait for. */
 const IDLE_IN_TRANSACTION_MS = 10_000;
 /** What a server that answers needs to end its connections. */
-const CLOSE_MS = 1_500;
+const CLOSE_MS = 800;
 
 /**
  * A pool of connections to a PostgreSQL server. Amounts and offsets come as numbers: they are far below 2^53, and the

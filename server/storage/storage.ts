@@ -48,7 +48,15 @@ export const storage = {
 };
 
 /** What nobody waits for, or what may touch very many rows: the time limits of a call would cut it off for ever. */
-const lengthy = { authorizeDue, coverOriginal, failOriginal, readBacklog, resetMerchant, settleOriginal };
+const lengthy = {
+  authorizeDue,
+  coverOriginal,
+  endSubscription,
+  failOriginal,
+  readBacklog,
+  resetMerchant,
+  settleOriginal,
+};
 
 /** All of it, each function on the connections that are for its kind. */
 export function bindStorage({ db, background }: Pick<Database, "db" | "background">): Bound<typeof storage> {

@@ -85,6 +85,33 @@ export async function endSubscription(
 }
 
 /**
+ * Ends a piece of what waits for a subscription that has ended, so that no statement is long, however much it is. What is
+ * left when a server dies over it is ended one by one when it comes due.
+ *
+ * @param atMost how many deliveries
+ * @returns how many were ended; fewer than `atMost` when no more wait
+ */
+export async function endSomeDeliveries(
+  store: Store,
+  { subscriptionKey, atMost }: { subscriptionKey: string; atMost: number },
+): Promise<number> {
+  const { rows } = await sql<{ ended: number }>`
+    with piece as materialized (
+      select d.webhook_id from deliveries d
+      join subscriptions s on s.subscription_key = d.subscription_key and s.ended_at is not null
+      where d.subscription_key = ${subscriptionKey} and d.state = 'PENDING' and d.leased_until is null and not d.forced
+      limit ${atMost}::integer
+      for update of d skip locked
+    ), ended as (
+      update deliveries d set state = 'ENDED', due_at = null
+      from piece where d.webhook_id = piece.webhook_id
+      returning d.webhook_id
+    )
+    select count(*)::integer as ended from ended`.execute(store);
+  return rows[0]?.ended ?? 0;
+}
+
+/**
  * The rest of a `with` clause that ends what waits for subscriptions which have just ended. Only who ends a subscription
  * gets here, so two who meet do not wait for each other's rows. What somebody has in hand stays: its holder sees that
  * the subscription has ended.

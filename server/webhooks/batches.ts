@@ -23,11 +23,13 @@ export function createBatches<Item, Result>(
         () => false,
         () => true,
       );
-      for (const { item, settle } of batch) {
-        const result = failed && batch.length > 1 ? run([item]) : shared;
+      const alone = failed && batch.length > 1;
+      const results = batch.map(({ item, settle }) => {
+        const result = alone ? run([item]) : shared;
         settle(result);
-        await result.catch(() => {}); // told to who asked
-      }
+        return result;
+      });
+      await Promise.allSettled(results); // told to those who asked
     }
     running = false;
   }

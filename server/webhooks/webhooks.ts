@@ -12,6 +12,7 @@ import {
   releaseClaim,
 } from "../storage/delivery-attempts.ts";
 import { type Claim, freeLeases } from "../storage/delivery-claims.ts";
+import { endSomeDeliveries } from "../storage/subscriptions.ts";
 import { makeAttempt } from "./attempt.ts";
 import { createBatches } from "./batches.ts";
 import { createConnections } from "./connections.ts";
@@ -38,6 +39,8 @@ export type WebhookSettings = {
 };
 
 const PLACES = 256;
+/** Of what waits for a subscription that its receiver has ended, so much is ended at once: less than a tenth of a second. */
+const PIECE = 5_000;
 
 const DEFAULTS: WebhookSettings = {
   leaseMs: 30_000,
@@ -92,6 +95,11 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
   const recordTogether = createBatches((attempts: EndedAttempt[]) => recordAttempts(db, attempts));
   const record = async (attempt: EndedAttempt) => (await recordTogether(attempt)).has(attempt.webhookId);
 
+  async function endWaiting({ subscriptionKey }: Attempt): Promise<void> {
+    const piece = { subscriptionKey, atMost: PIECE };
+    while ((await endSomeDeliveries(background, piece)) === PIECE && !stopping.signal.aborted);
+  }
+
   async function deliver(attempt: Attempt): Promise<void> {
     try {
       const result = await makeAttempt(attempt, {
@@ -103,7 +111,10 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
         signal: abandoned.signal,
       });
       if (abandoned.signal.aborted && result.status === null) await releaseClaim(db, attempt);
-      else if (await record({ ...attempt, ...result, endedAt: clock.realNow() })) parts.onAttempt?.(result);
+      else if (await record({ ...attempt, ...result, endedAt: clock.realNow() })) {
+        parts.onAttempt?.(result);
+        if (result.verdict.kind === "ended") await endWaiting(attempt);
+      }
     } catch (error) {
       // The lease runs out, and the delivery is sent again: at least once, never lost.
       logger.error({ err: error, webhookId: attempt.webhookId }, "can't record a webhook attempt");

@@ -140,7 +140,8 @@ describe("a receiver that answers 410", () => {
       status: 410,
       error: "answered 410, which ends the subscription",
     });
-    expect((await acme.deliveries()).map(({ state, dueAt }) => [state, dueAt])).toEqual([
+    const states = async () => (await acme.deliveries()).map(({ state, dueAt }) => [state, dueAt]);
+    await expect.poll(states).toEqual([
       ["ENDED", null],
       ["ENDED", null],
     ]);
