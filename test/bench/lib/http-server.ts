@@ -42,6 +42,7 @@ async function createOurs(): Promise<RequestListener> {
     runDue: async () => {},
     isDraining: () => false,
     bodyTimeoutMs: 10_000,
+    callLimitMs: 6_000,
   };
   return createApp(options as unknown as AppOptions); // only what refunds need of the store is there
 }
