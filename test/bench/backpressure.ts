@@ -24,6 +24,7 @@ async function fullLoad(): Promise<number> {
 }
 
 const p99s = { made: [] as number[], refused: [] as number[] };
+const p50sRefused: number[] = [];
 const memory: number[] = [];
 const counts = new Map<number, number>();
 const offers: number[] = [];
@@ -34,6 +35,7 @@ async function overload(): Promise<number> {
   const made = latencies.get(201) ?? [];
   p99s.made.push(percentile(made, 0.99));
   p99s.refused.push(percentile(latencies.get(503) ?? [], 0.99));
+  p50sRefused.push(percentile(latencies.get(503) ?? [], 0.5));
   memory.push(server.memoryMb());
   offers.push(offered / capacity);
   return made.length / tookSeconds;
@@ -52,6 +54,7 @@ await record(
   [
     figure,
     single("p99 of a refund under four times the load", "ms", p99s.made, undefined),
+    single("p50 of a refusal under four times the load", "ms", p50sRefused, undefined),
     single("p99 of a refusal under four times the load", "ms", p99s.refused, undefined),
     single("resident memory under four times the load", "MB", memory, 350),
   ],

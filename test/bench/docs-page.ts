@@ -98,7 +98,8 @@ const dataDir = await makeTempDir();
 const ENCRYPTION_KEY = randomBytes(32).toString("base64");
 const config = readConfig({ PORT: "0", DATA_DIR: dataDir, ENCRYPTION_KEY });
 const server = await startServer(config, { logger: pino({ level: "silent" }) });
-const { browser, close } = await launchBrowser();
+const unpackedIn = await makeTempDir();
+const { browser, close } = await launchBrowser(unpackedIn);
 const samples = new Map<Place, Sample[]>([
   [HOME, []],
   [OPERATION, []],
@@ -110,6 +111,7 @@ for (let round = 0; round < WARM_UP + ROUNDS; round += 1) {
   }
 }
 await close();
+await rm(unpackedIn, { recursive: true });
 await server.close();
 await rm(dataDir, { recursive: true });
 

@@ -23,8 +23,10 @@ const REMOVAL = { recursive: true, force: true, maxRetries: 5 } as const;
 /**
  * Starts a real Chromium: the one that `CHROMIUM_PATH` names, or else the one from npm. Each start has a folder of its
  * own for what the browser writes, so that parallel ones do not meet, and `close` removes it.
+ *
+ * @param unpackedIn the folder of the one from npm; that of the test run unless given
  */
-export async function launchBrowser(): Promise<TestBrowser> {
+export async function launchBrowser(unpackedIn?: string): Promise<TestBrowser> {
   const folder = await makeTempDir();
   // Also where a test run is cut short: Playwright then kills the browser, and its files would stay.
   const removeAtExit = () => rmSync(folder, REMOVAL);
@@ -34,7 +36,7 @@ export async function launchBrowser(): Promise<TestBrowser> {
     process.off("exit", removeAtExit);
   };
   try {
-    const browser = await start(folder);
+    const browser = await start(folder, unpackedIn);
     const close = async () => {
       await browser.close();
       await remove();
@@ -46,8 +48,9 @@ export async function launchBrowser(): Promise<TestBrowser> {
   }
 }
 
-async function start(folder: string): Promise<Browser> {
-  const executablePath = process.env.CHROMIUM_PATH ?? (await unpackedChromium());
+async function start(folder: string, unpackedIn?: string): Promise<Browser> {
+  const executablePath =
+    process.env.CHROMIUM_PATH ?? (await unpackedChromium(unpackedIn ?? inject("browserDir")));
   await access(executablePath, constants.X_OK);
   const fontConfig = await writeFontConfig(folder, join(dirname(executablePath), "fonts"));
   const env = { ...process.env, HOME: folder, TMPDIR: folder, FONTCONFIG_FILE: fontConfig };
@@ -58,8 +61,8 @@ async function start(folder: string): Promise<Browser> {
  * The run's Chromium: unpacked by the first who wants one, which takes seconds and 250 MB. Two may begin at once, but only
  * one whole folder gets the name by which it is known.
  */
-async function unpackedChromium(): Promise<string> {
-  const known = join(inject("browserDir"), "unpacked");
+async function unpackedChromium(folder: string): Promise<string> {
+  const known = join(folder, "unpacked");
   if (!existsSync(known)) {
     const unpacking = await mkdtemp(`${known}-`);
     await unpackChromium(unpacking);
