@@ -8,6 +8,7 @@ export interface Figure {
   against?: { name: string; value: number };
   /** The median of the rounds' ratios of ours to theirs. */
   ratio?: number;
+  /** What is to be reached; "–" for nothing. */
   target: string;
   reached: boolean;
   /** Ours of each round, and theirs. */
@@ -21,10 +22,17 @@ export interface PartResult {
   notes: string[];
 }
 
+/** Says whether what was to be reached is; a blank where nothing was. */
+export function toMark({ target, reached }: Pick<Figure, "target" | "reached">): string {
+  if (target === "–") return " ";
+  return reached ? "✓" : "✗";
+}
+
 /** One line of a terminal. */
 export function formatFigure({ name, unit, value, against, ratio, target, reached }: Figure): string {
   const compared = against ? ` · ${against.name} ${round(against.value)} · ${ratio?.toFixed(2)} times` : "";
-  return `${reached ? "✓" : "✗"} ${name}: ${round(value)} ${unit}${compared} (to reach: ${target})`;
+  const wanted = target === "–" ? "" : ` (to reach: ${target})`;
+  return `${toMark({ target, reached })} ${name}: ${round(value)} ${unit}${compared}${wanted}`;
 }
 
 /** Three digits are more than these machines can tell apart. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { cpus, totalmem } from "node:os";
-import { type Figure, type PartResult, round } from "./figure.ts";
+import { type Figure, type PartResult, round, toMark } from "./figure.ts";
 import { plot } from "./plot.ts";
 
 const RESULTS = ".cache/bench";
@@ -48,7 +48,7 @@ function toRow({ name, unit, value, against, ratio, target, reached }: Figure): 
     other,
     ratio?.toFixed(2) ?? "–",
     target,
-    reached ? "✓" : "✗",
+    toMark({ target, reached }),
   ];
   return `| ${cells.join(" | ")} |`;
 }

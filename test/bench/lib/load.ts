@@ -33,7 +33,7 @@ export interface LoadResult {
 export interface OfferResult {
   /** Milliseconds of each answer, by its status. */
   latencies: Map<number, number[]>;
-  /** Calls a second that were made. */
+  /** Calls a second that were begun. */
   offered: number;
   /** From the first call to the last answer. */
   tookSeconds: number;
@@ -94,10 +94,11 @@ export async function offer(
     while (calls.length < due) calls.push(call());
     await setTimeout(5);
   }
+  const offered = calls.length / ((performance.now() - startedAt) / 1000);
   await Promise.all(calls);
   const tookSeconds = (performance.now() - startedAt) / 1000;
   await pool.close();
-  return { latencies, offered: calls.length / tookSeconds, tookSeconds };
+  return { latencies, offered, tookSeconds };
 }
 
 /** The rate of a load in which every call must succeed. */
