@@ -50,7 +50,7 @@ const name = "refunds, PostgreSQL, 32 connections";
 const unit = "refunds/s";
 await record("refunds-postgres", [
   await compare({
-    name,
+    name: `${name}, with logs`,
     unit,
     ours: () => rateAt(logging),
     against: { name: "prism mock", measure: () => rateAt(mock) },

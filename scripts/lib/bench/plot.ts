@@ -3,7 +3,7 @@ import { type Figure, round } from "./figure.ts";
 const WIDTH = 720;
 const ROW = 64;
 const LEFT = 16;
-const RIGHT = 90;
+const RIGHT = 130;
 
 const STYLE = `
   text { font: 13px system-ui, sans-serif; fill: #1f2328 } .small { font-size: 11px; fill: #59636e }

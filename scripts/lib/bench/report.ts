@@ -74,8 +74,9 @@ function toNotes(results: readonly PartResult[]): string {
   return results
     .flatMap(({ part, notes }) => [
       `![The rounds of ${part}](performance/${part}.svg)`,
-      ...notes.map((note) => `- ${note}`),
       "",
+      ...notes.map((note) => `- ${note}`),
+      ...(notes.length > 0 ? [""] : []),
     ])
     .join("\n");
 }
