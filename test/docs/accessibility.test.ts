@@ -25,6 +25,9 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
     'The menus of examples are called "Example" to a screen reader, not by what is chosen.',
 };
 
+/** Redoc's links beside fields, which only the pointer brings out: how large axe finds them changes while the page comes to rest. */
+const UNDER_POINTER = ".deep-link-anchor";
+
 /** What Redoc gives to the mouse alone, with the reason why nobody misses it. */
 const MOUSE_ONLY: Readonly<Record<string, string>> = {
   "Panel/PanelHeader": "Folds a panel that is open.",
@@ -139,21 +142,26 @@ type Fault = { id: string; place: string; ours: boolean };
 
 /** What is ours is the text of the pages with its badges and drawing, and what stands around Redoc. */
 async function runAxe(page: Page): Promise<Fault[]> {
-  return page.evaluate(async (rules) => {
-    type Report = { violations: { id: string; nodes: { target: string[] }[] }[] };
-    const { axe } = globalThis as unknown as { axe: { run(root: Node, options: object): Promise<Report> } };
-    const { violations } = await axe.run(document, { runOnly: rules });
-    return violations.flatMap(({ id, nodes }) =>
-      nodes.map(({ target }) => {
-        const place = target.join(" ");
-        const element = document.querySelector(place);
-        const ours =
-          !element?.closest("#redoc") ||
-          element.closest('[data-component-name="Markdown/Markdown"]') !== null;
-        return { id, place, ours };
-      }),
-    );
-  }, RULES);
+  return page.evaluate(
+    async ({ rules, left }) => {
+      type Report = { violations: { id: string; nodes: { target: string[] }[] }[] };
+      const { axe } = globalThis as unknown as {
+        axe: { run(context: object, options: object): Promise<Report> };
+      };
+      const { violations } = await axe.run({ exclude: [left] }, { runOnly: rules });
+      return violations.flatMap(({ id, nodes }) =>
+        nodes.map(({ target }) => {
+          const place = target.join(" ");
+          const element = document.querySelector(place);
+          const ours =
+            !element?.closest("#redoc") ||
+            element.closest('[data-component-name="Markdown/Markdown"]') !== null;
+          return { id, place, ours };
+        }),
+      );
+    },
+    { rules: RULES, left: UNDER_POINTER },
+  );
 }
 
 type Focus = { text: string; visible: boolean; ring: boolean };
