@@ -2,7 +2,6 @@ import { readBacklog } from "./backlog.ts";
 import { type Bound, bindStore } from "./bind.ts";
 import { advance, readOffset } from "./clock.ts";
 import type { Database } from "./database.ts";
-import { beginAttempts, recordAttempts, releaseClaim } from "./delivery-attempts.ts";
 import { listDeliveries, redeliver } from "./delivery-list.ts";
 import { claimMode } from "./deployment.ts";
 import { authorizeDue } from "./due.ts";
@@ -20,7 +19,6 @@ import { findToken, insertToken } from "./tokens.ts";
 export const storage = {
   advance,
   authorizeDue,
-  beginAttempts,
   claimMode,
   coverOriginal,
   emitResourceEvent,
@@ -38,9 +36,7 @@ export const storage = {
   loadOriginal,
   readBacklog,
   readOffset,
-  recordAttempts,
   redeliver,
-  releaseClaim,
   reportCalls,
   resetMerchant,
   saveRefund,

@@ -97,7 +97,12 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
 
   async function endWaiting({ subscriptionKey }: Attempt): Promise<void> {
     const piece = { subscriptionKey, atMost: PIECE };
-    while ((await endSomeDeliveries(background, piece)) === PIECE && !stopping.signal.aborted);
+    try {
+      while ((await endSomeDeliveries(background, piece)) === PIECE && !stopping.signal.aborted);
+    } catch (error) {
+      // What is left is ended one by one, when it comes due.
+      logger.error({ err: error, subscriptionKey }, "can't end what waits for a subscription that has ended");
+    }
   }
 
   async function deliver(attempt: Attempt): Promise<void> {
