@@ -29,7 +29,7 @@ const ACME = "sandbox_acme";
 /** Longer than any call may take, whatever has happened to the server. */
 const CALL_LIMIT_MS = 20_000;
 const CALLERS = 8;
-/** Every how many calls there is a subscription among the refunds. */
+/** Every how many calls there is a subscription among the refunds; the first call is one, so that each round has one. */
 const SUBSCRIBE_EVERY = 25;
 
 export type Reply<Body> = { readonly status: number; readonly body: Body };
@@ -74,7 +74,7 @@ export async function callUntil(
   async function caller(): Promise<void> {
     while (!stopped()) {
       calls += 1;
-      const call = calls % SUBSCRIBE_EVERY === 0 ? subscribe : refund;
+      const call = calls % SUBSCRIBE_EVERY === 1 ? subscribe : refund;
       const outcome = await call(url, ledger);
       if (outcome === "lost" && !persistent) return;
       if (outcome !== "served") await setTimeout(20);
@@ -98,9 +98,9 @@ async function refund(url: string, ledger: Ledger): Promise<Outcome> {
 }
 
 async function subscribe(url: string, ledger: Ledger): Promise<Outcome> {
-  // To something that never happens: what counts is whether it is there.
+  // To something that never happens: what counts is whether it is there. Every mode takes https with a public host.
   const subscriptionDetails = { type: "EVENT", details: ["account.linked"] };
-  const body = subscriptionTo(`http://127.0.0.1:9/${randomUUID()}`, { subscriptionDetails });
+  const body = subscriptionTo(`https://merchant.example.com/${randomUUID()}`, { subscriptionDetails });
   const answer = await send<Subscription>(url, "/v1/webhook/subscribe", body, ledger.token);
   if (answer?.status === 200) ledger.subscriptions.add(answer.body.subscriptionKey);
   // So many fit into one merchant (D26) that only the rounds' leftovers can fill it.

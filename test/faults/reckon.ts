@@ -1,7 +1,8 @@
-import { vi } from "vitest";
+import { expect, vi } from "vitest";
 import { sandboxOf } from "../sandbox/call.ts";
 import { type Duplicate, dollars, type Refund } from "../server/given.ts";
 import type { Receiver } from "../webhooks/receiver.ts";
+import { record } from "./figures.ts";
 import { type Ledger, send } from "./load.ts";
 
 type Server = { readonly url: string };
@@ -135,4 +136,31 @@ async function inTurns<T>(items: readonly T[], work: (item: T) => Promise<void>)
       for (const item of waiting) await work(item);
     }),
   );
+}
+
+/** What a test of stopping ends with: its figures, and that all that was accepted was answered and nothing is lost. */
+export function concludeStop(
+  fault: string,
+  {
+    rounds,
+    ledger,
+    losses: { lost, doubled },
+    unanswered,
+    slowestMs,
+  }: { rounds: number; ledger: Ledger; losses: Losses; unanswered: number; slowestMs: number },
+): void {
+  record(fault, {
+    rounds,
+    acknowledged: ledger.acknowledged.size,
+    "done and not answered": unanswered,
+    lost: lost.length,
+    doubled: doubled.length,
+    "ms at most to exit": Math.round(slowestMs),
+  });
+  expect({ lost, doubled, unanswered, wrong: ledger.wrong }).toEqual({
+    lost: [],
+    doubled: [],
+    unanswered: 0,
+    wrong: [],
+  });
 }
