@@ -98,10 +98,8 @@ function openPostgres(
     const { totalCount, idleCount: idle, waitingCount: waiting } = pool;
     return { inUse: totalCount - idle, idle, waiting };
   };
-  const connection = connectPool({
-    ...{ pool: backgroundPool, run, onConnectionError },
-    connectionString: databaseUrl,
-  });
+  const listening = { connectionString: databaseUrl, onConnectionError };
+  const connection = connectPool({ pool: backgroundPool, run, ...listening });
   const stores = { db: toStore(pool, run), background: toStore(backgroundPool, run) };
   // The queue uses a pool beside its store, which then knows of nothing to end.
   const close = () => Promise.all([pool.close(), backgroundPool.close()]);

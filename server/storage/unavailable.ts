@@ -3,8 +3,14 @@ const UNAVAILABLE_CLASSES = ["08", "53", "57"];
 /** A transaction was idle or lasted for too long; the server has become a replica that is only read. */
 const UNAVAILABLE_CODES = ["25P03", "25P04", "25006"];
 const NETWORK_CODES = [
-  ...["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH"],
-  ...["ENOTFOUND", "EAI_AGAIN"],
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EPIPE",
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "EAI_AGAIN",
 ];
 const SILENCE = "Query read timeout";
 /** The pool and the driver tell these by their message alone. */

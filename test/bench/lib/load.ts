@@ -39,6 +39,14 @@ export interface OfferResult {
   tookSeconds: number;
 }
 
+function headersOf(token: string) {
+  return {
+    authorization: `Bearer ${token}`,
+    "content-type": "application/json",
+    accept: "application/json",
+  };
+}
+
 /** Calls as fast as the answers come, on so many connections. */
 export async function load(
   target: Target,
@@ -46,11 +54,7 @@ export async function load(
 ): Promise<LoadResult> {
   const { url, path = "/v1/refunds", token = "sandbox_acme", body } = target;
   const pool = new Pool(url, { connections, pipelining: 1 });
-  const headers = {
-    authorization: `Bearer ${token}`,
-    "content-type": "application/json",
-    accept: "application/json",
-  };
+  const headers = headersOf(token);
   const latencies: number[] = [];
   const statuses = new Map<number, number>();
   const startedAt = performance.now();
@@ -77,7 +81,7 @@ export async function offer(
   { callsPerSecond, seconds = SECONDS }: { callsPerSecond: number; seconds?: number },
 ): Promise<OfferResult> {
   const pool = new Pool(url, { connections: MAX_CONNECTIONS, pipelining: 1 });
-  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const headers = headersOf(token);
   const latencies = new Map<number, number[]>();
   const calls: Promise<void>[] = [];
   const call = async () => {
