@@ -1,13 +1,10 @@
-import { execFile as runFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, rename, rm, stat } from "node:fs/promises";
+import { mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { inspect, promisify } from "node:util";
+import { inspect } from "node:util";
 import { PGlite, types } from "@electric-sql/pglite";
+import { createCluster } from "./cluster.ts";
 import { DataDirUnusableError, lockDataDir } from "./lock.ts";
-
-const execFile = promisify(runFile);
 
 /** As Node, PostgreSQL and the runtime of its WebAssembly tell of a full disk. */
 const NO_SPACE = /ENOSPC|No space left on device|errno: 51\b/;
@@ -46,25 +43,16 @@ async function makeFolder(folder: string): Promise<void> {
   }
 }
 
-/** A store for one process needs little to begin with; PostgreSQL's own 128 MB would be most of the server's memory. */
-const SETTINGS = ["shared_buffers=16MB", "wal_buffers=1MB"];
+const SETTINGS = [
+  // A store for one process needs little to begin with; PostgreSQL's own 128 MB would be most of the server's memory.
+  "shared_buffers=16MB",
+  "wal_buffers=1MB",
+  // A prepared cluster has the zone of the machine on which it was made.
+  "timezone=UTC",
+  "log_timezone=UTC",
+];
 
 async function openCluster(folder: string): Promise<PGlite> {
   if (!existsSync(folder)) await createCluster(folder);
   return PGlite.create(folder, { parsers: { [types.INT8]: Number }, postgresqlconf: SETTINGS });
-}
-
-/**
- * Beside its place and then moved there: a process killed while it creates one leaves nothing that looks complete. In a
- * process of its own, because creating takes as much memory again as the store itself, and would keep it.
- */
-async function createCluster(folder: string): Promise<void> {
-  const unfinished = `${folder}.unfinished`;
-  await rm(unfinished, { recursive: true, force: true });
-  await execFile(process.execPath, [
-    "--liftoff-only", // code that runs once is not worth optimizing: a third of the time
-    fileURLToPath(new URL("./create-cluster.ts", import.meta.url)),
-    unfinished,
-  ]);
-  await rename(unfinished, folder);
 }
