@@ -47,9 +47,6 @@ const SETTINGS = [
   // A store for one process needs little to begin with; PostgreSQL's own 128 MB would be most of the server's memory.
   "shared_buffers=16MB",
   "wal_buffers=1MB",
-  // Plans that are kept, those of foreign keys among them, are never made anew here, because nothing analyzes the tables: one
-  // made while they were empty reads all of them later. PostgreSQL's autovacuum sees to that elsewhere.
-  "plan_cache_mode=force_custom_plan",
   // A prepared cluster has the zone of the machine on which it was made.
   "timezone=UTC",
   "log_timezone=UTC",

@@ -2,6 +2,7 @@ import { type Migration, Migrator } from "kysely/migration";
 import { firstTables } from "./migrations/0001-first-tables.ts";
 import { deliveries } from "./migrations/0002-deliveries.ts";
 import { production } from "./migrations/0003-production.ts";
+import { newestPayments } from "./migrations/0004-newest-payments.ts";
 import type { Store } from "./tables.ts";
 
 /** Applied in the order of their names; a released one is never changed. */
@@ -9,6 +10,7 @@ const migrations: Record<string, Migration> = {
   "0001-first-tables": firstTables,
   "0002-deliveries": deliveries,
   "0003-production": production,
+  "0004-newest-payments": newestPayments,
 };
 
 /**

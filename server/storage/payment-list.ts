@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { exactTexts } from "./exact-text.ts";
 import { type PaymentRecord, toPaymentRecord } from "./payment-record.ts";
 import type { Store } from "./tables.ts";
@@ -30,7 +31,12 @@ export async function listPayments(
   const after = cursor === undefined ? undefined : fromCursor(cursor);
   if (cursor !== undefined && !after) return "invalid-cursor";
 
-  let query = store.selectFrom("payments").selectAll().select(exactTexts).where("merchant", "=", merchant);
+  let query = store
+    .selectFrom("payments")
+    .selectAll()
+    .select(exactTexts)
+    .where("merchant", "=", merchant)
+    .where(sql<boolean>`sequence >= 0`); // the condition of the index of this order
   if (kind) query = query.where("kind", "=", kind);
   if (after) {
     query = query.where(({ eb, refTuple, tuple }) =>

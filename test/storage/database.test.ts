@@ -68,7 +68,7 @@ describe("a database on postgres", () => {
 
     await Promise.all(replicas.map((replica) => replica.ping()));
     const { rows } = await sql`select name from kysely_migration`.execute(replicas[0]?.db ?? never());
-    const names = ["0001-first-tables", "0002-deliveries", "0003-production"];
+    const names = ["0001-first-tables", "0002-deliveries", "0003-production", "0004-newest-payments"];
     expect(rows).toEqual(names.map((name) => ({ name })));
   });
 
