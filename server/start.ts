@@ -5,17 +5,18 @@ import type { AuthSettings } from "./config/auth.ts";
 import { ConfigError } from "./config/read.ts";
 import type { Config } from "./config.ts";
 import { type DomainClock, toDomainTime } from "./domain/clock.ts";
-import { startDueScan } from "./due-scan.ts";
 import { admitAtMost } from "./http/backpressure.ts";
 import type { IssuerKeysOptions } from "./http/issuer-keys.ts";
 import { createHttpServer } from "./http/server.ts";
 import { drain, listen, toUrl } from "./listening.ts";
 import { startMetrics } from "./metrics/start.ts";
+import { repeat } from "./repeat.ts";
 import { seedSandbox } from "./sandbox/seed.ts";
 import type { Bound } from "./storage/bind.ts";
 import { type Database, openDatabase, type StoreLimits } from "./storage/database.ts";
 import { keepEncryptionKey } from "./storage/encryption-key.ts";
 import { bindStorage, type storage } from "./storage/storage.ts";
+import { vacuum } from "./storage/vacuum.ts";
 import { inTime } from "./time-limit.ts";
 import type { TargetPolicy } from "./webhooks/target.ts";
 import { startWebhooks, type WebhookSettings } from "./webhooks/webhooks.ts";
@@ -34,6 +35,8 @@ export interface StartOptions {
   storeLimits?: Partial<StoreLimits>;
   /** Milliseconds that calls in flight have to end when the server stops. */
   drainMs?: number;
+  /** Every how many milliseconds the embedded store is looked at for what is to be cleared. */
+  vacuumMs?: number;
   /** How webhooks are sent, where it is to be otherwise than usual. */
   webhooks?: Partial<WebhookSettings>;
   /** How the keys of access tokens are fetched, where it is to be otherwise than usual. */
@@ -59,17 +62,21 @@ const READY_LIMIT_MS = 3_000;
 /** How much longer than calls the rest may take when the server stops. */
 const CUT_AFTER_MS = 500;
 
+/** Every how many milliseconds there is a look for what is due by the domain's clock. */
+const DUE_SCAN_MS = 1_000;
+
 const DEFAULTS = {
   bodyTimeoutMs: 10_000,
   headTimeoutMs: 10_000,
   callLimitMs: 6_000,
   drainMs: 7_000,
+  vacuumMs: 10_000,
   realNow: () => new Date(),
 };
 
 /** Opens the store, fills a sandbox, and listens. Rejects when a part can't start, and leaves nothing open then. */
 export async function startServer(config: Config, options: StartOptions): Promise<RunningServer> {
-  const { logger, realNow, headTimeoutMs, drainMs, ...limits } = { ...DEFAULTS, ...options };
+  const { logger, realNow, headTimeoutMs, drainMs, vacuumMs, ...limits } = { ...DEFAULTS, ...options };
   // What is to be let go of, in the order in which it came to be.
   const opened: (() => Promise<void>)[] = [];
   const database = await openDatabase({
@@ -111,11 +118,15 @@ export async function startServer(config: Config, options: StartOptions): Promis
     opened.push(sender.stop);
 
     let draining = false;
-    const dueScan = startDueScan(async () => {
+    const doDue = async () => {
       metrics.countRefunds("AUTHORIZED", await store.authorizeDue(await clock.now()));
       await sender.dispatch();
-    }, logger);
+    };
+    const dueScan = repeat(doDue, { name: "due scan", everyMs: DUE_SCAN_MS, logger });
     opened.push(dueScan.stop);
+    const tidy = async () => database.embedded && vacuum(database.connection);
+    const vacuuming = repeat(tidy, { name: "vacuum", everyMs: vacuumMs, logger });
+    opened.push(vacuuming.stop);
     const app = await createApp({
       config,
       store,
@@ -140,7 +151,9 @@ export async function startServer(config: Config, options: StartOptions): Promis
 
     let closing: Promise<void> | undefined;
     const stop = async () => {
-      const inOrder = Promise.all([drain(server, drainMs), sender.stop()]).then(dueScan.stop);
+      const inOrder = Promise.all([drain(server, drainMs), sender.stop()])
+        .then(dueScan.stop)
+        .then(vacuuming.stop);
       // What waits for a database that does not answer ends when its connections are cut.
       await inTime(inOrder, drainMs + CUT_AFTER_MS, () => new Error("not all has ended in time")).catch(
         (error: unknown) => logger.warn({ err: error }, "did not stop in order"),

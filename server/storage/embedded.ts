@@ -47,6 +47,8 @@ const SETTINGS = [
   // A store for one process needs little to begin with; PostgreSQL's own 128 MB would be most of the server's memory.
   "shared_buffers=16MB",
   "wal_buffers=1MB",
+  "maintenance_work_mem=4MB",
+  "default_statistics_target=10",
   // A prepared cluster has the zone of the machine on which it was made.
   "timezone=UTC",
   "log_timezone=UTC",

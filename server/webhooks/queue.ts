@@ -40,7 +40,7 @@ export async function startQueue({ connection, embedded }: Database, logger: Log
     backend: embedded ? "pglite" : "postgres",
     useListenNotify: true,
     schedule: false,
-    monitorVacuum: !embedded, // nothing vacuums the embedded store
+    monitorVacuum: !embedded, // the embedded store is vacuumed by us (vacuum.ts)
   });
   boss.on("error", (error) => logger.error({ err: error }, "webhook queue failed"));
   boss.on("warning", ({ message, data }) => logger.warn({ data }, message));
