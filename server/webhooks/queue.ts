@@ -13,6 +13,9 @@ const WORK_OPTIONS = {
   notifyPollingIntervalSeconds: 1,
 } as const;
 
+/** A job costs the database about as much as a delivery: several of these share one, and few enough that replicas share them. */
+const CLAIMS_PER_JOB = 16;
+
 /** Jobs are done as soon as their attempts have begun; what is lost on the way comes again when its lease has run out. */
 const QUEUE_OPTIONS = {
   notify: true,
@@ -57,11 +60,13 @@ export async function startQueue({ connection, embedded }: Database, logger: Log
 
   return {
     async insert(transaction, claims) {
-      const jobs = claims.map((data) => ({ data }));
+      const jobs = Array.from({ length: Math.ceil(claims.length / CLAIMS_PER_JOB) }, (_, index) => ({
+        data: claims.slice(index * CLAIMS_PER_JOB, (index + 1) * CLAIMS_PER_JOB),
+      }));
       await boss.insert(QUEUE, jobs, { db: fromKysely(transaction) });
     },
     async work(handle) {
-      await boss.work<Claim>(QUEUE, WORK_OPTIONS, (jobs) => handle(jobs.map((job) => job.data)));
+      await boss.work<Claim[]>(QUEUE, WORK_OPTIONS, (jobs) => handle(jobs.flatMap((job) => job.data)));
     },
     stopWork: () => boss.offWork(QUEUE, { wait: true }),
     stop,
