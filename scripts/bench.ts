@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { readdir } from "node:fs/promises";
 import { parse } from "node:path";
 import { describeMachine, readResults, saveResults, toTable } from "./lib/bench/report.ts";
+import { misused, readCommandLine } from "./lib/command-line.ts";
 
 /*
  * Benchmarks are commands, never timed tests: `npm run bench` runs all of them, `npm run bench -- first-attempt` one. Each
@@ -13,20 +14,25 @@ const FOLDER = "test/bench";
 
 const files = (await readdir(FOLDER)).filter((file) => file.endsWith(".ts"));
 const known = files.map((file) => parse(file).name).sort();
-const wanted = process.argv.slice(2).filter((argument) => argument !== "--save");
+const USAGE = `npm run bench -- [--save] [name…]
+
+  --save  makes the results those of docs/performance.md
+  name    ${known.join(", ")}; all when left out
+`;
+const { values, positionals: wanted } = readCommandLine(USAGE, {
+  options: { save: { type: "boolean", default: false } },
+  allowPositionals: true,
+});
 const unknown = wanted.filter((name) => !known.includes(name));
-if (unknown.length > 0) {
-  console.error(`There is no benchmark ${unknown.join(", ")}. There are: ${known.join(", ")}.`);
-  process.exitCode = 1;
-} else {
-  const chosen = wanted.length > 0 ? wanted : known;
-  console.log(`${describeMachine()}\n`);
-  for (const name of chosen) {
-    const child = spawn(process.execPath, [`${FOLDER}/${name}.ts`], { stdio: "inherit" });
-    const [code] = await once(child, "close");
-    if (code !== 0) process.exitCode = 1;
-  }
-  const results = await readResults(chosen);
-  console.log(`\n${toTable(results)}\nAs JSON: .cache/bench/`);
-  if (process.argv.includes("--save")) await saveResults(results);
+if (unknown.length > 0) misused(`There is no benchmark ${unknown.join(", ")}.`, USAGE);
+
+const chosen = wanted.length > 0 ? wanted : known;
+console.log(`${describeMachine()}\n`);
+for (const name of chosen) {
+  const child = spawn(process.execPath, [`${FOLDER}/${name}.ts`], { stdio: "inherit" });
+  const [code] = await once(child, "close");
+  if (code !== 0) process.exitCode = 1;
 }
+const results = await readResults(chosen);
+console.log(`\n${toTable(results)}\nAs JSON: .cache/bench/`);
+if (values.save) await saveResults(results);

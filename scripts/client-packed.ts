@@ -1,4 +1,4 @@
-import { parseArgs } from "node:util";
+import { misused, readCommandLine } from "./lib/command-line.ts";
 import { withTempDir } from "./lib/files.ts";
 import { pack } from "./lib/packed/pack.ts";
 import { EXPECTED } from "./lib/packed/program.ts";
@@ -12,19 +12,21 @@ import { withSandboxProcess } from "./lib/sandbox-process.ts";
  * each Node that it is for, or with --all on other runtimes as well. Names choose among all of them. npm fetches what is not
  * there: the package's own dependencies, TypeScript and the runtimes.
  */
-const { values, positionals } = parseArgs({
+const all = [...NODES, ...OTHERS];
+const USAGE = `npm run client:packed -- [--all] [name…]
+
+  --all  other runtimes as well as each Node
+  name   ${all.map(({ name }) => name).join(", ")}
+`;
+
+const { values, positionals } = readCommandLine(USAGE, {
   options: { all: { type: "boolean", default: false } },
   allowPositionals: true,
 });
-const all = [...NODES, ...OTHERS];
 const unknown = positionals.filter((name) => !all.some((runtime) => runtime.name === name));
-if (unknown.length > 0) {
-  console.error(`There is no ${unknown.join(", ")}. There are: ${all.map(({ name }) => name).join(", ")}.`);
-  process.exitCode = 1;
-} else {
-  const byDefault = values.all ? all : NODES;
-  await main(positionals.length === 0 ? byDefault : all.filter(({ name }) => positionals.includes(name)));
-}
+if (unknown.length > 0) misused(`There is no ${unknown.join(", ")}.`, USAGE);
+const byDefault = values.all ? all : NODES;
+await main(positionals.length === 0 ? byDefault : all.filter(({ name }) => positionals.includes(name)));
 
 async function main(runtimes: readonly Runtime[]): Promise<void> {
   const start = performance.now();

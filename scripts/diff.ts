@@ -1,11 +1,18 @@
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
+import { readCommandLine } from "./lib/command-line.ts";
 import { changelogFault, diffContracts, newestRelease } from "./lib/diff/diff.ts";
 import { renderReport } from "./lib/diff/report.ts";
 import { ROOT } from "./lib/redocly.ts";
 
-const { values: options } = parseArgs({
+const USAGE = `npm run diff -- [--from FILE] [--to FILE] [--json]
+
+  --from  the contract before; the last release when left out
+  --to    the contract after; the project's own when left out
+  --json  prints JSON
+`;
+
+const { values: options } = readCommandLine(USAGE, {
   options: { from: { type: "string" }, to: { type: "string" }, json: { type: "boolean", default: false } },
 });
 

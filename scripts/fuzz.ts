@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { parseArgs } from "node:util";
+import { misused, readCommandLine } from "./lib/command-line.ts";
 import { type Failure, type FuzzOptions, fuzz, levels } from "./lib/fuzz/fuzz.ts";
 import { judgeMemory } from "./lib/fuzz/memory.ts";
 import { withPostgres } from "./lib/fuzz/postgres-process.ts";
@@ -32,7 +32,7 @@ const PROGRESS_MS = 10_000;
 const LONG = 100_000;
 const OWN_LIMIT_MS = "1000";
 
-const { values } = parseArgs({
+const { values } = readCommandLine(USAGE, {
   options: {
     requests: { type: "string" },
     runs: { type: "string", default: "10000" },
@@ -44,15 +44,13 @@ const { values } = parseArgs({
     "own-limit": { type: "string" },
     url: { type: "string" },
     path: { type: "string" },
-    help: { type: "boolean", short: "h", default: false },
   },
 });
 
-if (values.help) process.stdout.write(USAGE);
-else if (values.url) await run(values.url, undefined);
+if (values.url) await run(values.url, undefined);
 else if (values.database === "embedded") await withSandboxProcess(({ url, pid }) => run(url, pid));
 else if (values.database === "postgres") await withPostgres(runOnPostgres);
-else throw new Error(`--database must be embedded or postgres\n\n${USAGE}`);
+else misused("--database must be embedded or postgres", USAGE);
 
 function runOnPostgres(databaseUrl: string): Promise<void> {
   const ENCRYPTION_KEY = randomBytes(32).toString("base64");
@@ -91,8 +89,7 @@ async function run(url: string, pid: number | undefined): Promise<void> {
 
 function toCount(name: string, text: string): number {
   const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < 1)
-    throw new Error(`--${name} must be a whole number from 1\n\n${USAGE}`);
+  if (!Number.isSafeInteger(value) || value < 1) misused(`--${name} must be a whole number from 1`, USAGE);
   return value;
 }
 

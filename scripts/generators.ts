@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { parseArgs } from "node:util";
+import { misused, readCommandLine } from "./lib/command-line.ts";
 import { replaceFile } from "./lib/files.ts";
 import { compileProject } from "./lib/generators/compile.ts";
 import { exercise } from "./lib/generators/exercise.ts";
@@ -24,17 +24,19 @@ import { withSandboxProcess } from "./lib/sandbox-process.ts";
 /** A field that only events have, where it is declared as a type. */
 const EVENT_FIELD = /\bsequence["']?\??:\s*[A-Za-z]/;
 
-const { values, positionals } = parseArgs({
+const USAGE = `npm run generators -- [--write] [name…]
+
+  --write  writes what was measured into the guide, instead of comparing it
+  name     ${tools.map(({ name }) => name).join(", ")}; all when left out
+`;
+
+const { values, positionals } = readCommandLine(USAGE, {
   options: { write: { type: "boolean", default: false } },
   allowPositionals: true,
 });
 const unknown = positionals.filter((name) => !tools.some((tool) => tool.name === name));
-if (unknown.length > 0) {
-  console.error(`There is no ${unknown.join(", ")}. There are: ${tools.map(({ name }) => name).join(", ")}.`);
-  process.exitCode = 1;
-} else {
-  await main(tools.filter(({ name }) => positionals.length === 0 || positionals.includes(name)));
-}
+if (unknown.length > 0) misused(`There is no ${unknown.join(", ")}.`, USAGE);
+await main(tools.filter(({ name }) => positionals.length === 0 || positionals.includes(name)));
 
 async function main(chosen: readonly Tool[]): Promise<void> {
   const start = performance.now();

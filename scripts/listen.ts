@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { parseArgs } from "node:util";
+import { readCommandLine } from "./lib/command-line.ts";
 import { ListenError, type Listening, listen } from "./lib/listen.ts";
 
 /*
@@ -14,9 +14,7 @@ const USAGE = `npm run listen -- [--url http://127.0.0.1:3000] [--token sandbox_
 `;
 
 try {
-  const options = readOptions();
-  if (options.help) process.stdout.write(USAGE);
-  else await run(options);
+  await run(readOptions());
 } catch (error) {
   if (!(error instanceof ListenError)) throw error;
   process.stderr.write(`${error.message}\n`);
@@ -26,18 +24,12 @@ try {
 function readOptions() {
   const { SANDBOX_URL, SANDBOX_TOKEN, SANDBOX_EVENTS } = process.env;
   const text = (value: string) => ({ type: "string", default: value }) as const;
-  try {
-    return parseArgs({
-      options: {
-        url: text(SANDBOX_URL ?? "http://127.0.0.1:3000"),
-        token: text(SANDBOX_TOKEN ?? "sandbox_acme"),
-        events: text(SANDBOX_EVENTS ?? ""),
-        help: { type: "boolean", short: "h", default: false },
-      },
-    }).values;
-  } catch (error) {
-    throw new ListenError(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
-  }
+  const options = {
+    url: text(SANDBOX_URL ?? "http://127.0.0.1:3000"),
+    token: text(SANDBOX_TOKEN ?? "sandbox_acme"),
+    events: text(SANDBOX_EVENTS ?? ""),
+  };
+  return readCommandLine(USAGE, { options }).values;
 }
 
 async function run({

@@ -1,8 +1,9 @@
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { parseArgs, promisify } from "node:util";
+import { promisify } from "node:util";
 import { parse } from "yaml";
+import { misused, readCommandLine } from "./lib/command-line.ts";
 import { diffContracts, newestRelease } from "./lib/diff/diff.ts";
 import { deriveDocument } from "./lib/docs/document.ts";
 import { renderPage } from "./lib/docs/redoc.ts";
@@ -17,15 +18,22 @@ import { traceRequirements } from "./lib/traceability/traceability.ts";
  * The docs of the change under review, as one file to attach to it: the whole page, and before it what changed since the
  * last release, with links to the places in the reference, and how far the change is proven.
  */
-const { values: options } = parseArgs({
+const USAGE = `npm run review -- [--out docs/dist/review.html] [--sample 20] [--contract FILE]
+
+  --out       where to write the page
+  --sample    every how many-th mutant of the contract is made; 0 for none. All of them take minutes
+  --contract  another contract to review than the project's own
+`;
+
+const { values: options } = readCommandLine(USAGE, {
   options: {
     out: { type: "string", default: "docs/dist/review.html" },
-    /** Every how many-th mutant of the contract is made; 0 for none. All of them take minutes. */
     sample: { type: "string", default: "20" },
-    /** Another contract to review than the project's own. */
     contract: { type: "string", default: join(ROOT, "openapi/generated/openapi.yaml") },
   },
 });
+
+if (!/^\d{1,9}$/.test(options.sample)) misused("--sample must be a whole number from 0", USAGE);
 
 const LINT = ["lint", "refunds", "sandbox", "scenarios"];
 

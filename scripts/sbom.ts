@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { parseArgs, promisify } from "node:util";
+import { promisify } from "node:util";
+import { readCommandLine } from "./lib/command-line.ts";
 import { readProductionPackages } from "./lib/packages.ts";
 import { ROOT } from "./lib/redocly.ts";
 
@@ -20,7 +21,12 @@ const DEFAULT_OUT = join(ROOT, "dist/sbom.cdx.json");
 const OWN = "pkg:npm/@refund-contract/";
 const ARGS = ["sbom", "--sbom-format", "cyclonedx", "--sbom-type", "application", "--package-lock-only"];
 
-const { values } = parseArgs({ options: { out: { type: "string", default: DEFAULT_OUT } } });
+const USAGE = `npm run sbom -- [--out dist/sbom.cdx.json]
+
+  --out  where to write it
+`;
+
+const { values } = readCommandLine(USAGE, { options: { out: { type: "string", default: DEFAULT_OUT } } });
 const { stdout } = await promisify(execFile)("npm", ARGS, { cwd: ROOT, maxBuffer: 64 * 2 ** 20 });
 const packages = await readProductionPackages(ROOT);
 const bom = keepProduction(JSON.parse(stdout), new Set(packages.map(toPurl)));

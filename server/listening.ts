@@ -1,11 +1,17 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
+/**
+ * How many connections may wait to be accepted, as far as the system allows. Of more, callers learn nothing: they try again
+ * after one second, three and seven. Node's own 511 are fewer than come at once when a replica before this one has gone.
+ */
+const BACKLOG = 4_096;
+
 /** Resolves when the server listens; rejects with what the system says when it can't. */
 export function listen(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
-    server.listen(port, host, () => {
+    server.listen({ port, host, backlog: BACKLOG }, () => {
       server.off("error", reject);
       resolve();
     });

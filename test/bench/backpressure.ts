@@ -15,10 +15,28 @@ const server = await runServer({ databaseUrl: postgres.urlOf("postgres") });
 const payments = await makePayments(server, 64);
 const target = { url: server.url, body: refundsOf(payments) };
 
+/** What the callers, who are this process, and the server take of the cores meanwhile. */
+type Shares = { callers: number[]; server: number[] };
+
+async function withShares<Result>(
+  { callers, server: ours }: Shares,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const [startedAt, cpu, used] = [performance.now(), process.cpuUsage(), server.cpuSeconds()];
+  const result = await work();
+  const seconds = (performance.now() - startedAt) / 1000;
+  const { user, system } = process.cpuUsage(cpu);
+  callers.push((user + system) / 1e6 / seconds);
+  ours.push((server.cpuSeconds() - used) / seconds);
+  return result;
+}
+
+const shares = { full: { callers: [], server: [] } as Shares, over: { callers: [], server: [] } as Shares };
+
 /** Refunds a second by as many callers as are admitted, each of whom waits for his answer. */
 const capacities: number[] = [];
 async function fullLoad(): Promise<number> {
-  const { rate } = await load(target, { connections: ADMITTED });
+  const { rate } = await withShares(shares.full, () => load(target, { connections: ADMITTED }));
   capacities.push(rate);
   return rate;
 }
@@ -30,7 +48,9 @@ const counts = new Map<number, number>();
 const offers: number[] = [];
 async function overload(): Promise<number> {
   const capacity = median(capacities.length > 0 ? capacities : [await fullLoad()]);
-  const { latencies, offered, tookSeconds } = await offer(target, { callsPerSecond: TIMES * capacity });
+  const { latencies, offered, tookSeconds } = await withShares(shares.over, () =>
+    offer(target, { callsPerSecond: TIMES * capacity }),
+  );
   for (const [status, ms] of latencies) counts.set(status, (counts.get(status) ?? 0) + ms.length);
   const made = latencies.get(201) ?? [];
   p99s.made.push(percentile(made, 0.99));
@@ -48,6 +68,8 @@ const figure = await compare({
   against: { name: "at as many as can be", measure: fullLoad },
   target: { atLeast: 0.7 },
 });
+const told = ({ callers, server: ours }: Shares) =>
+  `${median(callers).toFixed(2)} by the callers, ${median(ours).toFixed(2)} by the server`;
 const answers = [...counts].sort(([a], [b]) => a - b).map(([status, count]) => `${count} × ${status}`);
 await record(
   "backpressure",
@@ -61,6 +83,7 @@ await record(
   [
     `answers under four times the load: ${answers.join(", ")}`,
     `calls that were made, as a multiple of what can be served: ${offers.map((times) => times.toFixed(1)).join(" ")}`,
+    `cores taken at as many as can be served: ${told(shares.full)}; at four times as many: ${told(shares.over)}`,
   ],
 );
 await server.stop();

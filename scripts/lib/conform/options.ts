@@ -186,5 +186,5 @@ function given<Fields extends object>(fields: Fields) {
 }
 
 function usageError(message: string): ConformError {
-  return new ConformError(`${message}\nTry --help.`);
+  return new ConformError(`${message}\nnpm run conform -- --help tells how it is used.`);
 }

@@ -1,4 +1,4 @@
-import { parseArgs } from "node:util";
+import { readCommandLine } from "../command-line.ts";
 import { readContract } from "../contract.ts";
 import { withTempDir } from "../files.ts";
 import { messageTables } from "../table/check.ts";
@@ -10,6 +10,15 @@ import type { Suite } from "./notice.ts";
 import { renderReport } from "./report.ts";
 import { tryRequests } from "./requests.ts";
 import { type MutationReport, runMutants } from "./run.ts";
+
+const USAGE = `npm run mutate -- [--sample 1] [--only TEXT]… [--without TEXT]…
+
+  --sample   makes every N-th mutant of each kind
+  --only     makes those whose name holds the text
+  --without  leaves out of the tables the rows whose name holds the text, to see what they are needed for
+
+With any of them, only mutants are made.
+`;
 
 const OPTIONS = {
   sample: { type: "string", default: "1" },
@@ -28,12 +37,9 @@ export type Output = { write(text: string): void; readonly isTTY?: boolean };
 /**
  * Makes every mutant of the contract and says which the tables do not notice; the store is in a folder of its own unless one
  * is given. Resolves with the exit code, and rejects on options that choose nothing.
- *
- * `--sample N` makes every N-th mutant of each kind, `--only TEXT` those whose name holds the text, `--without TEXT` leaves
- * out of the tables the rows whose name holds it, to see what they are needed for. With any of them, only mutants are made.
  */
 export async function mutate(args: readonly string[], output: Output, dataDir?: string): Promise<0 | 1> {
-  const { values: options } = parseArgs({ args: [...args], options: OPTIONS });
+  const { values: options } = readCommandLine(USAGE, { args: [...args], options: OPTIONS });
   return dataDir === undefined
     ? withTempDir((folder) => mutateIn(folder, options, output))
     : mutateIn(dataDir, options, output);

@@ -12,6 +12,8 @@ export interface Running {
   startedInMs: number;
   /** Resident memory now, in MB. */
   memoryMb(): number;
+  /** Seconds of a processor that it has used so far. */
+  cpuSeconds(): number;
   stop(): Promise<void>;
 }
 
@@ -27,6 +29,7 @@ export async function run(args: readonly string[], env: Record<string, string> =
     url,
     startedInMs: performance.now() - startedAt,
     memoryMb: () => residentMb(child.pid),
+    cpuSeconds: () => usedSeconds(child.pid),
     async stop() {
       child.kill("SIGTERM");
       if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
@@ -52,6 +55,11 @@ function addressOf(child: ChildProcess): Promise<string> {
 function residentMb(pid: number | undefined): number {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
+}
+
+function usedSeconds(pid: number | undefined): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  return (Number(fields[11]) + Number(fields[12])) / 100; // in its own code and in the system's, in ticks of 10 ms
 }
 
 /** The server as operators run it, with a data folder of its own unless one is given. Embedded without a database. */
