@@ -1,9 +1,17 @@
 import { type DestinationStream, type Logger, pino } from "pino";
 
-/** A log of one JSON object a line, without bodies, secrets and personal data. */
-export function createLogger(level: string, destination?: DestinationStream): Logger {
-  const options = { level, serializers: { err: toLoggedError } };
-  return destination ? pino(options, destination) : pino(options);
+/**
+ * How the process writes its log: some lines together, a tenth of a second late at most, and never in the way of a call. A
+ * reader that has stopped reading loses lines from this many characters on.
+ */
+const STDOUT = { dest: 1, sync: false, minLength: 4_096, periodicFlush: 100, maxLength: 16 * 2 ** 20 };
+
+/** A log of one JSON object a line, without bodies, secrets and personal data. Goes to the standard output. */
+export function createLogger(
+  level: string,
+  destination: DestinationStream = pino.destination(STDOUT),
+): Logger {
+  return pino({ level, serializers: { err: toLoggedError } }, destination);
 }
 
 /** What is told of an error. Other fields of it are not: the database's `detail`, for one, repeats whole rows. */
