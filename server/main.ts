@@ -1,6 +1,6 @@
 import { ConfigError } from "./config/read.ts";
 import { readConfig } from "./config.ts";
-import { createLogger } from "./logger.ts";
+import { openLog, type ProcessLog } from "./logger.ts";
 import { SANDBOX_MERCHANTS } from "./sandbox/fixtures.ts";
 import type { RunningServer } from "./start.ts";
 import { DataDirLockedError, DataDirUnusableError } from "./storage/lock.ts";
@@ -22,11 +22,12 @@ await main();
 async function main(): Promise<void> {
   try {
     const config = readConfig(process.env);
-    const logger = createLogger(config.logLevel);
+    const log = openLog(config.logLevel);
+    const { logger } = log;
     // Loaded when the settings are right: a wrong one is told at once.
     const { startServer } = await import("./start.ts");
     const server = await startServer(config, { logger });
-    stopOnSignals(server);
+    stopOnSignals(server, log);
     if (config.mode === "sandbox") process.stdout.write(welcome(server.url));
     else logger.info({ url: server.url, metricsUrl: server.metricsUrl }, "listening");
     if (config.mode === "sandbox" && !isLoopback(config.host)) {
@@ -54,12 +55,15 @@ function explain(error: unknown): string {
   return remedy ? `${error.message}. ${remedy}` : (error.stack ?? error.message);
 }
 
-function stopOnSignals(server: RunningServer): void {
+function stopOnSignals(server: RunningServer, log: ProcessLog): void {
+  // An exit would wait for a log that nobody reads.
+  const end = () => process.kill(process.pid, "SIGKILL");
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.once(signal, async () => {
       // Unreferenced: it only ends a process that something in flight still holds open.
-      setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
+      setTimeout(end, STOP_LIMIT_MS).unref();
       await server.close();
+      if (!(await log.close())) end();
     });
   }
 }

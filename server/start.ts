@@ -124,9 +124,8 @@ export async function startServer(config: Config, options: StartOptions): Promis
     };
     const dueScan = repeat(doDue, { name: "due scan", everyMs: DUE_SCAN_MS, logger });
     opened.push(dueScan.stop);
-    const tidy = async () => database.embedded && vacuum(database.connection);
-    const vacuuming = repeat(tidy, { name: "vacuum", everyMs: vacuumMs, logger });
-    opened.push(vacuuming.stop);
+    const stopVacuum = database.embedded ? startVacuum(database, vacuumMs, logger) : async () => {};
+    opened.push(stopVacuum);
     const app = await createApp({
       config,
       store,
@@ -151,9 +150,7 @@ export async function startServer(config: Config, options: StartOptions): Promis
 
     let closing: Promise<void> | undefined;
     const stop = async () => {
-      const inOrder = Promise.all([drain(server, drainMs), sender.stop()])
-        .then(dueScan.stop)
-        .then(vacuuming.stop);
+      const inOrder = Promise.all([drain(server, drainMs), sender.stop(), stopVacuum()]).then(dueScan.stop);
       // What waits for a database that does not answer ends when its connections are cut.
       await inTime(inOrder, drainMs + CUT_AFTER_MS, () => new Error("not all has ended in time")).catch(
         (error: unknown) => logger.warn({ err: error }, "did not stop in order"),
@@ -171,6 +168,11 @@ export async function startServer(config: Config, options: StartOptions): Promis
     for (const letGo of opened.reverse()) await letGo();
     throw error;
   }
+}
+
+/** Returns what ends it. */
+function startVacuum({ connection }: Database, everyMs: number, logger: Logger): () => Promise<void> {
+  return repeat(() => vacuum(connection), { name: "vacuum", everyMs, logger }).stop;
 }
 
 /** A database belongs to one mode; a sandbox's gets what a sandbox begins with. */

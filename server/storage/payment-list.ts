@@ -36,7 +36,7 @@ export async function listPayments(
     .selectAll()
     .select(exactTexts)
     .where("merchant", "=", merchant)
-    .where(sql<boolean>`sequence >= 0`); // the condition of the index of this order
+    .where(sql<boolean>`sequence >= 0`); // the condition of the index of the newest
   if (kind) query = query.where("kind", "=", kind);
   if (after) {
     query = query.where(({ eb, refTuple, tuple }) =>

@@ -4,10 +4,11 @@ import type { Database } from "../storage/database.ts";
 import type { Claim } from "../storage/delivery-claims.ts";
 import type { Store } from "../storage/tables.ts";
 
-const QUEUE = "deliveries";
+/** Another name than that of 1.0.0, whose jobs are single deliveries: servers of both releases may run side by side. */
+const QUEUE = "claimed-deliveries";
 /** A worker also looks by itself, so that a notification that was missed costs a second at most. */
 const WORK_OPTIONS = {
-  batchSize: 50,
+  batchSize: 3,
   burstWhenBatchFull: true,
   pollingIntervalSeconds: 1,
   notifyPollingIntervalSeconds: 1,

@@ -1,10 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "vitest";
+import { findFreePort } from "../helpers/free-port.ts";
 import { startTestServer } from "../helpers/server.ts";
 import { type Block, isRunnable } from "./blocks.ts";
 import { masked } from "./masked.ts";
-import { createWorkshop, findFreePort, type Workshop } from "./workshop.ts";
+import { createWorkshop, type Workshop } from "./workshop.ts";
 
 /** Ports that the docs write down, besides the sandbox's. */
 const PORTS = ["4000", "4001", "4010", "4011"];

@@ -2,9 +2,10 @@ import { access, constants, copyFile, readFile, writeFile } from "node:fs/promis
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { findFreePort } from "../helpers/free-port.ts";
 import { startTestServer } from "../helpers/server.ts";
 import { blocksOf } from "./blocks.ts";
-import { createWorkshop, findFreePort } from "./workshop.ts";
+import { createWorkshop } from "./workshop.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const read = (path: string) => readFile(join(ROOT, path), "utf8");

@@ -1,8 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { makeTempDir } from "../helpers/temp-dir.ts";
@@ -111,14 +109,4 @@ function createRunning(child: ChildProcess) {
     while (!found()) await Promise.race([ended, child.stdout && once(child.stdout, "data")]);
   };
   return { exit, stop, untilPrinted, printed: () => printed, output: () => output };
-}
-
-/** A port that nobody listens at now. */
-export async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

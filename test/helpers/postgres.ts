@@ -2,11 +2,11 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, constants } from "node:fs";
 import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import pg from "pg";
+import { findFreePort } from "./free-port.ts";
 import { makeStoresDir } from "./stores-dir.ts";
 
 /** A PostgreSQL server of the test run's own. */
@@ -194,14 +194,4 @@ async function stop(server: ChildProcess): Promise<void> {
     server.kill("SIGINT"); // PostgreSQL's "fast": ends the connections, does not wait for them
     await closed;
   }
-}
-
-async function findFreePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const address = probe.address();
-  probe.close();
-  await once(probe, "close");
-  if (address === null || typeof address === "string") throw new Error("no port to listen on");
-  return address.port;
 }

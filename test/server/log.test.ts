@@ -5,44 +5,59 @@ import { givenDataDir } from "../helpers/data-dir.ts";
 import { post } from "../helpers/server.ts";
 import { type Problem, refundOf } from "./given.ts";
 
-/** A pipe holds 64 KiB: each call writes some two hundred bytes. */
+/** More than a pipe and its ends hold of it, where each call writes some two hundred bytes. */
 const CALLS = 1_000;
+const STOP_LIMIT_MS = 10_000;
 
-test("a log that nobody reads holds up no call, and nothing of it is lost", async () => {
-  await using folder = await givenDataDir();
-  const env = {
-    PATH: process.env.PATH,
-    PORT: "0",
-    DATA_DIR: folder.dataDir,
-    LOG_LEVEL: "info",
-    RATE_LIMIT: "off",
-  };
+/** A sandbox of whose log nothing more is read than its welcome, after many calls. */
+async function givenUnread(dataDir: string) {
+  const env = { PATH: process.env.PATH, PORT: "0", DATA_DIR: dataDir, LOG_LEVEL: "info", RATE_LIMIT: "off" };
   const server = spawn(process.execPath, ["server/main.ts"], { env, stdio: ["ignore", "pipe", "inherit"] });
-  const ended = once(server, "close");
+  const ended = once(server, "exit");
   onTestFinished(async () => {
     server.kill("SIGKILL");
     await ended;
   });
-  let printed = "";
+  const log = { text: "" };
   server.stdout.setEncoding("utf8").on("data", (text: string) => {
-    printed += text;
+    log.text += text;
   });
-  while (!/curl .*\n/.test(printed)) await once(server.stdout, "data");
-  const [url = ""] = /https?:\/\/[^/\s"]+/.exec(printed) ?? [];
+  while (!/curl .*\n/.test(log.text)) await once(server.stdout, "data");
+  const [url = ""] = /https?:\/\/[^/\s"]+/.exec(log.text) ?? [];
   server.stdout.pause();
 
-  const waiting = Array.from({ length: CALLS }, (_, index) => `unknown-${index}`).values();
   const statuses = new Set<number>();
+  const waiting = Array.from({ length: CALLS }, (_, index) => `unknown-${index}`).values();
   const caller = async () => {
     for (const paymentId of waiting) {
       statuses.add((await post<Problem>(url, "/v1/refunds", refundOf(paymentId))).status);
     }
   };
   await Promise.all(Array.from({ length: 8 }, caller));
+  expect([...statuses]).toEqual([404]);
+  return { server, ended, log };
+}
+
+test("a log that nobody reads for a while holds up no call, and nothing of it is lost", async () => {
+  await using folder = await givenDataDir();
+  const { server, ended, log } = await givenUnread(folder.dataDir);
+
+  const read = once(server.stdout, "end");
   server.stdout.resume();
   server.kill("SIGTERM");
 
   expect(await ended).toEqual([0, null]);
-  expect([...statuses]).toEqual([404]);
-  expect(printed.match(/"status":404/g)).toHaveLength(CALLS);
+  await read;
+  expect(log.text.match(/"status":404/g)).toHaveLength(CALLS);
+});
+
+test("a log that nobody reads any more does not hold up a stop", async () => {
+  await using folder = await givenDataDir();
+  const { server, ended } = await givenUnread(folder.dataDir);
+  const stoppedAtMs = performance.now();
+
+  server.kill("SIGTERM");
+  await ended;
+
+  expect(performance.now() - stoppedAtMs).toBeLessThan(STOP_LIMIT_MS);
 });

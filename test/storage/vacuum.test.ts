@@ -20,6 +20,9 @@ async function wear({ db }: Database): Promise<void> {
 
 type Wear = { dead: number; vacuumed: boolean };
 
+/** PostgreSQL tells of a table's rows once a second at most. */
+const poll = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 10_000 });
+
 async function readWear({ db }: Database, table: string): Promise<Wear | undefined> {
   const { rows } = await sql<Wear>`
     select n_dead_tup::integer as dead, last_vacuum is not null as vacuumed
@@ -32,11 +35,11 @@ test("a vacuum clears the tables that are worn, and leaves the others alone", as
   const database = await openDatabase(folder);
   onTestFinished(database.close);
   await wear(database);
-  await expect.poll(async () => (await readWear(database, "payments"))?.dead).toBeGreaterThan(2_000);
+  await poll(async () => (await readWear(database, "payments"))?.dead).toBeGreaterThan(2_000);
 
   await vacuum(database.connection);
 
-  await expect.poll(() => readWear(database, "payments")).toEqual({ dead: 0, vacuumed: true });
+  await poll(() => readWear(database, "payments")).toEqual({ dead: 0, vacuumed: true });
   expect(await readWear(database, "events")).toMatchObject({ vacuumed: false });
 });
 
@@ -47,5 +50,5 @@ test("a server on the embedded store vacuums it by itself", async () => {
 
   await wear(server.database);
 
-  await expect.poll(() => readWear(server.database, "payments")).toMatchObject({ vacuumed: true });
+  await poll(() => readWear(server.database, "payments")).toMatchObject({ vacuumed: true });
 });
