@@ -26,16 +26,16 @@ async function givenUnread(dataDir: string) {
   const [url = ""] = /https?:\/\/[^/\s"]+/.exec(log.text) ?? [];
   server.stdout.pause();
 
+  const call = async (paymentId: string) =>
+    (await post<Problem>(url, "/v1/refunds", refundOf(paymentId))).status;
   const statuses = new Set<number>();
   const waiting = Array.from({ length: CALLS }, (_, index) => `unknown-${index}`).values();
   const caller = async () => {
-    for (const paymentId of waiting) {
-      statuses.add((await post<Problem>(url, "/v1/refunds", refundOf(paymentId))).status);
-    }
+    for (const paymentId of waiting) statuses.add(await call(paymentId));
   };
   await Promise.all(Array.from({ length: 8 }, caller));
   expect([...statuses]).toEqual([404]);
-  return { server, ended, log };
+  return { server, ended, log, call };
 }
 
 test("a log that nobody reads for a while holds up no call, and nothing of it is lost", async () => {
@@ -60,4 +60,18 @@ test("a log that nobody reads any more does not hold up a stop", async () => {
   await ended;
 
   expect(performance.now() - stoppedAtMs).toBeLessThan(STOP_LIMIT_MS);
+});
+
+test("a log whose reader has gone holds up neither calls nor a stop, which ends with 0", async () => {
+  await using folder = await givenDataDir();
+  const { server, ended, call } = await givenUnread(folder.dataDir);
+  const closed = once(server.stdout, "close");
+  server.stdout.destroy();
+  await closed;
+  // As many as fill what is written together, several times: by then the server has met the broken pipe.
+  for (let calls = 0; calls < 200; calls += 1) expect(await call("unknown")).toBe(404);
+
+  server.kill("SIGTERM");
+
+  expect(await ended).toEqual([0, null]);
 });
