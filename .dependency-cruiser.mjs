@@ -1,4 +1,47 @@
 /**
+ * The parts of the server from the lowest layer to the highest. A part imports only parts of lower layers, and its own files.
+ * Parts on one line do not know each other.
+ */
+const SERVER_LAYERS = [
+  ["json/", "async/", "domain/", "logger.ts", "readable-log.ts"],
+  ["contract/", "config/"],
+  ["storage/database/"],
+  ["storage/webhooks/"],
+  ["storage/payments/"],
+  ["storage/[^/]+$"],
+  ["auth/", "rate-limit/", "webhooks/"],
+  ["http/middleware/", "http/handlers/"],
+  ["http/[^/]+$"],
+  ["metrics/", "sandbox/"],
+  ["app.ts", "readiness.ts"],
+  ["background-work.ts"],
+  ["start.ts"],
+  ["port-holder.ts", "owner.ts"],
+  ["start-failure.ts"],
+  ["run.ts", "command-line.ts", "admin/"],
+  ["main.ts", "packages/"],
+];
+
+/** One rule for each part: what it must not import. */
+function layerRules() {
+  const pattern = (part) => `^server/${part.replace(".ts", "\\.ts$")}`;
+  return SERVER_LAYERS.flatMap((layer, level) =>
+    layer.map((part) => ({
+      name: `layers: ${part.replace("[^/]+$", "")}`,
+      comment: "An import from a lower layer to a higher one, or between two parts of one layer.",
+      severity: "error",
+      from: { path: pattern(part) },
+      to: {
+        path: SERVER_LAYERS.slice(level)
+          .flat()
+          .filter((other) => other !== part)
+          .map(pattern),
+      },
+    })),
+  );
+}
+
+/**
  * The import rules of the architecture: what each part may know of the others. `npm run lint` enforces them.
  * @type {import("dependency-cruiser").IConfiguration}
  */
@@ -6,10 +49,10 @@ export default {
   forbidden: [
     {
       name: "no-cycles",
-      comment: "Two modules that need each other are one module, or three.",
+      comment: "Two modules that need each other, be it for a type, are one module, or three.",
       severity: "error",
       from: {},
-      to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },
+      to: { circular: true },
     },
     {
       name: "domain-is-pure",
@@ -26,17 +69,12 @@ export default {
         ],
       },
     },
+    ...layerRules(),
     {
-      name: "storage-knows-no-http",
+      name: "webhooks-know-no-express",
       severity: "error",
-      from: { path: "^server/storage/" },
-      to: { path: ["^server/(http|sandbox|webhooks)/", "node_modules/express"] },
-    },
-    {
-      name: "webhooks-know-no-http",
-      severity: "error",
-      from: { path: "^server/webhooks/" },
-      to: { path: ["^server/(http|sandbox)/", "node_modules/express"] },
+      from: { path: "^server/(storage|webhooks|auth|rate-limit)/" },
+      to: { path: "node_modules/express" },
     },
     {
       name: "storage-is-handed-in",
@@ -67,9 +105,16 @@ export default {
       to: { path: "^openapi/generated/", dependencyTypesNot: ["type-only"] },
     },
     {
+      name: "conformance-knows-no-server",
+      comment: "The conformance kit is for any server of the contract.",
+      severity: "error",
+      from: { path: "^test/conformance/" },
+      to: { path: "^server/" },
+    },
+    {
       name: "nothing-imports-tests",
       severity: "error",
-      from: { pathNot: "^test/" },
+      from: { pathNot: "^(test|scripts)/" },
       to: { path: "^test/" },
     },
   ],

@@ -1,19 +1,56 @@
-import { defaultExclude, defineConfig } from "vitest/config";
-import { LongestFirst } from "./test/helpers/longest-first.ts";
+import { fileURLToPath } from "node:url";
+import { defaultExclude, defineConfig, type TestProjectConfiguration } from "vitest/config";
+import { LongestFirst } from "./test/helpers/setup/longest-first.ts";
+import { findUnitTests } from "./test/helpers/setup/unit-tests.ts";
+
+const DATABASES = "test/helpers/setup/databases.ts";
+const BROWSER = "test/helpers/setup/browser.ts";
+
+const unitTests = findUnitTests();
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
-    // Long, and with processes that get in each other's way: a command of their own.
-    exclude: [...defaultExclude, "test/faults/**"],
+    // Once, unless `--watch` is asked for.
+    watch: false,
     // Both cores: much of a test's time is waiting for a process of its own.
     maxWorkers: 2,
-    // A file that starts a server in its process loads for three seconds what the file before has loaded already.
-    isolate: false,
     sequence: { sequencer: LongestFirst },
-    globalSetup: ["test/helpers/databases-setup.ts", "test/helpers/browser-setup.ts"],
-    // Real databases start inside tests and hooks; on a busy machine that takes seconds, and is no fault.
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // For the commands that tests run: most of their time is to load what they are made of.
+    env: { NODE_COMPILE_CACHE: fileURLToPath(new URL(".cache/node", import.meta.url)) },
+    projects: [
+      toProject("unit", unitTests, []),
+      toProject("server", testsIn("server", "production", "sandbox", "admin"), [DATABASES]),
+      toProject("storage", testsIn("storage", "webhooks", "lifecycle"), [DATABASES]),
+      toProject("contract", testsIn("contract", "fuzz"), [DATABASES]),
+      toProject("client", testsIn("client", "packages"), [DATABASES, BROWSER]),
+      toProject("docs", testsIn("docs", "console", "supply-chain"), [DATABASES, BROWSER]),
+    ],
   },
 });
+
+function testsIn(...folders: readonly string[]): string[] {
+  return folders.map((folder) => `test/${folder}/**/*.test.ts`);
+}
+
+/** A group of test files, and the set-up that starts what they share; Vitest runs it only with one of the files. */
+function toProject(
+  name: string,
+  include: readonly string[],
+  globalSetup: readonly string[],
+): TestProjectConfiguration {
+  return {
+    extends: true,
+    test: {
+      name,
+      include: [...include],
+      exclude: [...defaultExclude, ...(name === "unit" ? [] : unitTests)],
+      globalSetup: [...globalSetup],
+      setupFiles: ["test/lib/baseline-wasm.ts"],
+      // Without isolation: a file that starts a server loads for three seconds what the file before it has loaded already.
+      isolate: false,
+      // Real databases start inside tests and hooks, which takes seconds on a busy machine.
+      testTimeout: 30_000,
+      hookTimeout: 60_000,
+    },
+  };
+}

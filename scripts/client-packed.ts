@@ -1,44 +1,43 @@
-import { misused, readCommandLine } from "./lib/command-line.ts";
+import { Argument } from "@commander-js/extra-typings";
+import { pack } from "../test/lib/packed/pack.ts";
+import { EXPECTED } from "../test/lib/packed/program.ts";
+import { openJavaScriptProject, openTypeScriptProject } from "../test/lib/packed/projects.ts";
+import { installRuntime, NODES, OTHERS, type Runtime } from "../test/lib/packed/runtimes.ts";
+import { TOOLCHAINS } from "../test/lib/packed/toolchains.ts";
+import { withSandboxProcess } from "../test/lib/sandbox-process.ts";
+import { defineCommand } from "./lib/command.ts";
 import { withTempDir } from "./lib/files.ts";
-import { pack } from "./lib/packed/pack.ts";
-import { EXPECTED } from "./lib/packed/program.ts";
-import { openJavaScriptProject, openTypeScriptProject } from "./lib/packed/projects.ts";
-import { installRuntime, NODES, OTHERS, type Runtime } from "./lib/packed/runtimes.ts";
 import { secondsSince } from "./lib/redocly.ts";
-import { withSandboxProcess } from "./lib/sandbox-process.ts";
 
-/*
- * Installs the client from its tarball into empty projects, as a merchant would, and uses it there against a sandbox: on
- * each Node that it is for, or with --all on other runtimes as well. Names choose among all of them. npm fetches what is not
- * there: the package's own dependencies, TypeScript and the runtimes.
- */
+/* npm fetches what is not there: the dependencies of the package, TypeScript and the runtimes. */
 const all = [...NODES, ...OTHERS];
-const USAGE = `npm run client:packed -- [--all] [name…]
-
-  --all  other runtimes as well as each Node
-  name   ${all.map(({ name }) => name).join(", ")}
-`;
-
-const { values, positionals } = readCommandLine(USAGE, {
-  options: { all: { type: "boolean", default: false } },
-  allowPositionals: true,
-});
-const unknown = positionals.filter((name) => !all.some((runtime) => runtime.name === name));
-if (unknown.length > 0) misused(`There is no ${unknown.join(", ")}.`, USAGE);
-const byDefault = values.all ? all : NODES;
-await main(positionals.length === 0 ? byDefault : all.filter(({ name }) => positionals.includes(name)));
+const command = defineCommand(
+  "client:packed",
+  "Installs the client from its tarball into empty projects, as a merchant would: compiles, bundles and runs it there.",
+)
+  .option("--all", "other runtimes as well as each Node")
+  .addArgument(new Argument("[name...]", "some of all runtimes").choices(all.map(({ name }) => name)))
+  .parse();
+const [names] = command.processedArgs;
+const byDefault = command.opts().all ? all : NODES;
+await main(names.length === 0 ? byDefault : all.filter(({ name }) => names.includes(name)));
 
 async function main(runtimes: readonly Runtime[]): Promise<void> {
   const start = performance.now();
   const failed = await withTempDir(async (folder) => {
     const tarball = await pack(folder);
-    const projects = [
-      await openJavaScriptProject(folder, tarball),
-      await openTypeScriptProject(folder, tarball),
-    ];
+    const typed = await openTypeScriptProject(folder, tarball);
+    const projects = [await openJavaScriptProject(folder, tarball), typed];
     console.log(`packed, installed and compiled (${secondsSince(start)})`);
+    let failures = 0;
+    for (const toolchain of TOOLCHAINS) {
+      const error = await toolchain.use(typed).then(() => undefined, String);
+      if (error !== undefined) failures += 1;
+      console.log(
+        `${error === undefined ? "✓" : "✗"} ${toolchain.name}${error === undefined ? "" : `: ${error}`}`,
+      );
+    }
     return withSandboxProcess(async ({ url }) => {
-      let failures = 0;
       for (const runtime of runtimes) {
         const tools = await installRuntime(runtime);
         for (const project of projects) {
@@ -53,6 +52,8 @@ async function main(runtimes: readonly Runtime[]): Promise<void> {
       return failures;
     });
   });
-  console.log(`${runtimes.length * 2 - failed} passed, ${failed} failed (${secondsSince(start)})`);
+  console.log(
+    `${runtimes.length * 2 + TOOLCHAINS.length - failed} passed, ${failed} failed (${secondsSince(start)})`,
+  );
   if (failed > 0) process.exitCode = 1;
 }

@@ -3,10 +3,17 @@ import { glob, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import { deriveDocument } from "./lib/docs/document.ts";
+import { defineCommand } from "./lib/command.ts";
+import { readAssets, renderSearch, STYLES } from "./lib/docs/assets.ts";
+import { fillBody } from "./lib/docs/fill.ts";
+import { HOME_FILE, renderHome } from "./lib/docs/home.ts";
+import { renderHtml } from "./lib/docs/html.ts";
+import { renderTextPage } from "./lib/docs/layout.ts";
 import { listSources } from "./lib/docs/pages.ts";
-import { PAGE_PARTS, renderPage } from "./lib/docs/redoc.ts";
-import { readSite } from "./lib/docs/rendering.ts";
+import { PAGE_PARTS, renderReferencePage } from "./lib/docs/redoc.ts";
+import { deriveReference } from "./lib/docs/reference/document.ts";
+import { createSiteRendering, readSite, renderBody, type Site } from "./lib/docs/rendering.ts";
+import { listEntries, WORDS_FILE } from "./lib/docs/search/search-entries.ts";
 import { renderTexts } from "./lib/docs/texts.ts";
 import { replaceFile } from "./lib/files.ts";
 import { ROOT, secondsSince } from "./lib/redocly.ts";
@@ -17,30 +24,60 @@ const STAMP = join(DIST, "sources.sha256");
 // Quality 11 takes 3 s instead of 0.15 s to make the page 9 % smaller.
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
-/** Builds the site, as one HTML page and as Markdown beside it, and prints the sizes of the page. */
+/** Builds the site, as HTML pages with Markdown beside them, and prints the sizes of the largest. */
 export async function buildDocs(): Promise<void> {
   const start = performance.now();
   const sources = await hashSources();
   const site = await readSite();
   const texts = [...renderTexts(site)];
-  const html = Buffer.from(await renderPage(deriveDocument(site)));
-  const [br, gz] = await Promise.all([promisify(brotliCompress)(html, BROTLI), promisify(gzip)(html)]);
-  const page = [
-    ["index.html", html] as const,
-    ["index.html.br", br] as const,
-    ["index.html.gz", gz] as const,
+  const pages = [
+    ...(await renderPages(site)),
+    ["reference.html", await renderReferencePage(deriveReference(site))] as const,
   ];
-  await Promise.all([...page, ...texts].map(([name, content]) => replaceFile(join(DIST, name), content)));
-  await removeOthers(new Set([...page, ...texts].map(([name]) => name)));
+  const compressed = (await Promise.all(pages.map(([name, text]) => compress(name, text)))).flat();
+  const files = [...compressed, ...texts];
+  await Promise.all(files.map(([name, content]) => replaceFile(join(DIST, name), content)));
+  await removeOthers(new Set(files.map(([name]) => name)));
   await replaceFile(STAMP, sources); // Last, so that a build cut short is stale.
-  const [whole, asBrotli, asGzip] = [html, br, gz].map(toKilobytes);
-  console.log(`docs: docs/dist/index.html, ${whole}, ${asBrotli} as brotli, ${asGzip} as gzip`);
-  console.log(`docs: ${texts.length} files of plain text, built in ${secondsSince(start)}`);
+  const sizes = new Map(compressed.map(([name, { length }]) => [name, `${Math.round(length / 1000)} kB`]));
+  const sizeOf = (name: string) => `${name} ${sizes.get(`${name}.br`)}`;
+  const named = ["index.html", "reference.html", "search.js"].map(sizeOf).join(", ");
+  console.log(`docs: ${pages.length} pages in docs/dist; as brotli ${named}`);
+  console.log(`docs: ${texts.length} files for programs, built in ${secondsSince(start)}`);
+}
+
+/** The pages of text, the front page, and the search, which are all written by this project; the reference is Redoc's. */
+async function renderPages(site: Site): Promise<(readonly [name: string, content: string])[]> {
+  const assets = await readAssets();
+  const rendering = createSiteRendering(site);
+  const texts = site.pages.map((page) => {
+    const body = renderBody(site, page, fillBody(site, page, rendering), rendering);
+    const html = renderHtml(
+      body,
+      page.headings.map(({ id }) => id),
+    );
+    return [`${page.slug}.html`, renderTextPage(assets, site.pages, page, html)] as const;
+  });
+  return [
+    ...texts,
+    ["index.html", renderHome(assets, site, rendering)],
+    ["search.js", await renderSearch(listEntries(site, rendering))],
+  ];
+}
+
+async function compress(name: string, text: string): Promise<[name: string, content: Buffer][]> {
+  const content = Buffer.from(text);
+  const [br, gz] = await Promise.all([promisify(brotliCompress)(content, BROTLI), promisify(gzip)(content)]);
+  return [
+    [name, content],
+    [`${name}.br`, br],
+    [`${name}.gz`, gz],
+  ];
 }
 
 /** Removes what an earlier build made of a page that is gone: the server serves every text that it finds. */
 async function removeOthers(names: ReadonlySet<string>): Promise<void> {
-  const found = (await readdir(DIST)).filter((name) => /\.(md|txt|svg|html|br|gz)$/.test(name));
+  const found = (await readdir(DIST)).filter((name) => /\.(md|txt|svg|html|js|json|br|gz)$/.test(name));
   const others = found.filter((name) => !names.has(name) && name !== "review.html");
   await Promise.all(others.map((name) => rm(join(DIST, name), { force: true })));
 }
@@ -60,9 +97,16 @@ async function hashSources(): Promise<string> {
 
 async function listInputs(): Promise<Set<string>> {
   const pages = (await listSources()).map(({ file }) => file);
-  const found = new Set([...PAGE_PARTS, ...pages, "docs/home.md", "node_modules/@redocly/cli/package.json"]);
+  const found = new Set([
+    ...PAGE_PARTS,
+    ...STYLES,
+    ...pages,
+    HOME_FILE,
+    WORDS_FILE,
+    "node_modules/@redocly/cli/package.json",
+  ]);
   const patterns = [
-    "docs/performance/*.svg",
+    "docs/{console,performance}/*.svg",
     "openapi/{generated,released}/*.{json,yaml}",
     "openapi/{,sandbox/}{paths,webhooks}/*.yaml",
     "scripts/docs.ts",
@@ -72,8 +116,7 @@ async function listInputs(): Promise<Set<string>> {
   return found;
 }
 
-function toKilobytes(content: Buffer): string {
-  return `${Math.round(content.length / 1000)} kB`;
+if (import.meta.main) {
+  defineCommand("docs", "Builds the site in docs/dist, as HTML pages with Markdown beside them.").parse();
+  await buildDocs();
 }
-
-if (import.meta.main) await buildDocs();

@@ -1,29 +1,20 @@
-import { misused, readCommandLine } from "./lib/command-line.ts";
-import { fuzzWebhooks } from "./lib/fuzz/webhooks.ts";
+import { fuzzWebhooks } from "../test/lib/fuzz/webhooks.ts";
+import { defineCommand, randomSeed, seedNumber, wholeNumber } from "./lib/command.ts";
 import { secondsSince } from "./lib/redocly.ts";
 
-/* Verifies deliveries that were changed in every way, at length. */
-const USAGE = `npm run fuzz:webhooks -- [--runs 100000] [--seed 1]
-
-  --runs  how many deliveries
-  --seed  makes the same ones again; another one each time when left out
-`;
-
-const { values } = readCommandLine(USAGE, {
-  options: {
-    runs: { type: "string", default: "100000" },
-    seed: { type: "string", default: String(Date.now() % 1_000_000_000) },
-  },
-});
-
-for (const [name, value] of Object.entries(values)) {
-  if (!/^\d{1,9}$/.test(value)) misused(`--${name} must be a whole number of at most nine digits`, USAGE);
-}
+const { runs, seed = randomSeed() } = defineCommand(
+  "fuzz:webhooks",
+  "Verifies deliveries that were changed in every way, and fails when the client accepts one that is not genuine.",
+)
+  .option("--runs <n>", "how many deliveries", wholeNumber(1, 999_999_999), 100_000)
+  .option("--seed <n>", "makes the same deliveries again; a random one when left out", seedNumber)
+  .parse()
+  .opts();
 
 const start = performance.now();
-process.stdout.write(`seed ${values.seed}\n`);
+process.stdout.write(`seed ${seed}\n`);
 try {
-  const { accepted, refused } = fuzzWebhooks({ runs: Number(values.runs), seed: Number(values.seed) });
+  const { accepted, refused } = fuzzWebhooks({ runs, seed });
   for (const [reason, count] of Object.entries(refused))
     process.stdout.write(`${count} refused, ${reason}\n`);
   process.stdout.write(`${accepted} accepted, all of them genuine (${secondsSince(start)})\n`);

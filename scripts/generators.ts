@@ -1,93 +1,130 @@
 import { readFile } from "node:fs/promises";
-import { misused, readCommandLine } from "./lib/command-line.ts";
-import { replaceFile } from "./lib/files.ts";
-import { compileProject } from "./lib/generators/compile.ts";
-import { exercise } from "./lib/generators/exercise.ts";
-import { type Finding, GUIDE, toGuide } from "./lib/generators/guide.ts";
-import { type Tool, tools } from "./lib/generators/tools.ts";
+import { Argument } from "@commander-js/extra-typings";
+import { compileProject } from "../test/lib/generators/compile.ts";
+import { exercise } from "../test/lib/generators/exercise.ts";
+import { type Finding, GUIDE, toGuide } from "../test/lib/generators/guide.ts";
+import { LANGUAGE_GUIDE, toLanguageGuide } from "../test/lib/generators/language-guide.ts";
+import {
+  findToolchains,
+  installLanguageGenerators,
+  type LanguageFinding,
+  tryLanguage,
+} from "../test/lib/generators/language-workshop.ts";
+import { type Language, languages } from "../test/lib/generators/languages.ts";
+import { type Tool, tools } from "../test/lib/generators/tools.ts";
 import {
   installGenerators,
   openProject,
   readGenerated,
   runShell,
   versionOf,
-} from "./lib/generators/workshop.ts";
+} from "../test/lib/generators/workshop.ts";
+import { withSandboxProcess } from "../test/lib/sandbox-process.ts";
+import { defineCommand } from "./lib/command.ts";
+import { replaceFile } from "./lib/files.ts";
 import { secondsSince } from "./lib/redocly.ts";
-import { withSandboxProcess } from "./lib/sandbox-process.ts";
 
-/*
- * Proves that other people's generators can read the contract: each makes a client of what a running sandbox serves, the
- * client is compiled and measured, and a program issues a refund and a subscription through it. The guide's table is what
- * was measured: a difference fails, and with --write the guide is written instead. Names of tools run only these, and
- * leave the guide alone.
- */
 /** A field that only events have, where it is declared as a type. */
 const EVENT_FIELD = /\bsequence["']?\??:\s*[A-Za-z]/;
 
-const USAGE = `npm run generators -- [--write] [name…]
+/** The result of the clients: passed, failed or, without a toolchain, not run. */
+type Tally = { passed: number; failed: number; notRun: number };
 
-  --write  writes what was measured into the guide, instead of comparing it
-  name     ${tools.map(({ name }) => name).join(", ")}; all when left out
-`;
-
-const { values, positionals } = readCommandLine(USAGE, {
-  options: { write: { type: "boolean", default: false } },
-  allowPositionals: true,
-});
-const unknown = positionals.filter((name) => !tools.some((tool) => tool.name === name));
-if (unknown.length > 0) misused(`There is no ${unknown.join(", ")}.`, USAGE);
-await main(tools.filter(({ name }) => positionals.length === 0 || positionals.includes(name)));
-
-async function main(chosen: readonly Tool[]): Promise<void> {
-  const start = performance.now();
-  console.log("installing the generators…");
-  console.log(`${await installGenerators()} (${secondsSince(start)})`);
-
-  const findings = await withSandboxProcess(async ({ url }) => {
-    const results: (Finding | undefined)[] = [];
-    for (const tool of chosen) results.push(await tryOut(tool, url));
-    return results.filter((finding) => finding !== undefined);
-  });
-
-  const failed = chosen.length - findings.length;
-  console.log(`${findings.length} passed, ${failed} failed (${secondsSince(start)})`);
+const command = defineCommand(
+  "generators",
+  "Generates clients of the contract with other generators, in nine languages, and compiles and uses each against a sandbox. Fails if a guide's table differs from the results. Skips languages whose toolchain is not installed.",
+)
+  .option("--write", "write the results into the guides, instead of comparing them")
+  .addArgument(
+    new Argument(
+      "[name...]",
+      "which TypeScript generators and which languages to try, without looking at the guides; all when left out",
+    ).choices([...tools, ...languages].map(({ name }) => name)),
+  )
+  .parse();
+const [names] = command.processedArgs;
+const isChosen = ({ name }: { readonly name: string }) => names.length === 0 || names.includes(name);
+const start = performance.now();
+const tally: Tally = { passed: 0, failed: 0, notRun: 0 };
+await withSandboxProcess(async ({ url }) => {
+  const findings = await tryTools(tools.filter(isChosen), url);
+  const languageFindings = await tryLanguages(languages.filter(isChosen), url);
+  const { passed, failed, notRun } = tally;
+  console.log(`${passed} passed, ${failed} failed, ${notRun} not run (${secondsSince(start)})`);
   if (failed > 0) process.exitCode = 1;
-  else if (chosen.length === tools.length) await compareGuide(findings);
+  else if (names.length === 0) {
+    await compareGuide(GUIDE, await toGuide(findings));
+    const keepVersions = !command.opts().write;
+    await compareGuide(LANGUAGE_GUIDE, await toLanguageGuide(languageFindings, { keepVersions }));
+  }
+});
+
+async function tryTools(chosen: readonly Tool[], url: string): Promise<Finding[]> {
+  if (chosen.length === 0) return [];
+  console.log(`the TypeScript generators are ${await installGenerators()} (${secondsSince(start)})`);
+  const findings: (Finding | undefined)[] = [];
+  for (const tool of chosen) findings.push(await report(tool.packageName, () => tryTool(tool, url)));
+  return findings.filter((finding) => finding !== undefined);
 }
 
-/** Undefined when the tool failed; says why. */
-async function tryOut(tool: Tool, url: string): Promise<Finding | undefined> {
-  const start = performance.now();
+async function tryTool(tool: Tool, url: string): Promise<Finding> {
+  const project = await openProject(tool, url);
+  await runShell(tool.command, project.folder);
+  const generated = await readGenerated(project);
+  const stale = tool.notes.filter(({ sign }) => !sign.test(generated));
+  if (stale.length > 0) throw new Error(`no longer so: ${stale.map(({ text }) => text).join(" ")}`);
+  // What the guide says about events rests on the type that is named here, or on there being none.
+  if (EVENT_FIELD.test(generated) !== (tool.types.event !== undefined))
+    throw new Error("events: has it types or not?");
+  const compiled = await compileProject(project);
+  await exercise(project, url);
+  const names = [tool.packageName, ...(tool.beside ?? [])];
+  const packages = await Promise.all(names.map(async (name) => `${name}@${await versionOf(name)}`));
+  return { ...compiled, tool, packages };
+}
+
+async function tryLanguages(chosen: readonly Language[], url: string): Promise<LanguageFinding[]> {
+  const findings: (LanguageFinding | undefined)[] = [];
+  for (const language of chosen) {
+    const { versions, missing } = await findToolchains(language);
+    if (missing.length > 0) {
+      tally.notRun += 1;
+      console.log(`- ${language.title}: not run, because there is no ${missing.join(" and no ")} here`);
+      continue;
+    }
+    // Only where a language runs, because the generators are 120 MB.
+    if (findings.length === 0) {
+      console.log(
+        `the other languages' generators are ${await installLanguageGenerators()} (${secondsSince(start)})`,
+      );
+    }
+    findings.push(await report(language.title, () => tryLanguage(language, versions, url)));
+  }
+  return findings.filter((finding) => finding !== undefined);
+}
+
+/** Undefined when the client failed; says why. */
+async function report<T>(title: string, attempt: () => Promise<T>): Promise<T | undefined> {
+  const began = performance.now();
   try {
-    const project = await openProject(tool, url);
-    await runShell(tool.command, project.folder);
-    const generated = await readGenerated(project);
-    const stale = tool.notes.filter(({ sign }) => !sign.test(generated));
-    if (stale.length > 0) throw new Error(`no longer so: ${stale.map(({ text }) => text).join(" ")}`);
-    // What the guide says about events rests on the type that is named here, or on there being none.
-    if (EVENT_FIELD.test(generated) !== (tool.types.event !== undefined))
-      throw new Error("events: has it types or not?");
-    const compiled = await compileProject(project);
-    await exercise(project, url);
-    console.log(`✓ ${tool.packageName} (${secondsSince(start)})`);
-    const names = [tool.packageName, ...(tool.beside ?? [])];
-    const packages = await Promise.all(names.map(async (name) => `${name}@${await versionOf(name)}`));
-    return { ...compiled, tool, packages };
+    const finding = await attempt();
+    tally.passed += 1;
+    console.log(`✓ ${title} (${secondsSince(began)})`);
+    return finding;
   } catch (error) {
-    console.log(
-      `✗ ${tool.packageName} (${secondsSince(start)})\n${error instanceof Error ? error.message : error}`,
-    );
+    tally.failed += 1;
+    console.log(`✗ ${title} (${secondsSince(began)})\n${error instanceof Error ? error.message : error}`);
     return undefined;
   }
 }
 
-async function compareGuide(findings: readonly Finding[]): Promise<void> {
-  const [wanted, written] = [await toGuide(findings), await readFile(GUIDE, "utf8")];
-  if (values.write) await replaceFile(GUIDE, wanted);
+async function compareGuide(path: string, wanted: string): Promise<void> {
+  const written = await readFile(path, "utf8");
+  if (command.opts().write) await replaceFile(path, wanted);
   else if (written !== wanted) {
     const known = written.split("\n");
     const found = wanted.split("\n").filter((line) => !known.includes(line));
-    console.error(`${["The guide does not say what was found:", ...found].join("\n")}`);
+    console.error(`${[`${path} differs from what was found:`, ...found].join("\n")}`);
     console.error("Run npm run generators -- --write, and read the change.");
     process.exitCode = 1;
   }

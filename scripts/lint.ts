@@ -1,4 +1,21 @@
+import { defineCommand } from "./lib/command.ts";
 import { runTogether, type Step } from "./lib/steps.ts";
+
+/** Texts that are held to the words of .textlintrc.json. The interface is left out: it repeats the words of the requirement. */
+const PROSE = [
+  ...[
+    "README.md",
+    "SECURITY.md",
+    "CHANGELOG.md",
+    "client/README.md",
+    "openapi/info.md",
+    "openapi/sandbox/info.md",
+  ],
+  ...["home", "states", "problems", "decisions", "performance"].map((name) => `docs/${name}.md`),
+  "docs/guides/*.md",
+  "server/packages/*/README.md",
+  "test/conformance/package/README.md",
+];
 
 /** Contract and code, each held to its rules by the tool that knows them. */
 export const lintSteps: readonly Step[] = [
@@ -9,10 +26,12 @@ export const lintSteps: readonly Step[] = [
     command: "depcruise",
     args: ["--config", ".dependency-cruiser.mjs", "server", "client/src", "scripts", "openapi/rules", "test"],
   },
+  { name: "prose", command: "textlint", args: PROSE },
   { name: "dead code", command: "knip", args: ["--treat-config-hints-as-errors"] },
 ];
 
 if (import.meta.main) {
+  defineCommand("lint", "Checks contract, code, import rules and dead code, each by its own tool.").parse();
   const results = await runTogether(lintSteps);
   if (results.some(({ passed }) => !passed)) process.exitCode = 1;
 }

@@ -1,4 +1,4 @@
-import { mutate } from "./lib/mutants/command.ts";
+import { mutate } from "../test/lib/mutation/command.ts";
 
 /** Changes the contract in every small way that matters, and fails when the tests would let one pass. */
 process.exitCode = await mutate(process.argv.slice(2), process.stdout);

@@ -3,37 +3,31 @@ import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { parse } from "yaml";
-import { misused, readCommandLine } from "./lib/command-line.ts";
+import { traceRequirements } from "../test/lib/traceability/traceability.ts";
+import { defineCommand, wholeNumber } from "./lib/command.ts";
 import { diffContracts, newestRelease } from "./lib/diff/diff.ts";
-import { deriveDocument } from "./lib/docs/document.ts";
-import { renderPage } from "./lib/docs/redoc.ts";
+import { renderReferencePage } from "./lib/docs/redoc.ts";
+import { deriveReview } from "./lib/docs/reference/document.ts";
 import { readSite } from "./lib/docs/rendering.ts";
 import { type Review, renderReview } from "./lib/docs/review.ts";
 import { replaceFile } from "./lib/files.ts";
 import { ROOT, secondsSince } from "./lib/redocly.ts";
 import { runStep, type StepResult } from "./lib/steps.ts";
-import { traceRequirements } from "./lib/traceability/traceability.ts";
 
-/*
- * The docs of the change under review, as one file to attach to it: the whole page, and before it what changed since the
- * last release, with links to the places in the reference, and how far the change is proven.
- */
-const USAGE = `npm run review -- [--out docs/dist/review.html] [--sample 20] [--contract FILE]
-
-  --out       where to write the page
-  --sample    every how many-th mutant of the contract is made; 0 for none. All of them take minutes
-  --contract  another contract to review than the project's own
-`;
-
-const { values: options } = readCommandLine(USAGE, {
-  options: {
-    out: { type: "string", default: "docs/dist/review.html" },
-    sample: { type: "string", default: "20" },
-    contract: { type: "string", default: join(ROOT, "openapi/generated/openapi.yaml") },
-  },
-});
-
-if (!/^\d{1,9}$/.test(options.sample)) misused("--sample must be a whole number from 0", USAGE);
+const { out, sample, contract } = defineCommand(
+  "review",
+  "Builds one file for the review of a change: what changed since the last release, how far the change is tested, and the whole docs.",
+)
+  .option("--out <file>", "where to write the page", "docs/dist/review.html")
+  .option(
+    "--sample <n>",
+    "make every n-th mutant of the contract; 0 for none. All take minutes",
+    wholeNumber(0, 999_999_999),
+    20,
+  )
+  .option("--contract <file>", "the contract to review", join(ROOT, "openapi/generated/openapi.yaml"))
+  .parse()
+  .opts();
 
 const LINT = ["lint", "refunds", "sandbox", "scenarios"];
 
@@ -41,8 +35,8 @@ const start = performance.now();
 const review = await collectReview();
 const site = await readSite();
 const page = { slug: "review", title: "Review of this change", body: renderReview(review) };
-const path = resolve(ROOT, options.out);
-await replaceFile(path, await renderPage(deriveDocument(site, page)));
+const path = resolve(ROOT, out);
+await replaceFile(path, await renderReferencePage(deriveReview(site, page), false));
 console.log(`review: ${path}, in ${secondsSince(start)}`);
 const { verdict } = review.diff;
 console.log(
@@ -51,19 +45,18 @@ console.log(
 
 async function collectReview(): Promise<Review> {
   const base = await newestRelease(ROOT);
-  const revision = resolve(options.contract);
+  const revision = resolve(contract);
   const [before, after] = await Promise.all(
     [base, revision].map(async (file) => parse(await readFile(file, "utf8"))),
   );
-  const [diff, lint, score, { page: proof, faults }] = await Promise.all([
-    told("the semantic diff", diffContracts(base, revision)),
-    told("lint", runStep({ name: "lint", command: "redocly", args: LINT })),
-    told("the score", readScore()),
-    told("the proof of each clause", traceRequirements(ROOT, after)),
+  const [diff, lint, score, { page: proof, errors }] = await Promise.all([
+    reported("the semantic diff", diffContracts(base, revision)),
+    reported("lint", runStep({ name: "lint", command: "redocly", args: LINT })),
+    reported("the score", readScore()),
+    reported("the proof of each clause", traceRequirements(ROOT, after)),
   ]);
   // Alone, because it uses both cores.
-  const mutation =
-    options.sample === "0" ? undefined : await told("mutants", runMutation(options.sample), true);
+  const mutation = sample === 0 ? undefined : await reported("mutants", runMutation(String(sample)), true);
   const summary = proof
     .split("\n")
     .filter((line) => line.startsWith("**"))
@@ -74,13 +67,13 @@ async function collectReview(): Promise<Review> {
     lint,
     score,
     ...(mutation && { mutation }),
-    coverage: { summary, faults },
+    coverage: { summary, errors },
   };
 }
 
 /** In this process, so that a reader at a terminal sees how far it is. */
 async function runMutation(sample: string): Promise<StepResult & { sample: string }> {
-  const { mutate } = await import("./lib/mutants/command.ts");
+  const { mutate } = await import("../test/lib/mutation/command.ts");
   const begun = performance.now();
   let output = "";
   const write = (text: string) => {
@@ -96,8 +89,8 @@ async function runMutation(sample: string): Promise<StepResult & { sample: strin
   return { name: "mutants", passed, seconds: (performance.now() - begun) / 1000, output, sample };
 }
 
-/** Waits for a part of the review, and tells when it is there; of a long one also when it begins. */
-async function told<Part>(name: string, part: Promise<Part>, long = false): Promise<Part> {
+/** Waits for a part of the review, and reports its end; of a long one also the beginning. */
+async function reported<Part>(name: string, part: Promise<Part>, long = false): Promise<Part> {
   if (long) console.log(`review: ${name} take most of the time …`);
   const result = await part;
   console.log(`review: ${name}, after ${secondsSince(start)}`);

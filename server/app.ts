@@ -1,139 +1,147 @@
 import express, { type Express } from "express";
-import helmet, { type HelmetOptions } from "helmet";
 import type { Logger } from "pino";
-import type { Config } from "./config.ts";
+import type { FindCaller } from "./auth/bearer.ts";
+import type { Config } from "./config/config.ts";
+import { type ContractDocument, readContract } from "./contract/document.ts";
+import type { Handler, Handlers, PublishedId, SandboxId } from "./contract/operations.ts";
+import { compileResponseValidators } from "./contract/validate-response.ts";
 import type { DomainClock } from "./domain/clock.ts";
-import { compileAnswerChecks } from "./http/answer-check.ts";
-import type { FindCaller } from "./http/authenticate.ts";
-import type { Admission } from "./http/backpressure.ts";
-import { checkReferences, checkTarget } from "./http/checks.ts";
-import { type ContractDocument, readContract } from "./http/contract.ts";
-import { requireHost, requireLocalHost, trackRequests } from "./http/envelope.ts";
-import { handleErrors, notFound } from "./http/errors.ts";
-import { guardAnswers } from "./http/guard.ts";
-import { issueRefund } from "./http/handlers/issue-refund.ts";
-import { subscribeToWebhooks } from "./http/handlers/subscribe-to-webhooks.ts";
-import type { Handler, Handlers, PublishedId, SandboxId } from "./http/operations.ts";
+import { type Api, createApi } from "./http/api.ts";
+import { handleErrors, notFound } from "./http/error-handler.ts";
+import { checkReferences, issueRefund } from "./http/handlers/issue-refund.ts";
+import { checkTarget, subscribeToWebhooks } from "./http/handlers/subscribe-to-webhooks.ts";
+import { type LimitRate, limitRate, unlimited } from "./http/middleware/access.ts";
+import { type ConcurrencyLimit, createDeadline, noDeadline } from "./http/middleware/availability.ts";
+import { requireHost, requireLocalHost, requirePlainHead } from "./http/middleware/request-head.ts";
+import { logRequests } from "./http/middleware/request-log.ts";
+import { guardResponses } from "./http/middleware/response-guard.ts";
+import { setSecurityHeaders } from "./http/middleware/security-headers.ts";
 import { createPages } from "./http/pages.ts";
-import { createPatience, endlessPatience } from "./http/patience.ts";
 import { createProbes } from "./http/probes.ts";
-import { createQuotas } from "./http/quotas.ts";
-import { createRateLimit, type TakeQuota, unlimited } from "./http/rate-limit.ts";
-import { type ApiOptions, createApi } from "./http/routes.ts";
-import type { Metrics } from "./metrics/metrics.ts";
-import { createSandboxHandlers } from "./sandbox/handlers.ts";
-import type { Bound } from "./storage/bind.ts";
-import { encryptSecret } from "./storage/secrets.ts";
-import type { storage } from "./storage/storage.ts";
-import { isUnavailable } from "./storage/unavailable.ts";
-import { findTargetFault, type TargetPolicy } from "./webhooks/target.ts";
+import type { Metrics } from "./metrics/prometheus.ts";
+import { createRateLimiter } from "./rate-limit/rate-limiter.ts";
+import { createConsolePage } from "./sandbox/console-page.ts";
+import type { InboxParts } from "./sandbox/inbox.ts";
+import { createSandboxHandlers, createSandboxMemory, type SandboxMemory } from "./sandbox/sandbox.ts";
+import { isUnavailable } from "./storage/database/unavailable.ts";
+import type { BoundStorage } from "./storage/storage.ts";
+import { encryptSecret } from "./storage/webhooks/secrets.ts";
+import { headersSent } from "./webhooks/attempt.ts";
+import { findUrlError, type TargetPolicy } from "./webhooks/target.ts";
 
 export interface AppOptions {
   config: Config;
-  store: Bound<typeof storage>;
+  store: BoundStorage;
   clock: DomainClock;
   encryptionKeys: readonly Buffer[];
-  /** Who bears an access token. */
+  /** Finds the bearer of an access token. */
   findCaller: FindCaller;
   /** Which urls may be subscribed. */
   targetPolicy: TargetPolicy;
   logger: Logger;
   metrics: Metrics;
-  /** Rejects when something is missing without which no call can be served. */
+  /** Rejects when a part that every request needs does not work. */
   checkReady: () => Promise<void>;
-  /** Does what is due now; resolves when all of it has happened. */
+  /** Executes all work that is due now; resolves when it is done. */
   runDue: () => Promise<void>;
-  /** Bounds how many calls use the store at a time. */
-  admission: Admission;
+  /** Bounds how many requests use the store at a time. */
+  concurrency: ConcurrencyLimit;
   isDraining: () => boolean;
   /** Milliseconds that a caller has to send a body. */
   bodyTimeoutMs: number;
-  /** Milliseconds that a published call may wait for the store in all. */
+  /** Milliseconds that a request to the published contract may wait for the store in all. */
   callLimitMs: number;
-  /** Served instead of the published contract; to see what a changed one would do. */
+  /** Given in the sandbox only, whose contract is then served, too. */
+  sandbox?: Pick<InboxParts, "ownUrl"> & Pick<SandboxMemory, "changes">;
+  /** Served instead of the published contract, to show the effect of a change. */
   document?: ContractDocument;
 }
 
-/** For answers that no browser shows; the docs pages have a policy of their own. */
-const SECURITY_HEADERS: HelmetOptions = {
-  contentSecurityPolicy: {
-    useDefaults: false,
-    directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
-  },
-  crossOriginOpenerPolicy: false,
-  originAgentCluster: false,
-  xDnsPrefetchControl: false,
-  xDownloadOptions: false,
-  xPermittedCrossDomainPolicies: false,
-  xXssProtection: false,
-};
-
 const LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "::1"];
 
-/** Puts the server together: the one place that knows every part. */
+/** Assembles the app: the one place that knows every part. */
 export async function createApp(options: AppOptions): Promise<Express> {
-  const { config, store, clock, targetPolicy, runDue, logger, checkReady, isDraining, admission } = options;
+  const { config, logger, isDraining, checkReady } = options;
   const published = options.document ?? (await readContract("openapi"));
-  const sandbox = config.mode === "sandbox" ? await readContract("sandbox") : undefined;
-  const access: Pick<
-    ApiOptions<never>,
-    "findCaller" | "takeQuota" | "admission" | "isDraining" | "bodyTimeoutMs"
-  > = {
-    admission,
-    isDraining,
-    findCaller: options.findCaller,
-    takeQuota: limitRate(options),
-    bodyTimeoutMs: options.bodyTimeoutMs,
-  };
+  const memory =
+    options.sandbox && createSandboxMemory({ ...options.sandbox, realNow: options.clock.realNow });
+  const sandbox = memory && { memory, document: await readContract("sandbox") };
+  // The published contract has most of the requests, so it comes first: each router before it would cost them time.
+  const apis = createApis(options, published, sandbox);
+  const validators = [compileResponseValidators(published)];
+  if (sandbox) validators.push(compileResponseValidators(sandbox.document, { whenUsed: true }));
 
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
-  app.use(trackRequests(logger, options.metrics.observeRequest));
-  app.use(guardAnswers([published, ...(sandbox ? [sandbox] : [])].map(compileAnswerChecks), logger));
-  app.use(requireHost);
-  app.use(helmet(SECURITY_HEADERS));
+  // Set before the first route: the request validator reads both here.
+  app.enable("case sensitive routing");
+  app.enable("strict routing");
+  app.use(logRequests(logger, options.metrics.observeRequest));
+  // Before the guard, so that what is kept is what was sent.
+  if (sandbox) app.use(sandbox.memory.requests.record);
+  app.use(guardResponses(validators, logger));
+  app.use(requireHost, requirePlainHead);
+  app.use(setSecurityHeaders());
   if (sandbox && LOOPBACK_HOSTS.includes(config.host)) app.use(requireLocalHost);
-  // What is called most comes first: each route before it costs every call a look.
-  app.use(
-    createApi<PublishedId>({
-      ...access,
-      document: published,
-      handlers: createHandlers(options),
-      checks: {
-        issueRefund: checkReferences,
-        subscribeToWebhooks: checkTarget((url) => findTargetFault(url, targetPolicy)),
-      },
-      patience: createPatience(options.callLimitMs),
-      ignoreUnknownQuery: true,
-    }),
-  );
-  if (sandbox) {
-    app.use(
-      createApi<SandboxId>({
-        ...access,
-        document: sandbox,
-        handlers: createSandboxHandlers({ store, clock, runDue }),
-        checks: {},
-        // A clock that moves years, or the reset of a large store, takes its time.
-        patience: endlessPatience,
-        ignoreUnknownQuery: false,
-      }),
-    );
-  }
+  for (const { router } of apis) app.use(router);
+  if (sandbox) app.use(sandbox.memory.inbox.router);
   app.use(createProbes({ checkReady, isDraining }));
-  app.use(await createPages());
+  app.use(await createPages(config));
+  if (sandbox) app.use(await createConsolePage());
   app.use(notFound);
   app.use(handleErrors(logger, isUnavailable));
+  // A sandbox is started often, and most of its own operations are not used then.
+  await apis[0].warmUp(app);
   return app;
 }
 
-/** One server counts for itself; several, which have a database in common, count together. */
-function limitRate({ config, store, logger }: AppOptions): TakeQuota {
-  const { rateLimit: callsPerSecond, databaseUrl } = config;
-  if (callsPerSecond === undefined) return unlimited;
+function createApis(
+  options: AppOptions,
+  published: ContractDocument,
+  sandbox: { document: ContractDocument; memory: SandboxMemory } | undefined,
+): [published: Api, ...others: Api[]] {
+  const { store, clock, runDue, targetPolicy, concurrency, isDraining, findCaller, bodyTimeoutMs } = options;
+  const common = { concurrency, isDraining, findCaller, bodyTimeoutMs, limitRate: createLimit(options) };
+  const publishedApi = createApi<PublishedId>({
+    ...common,
+    document: published,
+    handlers: createHandlers(options),
+    bodyChecks: {
+      issueRefund: checkReferences,
+      subscribeToWebhooks: checkTarget((url) => findUrlError(url, targetPolicy)),
+    },
+    deadline: createDeadline(options.callLimitMs),
+    ignoreUnknownQuery: true,
+  });
+  if (!sandbox) return [publishedApi];
+  const sandboxApi = createApi<SandboxId>({
+    ...common,
+    document: sandbox.document,
+    handlers: createSandboxHandlers(
+      {
+        store,
+        clock,
+        runDue,
+        logger: options.logger,
+        signSent: (delivery, at) => headersSent(delivery, at, options.encryptionKeys),
+      },
+      sandbox.memory,
+    ),
+    bodyChecks: {},
+    // Moving the clock by years, or resetting a large store, takes long.
+    deadline: noDeadline,
+    ignoreUnknownQuery: false,
+  });
+  return [publishedApi, sandboxApi];
+}
+
+/** A single server counts alone; several servers on one database share their count (D27). */
+function createLimit({ config, store, logger }: AppOptions): LimitRate {
+  const { rateLimit: requestsPerSecond, databaseUrl } = config;
+  if (requestsPerSecond === undefined) return unlimited;
   const report = databaseUrl ? store.reportCalls : undefined;
-  return createRateLimit(callsPerSecond, createQuotas({ callsPerSecond, report, logger }));
+  return limitRate(requestsPerSecond, createRateLimiter({ requestsPerSecond, report, logger }));
 }
 
 function createHandlers({ store, clock, encryptionKeys, metrics }: AppOptions): Handlers {
@@ -145,9 +153,9 @@ function createHandlers({ store, clock, encryptionKeys, metrics }: AppOptions): 
 }
 
 function countIssued(issue: Handler<"issueRefund">, metrics: Metrics): Handler<"issueRefund"> {
-  return async (call) => {
-    const reply = await issue(call);
-    if ("body" in reply) metrics.countRefunds(reply.body.paymentStatus, 1);
-    return reply;
+  return async (request) => {
+    const response = await issue(request);
+    if ("body" in response) metrics.countRefunds(response.body.paymentStatus, 1);
+    return response;
   };
 }

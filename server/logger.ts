@@ -1,43 +1,55 @@
+import pTimeout from "p-timeout";
 import { type DestinationStream, type Logger, pino } from "pino";
-import { inTime } from "./time-limit.ts";
 
-/** Some lines are written together, a tenth of a second late at most. Where nobody reads for long, 16 MiB are kept. */
+/** Lines are written in batches, a tenth of a second late at most. Up to 16 MiB wait for a reader that has stopped reading. */
 const STDOUT = { dest: 1, sync: false, minLength: 4_096, periodicFlush: 100, maxLength: 16 * 2 ** 20 };
 
-/** How long the end of the process waits for whoever reads the log, in milliseconds. */
+/** Milliseconds that the end of the process waits for the log to be read. */
 const LAST_LINES_MS = 2_000;
 
 export interface ProcessLog {
   readonly logger: Logger;
-  /** Writes what is left; resolves with false when nobody takes it. Nothing can be logged any more. */
+  /** Writes text for people among the lines of the log. */
+  print(text: string): void;
+  /** Writes the remaining lines; resolves with false when nobody reads them in time. Closes the log permanently. */
   close(): Promise<boolean>;
 }
 
-/** The log of this process, on its standard output. Neither a reader who has stopped reading nor a full disk stops the process. */
-export function openLog(level: string): ProcessLog {
+/**
+ * The log of this process, on its standard output. Neither a stalled reader nor a full disk stops the process.
+ *
+ * @param format writes a line of JSON in another form; empty leaves it out
+ */
+export function openLog(level: string, format: (line: string) => string = (line) => line): ProcessLog {
   const stdout = pino.destination(STDOUT);
-  stdout.on("error", () => {}); // what can't be written is lost
+  stdout.on("error", () => {}); // without a listener a write error would end the process
+  let closed = false;
+  // A part of the server that ends late may still log, and writing to an ended stream fails.
+  const write = (text: string) => {
+    if (!closed && text !== "") stdout.write(text);
+  };
   return {
-    logger: createLogger(level, stdout),
+    logger: createLogger(level, { write: (line) => write(format(line)) }),
+    print: write,
     async close() {
+      closed = true;
       const ended = new Promise<boolean>((resolve) => {
         for (const event of ["close", "error"]) stdout.once(event, () => resolve(true));
       });
       stdout.end();
-      const late = () => new Error("nobody reads the log");
-      const isTaken = await inTime(ended, LAST_LINES_MS, late).catch(() => false);
-      stdout.destroy(); // otherwise the exit itself waits for a reader, without end
+      const isTaken = await pTimeout(ended, { milliseconds: LAST_LINES_MS, fallback: () => false });
+      stdout.destroy(); // otherwise the exit waits for a reader forever
       return isTaken;
     },
   };
 }
 
-/** A log of one JSON object a line, without bodies, secrets and personal data. */
+/** A log with one JSON object on each line, without bodies, secrets and personal data. */
 export function createLogger(level: string, destination: DestinationStream): Logger {
   return pino({ level, serializers: { err: toLoggedError } }, destination);
 }
 
-/** What is told of an error. Other fields of it are not: the database's `detail`, for one, repeats whole rows. */
+/** The logged fields of an error. Others are left out: the database's `detail`, for one, repeats whole rows. */
 interface LoggedError {
   type: string;
   message: string;
@@ -46,7 +58,7 @@ interface LoggedError {
   cause?: LoggedError;
 }
 
-/** Causes of causes are told up to here: an error may be its own cause. */
+/** How many causes of causes are logged: an error may be its own cause. */
 const MAX_DEPTH = 3;
 
 function toLoggedError(error: unknown, depth = 0): LoggedError {

@@ -1,25 +1,23 @@
+import type { Server } from "node:http";
+import pTimeout from "p-timeout";
 import type { Logger } from "pino";
-import { productionAccess, sandboxAccess } from "./access.ts";
 import { createApp } from "./app.ts";
-import type { AuthSettings } from "./config/auth.ts";
-import { ConfigError } from "./config/read.ts";
-import type { Config } from "./config.ts";
+import { type Access, productionAccess, sandboxAccess } from "./auth/access.ts";
+import type { IssuerKeysOptions } from "./auth/issuer-keys.ts";
+import { type BackgroundWork, startBackgroundWork } from "./background-work.ts";
+import type { Config } from "./config/config.ts";
+import { ConfigError } from "./config/environment.ts";
 import { type DomainClock, toDomainTime } from "./domain/clock.ts";
-import { admitAtMost } from "./http/backpressure.ts";
-import type { IssuerKeysOptions } from "./http/issuer-keys.ts";
-import { createHttpServer } from "./http/server.ts";
-import { drain, listen, toUrl } from "./listening.ts";
-import { startMetrics } from "./metrics/start.ts";
-import { repeat } from "./repeat.ts";
-import { seedSandbox } from "./sandbox/seed.ts";
-import type { Bound } from "./storage/bind.ts";
-import { type Database, openDatabase, type StoreLimits } from "./storage/database.ts";
-import { keepEncryptionKey } from "./storage/encryption-key.ts";
-import { bindStorage, type storage } from "./storage/storage.ts";
-import { vacuum } from "./storage/vacuum.ts";
-import { inTime } from "./time-limit.ts";
+import { createHttpServer, drain, listen, toUrl } from "./http/http-server.ts";
+import { type ConcurrencyLimit, createConcurrencyLimit } from "./http/middleware/availability.ts";
+import { type RunningMetrics, startMetrics } from "./metrics/metrics.ts";
+import { createChanges } from "./sandbox/changes.ts";
+import { seedSandbox } from "./sandbox/sandbox.ts";
+import { type Database, openDatabase, type StoreLimits } from "./storage/database/database.ts";
+import { type BoundStorage, bindStorage } from "./storage/storage.ts";
+import { openEncryptionKeys } from "./storage/webhooks/encryption-keys.ts";
 import type { TargetPolicy } from "./webhooks/target.ts";
-import { startWebhooks, type WebhookSettings } from "./webhooks/webhooks.ts";
+import type { WebhookSettings } from "./webhooks/webhooks.ts";
 
 export interface StartOptions {
   logger: Logger;
@@ -27,43 +25,39 @@ export interface StartOptions {
   realNow?: () => Date;
   /** Milliseconds that a caller has to send a body. */
   bodyTimeoutMs?: number;
-  /** Milliseconds that a caller has to send a head. */
+  /** Milliseconds that a caller has to send a request's head. */
   headTimeoutMs?: number;
-  /** Milliseconds that a published call may wait for the store in all; less than `drainMs`. */
+  /** Milliseconds that a published operation may wait for the store in total; less than `drainMs`. */
   callLimitMs?: number;
-  /** How long PostgreSQL may take, where it is to be otherwise than usual. */
+  /** Time limits of PostgreSQL that differ from the defaults. */
   storeLimits?: Partial<StoreLimits>;
-  /** Milliseconds that calls in flight have to end when the server stops. */
+  /** Milliseconds that requests in flight have to end when the server stops. */
   drainMs?: number;
-  /** Every how many milliseconds the embedded store is looked at for what is to be cleared. */
+  /** Milliseconds between two looks for tables of the embedded store to vacuum. */
   vacuumMs?: number;
-  /** How webhooks are sent, where it is to be otherwise than usual. */
+  /** Milliseconds between two looks for what is past retention. */
+  retentionMs?: number;
+  /** Settings of webhooks that differ from the defaults. */
   webhooks?: Partial<WebhookSettings>;
-  /** How the keys of access tokens are fetched, where it is to be otherwise than usual. */
+  /** Times of fetching the issuer's keys that differ from the defaults. */
   issuerKeys?: Pick<IssuerKeysOptions, "refreshMs" | "cooldownMs">;
 }
 
 export interface RunningServer {
   /** Where it listens, such as `http://127.0.0.1:3000`. */
   url: string;
-  /** Where `/metrics` is; undefined: nowhere. */
+  /** Where `/metrics` is served; undefined: nowhere. */
   metricsUrl: string | undefined;
   database: Database;
-  /** Answers what is in flight, refuses what comes, then lets go of everything. May be called again. */
+  /** Refuses new requests, waits for those in flight, then closes every part. May be called again. */
   close(): Promise<void>;
 }
 
-/** About what the store does in a tenth of a second. */
+/** About as many requests as the store serves in a tenth of a second. */
 const MAX_CALLS_IN_FLIGHT = 256;
 
-/** How long a probe waits for an answer, in milliseconds: those who ask have little patience. */
-const READY_LIMIT_MS = 3_000;
-
-/** How much longer than calls the rest may take when the server stops. */
+/** How much longer than requests in flight the other parts may take to stop, in milliseconds. */
 const CUT_AFTER_MS = 500;
-
-/** Every how many milliseconds there is a look for what is due by the domain's clock. */
-const DUE_SCAN_MS = 1_000;
 
 const DEFAULTS = {
   bodyTimeoutMs: 10_000,
@@ -74,58 +68,35 @@ const DEFAULTS = {
   realNow: () => new Date(),
 };
 
-/** Opens the store, fills a sandbox, and listens. Rejects when a part can't start, and leaves nothing open then. */
+type Settings = StartOptions & typeof DEFAULTS;
+type Close = () => Promise<void>;
+
+/** Starts the parts of a server one after the other. Rejects when one can't start, after closing those that had. */
 export async function startServer(config: Config, options: StartOptions): Promise<RunningServer> {
-  const { logger, realNow, headTimeoutMs, drainMs, vacuumMs, ...limits } = { ...DEFAULTS, ...options };
-  // What is to be let go of, in the order in which it came to be.
-  const opened: (() => Promise<void>)[] = [];
-  const database = await openDatabase({
-    databaseUrl: config.databaseUrl,
-    dataDir: config.dataDir,
-    limits: options.storeLimits,
-    onConnectionError: (error) => logger.warn({ err: error }, "lost a database connection"),
-  });
-  opened.push(database.close);
+  const settings = { ...DEFAULTS, ...options };
+  const { logger } = settings;
+  const closers: Close[] = [];
   try {
-    const store = bindStorage(database);
-    const clock = { realNow, now: async () => toDomainTime(realNow(), await store.readOffset()) };
-    await prepareStore(config, store, clock);
-    const encryptionKeys =
-      config.encryptionKeys.length > 0 ? config.encryptionKeys : [await keepEncryptionKey(config.dataDir)];
-    const admission = admitAtMost(MAX_CALLS_IN_FLIGHT);
-    const access =
-      config.mode === "sandbox"
-        ? sandboxAccess((tokenSha256) => admission.admit(() => store.findToken(tokenSha256)))
-        : productionAccess(requireAuth(config), { ...options.issuerKeys, logger, realNow });
-    const { metrics, ...metricsServer } = await startMetrics(config, {
+    const database = await openStore(config, settings);
+    closers.push(database.close);
+    const prepared = await prepareStore(config, database, settings);
+    const { store, clock, encryptionKeys } = prepared;
+    const concurrency = createConcurrencyLimit(MAX_CALLS_IN_FLIGHT);
+    const access = createAccess(config, settings, { store, concurrency });
+    const metricsServer = await startMetrics(config, {
       backlog: async () => store.readBacklog(await clock.now()),
       poolUsage: database.poolUsage,
       keysAgeSeconds: access.keysAgeSeconds,
       logger,
     });
-    opened.push(metricsServer.close);
-
+    closers.push(metricsServer.close);
+    const { metrics } = metricsServer;
+    const changes = createChanges();
     const targetPolicy = toTargetPolicy(config);
-    const sender = await startWebhooks({
-      database,
-      clock,
-      encryptionKeys,
-      policy: targetPolicy,
-      logger,
-      onAttempt: metrics.observeAttempt,
-      settings: options.webhooks,
-    });
-    opened.push(sender.stop);
+    const parts = { ...prepared, database, access, metrics, changes, targetPolicy };
+    const work = await startBackgroundWork(config, parts, settings, closers);
 
-    let draining = false;
-    const doDue = async () => {
-      metrics.countRefunds("AUTHORIZED", await store.authorizeDue(await clock.now()));
-      await sender.dispatch();
-    };
-    const dueScan = repeat(doDue, { name: "due scan", everyMs: DUE_SCAN_MS, logger });
-    opened.push(dueScan.stop);
-    const stopVacuum = database.embedded ? startVacuum(database, vacuumMs, logger) : async () => {};
-    opened.push(stopVacuum);
+    let isDraining = false;
     const app = await createApp({
       config,
       store,
@@ -134,53 +105,71 @@ export async function startServer(config: Config, options: StartOptions): Promis
       targetPolicy,
       logger,
       metrics,
-      bodyTimeoutMs: limits.bodyTimeoutMs,
-      callLimitMs: limits.callLimitMs,
-      admission,
+      bodyTimeoutMs: settings.bodyTimeoutMs,
+      callLimitMs: settings.callLimitMs,
+      concurrency,
       findCaller: access.findCaller,
-      checkReady: async () => {
-        const late = () => new Error("something that calls need does not answer");
-        await inTime(Promise.all([database.ping(), access.ready()]), READY_LIMIT_MS, late);
-      },
-      isDraining: () => draining,
-      runDue: dueScan.run,
+      checkReady: work.readiness.check,
+      isDraining: () => isDraining,
+      runDue: work.schedules.runDue,
+      ...(config.mode === "sandbox" && { sandbox: { changes, ownUrl: () => ownUrl(server, config.host) } }),
     });
-    const server = createHttpServer(app, headTimeoutMs);
+    const server = createHttpServer(app, settings.headTimeoutMs);
     await listen(server, config);
 
-    let closing: Promise<void> | undefined;
-    const stop = async () => {
-      const inOrder = Promise.all([drain(server, drainMs), sender.stop(), stopVacuum()]).then(dueScan.stop);
-      // What waits for a database that does not answer ends when its connections are cut.
-      await inTime(inOrder, drainMs + CUT_AFTER_MS, () => new Error("not all has ended in time")).catch(
-        (error: unknown) => logger.warn({ err: error }, "did not stop in order"),
-      );
-      await metricsServer.close();
-      await database.close();
-    };
+    let closed: Promise<void> | undefined;
+    const drainRequests = () => drain(server, settings.drainMs);
     const close = () => {
-      draining = true;
-      closing ??= stop();
-      return closing;
+      isDraining = true;
+      changes.close();
+      closed ??= stopServer({ ...work, drainRequests, metricsServer, database }, settings);
+      return closed;
     };
     return { url: toUrl(server, config.host), metricsUrl: metricsServer.url, database, close };
   } catch (error) {
-    for (const letGo of opened.reverse()) await letGo();
+    for (const closePart of closers.reverse()) {
+      // A part that can't be closed must not leave the others open, nor hide why the server did not start.
+      await closePart().catch((err: unknown) => logger.warn({ err }, "did not close after a failed start"));
+    }
     throw error;
   }
 }
 
-/** Returns what ends it. */
-function startVacuum({ connection }: Database, everyMs: number, logger: Logger): () => Promise<void> {
-  return repeat(() => vacuum(connection), { name: "vacuum", everyMs, logger }).stop;
+/** In the sandbox webhooks may also go to this machine (D24). */
+function toTargetPolicy({ mode, allowPrivateTargets }: Config): TargetPolicy {
+  return { allowLocal: mode === "sandbox", allowPrivate: allowPrivateTargets };
 }
 
-/** A database belongs to one mode; a sandbox's gets what a sandbox begins with. */
+/** A server that listens on every address reaches itself on one of them. */
+function ownUrl(server: Server, host: string): string {
+  return toUrl(server, ["0.0.0.0", "::"].includes(host) ? "127.0.0.1" : host);
+}
+
+function openStore({ databaseUrl, dataDir }: Config, { logger, storeLimits }: Settings): Promise<Database> {
+  return openDatabase({
+    databaseUrl,
+    dataDir,
+    limits: storeLimits,
+    onConnectionError: (error) => logger.warn({ err: error }, "lost a database connection"),
+  });
+}
+
+/** The store's functions, the domain's clock, and the keys of the secrets in the store. */
+interface PreparedStore {
+  store: BoundStorage;
+  clock: DomainClock;
+  encryptionKeys: readonly Buffer[];
+}
+
+/** Refuses a database of the other mode, and fills the sandbox's. */
 async function prepareStore(
-  { mode }: Config,
-  store: Bound<typeof storage>,
-  clock: DomainClock,
-): Promise<void> {
+  config: Config,
+  database: Database,
+  { realNow }: Settings,
+): Promise<PreparedStore> {
+  const { mode } = config;
+  const store = bindStorage(database);
+  const clock = { realNow, now: async () => toDomainTime(realNow(), await store.readOffset()) };
   const owner = await store.claimMode(mode);
   if (owner !== mode) {
     throw new ConfigError(
@@ -189,14 +178,40 @@ async function prepareStore(
     );
   }
   if (mode === "sandbox") await seedSandbox({ store, clock });
+  return { store, clock, encryptionKeys: await openEncryptionKeys(config, await store.readKeyUses()) };
 }
 
-function requireAuth({ auth }: Config): AuthSettings {
+function createAccess(
+  { mode, auth }: Config,
+  { logger, realNow, issuerKeys }: Settings,
+  { store, concurrency }: { store: BoundStorage; concurrency: ConcurrencyLimit },
+): Access {
+  if (mode === "sandbox") {
+    return sandboxAccess((tokenSha256) => concurrency.run(() => store.findToken(tokenSha256)));
+  }
   if (!auth) throw new ConfigError("AUTH_ISSUER is required in production.");
-  return auth;
+  return productionAccess(auth, { ...issuerKeys, logger, realNow });
 }
 
-/** Where webhooks may go (D24): in the sandbox also to this machine. */
-function toTargetPolicy({ mode, allowPrivateTargets }: Config): TargetPolicy {
-  return { allowLocal: mode === "sandbox", allowPrivate: allowPrivateTargets };
+/** The parts of a running server, in the order in which they stop. */
+interface StoppableParts extends Omit<BackgroundWork, "readiness"> {
+  drainRequests: Close;
+  metricsServer: RunningMetrics;
+  database: Database;
+}
+
+/** Stops what takes and does work first, and the database last. Cuts off what has not ended in time. */
+async function stopServer(parts: StoppableParts, { drainMs, logger }: Settings): Promise<void> {
+  const { drainRequests, webhooks, schedules, retention, metricsServer, database } = parts;
+  // The due scan stops after the requests, because one that advances the sandbox's clock waits for it.
+  const { stopVacuum, stopClockCheck, stopDueScan } = schedules;
+  const background = [webhooks.stop(), stopVacuum(), stopClockCheck(), retention.stop()];
+  const stopped = Promise.all([drainRequests(), ...background]).then(stopDueScan);
+  // Work that waits for a silent database ends when its connections are closed below.
+  await pTimeout(stopped, {
+    milliseconds: drainMs + CUT_AFTER_MS,
+    message: "work was still under way",
+  }).catch((error: unknown) => logger.warn({ err: error }, "did not stop in order"));
+  await metricsServer.close();
+  await database.close();
 }

@@ -13,9 +13,9 @@ export interface AttemptOptions {
 }
 
 /**
- * Sends a copy of the request once, and waits for the whole answer, so that one that breaks off counts as none.
+ * Sends a copy of the request once, and waits for the whole response, so that an incomplete one counts as none.
  *
- * @throws NetworkError without an answer; TimeoutError without one in time; the signal's reason when it is aborted
+ * @throws NetworkError without a response; TimeoutError without one in time; the signal's reason when it is aborted
  */
 export async function sendOnce(
   request: Request,
@@ -33,7 +33,7 @@ export async function sendOnce(
   });
   try {
     const copy = new Request(request.clone(), { signal: controller.signal });
-    return await Promise.race([readAnswer(fetch(copy)), aborted]);
+    return await Promise.race([readResponse(fetch(copy)), aborted]);
   } catch (error) {
     if (controller.signal.aborted) throw controller.signal.reason;
     throw new NetworkError(error, attempt);
@@ -43,8 +43,8 @@ export async function sendOnce(
   }
 }
 
-/** The text is read from a copy: what comes after still finds the body of the answer unread. */
-async function readAnswer(answer: Promise<Response>): Promise<{ response: Response; text: string }> {
-  const response = await answer;
+/** The text is read from a copy: the caller still finds the body of the response unread. */
+async function readResponse(pending: Promise<Response>): Promise<{ response: Response; text: string }> {
+  const response = await pending;
   return { response, text: await response.clone().text() };
 }

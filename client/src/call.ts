@@ -26,7 +26,7 @@ export interface ClientOptions extends Omit<CallOptions, "signal"> {
   fetch?: Fetch;
   /** How often `refunds.issue` and `webhooks.subscribe` send a request at most; 4 unless given, 1 repeats nothing. */
   maxAttempts?: number;
-  /** Hears of each request, for logs and metrics. What it throws is ignored. */
+  /** Called after each request, for logs and metrics. Errors that it throws are ignored. */
   onAttempt?: (report: AttemptReport) => void;
   /** Tests can give time and chance of their own. */
   clock?: Clock;
@@ -89,19 +89,19 @@ export function createCall(client: ClientOptions): Call {
       fetch: retryingFetch,
       middleware: [refuseForeign(success, progress)],
     });
-    // The server's answers are proven against the contract by its own tests; the client takes its word for the rest.
+    // The tests of the server check its responses against the contract, so the client does not check them again.
     return { status: response.status, body: data ?? error, response } as unknown as Result<typeof id>;
   };
 }
 
-/** Looks at answers before openapi-fetch does, which gives no error at all for an empty one. */
+/** Looks at responses before openapi-fetch does, which gives no error at all for an empty one. */
 function refuseForeign(success: number, progress: CallProgress): Middleware {
   return {
     async onResponse({ response }) {
       const text = await response.clone().text();
       const body = isJson(response) ? parseJson(text) : undefined;
       const own = response.status === success ? isObject(body) : isProblem(body);
-      // Who knows what stands between us and the service, and whether it sent the call on.
+      // A proxy may have sent this response, before or after it forwarded the request.
       if (!own) throw new UnexpectedResponseError(response, text, { ...progress, outcomeUnknown: true });
     },
   };
@@ -111,7 +111,7 @@ function isJson(response: Response): boolean {
   return /^application\/(problem\+)?json\b/i.test(response.headers.get("content-type") ?? "");
 }
 
-/** Gateways answer with JSON of their own, which has no code to switch on. */
+/** Gateways respond with JSON of their own, which has no code to switch on. */
 function isProblem(body: unknown): boolean {
   return isObject(body) && isObject(body.errorDetails) && typeof body.errorDetails.errorCode === "string";
 }

@@ -11,16 +11,16 @@ export interface Client extends Operations {
   readonly webhooks: Subscriptions;
 }
 
-/** One function for each operation of the contract: one call, one request, and each answer a value with its status. */
+/** One function for each operation of the contract: one call sends one request, and each response is a value with its status. */
 export type Operations = {
   [Id in OperationId]: (body: RequestBody<Id>, options?: CallOptions) => Promise<Result<Id>>;
 };
 
 /**
- * Makes a client of the service. All calls share what they throw when there is no answer of the service.
+ * Makes a client of the service. All calls throw the same errors without a response of the service.
  *
- * @throws NetworkError, TimeoutError when there is no whole answer (in time)
- * @throws UnexpectedResponseError for an answer that is not the service's, such as a page of a proxy or a redirect
+ * @throws NetworkError, TimeoutError without a whole response (in time)
+ * @throws UnexpectedResponseError for a response that is not the service's, such as a page of a proxy or a redirect
  *
  * @example
  * const client = createClient({ baseUrl: "http://127.0.0.1:3000", accessToken: "sandbox_acme" });

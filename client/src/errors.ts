@@ -5,13 +5,13 @@ export interface CallProgress {
   /** Requests that were sent. */
   attempts: number;
   /**
-   * Whether one of them may have been carried out all the same: it had no answer, or a 5xx (D08). Repeat a refund with the
+   * Whether one of them may have been carried out all the same: it had no response, or a 5xx (D08). Repeat a refund with the
    * same `requestKey` and `{ repeated: true }` to find out.
    */
   outcomeUnknown: boolean;
 }
 
-/** A call that gave no value. `name` tells which kind it is. */
+/** A call without a result. `name` says which kind of error it is. */
 export abstract class CallError extends Error implements Readonly<CallProgress> {
   readonly attempts: number;
   readonly outcomeUnknown: boolean;
@@ -24,18 +24,18 @@ export abstract class CallError extends Error implements Readonly<CallProgress> 
 }
 
 /**
- * Answers that go by what was sent, which is the same in each attempt. After one of them none was carried out: a refund that
+ * Statuses that depend only on the request, which is the same in each attempt. After one of them none was carried out: a refund that
  * exists has used up its key, and a key that belongs to another record never made this one (D08a, D10).
  */
 const DECIDED: readonly number[] = [400, 404, 406, 409, 413, 415];
 
-/** A call that the service answered with a problem (D07). */
+/** A call that the service refused with a problem (D07). */
 export class ProblemError extends CallError {
   override readonly name = "ProblemError";
   readonly status: number;
   /** For programs; a later version of the service may have codes that this version of the client does not know. */
   readonly errorCode: ProblemErrorCode | (string & {});
-  /** Every fault of the body; empty unless `status` is 400. */
+  /** Every violation of the body; empty unless `status` is 400. */
   readonly violations: readonly Violation[];
   /** The record that has the `requestKey`; there only when the `errorCode` is `DUPLICATE_REQUEST_KEY`. */
   readonly existing: ExistingRecord | undefined;
@@ -49,9 +49,9 @@ export class ProblemError extends CallError {
     const { violations = [], existing }: Problem & { violations?: Violation[]; existing?: ExistingRecord } =
       body;
     const { errorCode, errorMessage } = body.errorDetails;
-    const faults = violations.map(({ pointer, message }) => `\n${pointer || "body"}: ${message}`);
+    const lines = violations.map(({ pointer, message }) => `\n${pointer || "body"}: ${message}`);
     const outcomeUnknown = progress.outcomeUnknown && !DECIDED.includes(response.status);
-    super(`${errorCode}: ${errorMessage}${faults.join("")}`, { ...progress, outcomeUnknown });
+    super(`${errorCode}: ${errorMessage}${lines.join("")}`, { ...progress, outcomeUnknown });
     this.status = response.status;
     this.errorCode = errorCode;
     this.violations = violations;
@@ -62,7 +62,7 @@ export class ProblemError extends CallError {
   }
 }
 
-/** An answer that the service does not give, such as an HTML page of a balancer or a redirect. */
+/** A response that the service does not send, such as an HTML page of a balancer or a redirect. */
 export class UnexpectedResponseError extends CallError {
   override readonly name = "UnexpectedResponseError";
   readonly status: number;
@@ -74,31 +74,31 @@ export class UnexpectedResponseError extends CallError {
     const start = text.trim().slice(0, 100);
     const excerpt = start === "" ? "" : ` It begins: ${start}`;
     const { status, url } = response;
-    super(`The answer ${status} from ${url} is not one that the service gives.${excerpt}`, progress);
+    super(`The response ${status} from ${url} is not one that the service gives.${excerpt}`, progress);
     this.status = status;
     this.response = response;
     this.text = text;
   }
 }
 
-/** There was no answer, or one that broke off. The `cause` is what `fetch` threw. */
+/** There was no response, or an incomplete one. The `cause` is what `fetch` threw. */
 export class NetworkError extends CallError {
   override readonly name = "NetworkError";
 
   constructor(cause: unknown, attempts: number) {
     const reason = cause instanceof Error ? (cause.cause ?? cause) : cause;
-    super(`No answer: ${reason}`, { attempts, outcomeUnknown: true }, { cause });
+    super(`No response: ${reason}`, { attempts, outcomeUnknown: true }, { cause });
   }
 }
 
-/** There was no whole answer in time. */
+/** There was no whole response in time. */
 export class TimeoutError extends CallError {
   override readonly name = "TimeoutError";
-  /** How long the last attempt was waited for. */
+  /** How long the last attempt could take. */
   readonly timeoutMs: number;
 
   constructor(timeoutMs: number, attempts: number) {
-    super(`No answer within ${Math.round(timeoutMs)} ms.`, { attempts, outcomeUnknown: true });
+    super(`No response within ${Math.round(timeoutMs)} ms.`, { attempts, outcomeUnknown: true });
     this.timeoutMs = timeoutMs;
   }
 }
@@ -113,7 +113,7 @@ export class InvalidAmountError extends CallError {
   }
 }
 
-/** The id by which the service knows the request that a problem answers. */
+/** Reads the id that the service gave to the request that caused a problem. */
 export function toRequestId({ instance }: { instance?: unknown }): string | undefined {
   return typeof instance === "string" ? instance.replace(/^urn:uuid:/, "") : undefined;
 }

@@ -25,18 +25,18 @@ export interface Refunds {
    * Refunds all or part of an earlier payment. A refund that ends `TERMINAL_FAILED` is a value like the others, with
    * `errorDetails`.
    *
-   * Repeats the call after a network fault, a timeout, 429, 502, 503 and 504, which its `requestKey` makes safe. When an
-   * attempt that seemed lost had made the refund, the value is that refund as it stands now: when the record that has the
+   * Repeats the call after a network error, a timeout, 429, 502, 503 and 504, which its `requestKey` makes safe. When an
+   * attempt that seemed lost had made the refund, the value is that refund as it is now: when the record that has the
    * key refunds the same payment by the same amount under the same reference.
    *
    * @throws ProblemError for a problem: another refund has the `requestKey`, a field is wrong, there is no such payment…
    * @throws InvalidAmountError before anything is sent
-   * @throws NetworkError, TimeoutError, UnexpectedResponseError when it stays without an answer of the service
+   * @throws NetworkError, TimeoutError, UnexpectedResponseError when no attempt gets a response of the service
    */
   issue(request: IssueRefundRequest, options?: IssueRefundOptions): Promise<IssuedRefund>;
 }
 
-/** What a gateway, or a service that is starting or full, answers; and no answer at all. */
+/** Statuses of a gateway, or of a service that is starting or full; and no response at all. */
 function mayRepeat(status: number | undefined): boolean {
   return status === undefined || status === 429 || (status >= 502 && status <= 504);
 }

@@ -1,6 +1,6 @@
 /**
- * A new `requestKey`. Store it before the call: whoever repeats a refund with another key, after a crash or a lost answer,
- * refunds twice.
+ * A new `requestKey`. Store it before the call: a refund that is repeated with another key, after a crash or a lost
+ * response, is made twice.
  */
 export function newRequestKey(): string {
   return crypto.randomUUID();

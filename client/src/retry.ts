@@ -5,17 +5,17 @@ import { type CallProgress, NetworkError, TimeoutError, toRequestId } from "./er
 import { isObject, parseJson } from "./json.ts";
 import type { OperationId } from "./types.ts";
 
-/** One request and what came of it, for logs, metrics and traces. */
+/** One request and its outcome, for logs, metrics and traces. */
 export interface AttemptReport {
   operation: OperationId;
   /** From 1. */
   attempt: number;
   durationMs: number;
-  /** Of the answer; absent when there was none. */
+  /** Of the response; absent when there was none. */
   status?: number;
   /** The service's id of the request; only problems carry one. */
   requestId?: string;
-  /** Why there was no answer. */
+  /** Why there was no response. */
   error?: unknown;
   /** When the next attempt is made; absent when this was the last one. */
   retryInMs?: number;
@@ -31,9 +31,9 @@ export interface RetryPlan {
   attemptTimeoutMs: number;
   totalTimeoutMs: number;
   maxAttempts: number;
-  /** Whether another attempt does no harm: told the status of the answer, or undefined for none. */
+  /** Says whether another attempt is safe after a response with this status; undefined stands for no response. */
   mayRepeat: (status: number | undefined) => boolean;
-  /** Kept up to date for whoever sees how the call ends. */
+  /** Kept up to date for the error that the call may end with. */
   progress: CallProgress;
 }
 
@@ -69,8 +69,8 @@ async function observe(request: Request, plan: RetryPlan, deadline: number): Pro
   const startedAt = clock.now();
   const timeoutMs = Math.min(plan.attemptTimeoutMs, deadline - startedAt);
   try {
-    const answer = await sendOnce(request, { fetch, signal, timeoutMs, attempt: progress.attempts });
-    return { ...answer, durationMs: clock.now() - startedAt };
+    const received = await sendOnce(request, { fetch, signal, timeoutMs, attempt: progress.attempts });
+    return { ...received, durationMs: clock.now() - startedAt };
   } catch (error) {
     return { error, durationMs: clock.now() - startedAt };
   }
@@ -99,6 +99,6 @@ function report(plan: RetryPlan, { response, text, error, durationMs }: Outcome,
       ...(retryInMs !== undefined && { retryInMs }),
     });
   } catch {
-    // Whoever watches a refund does not decide about it.
+    // An observer that throws must not end the call.
   }
 }

@@ -14,7 +14,7 @@ export interface Subscriptions {
    * subscriptions, which both deliver.
    *
    * @throws ProblemError for a problem: a field is wrong, there are 100 subscriptions already…
-   * @throws NetworkError, TimeoutError, UnexpectedResponseError when there is no answer of the service
+   * @throws NetworkError, TimeoutError, UnexpectedResponseError without a response of the service
    */
   subscribe(request: SubscriptionRequest, options?: SubscribeOptions): Promise<Subscription>;
 }

@@ -29,7 +29,7 @@ type With<Base, Fields extends keyof Base, Type> = { [Field in keyof Pick<Base, 
 type RefundIn<Status> = Omit<Refund, "paymentStatus" | "errorDetails"> &
   With<Refund, "paymentStatus", Status>;
 
-/** A refund that was issued: `switch (refund.paymentStatus)` tells whether there are `errorDetails`. */
+/** A refund that was issued: `switch (refund.paymentStatus)` shows whether there are `errorDetails`. */
 export type IssuedRefund =
   | (RefundIn<"PENDING"> & { errorDetails?: never })
   | (RefundIn<"AUTHORIZED"> & { errorDetails?: never })
@@ -53,7 +53,7 @@ type Responses<Id extends OperationId> = operations[Id]["responses"];
 /** The status with which an operation succeeds. */
 export type SuccessOf<Id extends OperationId> = keyof Responses<Id> & (200 | 201);
 
-/** What an operation answers: `switch (result.status)` narrows `result.body` to what the contract declares for it. */
+/** The result of an operation: `switch (result.status)` narrows `result.body` to what the contract declares for it. */
 export type Result<Id extends OperationId> = {
   [Status in keyof Responses<Id> & number]: {
     status: Status;

@@ -37,7 +37,7 @@ export interface paths {
         };
         /**
          * Get a payment or refund
-         * @description One of your records, with all that is stored of it.
+         * @description One of your records, with everything that is stored.
          *
          *     Decided: D25.
          */
@@ -125,7 +125,7 @@ export interface paths {
         };
         /**
          * Read the clock
-         * @description The time that the sandbox believes it is.
+         * @description The current time of the sandbox.
          *
          *     Decided: D30.
          */
@@ -149,11 +149,33 @@ export interface paths {
         put?: never;
         /**
          * Advance the clock
-         * @description Moves the clock forward, for all merchants, and answers when every refund that fell due has been authorized. Name one way: a time, a duration, or business days. Calls in parallel take their turn.
+         * @description Moves the clock forward, for all merchants, and responds when every refund that fell due has been authorized. Give one of these: a time, a duration, or business days. Parallel calls run one after the other.
          *
          *     Decided: D30.
          */
         post: operations["advanceClock"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sandbox/clock/due": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See what is due next
+         * @description The time, whether today is a business day, and when each of your waiting refunds and deliveries is due.
+         *
+         *     Decided: D16, D23, D30.
+         */
+        get: operations["getDue"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -169,11 +191,33 @@ export interface paths {
         };
         /**
          * List deliveries
-         * @description What was sent to your subscriptions, or is to be, newest first, with every attempt.
+         * @description Deliveries to your subscriptions, made or still waiting, newest first, with every attempt.
          *
          *     Decided: D23, D25.
          */
         get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sandbox/deliveries/{webhookId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a delivery
+         * @description A delivery with its payload, and for each attempt the signed headers and the response of the receiver.
+         *
+         *     Decided: D21, D22, D23.
+         */
+        get: operations["getDelivery"];
         put?: never;
         post?: never;
         delete?: never;
@@ -193,11 +237,35 @@ export interface paths {
         put?: never;
         /**
          * Send a delivery again
-         * @description Sends a delivery once more, with the same `webhook-id`.
+         * @description Sends a delivery once more, with the same `webhook-id`. It is one more attempt, not a new schedule. If it fails, a delivery
+         *     that was finished, or whose subscription has ended, is not tried again. A delivery that waits for its next attempt is sent
+         *     now, and its schedule goes on.
          *
          *     Decided: D23, D25.
          */
         post: operations["redeliver"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sandbox/subscriptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List subscriptions
+         * @description Your subscriptions, newest first, including those that have ended.
+         *
+         *     Decided: D25, D26.
+         */
+        get: operations["listSubscriptions"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -211,7 +279,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Get a subscription
+         * @description One of your subscriptions, even if it has ended. Its secret is never shown.
+         *
+         *     Decided: D25, D26.
+         */
+        get: operations["getSubscription"];
         put?: never;
         post?: never;
         /**
@@ -233,7 +307,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List events
+         * @description Events about your records, newest first, whether or not a subscription received them.
+         *
+         *     Decided: D19, D20a, D25.
+         */
+        get: operations["listEvents"];
         put?: never;
         /**
          * Emit an account or customer event
@@ -242,6 +322,100 @@ export interface paths {
          *     Decided: D19, D20.
          */
         post: operations["emitEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sandbox/events/{eventId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an event
+         * @description One of your events, with the text that is sent. List deliveries with its `eventId` to see where it went.
+         *
+         *     Decided: D19, D21, D25.
+         */
+        get: operations["getEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sandbox/inbox": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Look into the inbox
+         * @description A receiver for merchants that have no server yet: what it received, and how it responds. Anyone on this machine can post to it, as deliveries do.
+         *
+         *     Decided: D23, D25.
+         */
+        get: operations["getInbox"];
+        put?: never;
+        /**
+         * Set how the inbox responds
+         * @description Makes deliveries succeed, fail, take longer, or end their subscription.
+         *
+         *     Decided: D23, D25.
+         */
+        post: operations["setInbox"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sandbox/requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List requests
+         * @description Your latest requests to the published contract, newest first, with their responses. They are kept in memory, up to 1,000 requests and 4 MB for all merchants together, and are lost when the server stops.
+         *
+         *     Decided: D25.
+         */
+        get: operations["listRequests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sandbox/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow changes
+         * @description Sends an event whenever some of your data may have changed, so that a page knows when to reload it. Changes within a tenth of a second are sent together. A comment is sent every 15 seconds. Changes made by another server on the same database are not reported.
+         *
+         *     Decided: D25.
+         */
+        get: operations["streamChanges"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -259,7 +433,7 @@ export interface paths {
         put?: never;
         /**
          * Create an access token
-         * @description Creates another access token of the same merchant, with the scopes given.
+         * @description Creates another access token of the same merchant, with the scopes that you name.
          *
          *     Decided: D18.
          */
@@ -281,7 +455,7 @@ export interface paths {
         put?: never;
         /**
          * Reset your data
-         * @description Your payments, refunds, events and subscriptions go, and the records that are always there come back. Access tokens and the clock stay.
+         * @description Removes your payments, refunds, events and subscriptions, and restores the records that are there at the start. Access tokens and the clock stay.
          *
          *     Decided: D25.
          */
@@ -310,22 +484,24 @@ export interface components {
              */
             currency: "USD";
             /**
-             * @description Dollars, as a JSON number with at most two digits after the point. `10`, `10.0` and `10.00` are accepted; `10.000`,
-             *     `1e1` and `"10.00"` are not.
+             * Format: double
+             * @description Dollars, as a JSON number with at most two digits after the point. The digits that you write count, after the exponent is
+             *     applied: `10`, `10.00` and `1E+1` are accepted; `10.000`, `1.0000E1` and `"10.00"` are not. Keep it in a 64-bit float or a
+             *     decimal, never in a 32-bit float, which turns 131072.01 into 131072.02.
              *
              *     Specified by clauses 2.4, 12.1. Decided: D13.
              */
             value: number;
         };
         /**
-         * @description Where an original payment stands. `FAILED` and `COVERED` are final.
+         * @description The status of an original payment. `FAILED` and `COVERED` are final.
          *
          *     Decided: D16a.
          * @enum {string}
          */
         OriginalStatus: "PROCESSING" | "SETTLED" | "FAILED" | "COVERED";
         /**
-         * @description What is left of an original payment when all its refunds that have not failed are taken off.
+         * @description What is left of an original payment after subtracting all refunds that have not failed.
          *
          *     Decided: D11.
          */
@@ -338,23 +514,24 @@ export interface components {
              */
             currency: "USD";
             /**
+             * Format: double
              * @description Dollars.
              *
              *     Decided: D11, D13.
              */
             value: number;
         };
-        /** @description A status that an original payment took. */
+        /** @description A status that an original payment has had. */
         StatusChange: {
             /**
-             * @description Where an original payment stands. `FAILED` and `COVERED` are final.
+             * @description The status of an original payment. `FAILED` and `COVERED` are final.
              *
              *     Decided: D16a.
              */
             status: components["schemas"]["OriginalStatus"];
             /**
              * Format: date-time
-             * @description When it took it.
+             * @description When it got this status.
              *
              *     Decided: D30.
              */
@@ -363,7 +540,7 @@ export interface components {
         /** @description An original payment, as it is stored. */
         Debit: {
             /**
-             * @description Tells an original payment from a refund.
+             * @description Distinguishes an original payment from a refund.
              *
              *     Decided: D25.
              * @constant
@@ -382,7 +559,7 @@ export interface components {
              */
             amount: components["schemas"]["Amount"];
             /**
-             * @description Where an original payment stands. `FAILED` and `COVERED` are final.
+             * @description The status of an original payment. `FAILED` and `COVERED` are final.
              *
              *     Decided: D16a.
              */
@@ -407,13 +584,13 @@ export interface components {
              */
             clientReferenceId: string | null;
             /**
-             * @description What is left of an original payment when all its refunds that have not failed are taken off.
+             * @description What is left of an original payment after subtracting all refunds that have not failed.
              *
              *     Decided: D11.
              */
             refundableAmount: components["schemas"]["RemainingAmount"];
             /**
-             * @description Every status that it took, oldest first.
+             * @description Every status that it has had, oldest first.
              *
              *     Decided: D25.
              */
@@ -426,7 +603,7 @@ export interface components {
          */
         RefundErrorDetails: {
             /**
-             * @description The reason, for programs. The list may grow: treat a code that you do not know as a failure like the others.
+             * @description The reason, for programs. The list may grow: treat an unknown code like any other failure.
              *
              *     | code | meaning |
              *     |---|---|
@@ -452,7 +629,7 @@ export interface components {
          */
         RefundPaymentId: string;
         /**
-         * @description Where the refund stands. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
+         * @description The status of the refund. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
          *     everywhere; it is final.
          *
          *     Specified by clauses 3.2, 6.1, 6.2. Decided: D02.
@@ -465,10 +642,36 @@ export interface components {
          *     Specified by clause 3.3. Decided: D06.
          */
         ReturnedReference: string | null;
-        /** @description A status that a refund took. */
+        /**
+         * @description The bank holidays that its three business days skip, the earliest first.
+         *
+         *     Decided: D16.
+         */
+        SkippedHolidays: string[];
+        /**
+         * @description When a waiting refund is due; `null` while its payment has not settled, and when the refund no longer waits.
+         *
+         *     Decided: D16.
+         */
+        RefundDue: {
+            /**
+             * Format: date-time
+             * @description When it becomes `AUTHORIZED`, by the clock of the sandbox.
+             *
+             *     Decided: D16, D30.
+             */
+            at: string;
+            /**
+             * @description The bank holidays that its three business days skip, the earliest first.
+             *
+             *     Decided: D16.
+             */
+            holidays: components["schemas"]["SkippedHolidays"];
+        } | null;
+        /** @description A status that a refund has had. */
         RefundStatusChange: {
             /**
-             * @description Where the refund stands. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
+             * @description The status of the refund. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
              *     everywhere; it is final.
              *
              *     Specified by clauses 3.2, 6.1, 6.2. Decided: D02.
@@ -476,7 +679,7 @@ export interface components {
             paymentStatus: components["schemas"]["RefundStatus"];
             /**
              * Format: date-time
-             * @description When it took it.
+             * @description When it got this status.
              *
              *     Decided: D30.
              */
@@ -485,7 +688,7 @@ export interface components {
         /** @description A refund, as it is stored. */
         RefundRecord: {
             /**
-             * @description Tells a refund from an original payment.
+             * @description Distinguishes a refund from an original payment.
              *
              *     Decided: D25.
              * @constant
@@ -504,21 +707,21 @@ export interface components {
              */
             amount: components["schemas"]["Amount"];
             /**
-             * @description Where the refund stands. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
+             * @description The status of the refund. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
              *     everywhere; it is final.
              *
              *     Specified by clauses 3.2, 6.1, 6.2. Decided: D02.
              */
             status: components["schemas"]["RefundStatus"];
             /**
-             * @description Where the refund stands. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
+             * @description The status of the refund. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
              *     everywhere; it is final.
              *
              *     Specified by clauses 3.2, 6.1, 6.2. Decided: D02.
              */
             paymentStatus: components["schemas"]["RefundStatus"];
             /**
-             * @description Identifier of the payment that it gives back.
+             * @description Identifier of the payment that was refunded.
              *
              *     Specified by clause 3.6. Decided: D25.
              */
@@ -548,7 +751,13 @@ export interface components {
              */
             errorDetails?: components["schemas"]["RefundErrorDetails"];
             /**
-             * @description Every status that it took, oldest first.
+             * @description When a waiting refund is due; `null` while its payment has not settled, and when the refund no longer waits.
+             *
+             *     Decided: D16.
+             */
+            due: components["schemas"]["RefundDue"];
+            /**
+             * @description Every status that it has had, oldest first.
              *
              *     Specified by clause 3.6. Decided: D25.
              */
@@ -565,7 +774,7 @@ export interface components {
              */
             items: components["schemas"]["PaymentRecord"][];
             /**
-             * @description Give it as `cursor` to get the next page; `null` on the last one.
+             * @description Pass it as `cursor` to get the next page; `null` on the last page.
              *
              *     Decided: D25.
              */
@@ -585,7 +794,8 @@ export interface components {
          */
         ProblemTitle: string;
         /**
-         * @description The HTTP status of this answer.
+         * Format: int32
+         * @description The HTTP status of this response.
          *
          *     Decided: D07.
          */
@@ -598,13 +808,13 @@ export interface components {
         ProblemDetail: string;
         /**
          * Format: uri
-         * @description Identifies this one answer, as `urn:uuid:` and the id of the request. Give it to us when you ask about it.
+         * @description Identifies this one response, as `urn:uuid:` and the id of the request. Quote it when you ask us about the call.
          *
          *     Decided: D07.
          */
         ProblemInstance: string;
         /**
-         * @description The reason, where a reader of a failed refund finds it as well.
+         * @description The reason, in the same field as in a failed refund.
          *
          *     Specified by clause 11.4. Decided: D07.
          */
@@ -614,19 +824,19 @@ export interface components {
              *
              *     | code | status | meaning |
              *     |---|---|---|
-             *     | `INVALID_REQUEST` | 400 | The body is not what this contract asks for; see `violations`. |
+             *     | `INVALID_REQUEST` | 400 | The body doesn't match this contract; see `violations`. |
              *     | `UNAUTHORIZED` | 401 | The access token is missing, unknown or expired. |
              *     | `FORBIDDEN` | 403 | The access token lacks the scope. |
              *     | `NOT_FOUND` | 404 | You have no such payment, or there is no such path. |
              *     | `METHOD_NOT_ALLOWED` | 405 | The path takes another method; see `Allow`. |
-             *     | `NOT_ACCEPTABLE` | 406 | `Accept` admits no JSON. |
+             *     | `NOT_ACCEPTABLE` | 406 | `Accept` rules out JSON. |
              *     | `REQUEST_TIMEOUT` | 408 | The body came too slowly. |
              *     | `DUPLICATE_REQUEST_KEY` | 409 | A payment record holds this `requestKey` already; see `existing`. |
              *     | `SUBSCRIPTION_LIMIT` | 409 | You have 100 live subscriptions. |
              *     | `PAYLOAD_TOO_LARGE` | 413 | The body is larger than 64 KiB. |
              *     | `UNSUPPORTED_MEDIA_TYPE` | 415 | The body is not plain UTF-8 JSON. |
              *     | `RATE_LIMITED` | 429 | Too many calls; see `Retry-After`. |
-             *     | `INTERNAL_ERROR` | 500 | Our fault. |
+             *     | `INTERNAL_ERROR` | 500 | An error on our side. |
              *     | `UNAVAILABLE` | 503 | We can't serve the call now; see `Retry-After`. |
              *
              *     Specified by clause 11.5. Decided: D08.
@@ -640,11 +850,11 @@ export interface components {
              */
             errorMessage: string;
         };
-        /** @description One fault of a body. */
+        /** @description One error in a body. */
         Violation: {
             /**
-             * @description JSON Pointer (RFC 6901) to the field that is wrong: a missing field where it should stand, an unknown one where it
-             *     stands, and the empty string for the body as a whole.
+             * @description JSON Pointer (RFC 6901) to the wrong field, or to where a missing field should be. It is the empty string for the body as
+             *     a whole.
              *
              *     Decided: D07.
              */
@@ -656,7 +866,7 @@ export interface components {
              */
             message: string;
         };
-        /** @description A call whose body is not what this contract asks for. */
+        /** @description A call whose body doesn't match this contract. */
         InvalidRequestProblem: {
             /**
              * @description The kind of problem, one for each `errorCode`.
@@ -671,7 +881,7 @@ export interface components {
              */
             title: components["schemas"]["ProblemTitle"];
             /**
-             * @description The HTTP status of this answer.
+             * @description The HTTP status of this response.
              *
              *     Decided: D07.
              */
@@ -683,19 +893,19 @@ export interface components {
              */
             detail: components["schemas"]["ProblemDetail"];
             /**
-             * @description Identifies this one answer, as `urn:uuid:` and the id of the request. Give it to us when you ask about it.
+             * @description Identifies this one response, as `urn:uuid:` and the id of the request. Quote it when you ask us about the call.
              *
              *     Decided: D07.
              */
             instance: components["schemas"]["ProblemInstance"];
             /**
-             * @description The reason, where a reader of a failed refund finds it as well.
+             * @description The reason, in the same field as in a failed refund.
              *
              *     Specified by clause 11.4. Decided: D07.
              */
             errorDetails: components["schemas"]["ProblemErrorDetails"];
             /**
-             * @description Every fault of the body, at most 20, one for each.
+             * @description The errors of the body, one violation for each, at most 20.
              *
              *     Decided: D07.
              */
@@ -716,7 +926,7 @@ export interface components {
              */
             title: components["schemas"]["ProblemTitle"];
             /**
-             * @description The HTTP status of this answer.
+             * @description The HTTP status of this response.
              *
              *     Decided: D07.
              */
@@ -728,13 +938,13 @@ export interface components {
              */
             detail: components["schemas"]["ProblemDetail"];
             /**
-             * @description Identifies this one answer, as `urn:uuid:` and the id of the request. Give it to us when you ask about it.
+             * @description Identifies this one response, as `urn:uuid:` and the id of the request. Quote it when you ask us about the call.
              *
              *     Decided: D07.
              */
             instance: components["schemas"]["ProblemInstance"];
             /**
-             * @description The reason, where a reader of a failed refund finds it as well.
+             * @description The reason, in the same field as in a failed refund.
              *
              *     Specified by clause 11.4. Decided: D07.
              */
@@ -749,7 +959,7 @@ export interface components {
              */
             amount: components["schemas"]["Amount"];
             /**
-             * @description Where an original payment stands. `FAILED` and `COVERED` are final.
+             * @description The status of an original payment. `FAILED` and `COVERED` are final.
              *
              *     Decided: D16a.
              */
@@ -775,9 +985,9 @@ export interface components {
             clientReferenceId?: string;
         };
         /**
-         * @description The payment record that holds the key, as it stands now. A refund has all fields, with `errorDetails` when it has failed;
+         * @description The payment record that holds the key, as it is now. A refund has all fields, with `errorDetails` when it has failed;
          *     an original payment has `paymentId` only. Compare `originalPaymentId`, `amount` and `clientReferenceId` with what you sent
-         *     to tell your own refund, whose answer was lost, from another one.
+         *     to tell your own refund, whose response was lost, from another one.
          *
          *     Decided: D09.
          */
@@ -789,7 +999,7 @@ export interface components {
              */
             paymentId: string;
             /**
-             * @description Where the refund stands. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
+             * @description The status of the refund. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
              *     everywhere; it is final.
              *
              *     Specified by clauses 3.2, 6.1, 6.2. Decided: D02.
@@ -808,7 +1018,7 @@ export interface components {
              */
             errorDetails?: components["schemas"]["RefundErrorDetails"];
             /**
-             * @description Identifier of the payment that the refund gives back.
+             * @description Identifier of the payment that was refunded.
              *
              *     Decided: D09.
              */
@@ -820,7 +1030,7 @@ export interface components {
              */
             amount?: components["schemas"]["Amount"];
         };
-        /** @description A refund whose `requestKey` belongs to a payment record already. */
+        /** @description A refund whose `requestKey` already belongs to a payment record. */
         DuplicateRequestKeyProblem: {
             /**
              * @description The kind of problem, one for each `errorCode`.
@@ -835,7 +1045,7 @@ export interface components {
              */
             title: components["schemas"]["ProblemTitle"];
             /**
-             * @description The HTTP status of this answer.
+             * @description The HTTP status of this response.
              *
              *     Decided: D07.
              */
@@ -847,21 +1057,21 @@ export interface components {
              */
             detail: components["schemas"]["ProblemDetail"];
             /**
-             * @description Identifies this one answer, as `urn:uuid:` and the id of the request. Give it to us when you ask about it.
+             * @description Identifies this one response, as `urn:uuid:` and the id of the request. Quote it when you ask us about the call.
              *
              *     Decided: D07.
              */
             instance: components["schemas"]["ProblemInstance"];
             /**
-             * @description The reason, where a reader of a failed refund finds it as well.
+             * @description The reason, in the same field as in a failed refund.
              *
              *     Specified by clause 11.4. Decided: D07.
              */
             errorDetails: components["schemas"]["ProblemErrorDetails"];
             /**
-             * @description The payment record that holds the key, as it stands now. A refund has all fields, with `errorDetails` when it has failed;
+             * @description The payment record that holds the key, as it is now. A refund has all fields, with `errorDetails` when it has failed;
              *     an original payment has `paymentId` only. Compare `originalPaymentId`, `amount` and `clientReferenceId` with what you sent
-             *     to tell your own refund, whose answer was lost, from another one.
+             *     to tell your own refund, whose response was lost, from another one.
              *
              *     Decided: D09.
              */
@@ -878,7 +1088,7 @@ export interface components {
             settledAt?: string;
         };
         /**
-         * @description Why the payment can not move.
+         * @description Why the payment can't make the transition.
          *
          *     Decided: D07, D16a.
          */
@@ -897,7 +1107,7 @@ export interface components {
              */
             errorMessage: string;
         };
-        /** @description A move that an original payment can not make in the status it has. */
+        /** @description A transition that an original payment can't make from its current status. */
         ImpossibleMoveProblem: {
             /**
              * @description The kind of problem, one for each `errorCode`.
@@ -912,7 +1122,7 @@ export interface components {
              */
             title: components["schemas"]["ProblemTitle"];
             /**
-             * @description The HTTP status of this answer.
+             * @description The HTTP status of this response.
              *
              *     Decided: D07.
              */
@@ -924,13 +1134,13 @@ export interface components {
              */
             detail: components["schemas"]["ProblemDetail"];
             /**
-             * @description Identifies this one answer, as `urn:uuid:` and the id of the request. Give it to us when you ask about it.
+             * @description Identifies this one response, as `urn:uuid:` and the id of the request. Quote it when you ask us about the call.
              *
              *     Decided: D07.
              */
             instance: components["schemas"]["ProblemInstance"];
             /**
-             * @description Why the payment can not move.
+             * @description Why the payment can't make the transition.
              *
              *     Decided: D07, D16a.
              */
@@ -950,7 +1160,7 @@ export interface components {
         ClockAdvance: {
             /**
              * Format: date-time
-             * @description The time to move to, not before the present one, and not after 2099.
+             * @description The time to move to, not before the current time, and not after 2099.
              *
              *     Decided: D30.
              */
@@ -963,14 +1173,126 @@ export interface components {
              */
             by?: string;
             /**
-             * @description Moves to the same Eastern wall time on the n-th business day after today.
+             * Format: int32
+             * @description Moves to the same time of day, in Eastern time, on the n-th business day after today.
              *
              *     Decided: D16, D30.
              */
             businessDays?: number;
         };
         /**
-         * @description Where a delivery stands. `EXHAUSTED` and `ENDED` ones are kept and can be sent again.
+         * @description Today's date in Eastern time.
+         *
+         *     Decided: D16.
+         */
+        Today: {
+            /**
+             * Format: date
+             * @description ISO 8601.
+             *
+             *     Decided: D16.
+             */
+            date: string;
+            /**
+             * @description Whether the Federal Reserve is open.
+             *
+             *     Decided: D16.
+             */
+            businessDay: boolean;
+            /**
+             * @description Why it is closed, such as `Thanksgiving Day` or `Saturday`; `null` on a business day.
+             *
+             *     Decided: D16.
+             */
+            closedFor: string | null;
+        };
+        /**
+         * @description The earliest time at which something is due, and how much is due by then; `null` when nothing waits for a time.
+         *
+         *     Decided: D16, D23.
+         */
+        NextDue: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, in UTC.
+             *
+             *     Decided: D30.
+             */
+            at: string;
+            /**
+             * Format: int32
+             * @description Refunds that become `AUTHORIZED`.
+             *
+             *     Decided: D16.
+             */
+            refunds: number;
+            /**
+             * Format: int32
+             * @description Deliveries that are attempted again.
+             *
+             *     Decided: D23.
+             */
+            deliveries: number;
+        } | null;
+        /** @description A refund or delivery that waits for a time. */
+        DueItem: {
+            /**
+             * @description Which of the two it is.
+             *
+             *     Decided: D25.
+             * @enum {string}
+             */
+            kind: "REFUND" | "DELIVERY";
+            /**
+             * @description The `paymentId` of the refund, or the `webhookId` of the delivery.
+             *
+             *     Decided: D25.
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it is due.
+             *
+             *     Decided: D30.
+             */
+            at: string;
+            /**
+             * @description The bank holidays that its three business days skip, the earliest first.
+             *
+             *     Decided: D16.
+             */
+            holidays: components["schemas"]["SkippedHolidays"];
+        };
+        /** @description What happens next when the clock moves. */
+        Due: {
+            /**
+             * Format: date-time
+             * @description The time of the sandbox.
+             *
+             *     Decided: D30.
+             */
+            now: string;
+            /**
+             * @description Today's date in Eastern time.
+             *
+             *     Decided: D16.
+             */
+            today: components["schemas"]["Today"];
+            /**
+             * @description The earliest time at which something is due, and how much is due by then; `null` when nothing waits for a time.
+             *
+             *     Decided: D16, D23.
+             */
+            next: components["schemas"]["NextDue"];
+            /**
+             * @description What is due, the earliest first; at most a hundred.
+             *
+             *     Decided: D16, D23.
+             */
+            items: components["schemas"]["DueItem"][];
+        };
+        /**
+         * @description The state of a delivery. Deliveries that are `EXHAUSTED` or `ENDED` are kept, and can be sent again.
          *
          *     Decided: D23.
          * @enum {string}
@@ -986,18 +1308,20 @@ export interface components {
              */
             at: string;
             /**
-             * @description HTTP status of the answer; `null` when there was none.
+             * Format: int32
+             * @description HTTP status of the response; `null` when there was none.
              *
              *     Decided: D23.
              */
             status: number | null;
             /**
-             * @description Why the attempt failed; `null` when it did not.
+             * @description Why the attempt failed; `null` when it succeeded.
              *
              *     Decided: D23.
              */
             error: string | null;
             /**
+             * Format: int32
              * @description How long it took.
              *
              *     Decided: D23.
@@ -1031,7 +1355,7 @@ export interface components {
              */
             resourceId: string;
             /**
-             * @description Where a delivery stands. `EXHAUSTED` and `ENDED` ones are kept and can be sent again.
+             * @description The state of a delivery. Deliveries that are `EXHAUSTED` or `ENDED` are kept, and can be sent again.
              *
              *     Decided: D23.
              */
@@ -1044,7 +1368,7 @@ export interface components {
              */
             dueAt: string | null;
             /**
-             * @description What was tried so far, oldest first.
+             * @description The attempts so far, oldest first.
              *
              *     Decided: D23.
              */
@@ -1059,7 +1383,346 @@ export interface components {
              */
             items: components["schemas"]["Delivery"][];
             /**
-             * @description Give it as `cursor` to get the next page; `null` on the last one.
+             * @description Pass it as `cursor` to get the next page; `null` on the last page.
+             *
+             *     Decided: D25.
+             */
+            nextCursor: string | null;
+        };
+        /**
+         * @description The headers of an attempt; `null` when the secret can no longer be read.
+         *
+         *     Decided: D22.
+         */
+        SentHeaders: {
+            /**
+             * @description Media type of the payload.
+             *
+             *     Decided: D21.
+             */
+            "content-type": string;
+            /**
+             * @description The software that sends it.
+             *
+             *     Decided: D22.
+             */
+            "user-agent": string;
+            /**
+             * @description The same on every attempt.
+             *
+             *     Decided: D22.
+             */
+            "webhook-id": string;
+            /**
+             * @description Seconds since 1970, in real time.
+             *
+             *     Decided: D22.
+             */
+            "webhook-timestamp": string;
+            /**
+             * @description What the receiver verifies.
+             *
+             *     Decided: D22.
+             */
+            "webhook-signature": string;
+        } | null;
+        /** @description An attempt with what was sent and what came back. */
+        SentAttempt: {
+            /**
+             * Format: date-time
+             * @description Real time of the attempt.
+             *
+             *     Decided: D30.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When the attempt ended, by the clock of the sandbox; `null` when an older server made it.
+             *
+             *     Decided: D30.
+             */
+            domainAt: string | null;
+            /**
+             * Format: int32
+             * @description HTTP status of the response; `null` when there was none.
+             *
+             *     Decided: D23.
+             */
+            status: number | null;
+            /**
+             * @description Why the attempt failed; `null` when it succeeded.
+             *
+             *     Decided: D23.
+             */
+            error: string | null;
+            /**
+             * Format: int32
+             * @description How long it took.
+             *
+             *     Decided: D23.
+             */
+            milliseconds: number;
+            /**
+             * @description The headers of an attempt; `null` when the secret can no longer be read.
+             *
+             *     Decided: D22.
+             */
+            headers: components["schemas"]["SentHeaders"];
+            /**
+             * @description The first 1,024 bytes of the body of the response; `null` when there was none.
+             *
+             *     Decided: D23.
+             */
+            responseBody: string | null;
+        };
+        /** @description A delivery with all that was sent. */
+        SentDelivery: {
+            /**
+             * @description Sent as `webhook-id`, the same on every attempt.
+             *
+             *     Decided: D22.
+             */
+            webhookId: string;
+            /**
+             * @description Identifier of the event that is delivered.
+             *
+             *     Decided: D21.
+             */
+            eventId: string;
+            /**
+             * @description The subscription that it goes to.
+             *
+             *     Decided: D26.
+             */
+            subscriptionKey: string;
+            /**
+             * @description Where it goes.
+             *
+             *     Decided: D24.
+             */
+            url: string;
+            /**
+             * @description Name of the event.
+             *
+             *     Decided: D19.
+             */
+            type: string;
+            /**
+             * @description The payment, account or customer that the event is about.
+             *
+             *     Decided: D21.
+             */
+            resourceId: string;
+            /**
+             * @description The state of a delivery. Deliveries that are `EXHAUSTED` or `ENDED` are kept, and can be sent again.
+             *
+             *     Decided: D23.
+             */
+            state: components["schemas"]["DeliveryState"];
+            /**
+             * Format: date-time
+             * @description When the next attempt is due; `null` when there is none.
+             *
+             *     Decided: D23, D30.
+             */
+            dueAt: string | null;
+            /**
+             * @description The exact text that is sent.
+             *
+             *     Decided: D21.
+             */
+            payload: string;
+            /**
+             * @description The latest attempts, oldest first.
+             *
+             *     Decided: D23.
+             */
+            attempts: components["schemas"]["SentAttempt"][];
+        };
+        /**
+         * @description The name of an event, `<resource>.<status>`.
+         *
+         *     Specified by clause 10.3. Decided: D19.
+         * @enum {string}
+         */
+        EventName: "refund.pending" | "refund.authorized" | "refund.terminal_failed" | "payment.settled" | "payment.failed" | "payment.covered" | "account.linked" | "account.unlinked" | "customer.created";
+        /**
+         * Single events
+         * @description Sends the listed events.
+         */
+        EventSubscription: {
+            /**
+             * @description Selects single events.
+             *
+             *     Specified by clause 4.4.
+             * @constant
+             */
+            type: "EVENT";
+            /**
+             * @description Names of events, as a list even if there is only one. Duplicates count once.
+             *
+             *     Specified by clauses 4.5, 4.6, 4.8. Decided: D03.
+             */
+            details: components["schemas"]["EventName"][];
+        };
+        /**
+         * @description A category of events.
+         *
+         *     Specified by clause 4.7.
+         * @enum {string}
+         */
+        EventCategory: "ACCOUNT" | "CUSTOMER" | "PAYMENT";
+        /**
+         * Categories of events
+         * @description Sends every event of the listed categories, including those that later versions add.
+         */
+        CategorySubscription: {
+            /**
+             * @description Selects categories of events.
+             *
+             *     Specified by clause 4.4.
+             * @constant
+             */
+            type: "CATEGORY";
+            /**
+             * @description Categories, as a list even if there is only one. Duplicates count once.
+             *
+             *     Specified by clauses 4.5, 4.6, 4.7. Decided: D03.
+             */
+            details: components["schemas"]["EventCategory"][];
+        };
+        /**
+         * Every event
+         * @description Sends every event, including those that later versions add.
+         */
+        AllSubscription: {
+            /**
+             * @description Selects every event.
+             *
+             *     Specified by clause 4.4.
+             * @constant
+             */
+            type: "ALL";
+            /**
+             * @description Ignored.
+             *
+             *     Specified by clauses 4.5, 4.6. Decided: D03.
+             */
+            details?: string[];
+        };
+        /**
+         * @description Which events the subscription gets.
+         *
+         *     Specified by clauses 4.3, 10.1.
+         */
+        SubscriptionDetails: components["schemas"]["EventSubscription"] | components["schemas"]["CategorySubscription"] | components["schemas"]["AllSubscription"];
+        /** @description A webhook subscription, without its secret. */
+        SubscriptionRecord: {
+            /**
+             * @description Key of the subscription.
+             *
+             *     Decided: D26.
+             */
+            subscriptionKey: string;
+            /**
+             * @description Where its deliveries go.
+             *
+             *     Decided: D25.
+             */
+            url: string;
+            /**
+             * @description Which events the subscription gets.
+             *
+             *     Specified by clauses 4.3, 10.1.
+             */
+            subscriptionDetails: components["schemas"]["SubscriptionDetails"];
+            /**
+             * Format: date-time
+             * @description When you subscribed.
+             *
+             *     Decided: D30.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it ended; `null` while it is live.
+             *
+             *     Decided: D30.
+             */
+            endedAt: string | null;
+        };
+        /** @description A page of subscriptions. */
+        SubscriptionPage: {
+            /**
+             * @description The subscriptions, newest first.
+             *
+             *     Decided: D25.
+             */
+            items: components["schemas"]["SubscriptionRecord"][];
+            /**
+             * @description Pass it as `cursor` to get the next page; `null` on the last page.
+             *
+             *     Decided: D25.
+             */
+            nextCursor: string | null;
+        };
+        /**
+         * Format: int32
+         * @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number.
+         *
+         *     Decided: D21.
+         */
+        EventSequence: number;
+        /** @description An event that was emitted. */
+        EventRecord: {
+            /**
+             * @description Identifier of the event.
+             *
+             *     Decided: D21.
+             */
+            eventId: string;
+            /**
+             * @description Name of the event.
+             *
+             *     Decided: D19.
+             */
+            type: string;
+            /**
+             * @description The payment, account or customer that the event is about.
+             *
+             *     Decided: D21.
+             */
+            resourceId: string;
+            /**
+             * @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number.
+             *
+             *     Decided: D21.
+             */
+            sequence: components["schemas"]["EventSequence"];
+            /**
+             * Format: date-time
+             * @description When it happened, by the clock of the sandbox.
+             *
+             *     Decided: D30.
+             */
+            occurredAt: string;
+            /**
+             * @description The exact text that is sent to subscriptions.
+             *
+             *     Decided: D21.
+             */
+            payload: string;
+        };
+        /** @description A page of events. */
+        EventPage: {
+            /**
+             * @description The events, newest first.
+             *
+             *     Decided: D25.
+             */
+            items: components["schemas"]["EventRecord"][];
+            /**
+             * @description Pass it as `cursor` to get the next page; `null` on the last page.
              *
              *     Decided: D25.
              */
@@ -1081,12 +1744,6 @@ export interface components {
              */
             resourceId: string;
         };
-        /**
-         * @description Counts the events of one payment, account or customer from 1. Deliveries are unordered; this is the order.
-         *
-         *     Decided: D21.
-         */
-        EventSequence: number;
         /** @description The event that was emitted. */
         EmittedEvent: {
             /**
@@ -1103,16 +1760,178 @@ export interface components {
              */
             resourceId: string;
             /**
-             * @description Counts the events of one payment, account or customer from 1. Deliveries are unordered; this is the order.
+             * @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number.
              *
              *     Decided: D21.
              */
             sequence: components["schemas"]["EventSequence"];
         };
+        /**
+         * Format: int32
+         * @description The status of its responses: 200 accepts a delivery, 500 makes it fail, 410 ends the subscription.
+         *
+         *     Decided: D23.
+         * @enum {integer}
+         */
+        InboxStatus: 200 | 500 | 410;
+        /** @description A webhook as the inbox received it. */
+        ReceivedWebhook: {
+            /**
+             * Format: date-time
+             * @description Real time.
+             *
+             *     Decided: D30.
+             */
+            at: string;
+            /**
+             * @description Its `webhook-id`.
+             *
+             *     Decided: D22.
+             */
+            webhookId: string;
+            /**
+             * @description The status of its responses: 200 accepts a delivery, 500 makes it fail, 410 ends the subscription.
+             *
+             *     Decided: D23.
+             */
+            status: components["schemas"]["InboxStatus"];
+            /**
+             * @description The text that came.
+             *
+             *     Decided: D21.
+             */
+            body: string;
+        };
+        /** @description A receiver of webhooks that is part of the sandbox. */
+        Inbox: {
+            /**
+             * @description Subscribe with this `url`.
+             *
+             *     Decided: D25.
+             */
+            url: string;
+            /**
+             * @description The status of its responses: 200 accepts a delivery, 500 makes it fail, 410 ends the subscription.
+             *
+             *     Decided: D23.
+             */
+            status: components["schemas"]["InboxStatus"];
+            /**
+             * Format: int32
+             * @description How long it waits before it responds.
+             *
+             *     Decided: D25.
+             */
+            delayMs: number;
+            /**
+             * @description What it received, newest first; the latest fifty, kept in memory.
+             *
+             *     Decided: D25.
+             */
+            received: components["schemas"]["ReceivedWebhook"][];
+        };
+        /** @description How the inbox responds from now on. Fields that you leave out stay as they are. */
+        InboxBehaviour: {
+            /**
+             * @description The status of its responses: 200 accepts a delivery, 500 makes it fail, 410 ends the subscription.
+             *
+             *     Decided: D23.
+             */
+            status?: components["schemas"]["InboxStatus"];
+            /**
+             * Format: int32
+             * @description How long it waits before it responds, in milliseconds. An attempt times out after 15,000.
+             *
+             *     Decided: D23.
+             */
+            delayMs?: number;
+        };
+        /** @description A request to the published contract with its response. Access tokens and secrets are left out. */
+        RequestRecord: {
+            /**
+             * @description The `instance` of its problem, if it had one.
+             *
+             *     Decided: D07.
+             */
+            requestId: string;
+            /**
+             * Format: date-time
+             * @description Real time at which the response was sent.
+             *
+             *     Decided: D30.
+             */
+            at: string;
+            /**
+             * @description Name of the operation.
+             *
+             *     Decided: D25.
+             * @enum {string}
+             */
+            operation: "issueRefund" | "subscribeToWebhooks";
+            /**
+             * @description Path of the request.
+             *
+             *     Decided: D25.
+             */
+            path: string;
+            /**
+             * Format: int32
+             * @description HTTP status of the response.
+             *
+             *     Decided: D08.
+             */
+            status: number;
+            /**
+             * Format: int32
+             * @description How long it took.
+             *
+             *     Decided: D25.
+             */
+            milliseconds: number;
+            /**
+             * @description The `requestKey` of the request, if any.
+             *
+             *     Decided: D10.
+             */
+            requestKey: string | null;
+            /**
+             * @description The record that the response is about, if any.
+             *
+             *     Decided: D25.
+             */
+            paymentId: string | null;
+            /**
+             * @description The request's JSON; `null` when it was not JSON. Values of secrets are replaced by `[hidden]`.
+             *
+             *     Decided: D25.
+             */
+            requestBody: string | null;
+            /**
+             * @description The response's JSON.
+             *
+             *     Decided: D25.
+             */
+            responseBody: string | null;
+        };
+        /** @description A page of requests. */
+        RequestPage: {
+            /**
+             * @description The requests, newest first.
+             *
+             *     Decided: D25.
+             */
+            items: components["schemas"]["RequestRecord"][];
+            /**
+             * @description Pass it as `cursor` to get the next page; `null` on the last page.
+             *
+             *     Decided: D25.
+             */
+            nextCursor: string | null;
+        };
         /** @description What a new access token may do. */
         NewToken: {
             /**
-             * @description The operations that it opens; none is possible.
+             * @description The scopes of the token; the list can be empty.
              *
              *     Decided: D18.
              */
@@ -1127,7 +1946,7 @@ export interface components {
              */
             accessToken: string;
             /**
-             * @description The operations that it opens.
+             * @description The scopes of the token.
              *
              *     Decided: D18.
              */
@@ -1151,7 +1970,7 @@ export interface components {
             };
         };
         /**
-         * @description The call is not what this contract asks for.
+         * @description The call doesn't match this contract.
          *
          *     Decided: D07, D08.
          */
@@ -1182,7 +2001,7 @@ export interface components {
             };
         };
         /**
-         * @description `Accept` admits no `application/json`.
+         * @description `Accept` rules out `application/json`.
          *
          *     Specified by clause 11.4. Decided: D04, D08.
          */
@@ -1215,7 +2034,7 @@ export interface components {
             };
         };
         /**
-         * @description Our fault. It is unknown whether the call was carried out: repeat a refund with the same `requestKey`.
+         * @description An error on our side. Whether the call was carried out is unknown: repeat a refund with the same `requestKey`.
          *
          *     Specified by clause 11.4. Decided: D08.
          */
@@ -1358,7 +2177,7 @@ export interface components {
             };
         };
         /**
-         * @description The payment, as it stands now.
+         * @description The payment, as it is now.
          *
          *     Decided: D16a.
          */
@@ -1373,7 +2192,7 @@ export interface components {
             };
         };
         /**
-         * @description The payment can not make this move in the status it has.
+         * @description The payment can't make this transition from its current status.
          *
          *     Decided: D16a.
          */
@@ -1404,6 +2223,21 @@ export interface components {
             };
         };
         /**
+         * @description What is due next.
+         *
+         *     Decided: D16, D23.
+         */
+        DueList: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Due"];
+            };
+        };
+        /**
          * @description A page of deliveries.
          *
          *     Decided: D23.
@@ -1416,6 +2250,37 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["DeliveryPage"];
+            };
+        };
+        /**
+         * @description The delivery, with payload, headers and responses.
+         *
+         *     Decided: D22, D23.
+         */
+        DeliveryFound: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SentDelivery"];
+            };
+        };
+        /**
+         * @description You have no such delivery.
+         *
+         *     Decided: D08.
+         */
+        UnknownDelivery: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "application/json": components["schemas"]["Problem"];
             };
         };
         /**
@@ -1434,11 +2299,41 @@ export interface components {
             };
         };
         /**
-         * @description You have no such delivery.
+         * @description A page of subscriptions.
+         *
+         *     Decided: D26.
+         */
+        SubscriptionList: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SubscriptionPage"];
+            };
+        };
+        /**
+         * @description The subscription.
+         *
+         *     Decided: D26.
+         */
+        SubscriptionFound: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SubscriptionRecord"];
+            };
+        };
+        /**
+         * @description You have no such subscription.
          *
          *     Decided: D08.
          */
-        UnknownDelivery: {
+        NoSuchSubscription: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -1479,6 +2374,21 @@ export interface components {
             };
         };
         /**
+         * @description A page of events.
+         *
+         *     Decided: D19, D21.
+         */
+        EventList: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["EventPage"];
+            };
+        };
+        /**
          * @description The event was emitted.
          *
          *     Decided: D20.
@@ -1491,6 +2401,101 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["EmittedEvent"];
+            };
+        };
+        /**
+         * @description The event.
+         *
+         *     Decided: D21.
+         */
+        EventFound: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["EventRecord"];
+            };
+        };
+        /**
+         * @description You have no such event.
+         *
+         *     Decided: D08.
+         */
+        UnknownEvent: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description The inbox.
+         *
+         *     Decided: D23.
+         */
+        InboxFound: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Inbox"];
+            };
+        };
+        /**
+         * @description The inbox as it responds now.
+         *
+         *     Decided: D23.
+         */
+        InboxSet: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Inbox"];
+            };
+        };
+        /**
+         * @description A page of requests.
+         *
+         *     Decided: D25.
+         */
+        RequestList: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RequestPage"];
+            };
+        };
+        /**
+         * @description A stream of server-sent events that lasts until the server or the reader ends it.
+         *
+         *     Decided: D25.
+         */
+        ChangeStream: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example event: change
+                 *     data: {"topics":["payments","webhooks"]}
+                 */
+                "text/event-stream": string;
             };
         };
         /**
@@ -1509,7 +2514,7 @@ export interface components {
             };
         };
         /**
-         * @description Your data are as at the start.
+         * @description Your data is back in its initial state.
          *
          *     Decided: D25.
          */
@@ -1530,6 +2535,13 @@ export interface components {
          * @example REFUND
          */
         Kind: "DEBIT" | "REFUND";
+        /**
+         * @description Only refunds of this payment.
+         *
+         *     Decided: D25.
+         * @example pay_settled
+         */
+        OriginalPaymentId: string;
         /**
          * @description How many records to return at most.
          *
@@ -1559,6 +2571,13 @@ export interface components {
          */
         SubscriptionKeyQuery: string;
         /**
+         * @description Only deliveries of this event.
+         *
+         *     Decided: D25.
+         * @example evt_019aa5b6-2e31-7c44-8d10-6f1b2a3c4d5e
+         */
+        EventIdQuery: string;
+        /**
          * @description The `webhook-id` of the delivery.
          *
          *     Decided: D22.
@@ -1572,6 +2591,27 @@ export interface components {
          * @example sub_019aa5b4-1d20-7b6c-9e57-2f8a6c3d1b00
          */
         SubscriptionKey: string;
+        /**
+         * @description Only events about this payment, account or customer.
+         *
+         *     Decided: D25.
+         * @example acc_7h2k9
+         */
+        ResourceId: string;
+        /**
+         * @description Identifier of the event.
+         *
+         *     Decided: D21.
+         * @example evt_019aa5b6-2e31-7c44-8d10-6f1b2a3c4d5e
+         */
+        EventId: string;
+        /**
+         * @description Only requests with this requestKey, this paymentId (of the request or of the response), or this `instance` of a problem.
+         *
+         *     Decided: D25.
+         * @example refund-1042-1
+         */
+        Search: string;
     };
     requestBodies: never;
     headers: {
@@ -1618,6 +2658,13 @@ export interface operations {
                  * @example REFUND
                  */
                 kind?: components["parameters"]["Kind"];
+                /**
+                 * @description Only refunds of this payment.
+                 *
+                 *     Decided: D25.
+                 * @example pay_settled
+                 */
+                originalPaymentId?: components["parameters"]["OriginalPaymentId"];
                 /**
                  * @description How many records to return at most.
                  *
@@ -1812,6 +2859,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["ClockTime"];
+            400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
@@ -1849,6 +2897,24 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getDue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DueList"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listDeliveries: {
         parameters: {
             query?: {
@@ -1859,6 +2925,13 @@ export interface operations {
                  * @example sub_019aa5b4-1d20-7b6c-9e57-2f8a6c3d1b00
                  */
                 subscriptionKey?: components["parameters"]["SubscriptionKeyQuery"];
+                /**
+                 * @description Only deliveries of this event.
+                 *
+                 *     Decided: D25.
+                 * @example evt_019aa5b6-2e31-7c44-8d10-6f1b2a3c4d5e
+                 */
+                eventId?: components["parameters"]["EventIdQuery"];
                 /**
                  * @description How many records to return at most.
                  *
@@ -1883,6 +2956,33 @@ export interface operations {
             200: components["responses"]["DeliveryList"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The `webhook-id` of the delivery.
+                 *
+                 *     Decided: D22.
+                 * @example msg_019aa5b6-2e31-7c44-8d10-6f1b2a3c4d5e
+                 */
+                webhookId: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DeliveryFound"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["UnknownDelivery"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -1916,6 +3016,66 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listSubscriptions: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many records to return at most.
+                 *
+                 *     Decided: D25.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description The `nextCursor` of the page before.
+                 *
+                 *     Decided: D25.
+                 * @example WyIyMDI2LTExLTIxIl0
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["SubscriptionList"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Key of the subscription.
+                 *
+                 *     Decided: D26.
+                 * @example sub_019aa5b4-1d20-7b6c-9e57-2f8a6c3d1b00
+                 */
+                subscriptionKey: components["parameters"]["SubscriptionKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["SubscriptionFound"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NoSuchSubscription"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     endSubscription: {
         parameters: {
             query?: never;
@@ -1937,6 +3097,46 @@ export interface operations {
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["UnknownSubscription"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only events about this payment, account or customer.
+                 *
+                 *     Decided: D25.
+                 * @example acc_7h2k9
+                 */
+                resourceId?: components["parameters"]["ResourceId"];
+                /**
+                 * @description How many records to return at most.
+                 *
+                 *     Decided: D25.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description The `nextCursor` of the page before.
+                 *
+                 *     Decided: D25.
+                 * @example WyIyMDI2LTExLTIxIl0
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["EventList"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -1968,6 +3168,139 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the event.
+                 *
+                 *     Decided: D21.
+                 * @example evt_019aa5b6-2e31-7c44-8d10-6f1b2a3c4d5e
+                 */
+                eventId: components["parameters"]["EventId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["EventFound"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["UnknownEvent"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getInbox: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["InboxFound"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setInbox: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * @description How it responds from now on.
+         *
+         *     Decided: D23, D25.
+         */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InboxBehaviour"];
+            };
+        };
+        responses: {
+            200: components["responses"]["InboxSet"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listRequests: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only requests with this requestKey, this paymentId (of the request or of the response), or this `instance` of a problem.
+                 *
+                 *     Decided: D25.
+                 * @example refund-1042-1
+                 */
+                search?: components["parameters"]["Search"];
+                /**
+                 * @description How many records to return at most.
+                 *
+                 *     Decided: D25.
+                 * @example 20
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description The `nextCursor` of the page before.
+                 *
+                 *     Decided: D25.
+                 * @example WyIyMDI2LTExLTIxIl0
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["RequestList"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    streamChanges: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ChangeStream"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -2013,6 +3346,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["SandboxReset"];
+            400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];

@@ -11,13 +11,13 @@ export interface paths {
         put?: never;
         /**
          * Issue a refund
-         * @description Refunds all or part of an earlier payment. The answer is the refund, with the status it starts in:
+         * @description Refunds all or part of an earlier payment. The response is the refund with its first status:
          *
          *     - `PENDING` while the original payment is processing, or was settled less than three business days ago;
          *     - `AUTHORIZED` when it was settled three business days ago or more: money is moving;
-         *     - `TERMINAL_FAILED`, with `errorDetails`, when there is nothing to refund.
+         *     - `TERMINAL_FAILED`, with `errorDetails`, when the payment can't be refunded.
          *
-         *     A `requestKey` works once: every later call with it is answered 409, an identical one included. Needs the scope
+         *     A `requestKey` works once: every later call with it gets 409, even an identical one. Needs the scope
          *     `refunds`.
          *
          *     Specified by clauses 7.1, 7.2, 7.5, 9.2. Decided: D04.
@@ -40,10 +40,10 @@ export interface paths {
         put?: never;
         /**
          * Subscribe to webhooks
-         * @description Registers an address that notifications are delivered to, and says which: every event, the events of some categories,
-         *     or single events. Each call makes a new subscription, also for an address that has one already; a merchant can have 100
-         *     live ones. A subscription hears of what happens after it was made, and ends when its `url` answers a delivery with 410.
-         *     Needs the scope `webhooks`.
+         * @description Registers an address that notifications are delivered to: of every event, of the events of some categories, or of single
+         *     events. Each call makes a new subscription, even for an address that already has one; a merchant can have 100 live
+         *     subscriptions. A subscription gets events that happen after it was made, and ends when its `url` responds to a delivery with
+         *     410. Needs the scope `webhooks`.
          *
          *     Specified by clauses 8.1, 8.2, 9.2, 10.1. Decided: D04, D26.
          */
@@ -271,8 +271,10 @@ export interface components {
              */
             currency: "USD";
             /**
-             * @description Dollars, as a JSON number with at most two digits after the point. `10`, `10.0` and `10.00` are accepted; `10.000`,
-             *     `1e1` and `"10.00"` are not.
+             * Format: double
+             * @description Dollars, as a JSON number with at most two digits after the point. The digits that you write count, after the exponent is
+             *     applied: `10`, `10.00` and `1E+1` are accepted; `10.000`, `1.0000E1` and `"10.00"` are not. Keep it in a 64-bit float or a
+             *     decimal, never in a 32-bit float, which turns 131072.01 into 131072.02.
              *
              *     Specified by clauses 2.4, 12.1. Decided: D13.
              */
@@ -281,7 +283,7 @@ export interface components {
         /** @description A request to refund all or part of an earlier payment. */
         RefundRequest: {
             /**
-             * @description Identifier that the service generated for the original payment, the one to refund.
+             * @description Identifier that the service generated for the original payment that you want to refund.
              *
              *     Specified by clause 2.1. Decided: D15.
              */
@@ -293,30 +295,30 @@ export interface components {
              */
             amount: components["schemas"]["Amount"];
             /**
-             * @description Your own identifier of this refund, kept with it for reconciliation and returned with it. That it is unique is your
-             *     promise; it is not checked.
+             * @description Your own identifier of this refund, kept with it for reconciliation and returned with it. You make sure that it is unique;
+             *     the service doesn't check that.
              *
              *     Specified by clause 2.5. Decided: D01, D15.
              */
             clientReferenceId?: string;
             /**
              * @deprecated
-             * @description The misspelling of `clientReferenceId` in the interface's list of parameters. Accepted and never sent back. Sending
-             *     both is accepted when they are equal.
+             * @description The misspelling of `clientReferenceId` in the interface's list of parameters. Accepted, but never returned. You can send
+             *     both if they are equal.
              *
              *     Specified by clause 2.6. Decided: D01, D15.
              */
             clientRefefenceId?: string;
             /**
-             * @description Text for the receiving bank, sent with the payment instruction. The bank may show it to the customer or not. ASCII
+             * @description Text for the receiving bank, sent with the payment instruction. The bank may or may not show it to the customer. ASCII
              *     letters, digits and spaces.
              *
              *     Specified by clauses 2.7, 12.3. Decided: D14.
              */
             softDescriptor?: string;
             /**
-             * @description Your unique key for this call. It is unique among all your payment records, original payments and refunds, for ever,
-             *     and compared byte for byte. Make it before the call and store it, so that you can repeat the call with it.
+             * @description Your unique key for this call. It must be unique among all your payment records (original payments and refunds), forever,
+             *     and is compared byte for byte. Create it before the call and store it, so that you can repeat the call with it.
              *
              *     Specified by clauses 2.8, 12.5. Decided: D10, D15.
              */
@@ -329,7 +331,7 @@ export interface components {
          */
         RefundErrorDetails: {
             /**
-             * @description The reason, for programs. The list may grow: treat a code that you do not know as a failure like the others.
+             * @description The reason, for programs. The list may grow: treat an unknown code like any other failure.
              *
              *     | code | meaning |
              *     |---|---|
@@ -355,7 +357,7 @@ export interface components {
          */
         RefundPaymentId: string;
         /**
-         * @description Where the refund stands. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
+         * @description The status of the refund. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
          *     everywhere; it is final.
          *
          *     Specified by clauses 3.2, 6.1, 6.2. Decided: D02.
@@ -368,7 +370,7 @@ export interface components {
          *     Specified by clause 3.3. Decided: D06.
          */
         ReturnedReference: string | null;
-        /** @description A refund, as it stands at the time of the answer. */
+        /** @description A refund, as it was when the response was sent. */
         Refund: {
             /**
              * @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment.
@@ -377,7 +379,7 @@ export interface components {
              */
             paymentId: components["schemas"]["RefundPaymentId"];
             /**
-             * @description Where the refund stands. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
+             * @description The status of the refund. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
              *     everywhere; it is final.
              *
              *     Specified by clauses 3.2, 6.1, 6.2. Decided: D02.
@@ -410,7 +412,8 @@ export interface components {
          */
         ProblemTitle: string;
         /**
-         * @description The HTTP status of this answer.
+         * Format: int32
+         * @description The HTTP status of this response.
          *
          *     Decided: D07.
          */
@@ -423,13 +426,13 @@ export interface components {
         ProblemDetail: string;
         /**
          * Format: uri
-         * @description Identifies this one answer, as `urn:uuid:` and the id of the request. Give it to us when you ask about it.
+         * @description Identifies this one response, as `urn:uuid:` and the id of the request. Quote it when you ask us about the call.
          *
          *     Decided: D07.
          */
         ProblemInstance: string;
         /**
-         * @description The reason, where a reader of a failed refund finds it as well.
+         * @description The reason, in the same field as in a failed refund.
          *
          *     Specified by clause 11.4. Decided: D07.
          */
@@ -439,19 +442,19 @@ export interface components {
              *
              *     | code | status | meaning |
              *     |---|---|---|
-             *     | `INVALID_REQUEST` | 400 | The body is not what this contract asks for; see `violations`. |
+             *     | `INVALID_REQUEST` | 400 | The body doesn't match this contract; see `violations`. |
              *     | `UNAUTHORIZED` | 401 | The access token is missing, unknown or expired. |
              *     | `FORBIDDEN` | 403 | The access token lacks the scope. |
              *     | `NOT_FOUND` | 404 | You have no such payment, or there is no such path. |
              *     | `METHOD_NOT_ALLOWED` | 405 | The path takes another method; see `Allow`. |
-             *     | `NOT_ACCEPTABLE` | 406 | `Accept` admits no JSON. |
+             *     | `NOT_ACCEPTABLE` | 406 | `Accept` rules out JSON. |
              *     | `REQUEST_TIMEOUT` | 408 | The body came too slowly. |
              *     | `DUPLICATE_REQUEST_KEY` | 409 | A payment record holds this `requestKey` already; see `existing`. |
              *     | `SUBSCRIPTION_LIMIT` | 409 | You have 100 live subscriptions. |
              *     | `PAYLOAD_TOO_LARGE` | 413 | The body is larger than 64 KiB. |
              *     | `UNSUPPORTED_MEDIA_TYPE` | 415 | The body is not plain UTF-8 JSON. |
              *     | `RATE_LIMITED` | 429 | Too many calls; see `Retry-After`. |
-             *     | `INTERNAL_ERROR` | 500 | Our fault. |
+             *     | `INTERNAL_ERROR` | 500 | An error on our side. |
              *     | `UNAVAILABLE` | 503 | We can't serve the call now; see `Retry-After`. |
              *
              *     Specified by clause 11.5. Decided: D08.
@@ -465,11 +468,11 @@ export interface components {
              */
             errorMessage: string;
         };
-        /** @description One fault of a body. */
+        /** @description One error in a body. */
         Violation: {
             /**
-             * @description JSON Pointer (RFC 6901) to the field that is wrong: a missing field where it should stand, an unknown one where it
-             *     stands, and the empty string for the body as a whole.
+             * @description JSON Pointer (RFC 6901) to the wrong field, or to where a missing field should be. It is the empty string for the body as
+             *     a whole.
              *
              *     Decided: D07.
              */
@@ -481,7 +484,7 @@ export interface components {
              */
             message: string;
         };
-        /** @description A call whose body is not what this contract asks for. */
+        /** @description A call whose body doesn't match this contract. */
         InvalidRequestProblem: {
             /**
              * @description The kind of problem, one for each `errorCode`.
@@ -496,7 +499,7 @@ export interface components {
              */
             title: components["schemas"]["ProblemTitle"];
             /**
-             * @description The HTTP status of this answer.
+             * @description The HTTP status of this response.
              *
              *     Decided: D07.
              */
@@ -508,19 +511,19 @@ export interface components {
              */
             detail: components["schemas"]["ProblemDetail"];
             /**
-             * @description Identifies this one answer, as `urn:uuid:` and the id of the request. Give it to us when you ask about it.
+             * @description Identifies this one response, as `urn:uuid:` and the id of the request. Quote it when you ask us about the call.
              *
              *     Decided: D07.
              */
             instance: components["schemas"]["ProblemInstance"];
             /**
-             * @description The reason, where a reader of a failed refund finds it as well.
+             * @description The reason, in the same field as in a failed refund.
              *
              *     Specified by clause 11.4. Decided: D07.
              */
             errorDetails: components["schemas"]["ProblemErrorDetails"];
             /**
-             * @description Every fault of the body, at most 20, one for each.
+             * @description The errors of the body, one violation for each, at most 20.
              *
              *     Decided: D07.
              */
@@ -541,7 +544,7 @@ export interface components {
              */
             title: components["schemas"]["ProblemTitle"];
             /**
-             * @description The HTTP status of this answer.
+             * @description The HTTP status of this response.
              *
              *     Decided: D07.
              */
@@ -553,22 +556,22 @@ export interface components {
              */
             detail: components["schemas"]["ProblemDetail"];
             /**
-             * @description Identifies this one answer, as `urn:uuid:` and the id of the request. Give it to us when you ask about it.
+             * @description Identifies this one response, as `urn:uuid:` and the id of the request. Quote it when you ask us about the call.
              *
              *     Decided: D07.
              */
             instance: components["schemas"]["ProblemInstance"];
             /**
-             * @description The reason, where a reader of a failed refund finds it as well.
+             * @description The reason, in the same field as in a failed refund.
              *
              *     Specified by clause 11.4. Decided: D07.
              */
             errorDetails: components["schemas"]["ProblemErrorDetails"];
         };
         /**
-         * @description The payment record that holds the key, as it stands now. A refund has all fields, with `errorDetails` when it has failed;
+         * @description The payment record that holds the key, as it is now. A refund has all fields, with `errorDetails` when it has failed;
          *     an original payment has `paymentId` only. Compare `originalPaymentId`, `amount` and `clientReferenceId` with what you sent
-         *     to tell your own refund, whose answer was lost, from another one.
+         *     to tell your own refund, whose response was lost, from another one.
          *
          *     Decided: D09.
          */
@@ -580,7 +583,7 @@ export interface components {
              */
             paymentId: string;
             /**
-             * @description Where the refund stands. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
+             * @description The status of the refund. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
              *     everywhere; it is final.
              *
              *     Specified by clauses 3.2, 6.1, 6.2. Decided: D02.
@@ -599,7 +602,7 @@ export interface components {
              */
             errorDetails?: components["schemas"]["RefundErrorDetails"];
             /**
-             * @description Identifier of the payment that the refund gives back.
+             * @description Identifier of the payment that was refunded.
              *
              *     Decided: D09.
              */
@@ -611,7 +614,7 @@ export interface components {
              */
             amount?: components["schemas"]["Amount"];
         };
-        /** @description A refund whose `requestKey` belongs to a payment record already. */
+        /** @description A refund whose `requestKey` already belongs to a payment record. */
         DuplicateRequestKeyProblem: {
             /**
              * @description The kind of problem, one for each `errorCode`.
@@ -626,7 +629,7 @@ export interface components {
              */
             title: components["schemas"]["ProblemTitle"];
             /**
-             * @description The HTTP status of this answer.
+             * @description The HTTP status of this response.
              *
              *     Decided: D07.
              */
@@ -638,21 +641,21 @@ export interface components {
              */
             detail: components["schemas"]["ProblemDetail"];
             /**
-             * @description Identifies this one answer, as `urn:uuid:` and the id of the request. Give it to us when you ask about it.
+             * @description Identifies this one response, as `urn:uuid:` and the id of the request. Quote it when you ask us about the call.
              *
              *     Decided: D07.
              */
             instance: components["schemas"]["ProblemInstance"];
             /**
-             * @description The reason, where a reader of a failed refund finds it as well.
+             * @description The reason, in the same field as in a failed refund.
              *
              *     Specified by clause 11.4. Decided: D07.
              */
             errorDetails: components["schemas"]["ProblemErrorDetails"];
             /**
-             * @description The payment record that holds the key, as it stands now. A refund has all fields, with `errorDetails` when it has failed;
+             * @description The payment record that holds the key, as it is now. A refund has all fields, with `errorDetails` when it has failed;
              *     an original payment has `paymentId` only. Compare `originalPaymentId`, `amount` and `clientReferenceId` with what you sent
-             *     to tell your own refund, whose answer was lost, from another one.
+             *     to tell your own refund, whose response was lost, from another one.
              *
              *     Decided: D09.
              */
@@ -678,7 +681,7 @@ export interface components {
              */
             type: "EVENT";
             /**
-             * @description Names of events, as a list also when there is only one. A repeated name counts once.
+             * @description Names of events, as a list even if there is only one. Duplicates count once.
              *
              *     Specified by clauses 4.5, 4.6, 4.8. Decided: D03.
              */
@@ -693,7 +696,7 @@ export interface components {
         EventCategory: "ACCOUNT" | "CUSTOMER" | "PAYMENT";
         /**
          * Categories of events
-         * @description Sends every event of the listed categories, later ones included.
+         * @description Sends every event of the listed categories, including those that later versions add.
          */
         CategorySubscription: {
             /**
@@ -704,7 +707,7 @@ export interface components {
              */
             type: "CATEGORY";
             /**
-             * @description Categories, as a list also when there is only one. A repeated one counts once.
+             * @description Categories, as a list even if there is only one. Duplicates count once.
              *
              *     Specified by clauses 4.5, 4.6, 4.7. Decided: D03.
              */
@@ -712,7 +715,7 @@ export interface components {
         };
         /**
          * Every event
-         * @description Sends every event, later ones included.
+         * @description Sends every event, including those that later versions add.
          */
         AllSubscription: {
             /**
@@ -730,31 +733,32 @@ export interface components {
             details?: string[];
         };
         /**
-         * @description What the subscription is told about.
+         * @description Which events the subscription gets.
          *
          *     Specified by clauses 4.3, 10.1.
          */
         SubscriptionDetails: components["schemas"]["EventSubscription"] | components["schemas"]["CategorySubscription"] | components["schemas"]["AllSubscription"];
-        /** @description A request to be told about events. */
+        /** @description A request to get events as webhooks. */
         SubscriptionRequest: {
             /**
              * Format: uri
-             * @description Address that notifications are delivered to: `https`, with a public host and without credentials. A fragment is
-             *     accepted and not sent. The sandbox takes `http` and loopback addresses as well.
+             * @description Address that notifications are delivered to: an `https://` URL with a public host, without credentials (not even an empty
+             *     name before `@`) and without a fragment, because a fragment is never sent. The sandbox also accepts `http` and loopback
+             *     addresses.
              *
              *     Specified by clause 4.1. Decided: D15, D24.
              */
             url: string;
             /**
-             * @description Your secret, which signs the deliveries so that you can check where they come from. Kept encrypted, never returned.
-             *     `whsec_` followed by base64 stands for the decoded bytes; anything else for its UTF-8 bytes. Use at least 32 random
+             * @description Your secret. It signs the deliveries, so that you can verify where they come from. It is stored encrypted, and never returned.
+             *     `whsec_` followed by base64 stands for the decoded bytes, any other text for its UTF-8 bytes. Use at least 32 random
              *     characters.
              *
              *     Specified by clause 4.2. Decided: D15, D22, D29.
              */
             secretKey: string;
             /**
-             * @description What the subscription is told about.
+             * @description Which events the subscription gets.
              *
              *     Specified by clauses 4.3, 10.1.
              */
@@ -777,7 +781,8 @@ export interface components {
          */
         EventTimestamp: string;
         /**
-         * @description Counts the events of one payment, account or customer from 1. Deliveries are unordered; this is the order.
+         * Format: int32
+         * @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number.
          *
          *     Decided: D21.
          */
@@ -785,7 +790,7 @@ export interface components {
     };
     responses: {
         /**
-         * @description The refund, in the status it starts in, also when that is `TERMINAL_FAILED`.
+         * @description The refund with its first status, even if that is `TERMINAL_FAILED`.
          *
          *     Specified by clause 7.4. Decided: D05.
          */
@@ -800,7 +805,7 @@ export interface components {
             };
         };
         /**
-         * @description The body is not what this contract asks for. Correct it; the `requestKey` is still free.
+         * @description The body doesn't match this contract. Correct it; the `requestKey` is still free.
          *
          *     Specified by clause 11.4. Decided: D07, D08.
          */
@@ -845,7 +850,7 @@ export interface components {
             };
         };
         /**
-         * @description You have no payment with this `paymentId`. Another merchant's payment is answered in the same way.
+         * @description You have no payment with this `paymentId`. Another merchant's payment gets the same response.
          *
          *     Specified by clause 11.4. Decided: D08.
          */
@@ -861,7 +866,7 @@ export interface components {
             };
         };
         /**
-         * @description `Accept` admits no `application/json`.
+         * @description `Accept` rules out `application/json`.
          *
          *     Specified by clause 11.4. Decided: D04, D08.
          */
@@ -958,7 +963,7 @@ export interface components {
             };
         };
         /**
-         * @description Our fault. It is unknown whether the call was carried out: repeat a refund with the same `requestKey`.
+         * @description An error on our side. Whether the call was carried out is unknown: repeat a refund with the same `requestKey`.
          *
          *     Specified by clause 11.4. Decided: D08.
          */
@@ -1006,7 +1011,7 @@ export interface components {
             };
         };
         /**
-         * @description The body is not what this contract asks for.
+         * @description The body doesn't match this contract.
          *
          *     Specified by clause 11.4. Decided: D07, D08.
          */
@@ -1038,7 +1043,7 @@ export interface components {
             };
         };
         /**
-         * @description Anything else, redirects and no answer within 15 seconds included, is a failed attempt. Ten are made over about three days; `Retry-After` can delay the next one.
+         * @description Any other response is a failed attempt, and so is a redirect, or no response within 15 seconds. Ten attempts are made over about three days; `Retry-After` can delay the next one.
          *
          *     Specified by clause 10.4. Decided: D23.
          */
@@ -1049,7 +1054,7 @@ export interface components {
             content?: never;
         };
         /**
-         * @description Not wanted any more. The subscription ends.
+         * @description You don't want these events any more. The subscription ends.
          *
          *     Specified by clause 10.4. Decided: D23.
          */
@@ -1060,7 +1065,7 @@ export interface components {
             content?: never;
         };
         /**
-         * @description Received. Answer within 15 seconds; do the work afterwards.
+         * @description Received. Respond within 15 seconds, and do the work afterwards.
          *
          *     Specified by clause 10.4. Decided: D23.
          */
@@ -1218,7 +1223,7 @@ export interface operations {
             cookie?: never;
         };
         /**
-         * @description The event, as it was when it happened; the same bytes on each attempt.
+         * @description The event as it happened. Every attempt sends the same bytes.
          *
          *     Decided: D21.
          */
@@ -1239,7 +1244,7 @@ export interface operations {
                      */
                     timestamp: components["schemas"]["EventTimestamp"];
                     /**
-                     * @description Counts the events of one payment, account or customer from 1. Deliveries are unordered; this is the order.
+                     * @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number.
                      *
                      *     Decided: D21.
                      */
@@ -1257,7 +1262,7 @@ export interface operations {
                          */
                         paymentId: components["schemas"]["RefundPaymentId"];
                         /**
-                         * @description The status that the refund took with this event.
+                         * @description The refund's status after this event.
                          *
                          *     Specified by clause 6.3.
                          * @constant
@@ -1310,7 +1315,7 @@ export interface operations {
             cookie?: never;
         };
         /**
-         * @description The event, as it was when it happened; the same bytes on each attempt.
+         * @description The event as it happened. Every attempt sends the same bytes.
          *
          *     Decided: D21.
          */
@@ -1331,7 +1336,7 @@ export interface operations {
                      */
                     timestamp: components["schemas"]["EventTimestamp"];
                     /**
-                     * @description Counts the events of one payment, account or customer from 1. Deliveries are unordered; this is the order.
+                     * @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number.
                      *
                      *     Decided: D21.
                      */
@@ -1349,7 +1354,7 @@ export interface operations {
                          */
                         paymentId: components["schemas"]["RefundPaymentId"];
                         /**
-                         * @description The status that the refund took with this event.
+                         * @description The refund's status after this event.
                          *
                          *     Specified by clause 6.6.
                          * @constant
@@ -1402,7 +1407,7 @@ export interface operations {
             cookie?: never;
         };
         /**
-         * @description The event, as it was when it happened; the same bytes on each attempt.
+         * @description The event as it happened. Every attempt sends the same bytes.
          *
          *     Decided: D21.
          */
@@ -1423,7 +1428,7 @@ export interface operations {
                      */
                     timestamp: components["schemas"]["EventTimestamp"];
                     /**
-                     * @description Counts the events of one payment, account or customer from 1. Deliveries are unordered; this is the order.
+                     * @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number.
                      *
                      *     Decided: D21.
                      */
@@ -1441,7 +1446,7 @@ export interface operations {
                          */
                         paymentId: components["schemas"]["RefundPaymentId"];
                         /**
-                         * @description The status that the refund took with this event.
+                         * @description The refund's status after this event.
                          *
                          *     Specified by clause 6.7.
                          * @constant
@@ -1500,7 +1505,7 @@ export interface operations {
             cookie?: never;
         };
         /**
-         * @description The event, as it was when it happened; the same bytes on each attempt.
+         * @description The event as it happened. Every attempt sends the same bytes.
          *
          *     Decided: D21.
          */
@@ -1521,7 +1526,7 @@ export interface operations {
                      */
                     timestamp: components["schemas"]["EventTimestamp"];
                     /**
-                     * @description Counts the events of one payment, account or customer from 1. Deliveries are unordered; this is the order.
+                     * @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number.
                      *
                      *     Decided: D21.
                      */
@@ -1539,7 +1544,7 @@ export interface operations {
                          */
                         paymentId: string;
                         /**
-                         * @description The status that the payment took with this event.
+                         * @description The payment's status after this event.
                          *
                          *     Decided: D16a.
                          * @constant
@@ -1592,7 +1597,7 @@ export interface operations {
             cookie?: never;
         };
         /**
-         * @description The event, as it was when it happened; the same bytes on each attempt.
+         * @description The event as it happened. Every attempt sends the same bytes.
          *
          *     Decided: D21.
          */
@@ -1613,7 +1618,7 @@ export interface operations {
                      */
                     timestamp: components["schemas"]["EventTimestamp"];
                     /**
-                     * @description Counts the events of one payment, account or customer from 1. Deliveries are unordered; this is the order.
+                     * @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number.
                      *
                      *     Decided: D21.
                      */
@@ -1631,7 +1636,7 @@ export interface operations {
                          */
                         paymentId: string;
                         /**
-                         * @description The status that the payment took with this event.
+                         * @description The payment's status after this event.
                          *
                          *     Decided: D16a.
                          * @constant
@@ -1684,7 +1689,7 @@ export interface operations {
             cookie?: never;
         };
         /**
-         * @description The event, as it was when it happened; the same bytes on each attempt.
+         * @description The event as it happened. Every attempt sends the same bytes.
          *
          *     Decided: D21.
          */
@@ -1705,7 +1710,7 @@ export interface operations {
                      */
                     timestamp: components["schemas"]["EventTimestamp"];
                     /**
-                     * @description Counts the events of one payment, account or customer from 1. Deliveries are unordered; this is the order.
+                     * @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number.
                      *
                      *     Decided: D21.
                      */
@@ -1723,7 +1728,7 @@ export interface operations {
                          */
                         paymentId: string;
                         /**
-                         * @description The status that the payment took with this event.
+                         * @description The payment's status after this event.
                          *
                          *     Decided: D16a.
                          * @constant
@@ -1776,7 +1781,7 @@ export interface operations {
             cookie?: never;
         };
         /**
-         * @description The event, as it was when it happened; the same bytes on each attempt.
+         * @description The event as it happened. Every attempt sends the same bytes.
          *
          *     Decided: D21.
          */
@@ -1797,7 +1802,7 @@ export interface operations {
                      */
                     timestamp: components["schemas"]["EventTimestamp"];
                     /**
-                     * @description Counts the events of one payment, account or customer from 1. Deliveries are unordered; this is the order.
+                     * @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number.
                      *
                      *     Decided: D21.
                      */
@@ -1855,7 +1860,7 @@ export interface operations {
             cookie?: never;
         };
         /**
-         * @description The event, as it was when it happened; the same bytes on each attempt.
+         * @description The event as it happened. Every attempt sends the same bytes.
          *
          *     Decided: D21.
          */
@@ -1876,7 +1881,7 @@ export interface operations {
                      */
                     timestamp: components["schemas"]["EventTimestamp"];
                     /**
-                     * @description Counts the events of one payment, account or customer from 1. Deliveries are unordered; this is the order.
+                     * @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number.
                      *
                      *     Decided: D21.
                      */
@@ -1934,7 +1939,7 @@ export interface operations {
             cookie?: never;
         };
         /**
-         * @description The event, as it was when it happened; the same bytes on each attempt.
+         * @description The event as it happened. Every attempt sends the same bytes.
          *
          *     Decided: D21.
          */
@@ -1955,7 +1960,7 @@ export interface operations {
                      */
                     timestamp: components["schemas"]["EventTimestamp"];
                     /**
-                     * @description Counts the events of one payment, account or customer from 1. Deliveries are unordered; this is the order.
+                     * @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number.
                      *
                      *     Decided: D21.
                      */

@@ -1,10 +1,18 @@
+import { parseJSONPointer } from "immutable-json-patch";
+import { type Document, isAlias, isMap, isScalar, isSeq, parseDocument } from "yaml";
 import { createConditions } from "./conditions.ts";
-import { numberLiteral } from "./literals.ts";
-import { moneyPlaces } from "./money-places.ts";
-import { type Context, type DocumentNode, isNode, type Location, type Rule, toList } from "./redocly.ts";
-import { typesOf } from "./schema-types.ts";
+import {
+  type Context,
+  type DocumentNode,
+  isNode,
+  type Location,
+  type Resolve,
+  type Rule,
+  toList,
+  typesOf,
+} from "./redocly.ts";
 
-/** The form of an amount on the wire (D13). */
+/** The form of an amount in an example: written plainly, which is what callers should do (D13). */
 const amount = /^(0|[1-9]\d*)(\.\d{1,2})?$/;
 
 /**
@@ -67,12 +75,12 @@ function checkExample(schema: unknown, value: unknown, location: Location, ctx: 
   const unique = new Map(places.map((place) => [place.path.join("/"), place]));
   for (const { path, schema: money } of unique.values()) {
     const place = path.length === 0 ? location : location.child(path);
-    const message = faultOfAmount(numberLiteral(place) ?? JSON.stringify(valueAt(value, path)), money);
+    const message = violationOfAmount(numberLiteral(place) ?? JSON.stringify(valueAt(value, path)), money);
     if (message !== undefined) ctx.report({ message, location: place });
   }
 }
 
-function faultOfAmount(literal: string, schema: DocumentNode): string | undefined {
+function violationOfAmount(literal: string, schema: DocumentNode): string | undefined {
   if (!amount.test(literal)) {
     return `${literal} is not how an amount is written: use digits, and at most two after the point, such as 10.00.`;
   }
@@ -86,4 +94,79 @@ function valueAt(value: unknown, path: (string | number)[]): unknown {
     (node, key) => (Array.isArray(node) || isNode(node) ? Reflect.get(node, key) : undefined),
     value,
   );
+}
+
+/** A number inside an example that its schema calls money. */
+export type MoneyPlace = { path: (string | number)[]; schema: DocumentNode };
+
+type Step = { schema: unknown; file: string; value: unknown; path: (string | number)[] };
+
+/** Finds the money in a value by walking it along its schema. `file` is the one that the schema stands in. */
+export function moneyPlaces(schema: unknown, file: string, value: unknown, resolve: Resolve): MoneyPlace[] {
+  return placesIn({ schema, file, value, path: [] }, resolve, []);
+}
+
+/** `above` holds the schemas that describe the same value already, so that a schema made of itself ends. */
+function placesIn(step: Step, resolve: Resolve, above: DocumentNode[]): MoneyPlace[] {
+  const { node, location } = resolve(step.schema, step.file);
+  if (!isNode(node) || above.includes(node)) return [];
+  if ("x-fraction-digits" in node) return [{ path: step.path, schema: node }];
+
+  const here = { ...step, file: location?.source.absoluteRef ?? step.file };
+  return [
+    ...branchesOf(node, here, resolve).flatMap((branch) => placesIn(branch, resolve, [...above, node])),
+    ...childrenOf(node, here).flatMap((child) => placesIn(child, resolve, [])),
+  ];
+}
+
+function branchesOf(schema: DocumentNode, here: Step, resolve: Resolve): Step[] {
+  return [schema.allOf, schema.anyOf, schema.oneOf]
+    .flatMap(toList)
+    .filter((branch) => !isOtherTag(resolve(branch, here.file).node, here.value))
+    .map((branch) => ({ ...here, schema: branch }));
+}
+
+/** Says whether a `const` of the branch shows that the value belongs to another one. */
+function isOtherTag(branch: unknown, value: unknown): boolean {
+  if (!isNode(branch) || !isNode(branch.properties) || !isNode(value)) return false;
+  return Object.entries(branch.properties).some(
+    ([name, tag]) => isNode(tag) && "const" in tag && name in value && value[name] !== tag.const,
+  );
+}
+
+function childrenOf(schema: DocumentNode, { value, file, path }: Step): Step[] {
+  if (Array.isArray(value)) {
+    return value.map((item, index) => ({ schema: schema.items, file, value: item, path: [...path, index] }));
+  }
+  const { properties } = schema;
+  if (!isNode(value) || !isNode(properties)) return [];
+  return Object.entries(value)
+    .filter(([name]) => Object.hasOwn(properties, name))
+    .map(([name, child]) => ({ schema: properties[name], file, value: child, path: [...path, name] }));
+}
+
+const documents = new WeakMap<Location["source"], Document.Parsed>();
+
+/**
+ * The characters that a number is written with in its file, which its parsed value no longer shows: `10.10` and `1e1`
+ * both parse. Undefined when there is no number at that place.
+ */
+export function numberLiteral({ source, pointer }: Location): string | undefined {
+  const document = documents.get(source) ?? parseDocument(source.body);
+  documents.set(source, document);
+
+  let node: unknown = document.contents;
+  for (const segment of parseJSONPointer(pointer)) {
+    node = childOf(isAlias(node) ? node.resolve(document) : node, segment);
+  }
+  const scalar = isAlias(node) ? node.resolve(document) : node;
+  return isScalar(scalar) && typeof scalar.value === "number" ? scalar.source : undefined;
+}
+
+function childOf(node: unknown, segment: string): unknown {
+  if (isSeq(node)) return node.items[Number(segment)];
+  // A key such as 201 is a number in YAML and a string in a pointer.
+  if (isMap(node))
+    return node.items.find(({ key }) => String(isScalar(key) ? key.value : key) === segment)?.value;
+  return undefined;
 }

@@ -1,6 +1,5 @@
 import { createConditions } from "./conditions.ts";
-import { isNode, isReason, type Rule } from "./redocly.ts";
-import { typesOf } from "./schema-types.ts";
+import { isNode, isReason, type Rule, typesOf } from "./redocly.ts";
 
 /** Holds every object to say whether it takes fields that it does not name: no, or yes and why. */
 export const closed: Rule = () => {

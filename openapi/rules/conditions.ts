@@ -10,7 +10,7 @@ export type Conditions = {
 };
 
 /**
- * Tells conditions from declarations. What stands below `if`, `then`, `else`, `not` or `dependentSchemas` speaks about
+ * Distinguishes conditions from declarations. A schema below `if`, `then`, `else`, `not` or `dependentSchemas` speaks about
  * properties that the schema around it declares; asking it for a source or for bounds again would only make copies. A
  * property that is declared nowhere else stays a declaration, so that nothing hides in a condition.
  */

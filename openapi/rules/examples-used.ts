@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
+import { compileJSONPointerProp } from "immutable-json-patch";
 import { type DocumentNode, isNode, type Rule } from "./redocly.ts";
 
 /** Folder of the example files, relative to the root of the document. */
@@ -46,8 +47,9 @@ function targetOf(reference: string, from: string): string {
 function unusedEntries(root: DocumentNode, file: string, used: ReadonlySet<string>): string[] {
   const examples = isNode(root.components) ? root.components.examples : undefined;
   if (!isNode(examples)) return [];
-  const pointer = (name: string) => name.replaceAll("~", "~0").replaceAll("/", "~1");
-  return Object.keys(examples).filter((name) => !used.has(`${file}#/components/examples/${pointer(name)}`));
+  return Object.keys(examples).filter(
+    (name) => !used.has(`${file}#/components/examples${compileJSONPointerProp(name)}`),
+  );
 }
 
 function unusedFiles(folder: string, used: ReadonlySet<string>): string[] {

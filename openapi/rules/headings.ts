@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { headingsOf } from "../../scripts/lib/markdown.ts";
 
 /** The numbered headings of one Markdown file, which sources point at. */
 export type Headings = {
@@ -6,13 +7,13 @@ export type Headings = {
   file: string;
   ids: ReadonlySet<string>;
   /** Why there are no ids. */
-  fault?: string;
+  violation?: string;
 };
 
 /** The form of an id, and one for messages. */
 export type IdForm = { pattern: RegExp; example: string };
 
-/** Reads `### <id> Title` headings. Whatever keeps them from being read is a fault, for the linter to report. */
+/** Reads `### <id> Title` headings. A file without them is a violation, which the linter reports. */
 export function readHeadings(path: string, file: string, { pattern, example }: IdForm): Headings {
   let text: string;
   try {
@@ -22,16 +23,17 @@ export function readHeadings(path: string, file: string, { pattern, example }: I
     return {
       file,
       ids: new Set(),
-      fault: `${file} cannot be read (${reason}): check the options of this rule.`,
+      violation: `${file} cannot be read (${reason}): check the options of this rule.`,
     };
   }
-  const heading = new RegExp(`^### (${pattern.source}) \\S`, "gm");
-  const ids = new Set(Array.from(text.matchAll(heading), ([, found = ""]) => found));
+  const numbered = new RegExp(`^(${pattern.source}) \\S`);
+  const headings = headingsOf(text).filter(({ level }) => level === 3);
+  const ids = new Set(headings.flatMap((heading) => numbered.exec(heading.text)?.[1] ?? []));
   if (ids.size > 0) return { file, ids };
   return {
     file,
     ids,
-    fault: `${file} has no heading like "### ${example} Title": check the options of this rule.`,
+    violation: `${file} has no heading like "### ${example} Title": check the options of this rule.`,
   };
 }
 

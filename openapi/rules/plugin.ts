@@ -2,6 +2,8 @@ import { amounts } from "./amounts.ts";
 import { bounded } from "./bounded.ts";
 import { closed } from "./closed.ts";
 import { examplesUsed } from "./examples-used.ts";
+import { patternMessages } from "./pattern-messages.ts";
+import { portable } from "./portable.ts";
 import { createSourceRule } from "./source.ts";
 
 /**
@@ -18,6 +20,8 @@ export default function contractPlugin({ contentDir }: { contentDir: string }) {
         closed,
         bounded,
         "examples-used": examplesUsed,
+        "pattern-messages": patternMessages,
+        portable,
       },
     },
   };

@@ -3,7 +3,7 @@
  * no types for it, so they stand here.
  */
 
-/** An object of the document, as parsed; its values are checked by whoever reads them. */
+/** An object of the document, as parsed; each reader checks its values. */
 export type DocumentNode = Record<string, unknown>;
 
 export type Reference = DocumentNode & { $ref: string };
@@ -59,4 +59,37 @@ export function toList(value: unknown): unknown[] {
 /** Says whether an extension that asks for a reason has one. */
 export function isReason(value: unknown): value is string {
   return typeof value === "string" && value.trim() !== "";
+}
+
+/** The `type` of a schema as a list, empty when it names none. */
+export function typesOf(schema: DocumentNode): string[] {
+  const { type } = schema;
+  if (typeof type === "string") return [type];
+  return Array.isArray(type) ? type.filter((name) => typeof name === "string") : [];
+}
+
+/** Says whether the schema lists the values that it takes. */
+export function isEnumerated(schema: DocumentNode): boolean {
+  return "const" in schema || Array.isArray(schema.enum);
+}
+
+/**
+ * Visits every node of a schema that a request may hold, at any depth and through references; each node once. Redocly's
+ * nested visitors would enter only the outermost schema below a type.
+ */
+export function visitRequestNodes(
+  schema: unknown,
+  ctx: Context,
+  seen: Set<unknown>,
+  visit: (node: DocumentNode, location: Location) => void,
+  at = ctx.location,
+): void {
+  const { node, location } = ctx.resolve(schema, at.source.absoluteRef);
+  if (typeof node !== "object" || node === null || seen.has(node)) return;
+  seen.add(node);
+
+  const here = node === schema ? at : (location ?? at);
+  visit(node as DocumentNode, here);
+  for (const [key, child] of Object.entries(node))
+    visitRequestNodes(child, ctx, seen, visit, here.child(key));
 }

@@ -1,10 +1,14 @@
 import { resolve } from "node:path";
 import { createConditions } from "./conditions.ts";
-import { faultsOfEnumSource } from "./enum-source.ts";
 import { readHeadings } from "./headings.ts";
-import { addSource, faultsOfProperties } from "./property-sources.ts";
 import { type Context, type DocumentNode, isNode, type Rule, toList, type Visit } from "./redocly.ts";
-import { faultsOfSources, type Targets } from "./source-list.ts";
+import {
+  addSource,
+  type Targets,
+  violationsOfEnumSource,
+  violationsOfProperties,
+  violationsOfSources,
+} from "./source-list.ts";
 
 /** Paths of the two Markdown files, relative to the folder of the configuration. */
 export type SourceOptions = { interface?: string; decisions?: string };
@@ -27,14 +31,14 @@ export function createSourceRule(folder: string): Rule<SourceOptions> {
 
     return {
       Root(_root, ctx) {
-        for (const { fault } of [targets.clauses, targets.decisions]) {
-          if (fault !== undefined) ctx.report({ message: fault });
+        for (const { violation } of [targets.clauses, targets.decisions]) {
+          if (violation !== undefined) ctx.report({ message: violation });
         }
       },
       any: {
         enter(node, ctx) {
           if (!isNode(node) || !("x-source" in node)) return;
-          faultsOfSources(node["x-source"], ctx.location.child("x-source"), targets).forEach(ctx.report);
+          violationsOfSources(node["x-source"], ctx.location.child("x-source"), targets).forEach(ctx.report);
         },
       },
       ref: {
@@ -53,14 +57,14 @@ export function createSourceRule(folder: string): Rule<SourceOptions> {
       Schema(schema, ctx) {
         if (!isNode(schema)) return;
         conditions.enter(schema, ctx);
-        for (const fault of faultsOfProperties(schema, ctx, conditions)) {
+        for (const violation of violationsOfProperties(schema, ctx, conditions)) {
           // Many properties may lead to one schema, which lacks its source once.
-          const place = fault.location.source.absoluteRef + fault.location.pointer;
+          const place = violation.location.source.absoluteRef + violation.location.pointer;
           if (reported.has(place)) continue;
           reported.add(place);
-          ctx.report(fault);
+          ctx.report(violation);
         }
-        faultsOfEnumSource(schema, ctx.location, targets, conditions.has(schema)).forEach(ctx.report);
+        violationsOfEnumSource(schema, ctx.location, targets, conditions.has(schema)).forEach(ctx.report);
         checkTransitions(schema, ctx, targets);
       },
     };
@@ -77,7 +81,7 @@ function checkTransitions(schema: DocumentNode, ctx: Context, targets: Targets):
   for (const [index, transition] of toList(schema["x-transitions"]).entries()) {
     const location = ctx.location.child(["x-transitions", index]);
     if (isNode(transition) && "source" in transition) {
-      faultsOfSources(transition.source, location.child("source"), targets).forEach(ctx.report);
+      violationsOfSources(transition.source, location.child("source"), targets).forEach(ctx.report);
     } else {
       ctx.report({
         message: "The transition has no source: add `source` with a list like `x-source`.",

@@ -1,13 +1,10 @@
 import openapiTS, { astToString, type OpenAPI3 } from "openapi-typescript";
 import ts from "typescript";
-
-/** An object of the bundle, as parsed. */
-type DocumentNode = Record<string, unknown>;
-
-type Source = { kind: "specified"; clause: string } | { kind: "decided"; decision: string };
+import type { Source } from "./document/contract.ts";
+import { follow, isNode, type Node } from "./document/node.ts";
 
 /** The bundle's types, with what a caller's editor can show of it. */
-export async function toDocumentedTypes(document: DocumentNode): Promise<string> {
+export async function toDocumentedTypes(document: Node): Promise<string> {
   // What Redocly bundled from an OpenAPI document is one.
   const documented = withSources(document) as unknown as OpenAPI3;
   return astToString(
@@ -32,29 +29,26 @@ function toOpenUnion(schema: object): ts.TypeNode | undefined {
  * The bundle as types are made from it. Editors show the comment of the field under the cursor and follow no reference, so
  * a field that is a `$ref` gets the words of its target; and every description ends with where its element comes from.
  */
-function withSources(document: DocumentNode): DocumentNode {
-  const targetOf = (node: DocumentNode) =>
-    typeof node.$ref === "string" ? (findTarget(document, node.$ref) ?? node) : node;
-
+function withSources(document: Node): Node {
   function visit(value: unknown, isField = false): unknown {
     if (Array.isArray(value)) return value.map((item) => visit(item));
     if (!isNode(value)) return value;
-    const described = describe(isField ? targetOf(value) : value);
+    const described = describe(isField ? follow(document, value) : value);
     const entries = Object.entries(value).map(([key, child]) => [
       key,
       key === "properties" && isNode(child) ? visitFields(child) : visit(child),
     ]);
     return { ...Object.fromEntries(entries), ...(described && { description: described }) };
   }
-  const visitFields = (fields: DocumentNode) =>
+  const visitFields = (fields: Node) =>
     Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, visit(field, true)]));
 
   // The document is an object, and a visited object stays one.
-  return visit(document) as DocumentNode;
+  return visit(document) as Node;
 }
 
-/** What a reader of the field is told; undefined when there is nothing to tell. */
-function describe({ description, "x-source": sources }: DocumentNode): string | undefined {
+/** The documentation of a field; undefined when it has none. */
+function describe({ description, "x-source": sources }: Node): string | undefined {
   const text = typeof description === "string" ? description.trimEnd() : "";
   const origin = Array.isArray(sources) ? describeSources(sources) : "";
   return [text, origin].filter((part) => part !== "").join("\n\n") || undefined;
@@ -67,16 +61,4 @@ function describeSources(sources: readonly Source[]): string {
     clauses.length > 0 && `Specified by clause${clauses.length > 1 ? "s" : ""} ${clauses.join(", ")}.`;
   const decided = decisions.length > 0 && `Decided: ${decisions.join(", ")}.`;
   return [specified, decided].filter((part) => part !== false).join(" ");
-}
-
-function findTarget(document: DocumentNode, reference: string): DocumentNode | undefined {
-  const target = reference
-    .split("/")
-    .slice(1)
-    .reduce<unknown>((node, key) => (isNode(node) ? node[key] : undefined), document);
-  return isNode(target) ? target : undefined;
-}
-
-function isNode(value: unknown): value is DocumentNode {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,13 +1,14 @@
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { styleText } from "node:util";
 import {
   createClient,
   expressWebhookHandler,
   type SubscriptionRequest,
   UnexpectedResponseError,
+  type WebhookEvent,
 } from "../../client/src/index.ts";
-import { formatEvent } from "./event-line.ts";
 
 export interface ListenOptions {
   /** Where the sandbox is. */
@@ -29,7 +30,7 @@ export interface Listening {
   stop(): Promise<void>;
 }
 
-/** What went wrong, for whoever sits at the terminal. */
+/** An error whose message is shown at the terminal. */
 export class ListenError extends Error {}
 
 const STOP_TIMEOUT_MS = 5_000;
@@ -76,7 +77,7 @@ async function subscribe(
   const result = await client
     .subscribeToWebhooks({ url: receiverUrl, secretKey, subscriptionDetails })
     .catch((error: unknown) => {
-      throw new ListenError(describeNoAnswer(error, url), { cause: error });
+      throw new ListenError(describeNoResponse(error, url), { cause: error });
     });
   if (result.status === 200) return result.body.subscriptionKey;
   const violations = result.status === 400 ? result.body.violations.map(({ message }) => message) : [];
@@ -90,11 +91,11 @@ function toDetails(events: readonly string[]): SubscriptionRequest["subscription
   return { type, details: events } as SubscriptionRequest["subscriptionDetails"];
 }
 
-function describeNoAnswer(error: unknown, url: string): string {
+function describeNoResponse(error: unknown, url: string): string {
   if (error instanceof UnexpectedResponseError) {
-    return `What answers at ${url} is not a sandbox: ${error.message}`;
+    return `The server at ${url} is not a sandbox: ${error.message}`;
   }
-  return `No sandbox answers at ${url}. Start one with \`npm start\`, or name another with --url.`;
+  return `No sandbox responds at ${url}. Start one with \`npm start\`, or name another with --url.`;
 }
 
 async function unsubscribe(subscriptionKey: string, { url, token }: ListenOptions): Promise<void> {
@@ -104,12 +105,84 @@ async function unsubscribe(subscriptionKey: string, { url, token }: ListenOption
     headers: { Authorization: `Bearer ${token}`, Accept: "application/json" },
     signal: AbortSignal.timeout(STOP_TIMEOUT_MS),
   }).catch((error: unknown) => {
-    throw new ListenError(`The subscription ${subscriptionKey} stays: no answer from ${url}.`, {
+    throw new ListenError(`The subscription ${subscriptionKey} stays: no response from ${url}.`, {
       cause: error,
     });
   });
   await response.body?.cancel();
   // 404: a reset of the sandbox ended it before.
   if (response.ok || response.status === 404) return;
-  throw new ListenError(`The subscription ${subscriptionKey} stays: ${url} answered ${response.status}.`);
+  throw new ListenError(
+    `The subscription ${subscriptionKey} stays: ${url} responded with ${response.status}.`,
+  );
+}
+
+type Stream = NodeJS.WritableStream;
+
+const COLORS = {
+  "refund.pending": "yellow",
+  "refund.authorized": "green",
+  "refund.terminal_failed": "red",
+  "payment.settled": "green",
+  "payment.failed": "red",
+  "payment.covered": "red",
+  "account.linked": "cyan",
+  "account.unlinked": "cyan",
+  "customer.created": "cyan",
+  unknown: "magenta",
+} as const satisfies Record<WebhookEvent["type"], Parameters<typeof styleText>[0]>;
+
+const TYPE_WIDTH = "refund.terminal_failed".length;
+const ID_WIDTH = "rfd_00000000-0000-0000-0000-000000000000".length;
+
+/** An event as one line for people: time, type, id, details, sequence. Coloured when `stream` is a terminal. */
+export function formatEvent(event: WebhookEvent, stream: Stream): string {
+  const paint = (color: Parameters<typeof styleText>[0], text: string) => styleText(color, text, { stream });
+  const { id, details } = describeData(event);
+  const type = event.type === "unknown" ? event.name : event.type;
+  const columns = [
+    paint("dim", printable(event.timestamp.slice(0, 19).replace("T", " "))),
+    paint(COLORS[event.type], printable(type).padEnd(TYPE_WIDTH)),
+    printable(id).padEnd(ID_WIDTH),
+    paint("dim", `#${event.sequence}`),
+    printable(details),
+  ];
+  return columns.join("  ").trimEnd();
+}
+
+function describeData(event: WebhookEvent): { id: string; details: string } {
+  switch (event.type) {
+    case "refund.pending":
+    case "refund.authorized":
+      return {
+        id: event.data.paymentId,
+        details: join(event.data.paymentStatus, event.data.clientReferenceId),
+      };
+    case "refund.terminal_failed": {
+      const { paymentId, paymentStatus, errorDetails, clientReferenceId } = event.data;
+      return { id: paymentId, details: join(paymentStatus, errorDetails.errorCode, clientReferenceId) };
+    }
+    case "payment.settled":
+    case "payment.failed":
+    case "payment.covered": {
+      const { paymentId, status, amount } = event.data;
+      return { id: paymentId, details: join(status, amount.value.toFixed(2), amount.currency) };
+    }
+    case "account.linked":
+    case "account.unlinked":
+      return { id: event.data.accountId, details: "" };
+    case "customer.created":
+      return { id: event.data.customerId, details: "" };
+    case "unknown":
+      return { id: "", details: JSON.stringify(event.data) };
+  }
+}
+
+function join(...words: readonly (string | null)[]): string {
+  return words.filter((word) => word !== null).join(" ");
+}
+
+/** Names come from callers: a control character among them could rewrite what the terminal shows. */
+function printable(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, "�");
 }

@@ -11,6 +11,8 @@ export type ProductionPackage = {
   readonly integrity: string | undefined;
   /** Whether it wants to run a program of its own when it is installed. */
   readonly hasInstallScript: boolean;
+  /** The versions of Node that it runs on, such as `>=20.18.1`; undefined when it does not say. */
+  readonly node: string | undefined;
 };
 
 type LockedPackage = {
@@ -21,6 +23,7 @@ type LockedPackage = {
   readonly devOptional?: boolean;
   readonly link?: boolean;
   readonly hasInstallScript?: boolean;
+  readonly engines?: { readonly node?: string };
 };
 
 const MODULES = "node_modules/";
@@ -34,12 +37,13 @@ export async function readProductionPackages(root: string): Promise<ProductionPa
     ([path, { dev, devOptional, link }]) => path.includes(MODULES) && !dev && !devOptional && !link,
   );
   const packages = installed.map(
-    async ([path, { version = "", license, integrity, hasInstallScript = false }]) => ({
+    async ([path, { version = "", license, integrity, hasInstallScript = false, engines }]) => ({
       name: path.slice(path.lastIndexOf(MODULES) + MODULES.length),
       version,
       license: license ?? (await readLicense(join(root, path))),
       integrity,
       hasInstallScript,
+      node: engines?.node,
     }),
   );
   return (await Promise.all(packages)).sort((one, other) => (one.name < other.name ? -1 : 1));

@@ -1,9 +1,8 @@
 import { isInCalendar } from "../domain/calendar.ts";
 import type { OriginalStatus } from "../domain/refunds.ts";
-import type { Bound } from "../storage/bind.ts";
-import type { DebitRecord } from "../storage/payment-record.ts";
-import type { MoveResult } from "../storage/payments.ts";
-import type { storage } from "../storage/storage.ts";
+import type { DebitRecord } from "../storage/payments/payment-record.ts";
+import type { TransitionResult } from "../storage/payments/payments.ts";
+import type { Bound, storage } from "../storage/storage.ts";
 import type { PaymentLine } from "./payment-line.ts";
 
 export type PaymentStore = Pick<
@@ -11,17 +10,17 @@ export type PaymentStore = Pick<
   "insertPayment" | "settleOriginal" | "failOriginal" | "coverOriginal" | "getPayment" | "findByRequestKey"
 >;
 
-/** What a line has come to. Unchanged: it was carried out before. */
-export type Applied = "applied" | "unchanged" | { readonly fault: string };
+/** The result of a line; `unchanged` when it had been applied before. */
+export type Applied = "applied" | "unchanged" | { readonly error: string };
 
-/** Carries a line out. Repeating one changes nothing, also when later lines about the same payment were carried out since. */
+/** Applies a line. Repeating it changes nothing, even after later lines about the same payment. */
 export async function applyPayment(store: PaymentStore, line: PaymentLine, now: Date): Promise<Applied> {
   switch (line.op) {
     case "put":
       return put(store, line, now);
     case "settle": {
-      const fault = settlementFault(line.settledAt, now);
-      if (fault) return { fault };
+      const error = settlementError(line.settledAt, now);
+      if (error) return { error };
       return toApplied(store, line, await store.settleOriginal({ ...line, now }));
     }
     case "fail":
@@ -47,14 +46,14 @@ async function put(
   if (made) return "applied";
 
   const existing = await store.getPayment(line);
-  if (!existing) return { fault: await describeKeyHolder(store, line) };
-  if (existing.kind === "REFUND") return { fault: "paymentId names a refund" };
+  if (!existing) return { error: await describeKeyHolder(store, line) };
+  if (existing.kind === "REFUND") return { error: "paymentId names a refund" };
   const differing = (["amountCents", "requestKey", "clientReferenceId"] as const).filter(
     (name) => existing[name] !== line[name],
   );
   if (differing.length === 0) return "unchanged";
   const names = differing.map((name) => (name === "amountCents" ? "amount" : name)).join(", ");
-  return { fault: `the payment exists with another ${names}` };
+  return { error: `the payment exists with another ${names}` };
 }
 
 async function describeKeyHolder(
@@ -62,11 +61,12 @@ async function describeKeyHolder(
   { merchant, requestKey }: Extract<PaymentLine, { op: "put" }>,
 ): Promise<string> {
   const holder = requestKey === null ? undefined : await store.findByRequestKey({ merchant, requestKey });
-  if (!holder) throw new Error("a payment could not be stored, and nothing stands in its way");
+  if (!holder)
+    throw new Error("a payment was not stored, although no record has its paymentId or requestKey");
   return `requestKey is used by ${holder.paymentId}`;
 }
 
-function settlementFault(settledAt: Date, now: Date): string | undefined {
+function settlementError(settledAt: Date, now: Date): string | undefined {
   if (settledAt > now) return `settledAt lies after the present, which is ${now.toISOString()}`;
   return isInCalendar(settledAt) ? undefined : "settledAt must lie in the years 2020 to 2099";
 }
@@ -76,18 +76,18 @@ const STATUS_OF = { settle: "SETTLED", fail: "FAILED", cover: "COVERED" } as con
 async function toApplied(
   store: PaymentStore,
   line: Exclude<PaymentLine, { op: "put" }>,
-  result: MoveResult,
+  result: TransitionResult,
 ): Promise<Applied> {
   if (result.kind === "moved") return "applied";
-  const unknown = { fault: "there is no such payment of this merchant; put it first" };
+  const unknown = { error: "there is no such payment of this merchant; put it first" };
   if (result.kind === "not-found") return unknown;
   const payment = await store.getPayment(line);
   if (payment?.kind !== "DEBIT") return unknown;
   if (hasMade(payment, line)) return "unchanged";
   if (line.op === "settle" && hasBeen(payment, "SETTLED")) {
-    return { fault: `the payment settled at another time, ${payment.settledAt?.toISOString()}` };
+    return { error: `the payment settled at another time, ${payment.settledAt?.toISOString()}` };
   }
-  return { fault: `the payment is ${result.status} and can't become ${STATUS_OF[line.op]}` };
+  return { error: `the payment is ${result.status} and can't become ${STATUS_OF[line.op]}` };
 }
 
 function hasMade(payment: DebitRecord, line: Exclude<PaymentLine, { op: "put" }>): boolean {

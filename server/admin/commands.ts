@@ -1,29 +1,30 @@
 import { createReadStream } from "node:fs";
 import { addAbortSignal, type Readable } from "node:stream";
-import { parseArgs } from "node:util";
-import { readEncryptionKeys } from "../config/encryption-keys.ts";
-import { ConfigError, type Environment } from "../config/read.ts";
+import { Command, InvalidArgumentError, Option, type OutputConfiguration } from "commander";
+import { ADMIN_COMMAND } from "../config/command-names.ts";
+import { ConfigError, type Environment } from "../config/environment.ts";
+import { readEncryptionKeys } from "../config/store-settings.ts";
 import { toDomainTime } from "../domain/clock.ts";
-import { bindStore } from "../storage/bind.ts";
-import type { Database } from "../storage/database.ts";
+import type { Database } from "../storage/database/database.ts";
+import * as merchantData from "../storage/merchant-data.ts";
+import { bindStore, storage } from "../storage/storage.ts";
 import {
   DELIVERY_FILTERS,
   type DeliveryFilter,
   findDeliveries,
   findDeliveryMerchant,
-} from "../storage/operator-deliveries.ts";
-import { findSubscriptionMerchant, findSubscriptions } from "../storage/operator-subscriptions.ts";
-import { rotateSecrets } from "../storage/rotate-secrets.ts";
-import { storage } from "../storage/storage.ts";
+  findSubscriptionMerchant,
+  findSubscriptions,
+} from "../storage/webhooks/operator.ts";
+import { rotateSecrets } from "../storage/webhooks/rotate-secrets.ts";
 import { listDeliveries, redeliver, redeliverExhausted } from "./deliveries.ts";
+import { eraseMerchant, exportMerchant } from "./merchant-data.ts";
 import type { Output } from "./output.ts";
 import { feedPayments } from "./payments.ts";
-import { rotateKey } from "./rotate-key.ts";
-import { disableSubscription, listSubscriptions } from "./subscriptions.ts";
-import { UsageError } from "./usage.ts";
+import { disableSubscription, listSubscriptions, rotateKey } from "./subscriptions.ts";
 
 /** What a command works with. */
-export interface Surroundings {
+export interface AdminContext {
   env: Environment;
   database: Database;
   output: Output;
@@ -32,81 +33,191 @@ export interface Surroundings {
   signal: AbortSignal;
 }
 
-/** Runs with the arguments after its name; resolves with whether all went well. */
-export type Command = (surroundings: Surroundings, args: string[]) => Promise<boolean>;
+/** The work of a command whose arguments are valid; resolves with whether all of it succeeded. */
+export type Work = (context: AdminContext) => Promise<boolean>;
 
-const text = { type: "string" } as const;
-const flag = { type: "boolean", default: false } as const;
-const choice = { merchant: text, subscription: text } as const;
+/** Runs the work of the chosen command. */
+export type RunWork = (work: Work) => Promise<void>;
 
-const COMMANDS: Readonly<Record<string, Command>> = {
-  async payments(surroundings, args) {
-    const { positionals } = read(() => parseArgs({ args, allowPositionals: true }));
-    if (positionals.length > 1) throw new UsageError("payments takes one file at most.");
-    const { output, signal, stdin } = surroundings;
-    const stream = positionals[0] === undefined ? stdin : createReadStream(positionals[0]);
-    const input: AsyncIterable<Buffer> = addAbortSignal(signal, stream);
-    return feedPayments({ ...(await operate(surroundings)), input, output, signal });
-  },
+type Choice = { merchant?: string; subscription?: string };
 
-  async deliveries(surroundings, args) {
-    const options = { ...choice, state: text, limit: text, before: text, json: flag };
-    const { values } = read(() => parseArgs({ args, options }));
-    const { merchant, subscription: subscriptionKey, before, json } = values;
-    await listDeliveries(await operate(surroundings), {
-      merchant,
-      subscriptionKey,
-      before,
-      json,
-      filter: toFilter(values.state),
-      limit: toLimit(values.limit),
-    });
-    return true;
-  },
-
-  async redeliver(surroundings, args) {
-    const options = { ...choice, exhausted: flag };
-    const { values, positionals } = read(() => parseArgs({ args, options, allowPositionals: true }));
-    if (values.exhausted === positionals.length > 0) {
-      throw new UsageError("redeliver takes webhookIds, or --exhausted, and not both.");
-    }
-    const parts = await operate(surroundings);
-    if (!values.exhausted) return redeliver(parts, positionals);
-    await redeliverExhausted(parts, { merchant: values.merchant, subscriptionKey: values.subscription });
-    return true;
-  },
-
-  async subscriptions(surroundings, args) {
-    const options = { merchant: text, ended: flag, limit: text, after: text };
-    const { values } = read(() => parseArgs({ args, options }));
-    await listSubscriptions(await operate(surroundings), { ...values, limit: toLimit(values.limit) });
-    return true;
-  },
-
-  async subscription(surroundings, args) {
-    const [verb, subscriptionKey, ...more] = args;
-    if (verb !== "disable" || subscriptionKey === undefined || more.length > 0) {
-      throw new UsageError("subscription disable takes one subscriptionKey.");
-    }
-    return disableSubscription(await operate(surroundings), subscriptionKey);
-  },
-
-  async "rotate-key"({ database, env, output }, args) {
-    read(() => parseArgs({ args }));
-    const keys = readEncryptionKeys(env);
-    if (keys.length === 0) throw new ConfigError("ENCRYPTION_KEY is required: the key to encrypt with.");
-    return rotateKey((onBatch) => rotateSecrets(database.db, keys, onBatch), output);
-  },
-};
-
-/** The command of this name. Throws {@link UsageError}. */
-export function findCommand(name: string): Command {
-  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (!command) throw new UsageError(`There is no command "${name}".`);
-  return command;
+/**
+ * Defines the commands of `npm run admin` and their help. An invalid command line prints the error and the usage, and throws a
+ * `CommanderError`.
+ */
+export function createProgram(run: RunWork, output: OutputConfiguration): Command {
+  const program = new Command(ADMIN_COMMAND)
+    .description("Works on the database in DATABASE_URL. No server has to run.")
+    .addHelpText(
+      "after",
+      '\nThe guides "Going live" and "Runbook" in docs/guides say more. Exits with 1 when something was refused or failed,\nand with 2 when the command line is wrong.',
+    )
+    .configureHelp({ helpWidth: 120, sortSubcommands: false })
+    .configureOutput(output)
+    .showHelpAfterError()
+    .showSuggestionAfterError(false)
+    .exitOverride();
+  defineMigrate(program, run);
+  definePayments(program, run);
+  defineDeliveries(program, run);
+  defineSubscriptions(program, run);
+  defineMerchantData(program, run);
+  return program;
 }
 
-async function operate({ database: { db }, output }: Surroundings) {
+function defineMigrate(program: Command, run: RunWork): void {
+  program
+    .command("migrate")
+    .description("update the tables to this release; needs a role that may create them")
+    .action(() =>
+      run(async ({ output }) => {
+        // The database was migrated when it was opened.
+        output.print("The tables are up to date.");
+        return true;
+      }),
+    );
+}
+
+function definePayments(program: Command, run: RunWork): void {
+  program
+    .command("payments")
+    .argument("[file]", "standard input if left out")
+    .description("import original payments, one JSON object per line")
+    .action((file?: string) =>
+      run(async (context) => {
+        const { output, signal, stdin } = context;
+        const stream = file === undefined ? stdin : createReadStream(file);
+        const input: AsyncIterable<Buffer> = addAbortSignal(signal, stream);
+        return feedPayments({ ...(await openStore(context)), input, output, signal });
+      }),
+    );
+}
+
+function defineDeliveries(program: Command, run: RunWork): void {
+  program
+    .command("deliveries")
+    .description("list deliveries of webhooks, newest first")
+    .addOption(new Option("--state <state>").choices(DELIVERY_FILTERS).default("exhausted"))
+    .option("--merchant <merchant>")
+    .option("--subscription <subscriptionKey>")
+    .addOption(limitOption())
+    .option("--before <webhookId>", "continue a list")
+    .option("--json", "print one JSON object per line", false)
+    .action((options: Choice & { state: DeliveryFilter; limit: number; before?: string; json: boolean }) =>
+      run(async (context) => {
+        const { state: filter, subscription: subscriptionKey, ...choice } = options;
+        await listDeliveries(await openStore(context), { ...choice, filter, subscriptionKey });
+        return true;
+      }),
+    );
+
+  program
+    .command("redeliver")
+    .argument("[webhookIds...]")
+    .description("send deliveries again, whatever their state")
+    .option("--exhausted", "all exhausted deliveries", false)
+    .option("--merchant <merchant>", "with --exhausted: of this merchant")
+    .option("--subscription <subscriptionKey>", "with --exhausted: of this subscription")
+    .action(async (webhookIds: string[], options: Choice & { exhausted: boolean }, command: Command) => {
+      const { exhausted, merchant, subscription: subscriptionKey } = options;
+      if (exhausted === webhookIds.length > 0) {
+        command.error("error: redeliver takes either webhookIds or --exhausted");
+      }
+      await run(async (context) => {
+        const parts = await openStore(context);
+        if (!exhausted) return redeliver(parts, webhookIds);
+        await redeliverExhausted(parts, { merchant, subscriptionKey });
+        return true;
+      });
+    });
+}
+
+function defineSubscriptions(program: Command, run: RunWork): void {
+  program
+    .command("subscriptions")
+    .description("list live subscriptions, oldest first")
+    .option("--ended", "also list subscriptions that have ended", false)
+    .option("--merchant <merchant>")
+    .addOption(limitOption())
+    .option("--after <subscriptionKey>", "continue a list")
+    .action((options: { ended: boolean; merchant?: string; limit: number; after?: string }) =>
+      run(async (context) => {
+        await listSubscriptions(await openStore(context), options);
+        return true;
+      }),
+    );
+
+  program
+    .command("subscription")
+    .description("change one subscription")
+    .command("disable")
+    .argument("<subscriptionKey>")
+    .description("end a subscription and its waiting deliveries")
+    .action((subscriptionKey: string) =>
+      run(async (context) => disableSubscription(await openStore(context), subscriptionKey)),
+    );
+
+  program
+    .command("rotate-key")
+    .description("encrypt with ENCRYPTION_KEY every secret that a key of ENCRYPTION_KEYS_OLD has encrypted")
+    .action(() =>
+      run(async ({ database, env, output }) => {
+        const keys = readEncryptionKeys(env);
+        if (keys.length === 0) throw new ConfigError("ENCRYPTION_KEY is required: the key to encrypt with.");
+        return rotateKey((onBatch) => rotateSecrets(database.db, keys, onBatch), output);
+      }),
+    );
+}
+
+function defineMerchantData(program: Command, run: RunWork): void {
+  const choose = (command: Command) =>
+    command
+      .requiredOption("--merchant <merchant>")
+      .addOption(
+        new Option("--before <date>", "a day, such as 2026-08-01, which begins at 00:00 UTC; or a time")
+          .makeOptionMandatory()
+          .argParser(pastDate),
+      );
+  const work = (use: typeof exportMerchant) => (choice: { merchant: string; before: Date }) =>
+    run(async ({ database, output, signal }) =>
+      use({ store: bindStore(database.db, merchantData), output, signal }, choice),
+    );
+  choose(program.command("export"))
+    .description("print a merchant's older data, one JSON object per line, without secrets")
+    .action(work(exportMerchant));
+  choose(program.command("erase"))
+    .description(
+      "erase a merchant's older data; of payments, only the texts that the merchant wrote about customers",
+    )
+    .action(work(eraseMerchant));
+}
+
+/** A day or a time with its offset (ISO 8601) that is not in the future: a mistyped year must not erase everything. */
+function pastDate(text: string): Date {
+  const day = /^\d{4}-\d\d-\d\d$/.test(text);
+  const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/.test(text);
+  const date = new Date(text);
+  // A day that no month has becomes one of the next month.
+  const exists = !Number.isNaN(date.getTime()) && (!day || date.toISOString().startsWith(text));
+  if ((day || time) && exists && date <= new Date()) return date;
+  throw new InvalidArgumentError(
+    "It must be a day such as 2026-08-01 or a time with its offset, not in the future.",
+  );
+}
+
+const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 10_000;
+
+function limitOption(): Option {
+  return new Option("--limit <n>").default(DEFAULT_LIMIT).argParser((text) => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= 1 && value <= MAX_LIMIT) return value;
+    throw new InvalidArgumentError(`It must be a number from 1 to ${MAX_LIMIT}.`);
+  });
+}
+
+/** The store's functions for operators, and the domain's time. */
+async function openStore({ database: { db }, output }: AdminContext) {
   const functions = {
     ...storage,
     findDeliveries,
@@ -117,29 +228,4 @@ async function operate({ database: { db }, output }: Surroundings) {
   const store = bindStore(db, functions);
   const offsetMs = await store.readOffset();
   return { store, output, now: () => toDomainTime(new Date(), offsetMs) };
-}
-
-/** A wrong option is the operator's doing, so it is told without a stack. */
-function read<Parsed>(parse: () => Parsed): Parsed {
-  try {
-    return parse();
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}
-
-const DEFAULT_LIMIT = 50;
-const MAX_LIMIT = 10_000;
-
-function toLimit(limit: string | undefined): number {
-  if (limit === undefined) return DEFAULT_LIMIT;
-  const value = Number(limit);
-  if (/^\d+$/.test(limit) && value >= 1 && value <= MAX_LIMIT) return value;
-  throw new UsageError(`--limit must be a number from 1 to ${MAX_LIMIT}.`);
-}
-
-function toFilter(state = "exhausted"): DeliveryFilter {
-  const filter = DELIVERY_FILTERS.find((known) => known === state);
-  if (filter) return filter;
-  throw new UsageError(`--state must be one of ${DELIVERY_FILTERS.join(", ")}.`);
 }

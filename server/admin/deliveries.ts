@@ -1,11 +1,10 @@
-import type { Bound } from "../storage/bind.ts";
+import type { Bound, storage } from "../storage/storage.ts";
 import type {
   DeliveryFilter,
   findDeliveries,
   findDeliveryMerchant,
   OperatorDelivery,
-} from "../storage/operator-deliveries.ts";
-import type { storage } from "../storage/storage.ts";
+} from "../storage/webhooks/operator.ts";
 import { count, type Output, startProgress, toTable } from "./output.ts";
 
 export type DeliveryStore = Pick<Bound<typeof storage>, "redeliver"> &
@@ -17,7 +16,7 @@ export interface DeliveryOptions {
   now: () => Date;
 }
 
-/** Which deliveries an operator means. */
+/** Selects deliveries; all of them without a merchant and a subscription. */
 export interface DeliveryChoice {
   merchant?: string | undefined;
   subscriptionKey?: string | undefined;
@@ -71,9 +70,9 @@ function toCells(delivery: OperatorDelivery) {
 }
 
 /**
- * Sends single deliveries again, whatever their state.
+ * Sends deliveries again, whatever their state.
  *
- * @returns whether there were all of them
+ * @returns whether all of them exist
  */
 export async function redeliver(
   { store, output, now }: DeliveryOptions,
@@ -91,7 +90,7 @@ export async function redeliver(
 
 const PAGE_SIZE = 200;
 
-/** Sends again what is exhausted of a merchant or a subscription. */
+/** Sends the exhausted deliveries of a merchant or a subscription again. */
 export async function redeliverExhausted(
   { store, output, now }: DeliveryOptions,
   choice: DeliveryChoice,

@@ -1,9 +1,9 @@
 import { runAdmin } from "./run.ts";
 
 const interrupted = new AbortController();
-// Once: a second signal ends a command that hangs.
+// `once`, so that a second signal ends a command that hangs.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupted.abort());
-// Whoever reads the result has read enough.
+// The reader, such as `head`, has closed the pipe.
 process.stdout.on("error", () => interrupted.abort());
 
 process.exitCode = await runAdmin({
@@ -12,11 +12,14 @@ process.exitCode = await runAdmin({
   output: {
     print: (line) => void process.stdout.write(`${line}\n`),
     complain: (line) => void process.stderr.write(`${line}\n`),
+    // Also calls back when the reader has gone.
+    flushed: () => new Promise((resolve) => process.stdout.write("", () => resolve())),
+    log: (line) => void process.stderr.write(`${line}\n`),
     interactive: process.stderr.isTTY,
     write: (text) => void process.stderr.write(text),
   },
   stdin: process.stdin,
   signal: interrupted.signal,
 });
-// Whoever still writes to it need not be waited for.
+// An open standard input would keep the process alive.
 process.stdin.destroy();

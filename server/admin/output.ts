@@ -1,27 +1,31 @@
-/** Where a command says what it does: results to one stream, the rest to another. */
+/** Where a command writes: results to one stream, progress and errors to another. */
 export interface Output {
-  /** A line of the result. */
+  /** Writes a line of the result. */
   print(line: string): void;
-  /** A line for the operator beside it. */
+  /** Writes a line for the operator that is no part of the result. */
   complain(line: string): void;
-  /** Whether what is said beside the result is read as it comes, on a terminal. */
+  /** Resolves when what was printed has been taken, so that a long result does not wait in memory. */
+  flushed(): Promise<void>;
+  /** Writes a line of the log, which is JSON, to the other stream. */
+  log(line: string): void;
+  /** Whether the other stream is a terminal. */
   interactive: boolean;
-  /** Text beside the result, as it is. */
+  /** Writes text to the other stream, unchanged. */
   write(text: string): void;
 }
 
 const TERMINAL_INTERVAL_MS = 500;
 const LOG_INTERVAL_MS = 10_000;
 
-/** Says how far a command is: on a terminal by a line that changes, elsewhere by a line now and then. */
+/** Reports progress every half second on one line of a terminal, or every ten seconds on a new line elsewhere. */
 export function startProgress(output: Output, describe: () => string): { stop(): void } {
   const { interactive } = output;
   const startedMs = performance.now();
-  const tell = () => {
+  const report = () => {
     const text = `${describe()}, ${Math.round((performance.now() - startedMs) / 1000)} s`;
     output.write(interactive ? `\r\x1b[K${text}` : `${text}\n`);
   };
-  const timer = setInterval(tell, interactive ? TERMINAL_INTERVAL_MS : LOG_INTERVAL_MS);
+  const timer = setInterval(report, interactive ? TERMINAL_INTERVAL_MS : LOG_INTERVAL_MS);
   return {
     stop() {
       clearInterval(timer);
@@ -30,7 +34,7 @@ export function startProgress(output: Output, describe: () => string): { stop():
   };
 }
 
-/** A number with its noun. */
+/** Such as `1 line` or `2 deliveries`. */
 export function count(number: number, noun: string): string {
   const plural = noun.endsWith("y") ? `${noun.slice(0, -1)}ies` : `${noun}s`;
   return `${number} ${number === 1 ? noun : plural}`;
@@ -38,7 +42,7 @@ export function count(number: number, noun: string): string {
 
 type Cell = string | number | null;
 
-/** Rows under their headings, in columns as wide as what is in them. */
+/** Aligns rows in columns under their headings; a null cell is shown as `-`. */
 export function toTable(headings: readonly string[], rows: readonly (readonly Cell[])[]): string[] {
   const lines = [headings, ...rows].map((cells) => cells.map((cell) => `${cell ?? "-"}`));
   const widths = headings.map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)));

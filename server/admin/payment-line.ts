@@ -1,12 +1,19 @@
 import { isUtf8 } from "node:buffer";
-import { Temporal } from "temporal-polyfill";
+import type { ErrorObject } from "ajv/dist/2020.js";
+import type { components } from "../../openapi/generated/payment-line-types.ts";
+import { createCompiler } from "../contract/compile-schema.ts";
+import { checkLiterals, decimalFieldsIn } from "../contract/decimal-literals.ts";
+import type { ContractDocument } from "../contract/document.ts";
+import { toValidationDocument } from "../contract/validation-document.ts";
+import { findSurrogates } from "../contract/violations.ts";
 import { toCents } from "../domain/money.ts";
-import { checkLiterals, rememberLiteral } from "../http/number-literals.ts";
-import { scanJson } from "../http/raw-json.ts";
+import { toPointer } from "../json/pointer.ts";
+import { type NumberLiteral, scanJson } from "../json/scan.ts";
 
-type Named = { readonly merchant: string; readonly paymentId: string };
+type Schemas = components["schemas"];
+type Named = Pick<Schemas["FailLine"], "merchant" | "paymentId">;
 
-/** What a line of the payment system says of an original payment (D25). */
+/** A change of an original payment by the payment system (D25), in the terms of the domain. */
 export type PaymentLine =
   | (Named & {
       readonly op: "put";
@@ -15,136 +22,114 @@ export type PaymentLine =
       readonly clientReferenceId: string | null;
     })
   | (Named & { readonly op: "settle"; readonly settledAt: Date })
-  | (Named & { readonly op: "fail" | "cover" });
+  | Schemas["FailLine"]
+  | Schemas["CoverLine"];
 
-/** Why a line is refused; it repeats nothing of the line but names of fields. */
-export type LineFault = { readonly fault: string };
+/** Why a line is refused. The reason may repeat names of fields, and nothing else of the line. */
+export type LineError = { readonly error: string };
 
-type Check = (value: unknown) => string | undefined;
-type Fields = Readonly<Record<string, { readonly check: Check; readonly optional?: true }>>;
+export type ParsePaymentLine = (bytes: Buffer) => PaymentLine | LineError;
 
-const AMOUNT_PLACES = [{ path: ["amount", "value"], digits: 2 }];
-const MAX_AMOUNT = 9999999999.99;
-/** Three decimals at most: the database keeps no more. */
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?(Z|[+-]\d\d:\d\d)$/;
-
-const named = {
-  op: { check: () => undefined },
-  merchant: { check: text(255) },
-  paymentId: { check: text(64) },
-};
-const FIELDS: Readonly<Record<PaymentLine["op"], Fields>> = {
-  put: {
-    ...named,
-    amount: { check: checkAmount },
-    requestKey: { check: text(255), optional: true },
-    clientReferenceId: { check: text(255), optional: true },
-  },
-  settle: { ...named, settledAt: { check: checkTime } },
-  fail: named,
-  cover: named,
-};
-
-/** Reads a line as strictly as the service reads a call: the same limits (D15) and the same amounts (D13). */
-export function parsePaymentLine(bytes: Buffer): PaymentLine | LineFault {
-  const body = parseObject(bytes);
-  if ("fault" in body) return body;
-  const { value } = body;
-  const { op } = value;
-  if (!isOp(op)) return { fault: `op must be one of: ${Object.keys(FIELDS).join(", ")}` };
-  const faults = [...findFaults(value, FIELDS[op]), ...(op === "put" ? literalFaults(value) : [])];
-  return faults.length > 0 ? { fault: faults.join("; ") } : toLine(op, value);
+/**
+ * Validates lines by the schema `PaymentLine` of `openapi/admin/payment-lines.yaml`, and as strictly as the body of a
+ * request: the same limits (D15) and amounts (D13).
+ */
+export function createPaymentLineParser(document: ContractDocument): ParsePaymentLine {
+  const compile = createCompiler(toValidationDocument(document), { verbose: true });
+  const validate = compile(["components", "schemas", "PaymentLine"]);
+  const decimals = decimalFieldsIn(document, { $ref: "#/components/schemas/PutLine" });
+  return (bytes) => {
+    const parsed = parseObject(bytes);
+    if ("error" in parsed) return parsed;
+    const { value, literals } = parsed;
+    const ofSchema = validate(value) ? [] : (validate.errors ?? []);
+    const errors = toMessages(ofSchema);
+    // Nothing inside an unknown field is reported, because its name may be anything.
+    const surrogates = findSurrogates(value, new Set(ofSchema.map(pointerOf)));
+    for (const { pointer, message } of [...checkLiterals(decimals, literals), ...surrogates]) {
+      const field = toField(pointer);
+      if (!errors.has(field)) errors.set(field, message);
+    }
+    const error = [...errors].map(([field, message]) => `${field} ${message}`.trim()).join("; ");
+    return error === "" ? toPaymentLine(value as Schemas["PaymentLine"]) : { error };
+  };
 }
 
-function parseObject(bytes: Buffer): { value: Readonly<Record<string, unknown>> } | LineFault {
-  if (!isUtf8(bytes)) return { fault: "is not UTF-8" };
+function parseObject(
+  bytes: Buffer,
+): { readonly value: object; readonly literals: readonly NumberLiteral[] } | LineError {
+  if (!isUtf8(bytes)) return { error: "is not UTF-8" };
   const text = bytes.toString("utf8");
-  if (text.startsWith("\uFEFF")) return { fault: "begins with a byte order mark" };
-  const { fault: raw } = scanJson(text);
-  if (raw) return { fault: raw.pointer === "" ? raw.message : "a field stands twice" };
+  if (text.startsWith("\uFEFF")) return { error: "begins with a byte order mark" };
+  const { error, literals } = scanJson(text);
+  if (error) return { error: error.pointer === "" ? error.message : "a field stands twice" };
   try {
-    const value: unknown = JSON.parse(text, rememberLiteral);
-    if (isObject(value)) return { value };
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { value, literals };
   } catch {
-    return { fault: "is not valid JSON" };
+    return { error: "is not valid JSON" };
   }
-  return { fault: "is not a JSON object" };
+  return { error: "is not a JSON object" };
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+const MAX_NAMES = 5;
+const MAX_NAME_LENGTH = 40;
 
-function isOp(op: unknown): op is PaymentLine["op"] {
-  return typeof op === "string" && Object.hasOwn(FIELDS, op);
-}
-
-function findFaults(value: Readonly<Record<string, unknown>>, fields: Fields): string[] {
-  const unknown = Object.keys(value).filter((name) => !Object.hasOwn(fields, name));
-  const faults =
-    unknown.length > 0 ? [`has fields that are not known: ${unknown.slice(0, 5).map(quote).join(", ")}`] : [];
-  for (const [name, { check, optional }] of Object.entries(fields)) {
-    const given = Object.hasOwn(value, name);
-    if (!given && !optional) faults.push(`${name} is missing`);
-    const fault = given ? check(value[name]) : undefined;
-    if (fault) faults.push(`${name} ${fault}`);
+/** One message for each field with an error. The unknown members of an object are named in one message of that object. */
+function toMessages(errors: readonly ErrorObject[]): Map<string, string> {
+  const messages = new Map<string, string>();
+  const unknown = new Map<string, string[]>();
+  for (const error of errors) {
+    const { keyword, instancePath, params } = error;
+    if (keyword === "if") continue; // reported beside the errors of its branch
+    if (keyword === "additionalProperties") {
+      unknown.set(instancePath, [...(unknown.get(instancePath) ?? []), params.additionalProperty]);
+      continue;
+    }
+    const field = toField(pointerOf(error));
+    if (!messages.has(field)) messages.set(field, toMessage(error));
   }
-  return faults;
-}
-
-const MAX_QUOTED = 40;
-
-function quote(name: string): string {
-  return JSON.stringify(name.slice(0, MAX_QUOTED));
-}
-
-function text(maxLength: number): Check {
-  return (value) => {
-    if (typeof value !== "string") return "must be a string";
-    const length = [...value].length;
-    if (length === 0 || length > maxLength) return `must have 1 to ${maxLength} characters`;
-    return value.includes("\0") || !value.isWellFormed()
-      ? "must not hold U+0000 or a lone surrogate"
-      : undefined;
-  };
-}
-
-function checkAmount(value: unknown): string | undefined {
-  if (!isObject(value)) return "must be an object with currency and value";
-  if (Object.keys(value).some((name) => name !== "currency" && name !== "value")) {
-    return "must have currency and value alone";
+  for (const [pointer, names] of unknown) {
+    const quoted = names.slice(0, MAX_NAMES).map((name) => JSON.stringify(name.slice(0, MAX_NAME_LENGTH)));
+    messages.set(toField(pointer), `has fields that are not known: ${quoted.join(", ")}`);
   }
-  if (value.currency !== "USD") return "must have the currency USD";
-  const { value: dollars } = value;
-  if (typeof dollars !== "number") return "must have a number as value";
-  return dollars > 0 && dollars <= MAX_AMOUNT ? undefined : `must be above 0 and at most ${MAX_AMOUNT}`;
+  return messages;
 }
 
-function literalFaults(value: Readonly<Record<string, unknown>>): string[] {
-  return checkLiterals(AMOUNT_PLACES, value).map(({ message }) => `amount ${message}`);
+/** The member that an error is about. */
+function pointerOf({ keyword, instancePath, params }: ErrorObject): string {
+  if (keyword === "required") return `${instancePath}/${params.missingProperty}`;
+  if (keyword === "additionalProperties") return instancePath + toPointer([params.additionalProperty]);
+  return instancePath;
 }
 
-function checkTime(value: unknown): string | undefined {
-  const wanted = "must be a time, such as 2026-11-18T15:30:00Z";
-  if (typeof value !== "string" || !TIME.test(value)) return wanted;
-  try {
-    Temporal.Instant.from(value);
-    return undefined;
-  } catch {
-    return wanted; // the 30th of February
+/** `amount.value` for the pointer `/amount/value`. The schema's names need no escapes, and unknown names come in messages. */
+function toField(pointer: string): string {
+  return pointer.slice(1).replaceAll("/", ".");
+}
+
+function toMessage({ keyword, params, parentSchema, message = "is not valid" }: ErrorObject): string {
+  switch (keyword) {
+    case "required":
+      return "is missing";
+    case "enum":
+      return `must be one of: ${params.allowedValues.join(", ")}`;
+    case "type":
+      return `must be ${/^[aeio]/.test(params.type) ? "an" : "a"} ${params.type}`;
+    case "minLength":
+    case "maxLength":
+      return `must have ${parentSchema?.minLength} to ${parentSchema?.maxLength} characters`;
+    case "pattern":
+    case "format": // a time that its pattern allows, such as the 30th of February
+      return parentSchema?.["x-pattern-message"] ?? message;
+    default:
+      return message;
   }
 }
 
-/** The checks above have seen every field; hence the casts. */
-function toLine(op: PaymentLine["op"], value: Readonly<Record<string, unknown>>): PaymentLine {
-  const name = { merchant: value.merchant as string, paymentId: value.paymentId as string };
-  if (op === "settle") return { op, ...name, settledAt: new Date(value.settledAt as string) };
-  if (op !== "put") return { op, ...name };
-  return {
-    op,
-    ...name,
-    amountCents: toCents((value.amount as { value: number }).value),
-    requestKey: (value.requestKey as string | undefined) ?? null,
-    clientReferenceId: (value.clientReferenceId as string | undefined) ?? null,
-  };
+function toPaymentLine(line: Schemas["PaymentLine"]): PaymentLine {
+  if (line.op === "settle") return { ...line, settledAt: new Date(line.settledAt) };
+  if (line.op !== "put") return line;
+  const { amount, requestKey = null, clientReferenceId = null, ...name } = line;
+  return { ...name, amountCents: toCents(amount.value), requestKey, clientReferenceId };
 }

@@ -1,8 +1,8 @@
+import { createKeyedQueue } from "../async/keyed-queue.ts";
+import { readContract } from "../contract/document.ts";
 import { type Applied, applyPayment, type PaymentStore } from "./apply-payment.ts";
-import { createLanes } from "./lanes.ts";
-import { type Line, readLines } from "./lines.ts";
 import { count, type Output, startProgress } from "./output.ts";
-import { type PaymentLine, parsePaymentLine } from "./payment-line.ts";
+import { createPaymentLineParser, type PaymentLine } from "./payment-line.ts";
 
 export interface PaymentsOptions {
   store: PaymentStore;
@@ -10,47 +10,48 @@ export interface PaymentsOptions {
   now: () => Date;
   input: AsyncIterable<Buffer>;
   output: Output;
-  /** Aborted with the input: what is under way ends, and that is all. */
+  /** Aborted together with the input: lines under way are completed, and no others begin. */
   signal: AbortSignal;
 }
 
 const MAX_LINE_BYTES = 64 * 1024;
 const RUN_AGAIN = "Run it again with the same lines: those that were carried out change nothing.";
-/** Lines carried out at once; fewer than a pool has connections. */
-const PLACES = 16;
+/** Lines that are applied at once; fewer than a pool has connections. */
+const CONCURRENCY = 16;
 
 /**
- * Feeds original payments from lines of JSON. Lines about one payment, or with one requestKey, are carried out in their order.
- * Run again after it was broken off, it passes over what was done.
- * Rejects with what the store fails with, when that has been told and nothing is under way any more.
+ * Applies lines of JSON about original payments (D25). Lines with the same payment or requestKey are applied in their order,
+ * others concurrently. After an interruption the same lines can be fed again: those that were applied change nothing.
+ * Rejects with the store's error, after the lines under way have ended and the counts were printed.
  *
  * @returns whether every line was accepted
  */
 export async function feedPayments(options: PaymentsOptions): Promise<boolean> {
   const { input, output, signal } = options;
+  const parseLine = createPaymentLineParser(await readContract("payment-lines"));
   const counts = { lines: 0, applied: 0, unchanged: 0, refused: 0 };
   const progress = startProgress(
     output,
     () => `${count(counts.lines, "line")}, ${counts.applied} applied, ${counts.refused} refused`,
   );
-  const lanes = createLanes(PLACES);
-  const refuse = (number: number, fault: string) => {
+  const queue = createKeyedQueue(CONCURRENCY);
+  const refuse = (number: number, error: string) => {
     counts.refused += 1;
-    output.print(`line ${number} refused: ${fault}`);
+    output.print(`line ${number} refused: ${error}`);
   };
   const record = (number: number, applied: Applied) => {
     if (typeof applied === "string") counts[applied] += 1;
-    else refuse(number, applied.fault);
+    else refuse(number, applied.error);
   };
 
   async function feed(): Promise<void> {
     for await (const line of readLines(input, MAX_LINE_BYTES)) {
       if (isBlank(line)) continue;
       counts.lines += 1;
-      const parsed = parse(line);
-      if ("fault" in parsed) refuse(line.number, parsed.fault);
+      const parsed = line.bytes ? parseLine(line.bytes) : { error: `is longer than ${MAX_LINE_BYTES} bytes` };
+      if ("error" in parsed) refuse(line.number, parsed.error);
       else {
-        await lanes.enter(keysOf(parsed), async () => {
+        await queue.add(keysOf(parsed), async () => {
           record(line.number, await applyPayment(options.store, parsed, options.now()));
         });
       }
@@ -60,13 +61,13 @@ export async function feedPayments(options: PaymentsOptions): Promise<boolean> {
   let complete = false;
   try {
     await feed().catch((error: unknown) => {
-      if (!signal.aborted) throw error; // an interruption ends the input so
+      if (!signal.aborted) throw error; // the aborted input fails too
     });
-    await lanes.end();
+    await queue.end();
     complete = !signal.aborted;
   } finally {
-    // Whatever has failed is told by who called; here the rest ends first, so that the counts hold.
-    await lanes.end().catch(() => {});
+    // The caller reports the error. Here the other lines end first, so that the counts are final.
+    await queue.end().catch(() => {});
     progress.stop();
     const { lines, applied, unchanged, refused } = counts;
     const unknown = lines - applied - unchanged - refused;
@@ -80,16 +81,56 @@ export async function feedPayments(options: PaymentsOptions): Promise<boolean> {
   return counts.refused === 0 && complete;
 }
 
-function isBlank({ bytes }: Line): boolean {
-  return bytes?.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d) ?? false;
-}
-
-function parse({ bytes }: Line): PaymentLine | { fault: string } {
-  return bytes ? parsePaymentLine(bytes) : { fault: `is longer than ${MAX_LINE_BYTES} bytes` };
-}
-
 function keysOf(line: PaymentLine): string[] {
   const payment = JSON.stringify([line.merchant, "payment", line.paymentId]);
   if (line.op !== "put" || line.requestKey === null) return [payment];
   return [payment, JSON.stringify([line.merchant, "key", line.requestKey])];
+}
+
+/** A line of a stream. */
+export interface Line {
+  /** From 1. */
+  number: number;
+  /** Without the line feed; undefined for a line that is too long. */
+  bytes: Buffer | undefined;
+}
+
+const LF = 0x0a;
+
+/**
+ * Reads the lines of a stream one by one, no faster than they are consumed. Memory holds one chunk and one line at most,
+ * however long the stream or a line may be.
+ */
+export async function* readLines(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Line> {
+  let number = 1;
+  let pieces: Buffer[] = [];
+  let length = 0;
+
+  const append = (piece: Buffer) => {
+    length += piece.length;
+    if (length <= maxBytes) pieces.push(piece);
+    else pieces = [];
+  };
+  const endLine = (): Line => {
+    const line = { number, bytes: length <= maxBytes ? Buffer.concat(pieces) : undefined };
+    number += 1;
+    pieces = [];
+    length = 0;
+    return line;
+  };
+
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
+      append(chunk.subarray(start, end));
+      yield endLine();
+      start = end + 1;
+    }
+    append(chunk.subarray(start));
+  }
+  if (length > 0) yield endLine();
+}
+
+function isBlank({ bytes }: Line): boolean {
+  return bytes?.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d) ?? false;
 }

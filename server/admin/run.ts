@@ -1,17 +1,21 @@
+import { randomUUID } from "node:crypto";
+import { hostname, userInfo } from "node:os";
 import type { Readable } from "node:stream";
-import { ConfigError, type Environment } from "../config/read.ts";
-import { readDatabaseUrl } from "../config.ts";
-import { openDatabase } from "../storage/database.ts";
-import { isUnavailable } from "../storage/unavailable.ts";
-import { findCommand } from "./commands.ts";
+import { CommanderError } from "commander";
+import { ConfigError, type Environment } from "../config/environment.ts";
+import { readDatabaseUrl } from "../config/store-settings.ts";
+import { createLogger } from "../logger.ts";
+import { type AdminAction, recordAdminAction } from "../storage/admin-actions.ts";
+import { type Database, openDatabase } from "../storage/database/database.ts";
+import { StoreStartError } from "../storage/database/start-error.ts";
+import { isUnavailable } from "../storage/database/unavailable.ts";
+import { createProgram, type Work } from "./commands.ts";
 import type { Output } from "./output.ts";
-import { USAGE, UsageError } from "./usage.ts";
 
 export interface AdminOptions {
-  /** The command's name, and what follows it. */
+  /** The command's name, and its arguments. */
   args: readonly string[];
   env: Environment;
-  /** Where to write to; lines have no control characters when they come here, but for those of progress. */
   output: Output;
   stdin: Readable;
   /** Aborted when the operator interrupts. */
@@ -20,31 +24,42 @@ export interface AdminOptions {
   statementMs?: number;
 }
 
-/** A list may read far, and nobody else waits for it. */
+/** More than a server grants: a list may read many rows, and no caller waits for it. */
 const STATEMENT_MS = 60_000;
 
-/** Runs a command, and resolves with the exit code: 0, or 1 when something was refused or failed. Never rejects. */
-export async function runAdmin(options: AdminOptions): Promise<0 | 1> {
-  const { args, output } = options;
-  const [name = "help", ...more] = args;
+/**
+ * Runs a command, and resolves with the exit code: 0, 1 when something was refused or failed, or 2 when the command line is
+ * wrong, which is then explained and followed by the usage. Never rejects.
+ */
+export async function runAdmin(options: AdminOptions): Promise<0 | 1 | 2> {
+  const { output } = options;
+  const args = options.args.length === 0 ? ["help"] : options.args;
+  let succeeded = true;
+  const program = createProgram(
+    async (work) => {
+      succeeded = await runWork(work, options);
+    },
+    {
+      writeOut: (text) => printLines(text, output.print),
+      writeErr: (text) => printLines(text, output.complain),
+    },
+  );
   try {
-    if (["help", "--help", "-h"].includes(name)) {
-      for (const line of USAGE.trimEnd().split("\n")) output.print(line);
-      return 0;
-    }
-    return (await run(name, more, options)) ? 0 : 1;
+    await program.parseAsync(args, { from: "user" });
+    return succeeded ? 0 : 1;
   } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // it has printed the rest
     output.complain(toOneLine(explain(error)));
     return 1;
   }
 }
 
-async function run(
-  name: string,
-  args: string[],
-  { env, output, stdin, signal, statementMs = STATEMENT_MS }: AdminOptions,
-): Promise<boolean> {
-  const command = findCommand(name);
+function printLines(text: string, print: (line: string) => void): void {
+  for (const line of text.trimEnd().split("\n")) print(toOneLine(line));
+}
+
+async function runWork(work: Work, options: AdminOptions): Promise<boolean> {
+  const { env, output, stdin, signal, statementMs = STATEMENT_MS } = options;
   const databaseUrl = readDatabaseUrl(env.DATABASE_URL);
   if (!databaseUrl) {
     throw new ConfigError(
@@ -53,14 +68,52 @@ async function run(
   }
   const database = await openDatabase({ databaseUrl, dataDir: "", limits: { statementMs } });
   try {
-    return await command({ env, database, output: toPlain(output), stdin, signal }, args);
+    const context = { env, database, output: withoutControls(output), stdin, signal };
+    return await recorded(() => work(context), database, options);
   } finally {
     await database.close();
   }
 }
 
-/** What others have put into the database must not steer the operator's terminal. */
-function toPlain(output: Output): Output {
+/** Runs a command between two rows in the record of what operators did, and two lines of the log that say the same. */
+async function recorded(
+  run: () => Promise<boolean>,
+  { db }: Database,
+  { args, env, output }: AdminOptions,
+): Promise<boolean> {
+  const logger = createLogger("info", { write: (line) => output.log(line.trimEnd()) });
+  const action = { runId: randomUUID(), operator: toOperator(env), command: args };
+  const record = (outcome: AdminAction["outcome"]) => {
+    logger.info({ ...action, outcome }, "admin");
+    return recordAdminAction(db, { ...action, outcome });
+  };
+  await record("begun");
+  try {
+    const succeeded = await run();
+    await record(succeeded ? "succeeded" : "refused");
+    return succeeded;
+  } catch (error) {
+    // The database may be what has failed; then the log alone says how the command ended.
+    await record("failed").catch(() => {});
+    throw error;
+  }
+}
+
+/** Who runs the command: ADMIN_OPERATOR where people share an account, and otherwise the account and the machine. */
+function toOperator({ ADMIN_OPERATOR }: Environment): string {
+  return ADMIN_OPERATOR || `${accountName()}@${hostname()}`;
+}
+
+function accountName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `${process.getuid?.()}`; // an account without a name, as in some containers
+  }
+}
+
+/** Control characters in stored data could change the operator's terminal, so they are printed as "?". */
+function withoutControls(output: Output): Output {
   return {
     ...output,
     print: (line) => output.print(toOneLine(line)),
@@ -73,11 +126,10 @@ function toOneLine(text: string): string {
 }
 
 function explain(error: unknown): string {
-  if (error instanceof UsageError) return `${error.message} See: npm run admin -- help`;
-  if (error instanceof ConfigError) return error.message;
   const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof ConfigError || error instanceof StoreStartError) return message;
   if (isUnavailable(error))
     return `The database can't be used: ${message}. Check DATABASE_URL, and run it again.`;
   if (error instanceof Error && "syscall" in error) return `${message}. Check the name of the file.`;
-  return `Failed: ${message}. What was done before stays done; run it again.`;
+  return `Failed: ${message}. Completed changes stay; run it again.`;
 }

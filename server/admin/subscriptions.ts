@@ -1,11 +1,11 @@
-import type { Bound } from "../storage/bind.ts";
+import type { Bound, storage } from "../storage/storage.ts";
 import type {
   findSubscriptionMerchant,
   findSubscriptions,
   OperatorSubscription,
-} from "../storage/operator-subscriptions.ts";
-import type { storage } from "../storage/storage.ts";
-import { type Output, toTable } from "./output.ts";
+} from "../storage/webhooks/operator.ts";
+import type { Rotation } from "../storage/webhooks/rotate-secrets.ts";
+import { count, type Output, startProgress, toTable } from "./output.ts";
 
 export interface SubscriptionOptions {
   store: Pick<Bound<typeof storage>, "endSubscription"> &
@@ -38,7 +38,7 @@ function toCells(subscription: OperatorSubscription) {
   return [
     subscription.subscriptionKey,
     subscription.merchant,
-    // Not the whole url: merchants put credentials into paths and queries.
+    // Without path and query, because merchants put credentials into them.
     URL.parse(subscription.url)?.host ?? null,
     type === "ALL" ? "ALL" : `${type} ${details.join(",")}`,
     subscription.createdAt.toISOString(),
@@ -48,7 +48,7 @@ function toCells(subscription: OperatorSubscription) {
 }
 
 /**
- * Ends a subscription, whoever's it is.
+ * Ends a subscription of any merchant.
  *
  * @returns whether there is such a subscription
  */
@@ -65,4 +65,37 @@ export async function disableSubscription(
   const outcome = ended ? "disabled, and nothing more is sent to it" : "had ended already";
   output.print(`${subscriptionKey} of ${merchant}: ${outcome}`);
   return true;
+}
+
+const ROTATED = "Once no server encrypts with an older key any more, ENCRYPTION_KEYS_OLD can go.";
+
+/**
+ * Encrypts the secret of every subscription with the first key (D29).
+ *
+ * @returns whether every secret could be read
+ */
+export async function rotateKey(
+  rotate: (onBatch: (rotation: Rotation) => void) => Promise<Rotation>,
+  output: Output,
+): Promise<boolean> {
+  let seen = 0;
+  const progress = startProgress(output, () => count(seen, "secret"));
+  try {
+    const {
+      rotated,
+      unreadable,
+      seen: all,
+    } = await rotate((rotation) => {
+      seen = rotation.seen;
+    });
+    const current = all - rotated - unreadable.length;
+    output.print(`${count(all, "secret")}: ${rotated} encrypted anew, ${current} were current`);
+    for (const subscriptionKey of unreadable)
+      output.print(`${subscriptionKey}: none of the keys opens its secret`);
+    if (unreadable.length === 0) output.print(ROTATED);
+    else output.complain("Add the keys that encrypted these to ENCRYPTION_KEYS_OLD, and run it again.");
+    return unreadable.length === 0;
+  } finally {
+    progress.stop();
+  }
 }

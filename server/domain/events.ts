@@ -1,7 +1,17 @@
+import type { components, webhooks } from "../../openapi/generated/types.ts";
 import { fromCents } from "./money.ts";
 import type { OriginalStatus, RefundFailure, RefundStatus } from "./refunds.ts";
 
-/** Every event there is, with the category that a subscription can choose it by (D19). */
+type Schemas = components["schemas"];
+
+/** The events of the contract, which are the keys of its `webhooks` (D19). */
+export type EventType = keyof webhooks & Schemas["EventName"];
+export type EventCategory = Schemas["EventCategory"];
+
+/** Which events a subscription gets: single ones, those of categories, or all (D03). */
+export type SubscriptionType = Schemas["SubscriptionRequest"]["subscriptionDetails"]["type"];
+
+/** All events, with the category by which a subscription can choose each (D19). */
 export const EVENT_CATEGORIES = {
   "refund.pending": "PAYMENT",
   "refund.authorized": "PAYMENT",
@@ -12,43 +22,39 @@ export const EVENT_CATEGORIES = {
   "account.linked": "ACCOUNT",
   "account.unlinked": "ACCOUNT",
   "customer.created": "CUSTOMER",
-} as const;
+} as const satisfies Record<EventType, EventCategory>;
 
-export type EventType = keyof typeof EVENT_CATEGORIES;
-export type EventCategory = (typeof EVENT_CATEGORIES)[EventType];
-export type RefundEventType = `refund.${Lowercase<RefundStatus>}`;
-export type PaymentEventType = `payment.${Lowercase<AnnouncedStatus>}`;
+export type RefundEventType = EventType & `refund.${Lowercase<RefundStatus>}`;
+export type PaymentEventType = EventType & `payment.${Lowercase<AnnouncedStatus>}`;
 
-/** A payment that is still processing is no news (D20). */
+/** The events of accounts and customers, which no operation of this service emits (D20). */
+export type ResourceEventType = Exclude<EventType, RefundEventType | PaymentEventType>;
+
+/** The statuses of an original payment that have an event; `PROCESSING` has none (D20). */
 export type AnnouncedStatus = Exclude<OriginalStatus, "PROCESSING">;
 
 /** The refund as callers and receivers see it (D06, D21). */
-export type RefundView = {
-  paymentId: string;
-  paymentStatus: RefundStatus;
-  clientReferenceId: string | null;
-  errorDetails?: RefundFailure;
-};
+export type RefundView = Schemas["Refund"] & { errorDetails?: RefundFailure };
 
 /** An original payment as receivers see it (D21). */
 export type PaymentView = {
   paymentId: string;
   status: OriginalStatus;
-  amount: { currency: "USD"; value: number };
+  amount: Schemas["Amount"];
 };
 
 /** An event of one resource: its type and the exact text that is sent, the same on each attempt (D21). */
 export type EventMessage = { readonly type: EventType; readonly payload: string };
 
-/** When it happened (domain time, D30), and its place among the events of its resource, from 1 (D21). */
+/** When an event happened (domain time, D30), and its number among the events of its resource, from 1 (D21). */
 export type EventMoment = { readonly at: Date; readonly sequence: number };
 
-/** The event that a refund emits on taking a status (D20). */
+/** The name of the event that a refund emits when it takes a status (D20). */
 export function refundEventType(status: RefundStatus): RefundEventType {
   return `refund.${toLower(status)}`;
 }
 
-/** The event that an original payment emits on taking a status (D20). */
+/** The name of the event that an original payment emits when it takes a status (D20). */
 export function paymentEventType(status: AnnouncedStatus): PaymentEventType {
   return `payment.${toLower(status)}`;
 }
@@ -56,11 +62,6 @@ export function paymentEventType(status: AnnouncedStatus): PaymentEventType {
 /** The category of an event (D19). */
 export function categoryOf(type: EventType): EventCategory {
   return EVENT_CATEGORIES[type];
-}
-
-/** Whether a name is the name of an event (D03). */
-export function isEventType(name: string): name is EventType {
-  return Object.hasOwn(EVENT_CATEGORIES, name);
 }
 
 /** The refund response: `errorDetails` only for a failed one, the reference null when none was sent (D06). */
@@ -80,7 +81,7 @@ export function toRefundView(refund: {
   return { ...view, errorDetails: { errorCode, errorMessage } };
 }
 
-/** What an event about an original payment tells of it. */
+/** An original payment as its events show it (D21). */
 export function toPaymentView(payment: {
   readonly paymentId: string;
   readonly status: OriginalStatus;
@@ -93,21 +94,18 @@ export function toPaymentView(payment: {
   };
 }
 
-/** The event of a refund that took its present status. */
+/** The event of a refund that has just taken its status. */
 export function refundEvent(refund: RefundView, moment: EventMoment): EventMessage {
   return message(refundEventType(refund.paymentStatus), refund, moment);
 }
 
-/** The event of an original payment that came into this status. */
+/** The event of an original payment that has just taken its status. */
 export function paymentEvent(
   payment: PaymentView & { readonly status: AnnouncedStatus },
   moment: EventMoment,
 ): EventMessage {
   return message(paymentEventType(payment.status), payment, moment);
 }
-
-/** The events of accounts and customers, which no operation of this service emits (D20). */
-export type ResourceEventType = "account.linked" | "account.unlinked" | "customer.created";
 
 /** An event of an account or a customer. */
 export function resourceEvent(type: ResourceEventType, id: string, moment: EventMoment): EventMessage {

@@ -1,18 +1,21 @@
-import { refundDueAt } from "./business-days.ts";
+import type { components as sandbox } from "../../openapi/generated/sandbox-types.ts";
+import type { components } from "../../openapi/generated/types.ts";
+import { refundDueAt } from "./calendar.ts";
 
-export type RefundStatus = "PENDING" | "AUTHORIZED" | "TERMINAL_FAILED";
-export type OriginalStatus = "PROCESSING" | "SETTLED" | "FAILED" | "COVERED";
+export type RefundStatus = components["schemas"]["RefundStatus"];
+/** The published contract has no schema of its own for original payments; the sandbox's has (D16a, D25). */
+export type OriginalStatus = sandbox["schemas"]["OriginalStatus"];
 export type RefundTrigger = "issue" | "time" | "original-failed" | "original-covered";
 
-/** One row of the interface's table: a status and what makes it become another one. */
-export type RefundMove = {
+/** One row of the interface's table: the trigger that takes a refund from one status to another. */
+export type RefundTransition = {
   readonly from: RefundStatus | null;
   readonly trigger: RefundTrigger;
   readonly to: RefundStatus;
 };
 
-/** Every move of a refund that there is (D17); the contract carries the same table as `x-transitions`. */
-export const REFUND_MOVES = [
+/** All transitions of a refund (D17); the contract carries the same table as `x-transitions`. */
+export const REFUND_TRANSITIONS = [
   { from: null, trigger: "issue", to: "PENDING" },
   { from: null, trigger: "issue", to: "AUTHORIZED" },
   { from: null, trigger: "issue", to: "TERMINAL_FAILED" },
@@ -21,40 +24,42 @@ export const REFUND_MOVES = [
   { from: "PENDING", trigger: "original-covered", to: "TERMINAL_FAILED" },
   { from: "AUTHORIZED", trigger: "original-failed", to: "TERMINAL_FAILED" },
   { from: "AUTHORIZED", trigger: "original-covered", to: "TERMINAL_FAILED" },
-] as const satisfies readonly RefundMove[];
+] as const satisfies readonly RefundTransition[];
 
-/** What happens to the refunds of an original payment that moves. */
-export type OriginalMove = {
+/** A transition of an original payment, and the trigger that it is for its refunds. */
+export type OriginalTransition = {
   readonly from: OriginalStatus;
   readonly to: OriginalStatus;
   readonly refundTrigger: "original-failed" | "original-covered" | null;
 };
 
-/** Every move of an original payment that there is (D16a). */
-export const ORIGINAL_MOVES = [
+/** All transitions of an original payment (D16a). */
+export const ORIGINAL_TRANSITIONS = [
   { from: "PROCESSING", to: "SETTLED", refundTrigger: null },
   { from: "PROCESSING", to: "FAILED", refundTrigger: "original-failed" },
   { from: "SETTLED", to: "FAILED", refundTrigger: "original-failed" },
   { from: "SETTLED", to: "COVERED", refundTrigger: "original-covered" },
-] as const satisfies readonly OriginalMove[];
+] as const satisfies readonly OriginalTransition[];
 
-/** Why a refund failed, for the end user of the merchant's program and for the program. */
-export type RefundFailure = { readonly errorCode: RefundErrorCode; readonly errorMessage: string };
+/** The codes that we send (D12). The contract's list is open for readers, and so also has a member for any text. */
+export type RefundErrorCode = Named<components["schemas"]["RefundErrorDetails"]["errorCode"]>;
+type Named<Text> = Text extends unknown ? (string extends Text ? never : Text) : never;
+
+/** Why a refund failed: a code for the merchant's program, and a message for the people who use it. */
+export type RefundFailure = { errorCode: RefundErrorCode; errorMessage: string };
 
 const ERROR_MESSAGES = {
   PAYMENT_NOT_REFUNDABLE: "The payment is itself a refund, and a refund can't be refunded.",
   CUSTOMER_NOT_DEBITED: "The original debit was not successful, so there is nothing to refund.",
   PAYMENT_COVERED: "The original payment fell into the service's cover, so it can't be refunded.",
   AMOUNT_EXCEEDS_REFUNDABLE: "The amount is more than what is left to refund of the original payment.",
-} as const;
-
-export type RefundErrorCode = keyof typeof ERROR_MESSAGES;
+} as const satisfies Record<RefundErrorCode, string>;
 
 /** The payment that a refund names: a debit, or by mistake another refund. Amounts are in cents. */
 export type Original = {
   readonly paymentId: string;
   readonly amountCents: number;
-  /** What its refunds that have not failed add up to (D11). */
+  /** The sum of its refunds that have not failed (D11). */
   readonly refundedCents: number;
   readonly settledAt: Date | null;
 } & (
@@ -62,7 +67,7 @@ export type Original = {
   | { readonly kind: "REFUND"; readonly status: RefundStatus }
 );
 
-/** The status that a refund is born with. `dueAt` is null while nobody knows when the original will have settled. */
+/** The status that a refund starts in. `dueAt` is null until its original payment has settled. */
 export type FirstStatus =
   | { readonly paymentStatus: "PENDING"; readonly dueAt: Date | null }
   | { readonly paymentStatus: "AUTHORIZED" }
@@ -97,31 +102,35 @@ export function firstStatus(original: Original, amountCents: number, now: Date):
   if (errorCode) return { paymentStatus: "TERMINAL_FAILED", ...failure(errorCode) };
   if (original.status === "PROCESSING") return { paymentStatus: "PENDING", dueAt: null };
   if (!original.settledAt)
-    throw new Error(`payment ${original.paymentId} is settled, but not known since when`);
+    throw new Error(`payment ${original.paymentId} is settled, but has no date of settlement`);
 
   const dueAt = refundDueAt(original.settledAt);
   return dueAt <= now ? { paymentStatus: "AUTHORIZED" } : { paymentStatus: "PENDING", dueAt };
 }
 
-/** The move that a trigger makes with a refund of this status; undefined for what can't happen (D17). */
+/** The transition of a refund in this status at a trigger; undefined when there is none (D17). */
 export function nextStatus(
   current: RefundStatus,
   trigger: Exclude<RefundTrigger, "issue">,
-): RefundMove | undefined {
-  return REFUND_MOVES.find((move) => move.from === current && move.trigger === trigger);
+): RefundTransition | undefined {
+  return REFUND_TRANSITIONS.find(
+    (transition) => transition.from === current && transition.trigger === trigger,
+  );
 }
 
-/** The statuses that a trigger moves refunds out of. */
-export function statusesMovedBy(trigger: Exclude<RefundTrigger, "issue">): readonly RefundStatus[] {
-  return REFUND_MOVES.filter((move) => move.trigger === trigger).flatMap((move) => move.from ?? []);
+/** The statuses from which a trigger leads to another one. */
+export function statusesLeftBy(trigger: Exclude<RefundTrigger, "issue">): readonly RefundStatus[] {
+  return REFUND_TRANSITIONS.filter((transition) => transition.trigger === trigger).flatMap(
+    (transition) => transition.from ?? [],
+  );
 }
 
-/** The failure that a refund ends with when its original payment fails or is covered (D12). */
+/** The failure of a refund whose original payment fails or is covered (D12). */
 export function failureBy(trigger: "original-failed" | "original-covered"): RefundFailure {
   return failure(trigger === "original-failed" ? "CUSTOMER_NOT_DEBITED" : "PAYMENT_COVERED");
 }
 
-/** The move of an original payment between two statuses; undefined for what can't happen (D16a). */
-export function originalMove(from: OriginalStatus, to: OriginalStatus): OriginalMove | undefined {
-  return ORIGINAL_MOVES.find((move) => move.from === from && move.to === to);
+/** The transition of an original payment between two statuses; undefined when there is none (D16a). */
+export function originalTransition(from: OriginalStatus, to: OriginalStatus): OriginalTransition | undefined {
+  return ORIGINAL_TRANSITIONS.find((transition) => transition.from === from && transition.to === to);
 }

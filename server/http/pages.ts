@@ -2,62 +2,98 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import express, { type RequestHandler, type Router } from "express";
 import Negotiator from "negotiator";
+import { ProblemError } from "../contract/problem.ts";
 import { refuseMethod } from "./probes.ts";
-import { ProblemError } from "./problem.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const DIST = new URL("docs/dist/", ROOT);
 const ENCODINGS = { br: ".br", gzip: ".gz", identity: "" } as const;
 
+/** The contract, also as OpenAPI 3.0 for tools that do not read 3.1. */
+const CONTRACTS = {
+  "openapi.json": "application/json",
+  "openapi.yaml": "application/yaml",
+  "openapi-3.0.json": "application/json",
+  "openapi-3.0.yaml": "application/yaml",
+} as const;
+
+/** What stands beside the front page, by the end of its name. Markdown goes as plain text, which every browser shows. */
+const TYPES: Readonly<Record<string, string>> = {
+  html: "text/html; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  json: "application/json",
+  svg: "image/svg+xml",
+  md: "text/plain; charset=utf-8",
+  txt: "text/plain; charset=utf-8",
+};
+
 /** Serves what people and generators read: the docs, and the contract as JSON and YAML. */
-export async function createPages(): Promise<Router> {
+export async function createPages({ serveDocs }: { serveDocs: boolean }): Promise<Router> {
   const router = express.Router({ caseSensitive: true, strict: true });
-  router.get(
-    "/openapi.json",
-    await serveText(new URL("openapi/generated/openapi.json", ROOT), "application/json"),
-  );
-  router.get(
-    "/openapi.yaml",
-    await serveText(new URL("openapi/generated/openapi.yaml", ROOT), "application/yaml"),
-  );
-  // The page names the plain text beside it by relative addresses, as it does when it is read from a file.
-  router.get("/docs", (_request, response) => response.redirect(308, "/docs/"));
-  router.get("/docs/", await serveDocs());
-  for (const name of await listTexts()) {
-    router.get(`/docs/${name}`, await serveText(new URL(name, DIST), typeOf(name)));
+  for (const [name, type] of Object.entries(CONTRACTS)) {
+    router.get(`/${name}`, await serveText(new URL(`openapi/generated/${name}`, ROOT), type));
   }
-  router.all(["/openapi.json", "/openapi.yaml", "/docs", "/docs/"], refuseMethod);
+  router.all(
+    Object.keys(CONTRACTS).map((name) => `/${name}`),
+    refuseMethod,
+  );
+  if (serveDocs) await addDocs(router);
   return router;
 }
 
-/** The plain text that is built beside the page, and its drawings: these names and no others are served. */
-async function listTexts(): Promise<string[]> {
-  const names = await readdir(DIST).catch(() => []);
-  return names.filter((name) => /^[\w-]+\.(md|txt|svg)$/.test(name));
+async function addDocs(router: Router): Promise<void> {
+  // Anyone who opens the server's address in a browser looks for something to read; programs learn that nothing is there.
+  // Not a route: Express would respond to OPTIONS by itself.
+  router.use((request, response, next) => {
+    const isRead = request.path === "/" && ["GET", "HEAD"].includes(request.method);
+    if (!isRead || new Negotiator(request).mediaType(["application/json", "text/html"]) !== "text/html")
+      return next();
+    response.redirect(303, "/docs/");
+  });
+  // The page names the plain text beside it by relative addresses, as it does when it is read from a file.
+  router.get("/docs", (_request, response) => response.redirect(308, "/docs/"));
+  router.get("/docs/", await serveCompressed("index.html"));
+  for (const name of await listFiles()) {
+    const type = typeOf(name);
+    const isCompressed = /\.(html|js)$/.test(name);
+    router.get(
+      `/docs/${name}`,
+      isCompressed ? await serveCompressed(name) : await serveText(new URL(name, DIST), type),
+    );
+  }
+  router.all(["/docs", "/docs/"], refuseMethod);
 }
 
-/** Markdown goes as plain text, which every browser shows; some would save `text/markdown` to a file. */
+/** The files of the site that were there at the start: these names and no others are served. */
+async function listFiles(): Promise<string[]> {
+  const names = await readdir(DIST).catch(() => []);
+  return names.filter((name) => /^[\w-]+\.\w+$/.test(name) && typeOf(name) !== "" && name !== "review.html");
+}
+
 function typeOf(name: string): string {
-  return name.endsWith(".svg") ? "image/svg+xml" : "text/plain; charset=utf-8";
+  return TYPES[name.split(".").at(-1) ?? ""] ?? "";
 }
 
 async function serveText(file: URL, type: string): Promise<RequestHandler> {
   const text = await readFile(file);
   return (_request, response) => {
-    response.type(type).send(text);
+    response.setHeader("Content-Type", type);
+    response.send(text);
   };
 }
 
-/** The page is compressed when it is built; its policy allows the scripts that are in it and nothing from elsewhere. */
-async function serveDocs(): Promise<RequestHandler> {
-  const page = await readPage();
-  if (!page) return docsMissing;
-  const policy = contentSecurityPolicy(page.identity.toString("utf8"));
+/** Pages are compressed when they are built; their policy allows the scripts that are in them and those of this server. */
+async function serveCompressed(name: string): Promise<RequestHandler> {
+  const file = await readCompressed(name);
+  if (!file) return docsMissing;
+  const policy = name.endsWith(".html") && contentSecurityPolicy(file.identity.toString("utf8"));
   return (request, response) => {
     const encoding = preferredEncoding(request);
-    response.set({ "Content-Security-Policy": policy, Vary: "Accept-Encoding" });
-    if (encoding !== "identity") response.set("Content-Encoding", encoding);
-    response.type("html").send(page[encoding]);
+    if (policy) response.setHeader("Content-Security-Policy", policy);
+    response.setHeader("Vary", "Accept-Encoding");
+    if (encoding !== "identity") response.setHeader("Content-Encoding", encoding);
+    response.setHeader("Content-Type", typeOf(name));
+    response.send(file[encoding]);
   };
 }
 
@@ -68,8 +104,8 @@ function preferredEncoding(request: express.Request): Encoding {
   return (["br", "gzip"] as const).find((encoding) => accepted.includes(encoding)) ?? "identity";
 }
 
-async function readPage(): Promise<Record<Encoding, Buffer> | undefined> {
-  const read = (encoding: Encoding) => readFile(new URL(`index.html${ENCODINGS[encoding]}`, DIST));
+async function readCompressed(name: string): Promise<Record<Encoding, Buffer> | undefined> {
+  const read = (encoding: Encoding) => readFile(new URL(`${name}${ENCODINGS[encoding]}`, DIST));
   try {
     return { br: await read("br"), gzip: await read("gzip"), identity: await read("identity") };
   } catch (error) {
@@ -84,7 +120,7 @@ const docsMissing: RequestHandler = () => {
   });
 };
 
-/** Allows exactly the inline scripts of a page, by their hashes. */
+/** Allows the inline scripts of a page, by their hashes, and files of this server, such as the index of the search. */
 export function contentSecurityPolicy(html: string): string {
   const scripts = [...html.matchAll(/<script\b[^>]*>([\s\S]*?)<\/script>/g)];
   const hashes = scripts.map(
@@ -92,9 +128,9 @@ export function contentSecurityPolicy(html: string): string {
   );
   return [
     "default-src 'none'",
-    `script-src ${hashes.join(" ")}`,
+    ["script-src 'self'", ...hashes].join(" "),
     "style-src 'unsafe-inline'",
-    "img-src data:",
+    "img-src 'self' data:",
     "font-src data:",
     "connect-src 'self'",
     "base-uri 'none'",

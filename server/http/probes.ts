@@ -1,6 +1,7 @@
 import type { Router } from "express";
 import express from "express";
-import { ProblemError } from "./problem.ts";
+import { ProblemError } from "../contract/problem.ts";
+import { sendJson } from "./middleware/send-response.ts";
 
 export interface ProbeOptions {
   /** Rejects when something is missing without which no call can be served. */
@@ -12,7 +13,7 @@ export interface ProbeOptions {
 export function createProbes({ checkReady, isDraining }: ProbeOptions): Router {
   const router = express.Router({ caseSensitive: true, strict: true });
   router.get("/healthz", (_request, response) => {
-    response.json({ status: "ok" });
+    sendJson(response, "application/json", { status: "ok" });
   });
   router.get("/readyz", async (_request, response) => {
     const ready =
@@ -21,7 +22,8 @@ export function createProbes({ checkReady, isDraining }: ProbeOptions): Router {
         () => true,
         () => false,
       ));
-    response.status(ready ? 200 : 503).json({ status: ready ? "ready" : "unavailable" });
+    response.status(ready ? 200 : 503);
+    sendJson(response, "application/json", { status: ready ? "ready" : "unavailable" });
   });
   router.all(["/healthz", "/readyz"], refuseMethod);
   return router;

@@ -1,18 +1,18 @@
 import { Gauge, type Registry } from "prom-client";
-import type { Backlog } from "../storage/backlog.ts";
-import type { PoolUsage } from "../storage/database.ts";
+import type { PoolUsage } from "../storage/database/database.ts";
+import type { Backlog } from "../storage/webhooks/backlog.ts";
 
-/** Whom to ask for what is so at the moment of reading. */
+/** Where gauges get their present values from. */
 export interface GaugeSources {
-  /** Rejects when the database can't answer. */
+  /** Rejects when the database can't be read. */
   backlog(): Promise<Backlog>;
   /** Undefined where there is no pool. */
   poolUsage(): PoolUsage | undefined;
-  /** Undefined where no keys are fetched, or none were yet. */
+  /** Undefined where no keys are used, or before the first fetch. */
   keysAgeSeconds(): number | undefined;
 }
 
-/** What is asked for when somebody reads it. What can't be known then is left out; `database_up` says why. */
+/** Gauges are read from their sources at each scrape. Without a database its gauges are left out, and `database_up` is 0. */
 export function registerGauges(registers: Registry[], sources: GaugeSources): void {
   registerBacklog(registers, sources);
   registerPool(registers, sources);
@@ -21,7 +21,7 @@ export function registerGauges(registers: Registry[], sources: GaugeSources): vo
 
 function registerBacklog(registers: Registry[], sources: GaugeSources): void {
   let reading: Promise<Backlog | undefined> | undefined;
-  // The gauges are read at the same time, each by itself: they share one question to the database.
+  // A scrape collects all gauges at once: they share one query.
   const read = () => {
     reading ??= sources
       .backlog()
@@ -45,7 +45,7 @@ function registerBacklog(registers: Registry[], sources: GaugeSources): void {
 
   new Gauge({
     name: "webhook_deliveries",
-    help: "Deliveries that are not finished: due now, later, or in hand at some server.",
+    help: "Unfinished deliveries: due now, due later, or leased by a server.",
     labelNames: ["state"],
     registers,
     async collect() {
@@ -59,17 +59,17 @@ function registerBacklog(registers: Registry[], sources: GaugeSources): void {
   });
   gauge(
     "webhook_oldest_due_seconds",
-    "How long the oldest due delivery that nobody has in hand has been due; 0 when none is.",
+    "Time for which the oldest unleased delivery has been due; 0 without one.",
     (backlog) => backlog.oldestDeliverySeconds,
   );
   gauge(
     "refund_oldest_due_seconds",
-    "How long the oldest refund that should be authorized has been due; 0 when none is.",
+    "Time for which the oldest refund to authorize has been due; 0 without one.",
     (backlog) => backlog.oldestRefundSeconds,
   );
   new Gauge({
     name: "database_up",
-    help: "Whether the database answers: 1 or 0.",
+    help: "Whether the database can be read: 1 or 0.",
     registers,
     async collect() {
       this.set((await read()) ? 1 : 0);
@@ -80,7 +80,7 @@ function registerBacklog(registers: Registry[], sources: GaugeSources): void {
 function registerPool(registers: Registry[], { poolUsage }: GaugeSources): void {
   new Gauge({
     name: "database_pool_connections",
-    help: "Connections of the pool in use and idle, and callers that wait for one.",
+    help: "Connections of the pool in use and idle, and requests that wait for one.",
     labelNames: ["state"],
     registers,
     collect() {

@@ -1,18 +1,27 @@
-import { plusBusinessDays } from "../domain/business-days.ts";
-import { isInCalendar, plusDuration } from "../domain/calendar.ts";
+import type { HandlersOf, RequestBody } from "../contract/operations.ts";
+import { invalidRequestError } from "../contract/problem.ts";
+import {
+  calendarDayOf,
+  holidaysBefore,
+  isInCalendar,
+  plusBusinessDays,
+  plusDuration,
+} from "../domain/calendar.ts";
 import { toDomainTime } from "../domain/clock.ts";
-import type { HandlersOf, RequestBody } from "../http/operations.ts";
-import { invalidBody } from "../http/problem.ts";
-import type { SandboxParts } from "./store.ts";
+import type { SandboxParts } from "./responses.ts";
 
-type Wish = RequestBody<"advanceClock">;
+/** How many of the things that are due are listed. */
+const MAX_DUE = 100;
 
-/** The sandbox's clock (D30): read, and moved forward. */
+type ClockRequest = RequestBody<"advanceClock">;
+
+/** Reads the sandbox's clock (D30) and moves it forward. */
 export function clockHandlers({
   store,
   clock,
   runDue,
-}: SandboxParts): HandlersOf<"getClock" | "advanceClock"> {
+  changes,
+}: SandboxParts): HandlersOf<"getClock" | "advanceClock" | "getDue"> {
   const readClock = async () => ({ status: 200, body: { now: (await clock.now()).toISOString() } }) as const;
   return {
     getClock: readClock,
@@ -20,32 +29,61 @@ export function clockHandlers({
     async advanceClock({ body }) {
       await store.advance((offsetMs) => {
         const realNow = clock.realNow();
-        // Thrown, so that the transaction under which the clock is locked ends with it.
-        return target(body, toDomainTime(realNow, offsetMs)).getTime() - realNow.getTime();
+        // An invalid request throws, which rolls back the transaction that holds the clock's lock.
+        return targetOf(body, toDomainTime(realNow, offsetMs)).getTime() - realNow.getTime();
       });
       await runDue();
+      changes.notify(["clock", "payments", "webhooks"]);
       return readClock();
+    },
+
+    async getDue({ merchant }) {
+      const now = await clock.now();
+      const { items, refunds, deliveries } = await store.listDue({ merchant, limit: MAX_DUE });
+      const { date, closedFor } = calendarDayOf(now);
+      const [first] = items;
+      return {
+        status: 200,
+        body: {
+          now: now.toISOString(),
+          today: { date, businessDay: closedFor === null, closedFor },
+          next: first ? { at: first.at.toISOString(), refunds, deliveries } : null,
+          items: items.map(({ kind, id, at }) => ({
+            kind,
+            id,
+            at: at.toISOString(),
+            holidays: kind === "REFUND" ? holidaysBefore(at) : [],
+          })),
+        },
+      };
     },
   };
 }
 
-/** Where the clock is to stand. Throws when that is in the past, or beyond the calendar. */
-function target(wish: Wish, now: Date): Date {
-  const [field, time] = wanted(wish, now);
-  const fault = time ? faultOf(time, now) : "must be a time or duration that exists";
-  if (time && !fault) return time;
-  throw invalidBody([{ pointer: `/${field}`, message: fault ?? "" }]);
+/** The time to which the clock moves. Throws when it lies in the past or beyond the calendar. */
+function targetOf(request: ClockRequest, now: Date): Date {
+  const [field, time] = requestedTime(request, now);
+  const error = time ? errorOf(time, now) : "must be a time or duration that exists";
+  if (time && !error) return time;
+  throw invalidRequestError([{ pointer: `/${field}`, message: error ?? "" }]);
 }
 
-function wanted({ to, by, businessDays }: Wish, now: Date): [field: keyof Wish, time: Date | undefined] {
+function requestedTime(
+  { to, by, businessDays }: ClockRequest,
+  now: Date,
+): [field: keyof ClockRequest, time: Date | undefined] {
   if (to !== undefined) return ["to", new Date(to)];
   if (by !== undefined) return ["by", plusDuration(now, by)];
-  // None is now, also in the hour that an autumn night repeats: its wall time taken anew could be an hour ago.
+  // 0 days must return the same instant: converted to wall time and back, an hour that is repeated in autumn may be the earlier one.
   return ["businessDays", businessDays ? plusBusinessDays(now, businessDays) : now];
 }
 
-function faultOf(time: Date, now: Date): string | undefined {
+const PAST_CALENDAR =
+  "can't move the clock: it is past 2099, where its calendar ends, and it never goes back; start the sandbox on an empty DATA_DIR or database";
+
+function errorOf(time: Date, now: Date): string | undefined {
+  if (!isInCalendar(now)) return PAST_CALENDAR;
   if (Number.isNaN(time.getTime())) return "must be a time, such as 2026-11-25T14:30:00Z";
-  if (time < now) return `must not lie before the sandbox's time, which is ${now.toISOString()}`;
+  if (time < now) return `must not be before the sandbox's time, which is ${now.toISOString()}`;
   return isInCalendar(time) ? undefined : "must not lead beyond the year 2099";
 }

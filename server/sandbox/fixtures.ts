@@ -6,7 +6,7 @@ export const SANDBOX_MERCHANTS = ["acme", "globex"] as const;
 
 export type SandboxMerchant = (typeof SANDBOX_MERCHANTS)[number];
 
-/** Whether a merchant is one that a sandbox begins with. */
+/** Whether this is one of the merchants that every sandbox has. */
 export function isSandboxMerchant(merchant: string): merchant is SandboxMerchant {
   return SANDBOX_MERCHANTS.some((name) => name === merchant);
 }
@@ -14,10 +14,10 @@ export function isSandboxMerchant(merchant: string): merchant is SandboxMerchant
 export const SANDBOX_SCOPES = ["refunds", "webhooks"] as const;
 
 const HUNDRED_DOLLARS = 100_00;
-/** How long ago a payment settled that was settled long ago, in milliseconds. */
+/** 30 days in milliseconds: more than 3 business days, so a refund of the payment is `AUTHORIZED` at once. */
 export const LONG_AGO_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** What a merchant of a fresh or reset sandbox has, so that every example of the contract runs as printed. */
+/** The payments of a merchant in a new or reset sandbox, so that every example of the contract runs as printed. */
 export function fixturesOf(merchant: SandboxMerchant, now: Date): Fixture[] {
   const longAgo = new Date(now.getTime() - LONG_AGO_MS);
   const debit = { kind: "DEBIT", merchant, amountCents: HUNDRED_DOLLARS } as const;

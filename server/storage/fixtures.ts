@@ -1,8 +1,8 @@
-import type { Insertable } from "kysely";
+import { type Insertable, sql } from "kysely";
 import type { OriginalStatus, RefundFailure } from "../domain/refunds.ts";
-import type { HistoryEntry, PaymentsTable, Store } from "./tables.ts";
+import type { HistoryEntry, PaymentsTable, Store } from "./database/tables.ts";
 
-/** A payment record that a fresh sandbox begins with. Amounts in cents. */
+/** A payment record with which a sandbox begins. Amounts in cents. */
 export type Fixture = {
   readonly paymentId: string;
   readonly merchant: string;
@@ -14,7 +14,7 @@ export type Fixture = {
   | { readonly kind: "REFUND"; readonly originalPaymentId: string; readonly failure: RefundFailure }
 );
 
-/** Stores what is not there yet, without events: nothing has happened. `now` is the domain's time (D30). */
+/** Stores the fixtures that are missing, without events, because nothing has happened. `now` is domain time (D30). */
 export async function insertFixtures(store: Store, fixtures: readonly Fixture[], now: Date): Promise<void> {
   await store
     .insertInto("payments")
@@ -43,4 +43,26 @@ function toRow(fixture: Fixture, now: Date): Insertable<PaymentsTable> {
     sequence: isDebit ? 0 : 1,
     created_at: now,
   };
+}
+
+/**
+ * Resets a merchant of a sandbox: replaces its payments, refunds, events, deliveries and subscriptions by the fixtures, in
+ * one transaction. Its access tokens stay, so that it does not lock itself out, and so does the clock.
+ *
+ * @param now the domain's time (D30)
+ */
+export async function resetMerchant(
+  store: Store,
+  { merchant, fixtures, now }: { merchant: string; fixtures: readonly Fixture[]; now: Date },
+): Promise<void> {
+  await store.transaction().execute(async (transaction) => {
+    // Other writers must wait: a refund issued meanwhile would refer to a deleted payment, a delivery to a deleted event. There
+    // is no deadlock, because every transaction that writes several of these tables begins with the first of them.
+    await sql`lock table payments, events, deliveries in exclusive mode`.execute(transaction);
+    await transaction.deleteFrom("deliveries").where("merchant", "=", merchant).execute();
+    await transaction.deleteFrom("events").where("merchant", "=", merchant).execute();
+    await transaction.deleteFrom("subscriptions").where("merchant", "=", merchant).execute();
+    await sql`delete from payments where merchant = ${merchant} and sequence >= 0`.execute(transaction); // by the index of the newest
+    if (fixtures.length > 0) await insertFixtures(transaction, fixtures, now);
+  });
 }

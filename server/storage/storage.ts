@@ -1,21 +1,31 @@
-import { readBacklog } from "./backlog.ts";
-import { type Bound, bindStore } from "./bind.ts";
-import { advance, readOffset } from "./clock.ts";
-import type { Database } from "./database.ts";
-import { listDeliveries, redeliver } from "./delivery-list.ts";
-import { claimMode } from "./deployment.ts";
-import { authorizeDue } from "./due.ts";
-import { emitResourceEvent } from "./events.ts";
-import { insertFixtures } from "./fixtures.ts";
-import { resetMerchant } from "./merchants.ts";
-import { listPayments } from "./payment-list.ts";
-import { coverOriginal, failOriginal, getPayment, insertPayment, settleOriginal } from "./payments.ts";
-import { reportCalls } from "./rate-limits.ts";
-import { findByRequestKey, loadOriginal, saveRefund } from "./refunds.ts";
-import { endSubscription, insertSubscription } from "./subscriptions.ts";
-import { findToken, insertToken } from "./tokens.ts";
+import { setTimeout } from "node:timers/promises";
+import { findToken, insertToken, reportCalls } from "./callers.ts";
+import type { Database } from "./database/database.ts";
+import type { Store } from "./database/tables.ts";
+import { isConflict } from "./database/unavailable.ts";
+import { advance, claimMode, readOffset } from "./deployment.ts";
+import { listDue } from "./due-queries.ts";
+import { insertFixtures, resetMerchant } from "./fixtures.ts";
+import { findByRequestKey, findByRequestKeys, getPayment, listPayments } from "./payments/payment-queries.ts";
+import { coverOriginal, failOriginal, insertPayment, settleOriginal } from "./payments/payments.ts";
+import { createRefundStore, type RefundStore } from "./payments/refund-batches.ts";
+import { authorizeDue } from "./payments/refund-transitions.ts";
+import { loadOriginals, saveRefundInTime, saveRefunds } from "./payments/refunds.ts";
+import { readBacklog } from "./webhooks/backlog.ts";
+import { listDeliveries, redeliver } from "./webhooks/deliveries.ts";
+import { readKeyUses } from "./webhooks/encryption-keys.ts";
+import { emitResourceEvent } from "./webhooks/outbox.ts";
+import { removeDeliveries, removeEvents } from "./webhooks/retention.ts";
+import { endSubscription, insertSubscription } from "./webhooks/subscriptions.ts";
+import {
+  findEvent,
+  findSentDelivery,
+  findSubscription,
+  listEvents,
+  listSubscriptions,
+} from "./webhooks/webhook-queries.ts";
 
-/** What the parts of a server do with the store; each names what it needs of this, and is handed it bound. */
+/** All storage functions of a server. Each of its parts declares which of them it uses, and gets them bound to the store. */
 export const storage = {
   advance,
   authorizeDue,
@@ -25,6 +35,9 @@ export const storage = {
   endSubscription,
   failOriginal,
   findByRequestKey,
+  findEvent,
+  findSentDelivery,
+  findSubscription,
   findToken,
   getPayment,
   insertFixtures,
@@ -32,29 +45,83 @@ export const storage = {
   insertSubscription,
   insertToken,
   listDeliveries,
+  listDue,
+  listEvents,
   listPayments,
-  loadOriginal,
+  listSubscriptions,
   readBacklog,
+  readKeyUses,
   readOffset,
   redeliver,
+  removeDeliveries,
+  removeEvents,
   reportCalls,
   resetMerchant,
-  saveRefund,
   settleOriginal,
 };
 
-/** What nobody waits for, or what may touch very many rows: the time limits of a call would cut it off for ever. */
-const lengthy = {
+/** Work for which no caller waits or which may change very many rows: under the time limits of a call it might never end. */
+const backgroundStorage = {
   authorizeDue,
   coverOriginal,
   endSubscription,
   failOriginal,
   readBacklog,
+  readKeyUses,
+  removeDeliveries,
+  removeEvents,
   resetMerchant,
   settleOriginal,
 };
 
-/** All of it, each function on the connections that are for its kind. */
-export function bindStorage({ db, background }: Pick<Database, "db" | "background">): Bound<typeof storage> {
-  return { ...bindStore(db, storage), ...bindStore(background, lengthy) };
+/** The storage functions of a server, bound to its store. */
+export type BoundStorage = Bound<typeof storage> & RefundStore;
+
+/** Binds each function to the connections for its kind of work. */
+export function bindStorage({ db, background }: Pick<Database, "db" | "background">): BoundStorage {
+  return {
+    ...bindStore(db, storage),
+    ...bindStore(background, backgroundStorage),
+    ...createRefundStore(bindStore(db, { loadOriginals, saveRefunds, saveRefundInTime, findByRequestKeys })),
+  };
+}
+
+type StorageFunction = (store: Store, ...rest: never[]) => unknown;
+
+/** Storage functions whose first argument, the store, is already given. */
+export type Bound<Functions> = {
+  readonly [Name in keyof Functions]: Functions[Name] extends (
+    store: Store,
+    ...rest: infer Rest
+  ) => infer Result
+    ? (...rest: Rest) => Result
+    : never;
+};
+
+/** Binds functions to a store, so that their callers do not depend on it. Each is all done or not at all, and may be repeated. */
+export function bindStore<const Functions extends Record<string, StorageFunction>>(
+  store: Store,
+  functions: Functions,
+): Bound<Functions> {
+  const entries = Object.entries(functions).map(([name, run]) => [
+    name,
+    (...rest: never[]) => repeatAfterConflicts(async () => run(store, ...rest)),
+  ]);
+  return Object.fromEntries(entries); // the mapped type above describes each function
+}
+
+const MAX_CONFLICTS = 4;
+/** Milliseconds before the first repeat, at most; each later one may wait twice as long. */
+const CONFLICT_PAUSE_MS = 10;
+
+/** Repeats work that the database has rolled back whole because of other transactions, such as in a deadlock. */
+async function repeatAfterConflicts<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let conflicts = 1; ; conflicts += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isConflict(error) || conflicts === MAX_CONFLICTS) throw error;
+      await setTimeout(Math.random() * CONFLICT_PAUSE_MS * 2 ** conflicts);
+    }
+  }
 }

@@ -1,20 +1,49 @@
-import type { Client } from "undici";
+import { Client } from "undici";
+import { createVettedLookup, type Resolve, type TargetPolicy } from "./target.ts";
 
-/** Connections to receivers that are free for a next delivery, by origin. */
+/** How a connection to a receiver is made. */
+export type ConnectOptions = {
+  readonly policy: TargetPolicy;
+  readonly resolve: Resolve;
+  /** Certificate authorities to trust instead of the usual ones, as PEM. */
+  readonly authorities?: string | undefined;
+};
+
+/** Idle connections to receivers, by origin. */
 export type Connections = {
-  /** One that was kept, if there is one; the caller now has it to itself. */
+  /** Removes and returns an idle connection, if there is one; the caller then uses it alone. */
   take(origin: string): Client | undefined;
   /** Keeps a connection for the next delivery, until its receiver or `IDLE_MS` ends it. */
   keep(origin: string, client: Client): void;
-  /** Ends all that are kept. */
+  /** Ends all idle connections. */
   close(): Promise<void>;
 };
 
-/** How long a connection without a delivery stays open, in milliseconds: less than receivers close theirs after. */
-export const IDLE_MS = 1_000;
+/** How long a connection without a delivery stays open, in milliseconds: shorter than the usual limit of receivers. */
+const IDLE_MS = 1_000;
 
-/** So that a name is resolved and vetted again now and then, also for a receiver that is never left alone. */
+/** After this many deliveries a new connection is made, so that a busy receiver's name is resolved and checked again. */
 const MAX_DELIVERIES = 100;
+
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** A connection to the origin of a URL: HTTP/1.1, certificates verified, the address checked at each connect (D24). */
+export function createClient(url: URL, { policy, resolve, authorities }: ConnectOptions): Client {
+  return new Client(url.origin, {
+    allowH2: false,
+    // The caller's deadline bounds both.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: IDLE_MS,
+    keepAliveMaxTimeout: IDLE_MS,
+    connect: {
+      lookup: createVettedLookup(resolve, policy),
+      timeout: CONNECT_TIMEOUT_MS,
+      rejectUnauthorized: true, // explicit, because an environment variable could otherwise switch it off
+      ...(authorities !== undefined && { ca: authorities }),
+    },
+  });
+}
 
 export function createConnections(): Connections {
   const idle = new Map<string, Client[]>();

@@ -1,81 +1,175 @@
+import type { Logger } from "pino";
+import { singleFlight } from "../async/repeat.ts";
 import type { DomainClock } from "../domain/clock.ts";
-import { claimDeliveries, countInHand, findDueSubscriptions } from "../storage/delivery-claims.ts";
-import type { Store } from "../storage/tables.ts";
-import type { Queue } from "./queue.ts";
-import { type Limits, shareOut } from "./shares.ts";
+import { type InHand, type Limits, shareFairly } from "../domain/fair-shares.ts";
+import type { Store } from "../storage/database/tables.ts";
+import {
+  type Attempt,
+  claimDeliveries,
+  countInHand,
+  listWaiting,
+  readShares,
+  type Shares,
+  type Waiting,
+} from "../storage/webhooks/claims.ts";
+import { END_BATCH_SIZE, endSomeDeliveries } from "../storage/webhooks/subscriptions.ts";
+
+/** What makes the attempts. */
+export type DispatchedWorker = {
+  /** How many more attempts may be under way in this process. */
+  room(): number;
+  /** Begins attempts; resolves without waiting for their ends. */
+  begin(attempts: readonly Attempt[]): Promise<void>;
+};
 
 export type DispatcherParts = {
   readonly db: Store;
   readonly clock: DomainClock;
-  readonly queue: Pick<Queue, "insert">;
+  readonly worker: DispatchedWorker;
   readonly limits: Limits;
   readonly leaseMs: number;
+  readonly logger: Logger;
 };
 
-/** Claims what is due, as much as may be in hand, and hands it to the queue by the same transaction. */
-export async function dispatch({ db, clock, queue, limits, leaseMs }: DispatcherParts): Promise<void> {
-  const now = await clock.now();
-  const due = await findDueSubscriptions(db, now);
-  if (due.length === 0) return;
-  await db.transaction().execute(async (transaction) => {
-    const quotas = shareOut(due, await countInHand(transaction), limits);
-    if (quotas.length === 0) return;
-    const claims = await claimDeliveries(transaction, { quotas, now, leaseMs });
-    if (claims.length > 0) await queue.insert(transaction, claims);
-  });
-}
+/** The longest pause between two runs that `wake` starts, in milliseconds, so that wakes in quick succession share one. */
+const MAX_PAUSE_MS = 10;
 
-/** Runs work that is asked for more often than it is needed: calls during a run share the one that follows it. */
-export function createTurns(work: () => Promise<void>): () => Promise<void> {
-  let current: Promise<void> | undefined;
-  let next: Promise<void> | undefined;
+/** After so many wakes there is no pause: there is room for as many deliveries. With fewer, the embedded store claims often. */
+const WAKES_WITHOUT_PAUSE = 32;
 
-  function begin(): Promise<void> {
-    next = undefined;
-    current = work().finally(() => {
-      current = undefined;
-    });
-    return current;
+/** Subscriptions that one statement looks at: it takes some milliseconds, for which the embedded store does nothing else. */
+const PAGE_SIZE = 200;
+
+/** Claims due deliveries, as many as may be in progress and as this process has room for, and has their attempts begun. */
+export class Dispatcher {
+  readonly #parts: DispatcherParts;
+  readonly #run = singleFlight(() => this.#claimDue());
+  /** Merchants whose due deliveries the next statement looks for. */
+  #woken = new Set<string>();
+  /** Wakes since the last run began. */
+  #wakes = 0;
+  /** Whether the next run looks at all subscriptions. */
+  #all = false;
+  #timer: NodeJS.Timeout | undefined;
+  /** Whether a run that `wake` has started is under way. */
+  #awake = false;
+  /** When `wake` may start the next run, on the clock of `performance.now()`. */
+  #pausedUntilMs = 0;
+  #stopped = false;
+
+  constructor(parts: DispatcherParts) {
+    this.#parts = parts;
   }
 
-  return () => {
-    if (!current) return begin();
-    next ??= current.then(begin, begin);
-    return next;
-  };
+  /** Claims what is due at the time of the call; resolves when its attempts have begun. */
+  dispatch(): Promise<void> {
+    this.#all = true;
+    return this.#run();
+  }
+
+  /**
+   * Runs soon: at once after a pause or when many wakes have come, otherwise together with the wakes that follow. A pause is as
+   * long as the run before it, at most.
+   *
+   * @param merchant whose deliveries may have come due, or may be claimed again; without it, all merchants'
+   */
+  wake(merchant?: string): void {
+    if (merchant === undefined) this.#all = true;
+    else this.#woken.add(merchant);
+    this.#wakes += 1;
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#stopped || this.#awake) return;
+    const waitMs = this.#pausedUntilMs - performance.now();
+    if (waitMs <= 0 || this.#wakes >= WAKES_WITHOUT_PAUSE) this.#runAwake();
+    else this.#timer ??= setTimeout(() => this.#runAwake(), waitMs);
+  }
+
+  /** Claims nothing more from now on. */
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  /** Resolves when the run under way has ended. */
+  async ended(): Promise<void> {
+    await this.#run();
+  }
+
+  #runAwake(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#awake = true;
+    this.#wakes = 0;
+    const startedMs = performance.now();
+    const pause = () => {
+      const endedMs = performance.now();
+      this.#pausedUntilMs = endedMs + Math.min(endedMs - startedMs, MAX_PAUSE_MS);
+      this.#awake = false;
+    };
+    this.#run().then(
+      () => {
+        pause();
+        if (this.#all || this.#woken.size > 0) this.#schedule();
+      },
+      (error: unknown) => {
+        pause();
+        // The poll tries again.
+        this.#parts.logger.error({ err: error }, "can't dispatch webhooks");
+      },
+    );
+  }
+
+  async #claimDue(): Promise<void> {
+    if (this.#stopped) return;
+    await this.#claimWoken();
+    if (!this.#all) return;
+    this.#all = false;
+    const { db, clock, limits } = this.#parts;
+    const now = await clock.now();
+    let inHand = await countInHand(db);
+    for (let after = ""; !this.#stopped; ) {
+      const page = await listWaiting(db, { now, after, limit: PAGE_SIZE });
+      await this.#endWaiting(page);
+      const due = page.filter((waiting) => waiting.due);
+      // Of many subscriptions with silent receivers most pages have none that may have one more delivery in progress.
+      if (shareFairly(due, inHand, limits).length > 0) {
+        await this.#claim({ due, inHand: await countInHand(db), now });
+        inHand = await countInHand(db);
+      }
+      after = page.at(-1)?.subscriptionKey ?? "";
+      if (page.length < PAGE_SIZE) return;
+      // Whose delivery has just come does not wait until those of all others have been looked at.
+      await this.#claimWoken();
+    }
+  }
+
+  async #claimWoken(): Promise<void> {
+    if (this.#woken.size === 0) return;
+    const merchants = [...this.#woken];
+    this.#woken.clear();
+    await this.#claim(await readShares(this.#parts.db, { merchants, realNow: this.#parts.clock.realNow() }));
+  }
+
+  async #claim({ due, inHand, now }: Shares): Promise<void> {
+    const { db, worker, limits, leaseMs } = this.#parts;
+    const room = sum(inHand) + worker.room();
+    const claimLimits = shareFairly(due, inHand, { ...limits, total: Math.min(limits.total, room) });
+    if (claimLimits.length === 0) return;
+    await worker.begin(await claimDeliveries(db, { claimLimits, now, leaseMs }));
+  }
+
+  /** Ends a batch of the deliveries that wait for each subscription which has ended; the rest follows in the next run. */
+  async #endWaiting(page: readonly Waiting[]): Promise<void> {
+    for (const { subscriptionKey } of page.filter(({ ended }) => ended)) {
+      const batch = { subscriptionKey, atMost: END_BATCH_SIZE };
+      if ((await endSomeDeliveries(this.#parts.db, batch)) === END_BATCH_SIZE) this.wake();
+    }
+  }
 }
 
-/** How long a turn that somebody is woken for waits after the one before, in milliseconds: what comes meanwhile shares it. */
-const PAUSE_MS = 10;
-
-/** Takes a turn at once when it is quiet, and with others when it is not. */
-export function createWake(
-  takeTurn: () => Promise<void>,
-  onError: (error: unknown) => void,
-): { wake(): void; stop(): void } {
-  let timer: NodeJS.Timeout | undefined;
-  let quietAtMs = 0;
-  let stopped = false;
-
-  function turn(): void {
-    timer = undefined;
-    takeTurn()
-      .catch(onError)
-      .finally(() => {
-        quietAtMs = performance.now() + PAUSE_MS;
-      });
-    quietAtMs = Number.POSITIVE_INFINITY;
-  }
-  return {
-    wake() {
-      if (stopped || timer) return;
-      const waitMs = Math.min(quietAtMs - performance.now(), PAUSE_MS);
-      if (waitMs <= 0) turn();
-      else timer = setTimeout(turn, waitMs);
-    },
-    stop() {
-      stopped = true;
-      clearTimeout(timer);
-    },
-  };
+function sum(inHand: readonly InHand[]): number {
+  return inHand.reduce((total, { count }) => total + count, 0);
 }

@@ -1,146 +1,179 @@
-import { Client, type Dispatcher } from "undici";
-import { type Connections, IDLE_MS } from "./connections.ts";
-import { createVettedLookup, type Resolve } from "./lookup.ts";
-import { describeFailure } from "./send-failure.ts";
-import { findTargetFault, type TargetPolicy } from "./target.ts";
+import { type Client, type Dispatcher, errors } from "undici";
+import { type Connections, type ConnectOptions, createClient } from "./connections.ts";
+import { UnresolvedNameError } from "./resolver.ts";
+import { ForbiddenAddressError, findTargetError } from "./target.ts";
 
-/** What is sent, and where. */
-export type Delivery = {
+/** A request to a receiver. */
+export type WebhookRequest = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 };
 
-export type SendOptions = {
-  readonly policy: TargetPolicy;
-  readonly resolve: Resolve;
-  /** Certificate authorities to trust instead of the usual ones, as PEM. */
-  readonly authorities?: string | undefined;
-  /** Milliseconds for everything together: connection, head, and what is read of the body (D23). */
+export type SendOptions = ConnectOptions & {
+  /** Milliseconds for the whole attempt: connection, head, and the part of the body that is read (D23). */
   readonly timeoutMs: number;
   /** Where connections are kept between deliveries; without it each delivery has one of its own. */
   readonly connections?: Connections;
-  /** Gives up before the time is over. */
+  /** Ends the attempt before its timeout. */
   readonly signal: AbortSignal;
 };
 
-/** What a receiver answered, or why nothing came. */
+/** The receiver's response, or why there is none. */
 export type SendResult = {
+  /** Null when no response came. */
   readonly status: number | null;
-  /** Null for success alone. */
+  /** Null only for success, which is a 2xx. */
   readonly error: string | null;
   readonly retryAfter: string | undefined;
-  /** The first 1,024 bytes of the answer's body; null when there was no answer. */
-  readonly answer: string | null;
+  /** The first 1,024 bytes of the response's body; null when no response came. */
+  readonly bodyStart: string | null;
+  /** Whether the receiver, or the nameserver of its host, was silent until a timeout. */
+  readonly timedOut: boolean;
 };
 
-const ANSWER_KEPT_BYTES = 1_024;
-const ANSWER_READ_BYTES = 64 * 1_024;
-const CONNECT_TIMEOUT_MS = 10_000;
+/** The headers that all deliveries have alike. */
+export const COMMON_HEADERS = {
+  "content-type": "application/json",
+  "user-agent": "refund-contract",
+} as const;
+
+const BODY_KEPT_BYTES = 1_024;
+const BODY_READ_BYTES = 64 * 1_024;
 
 /**
- * Sends one delivery over a connection that nothing else uses meanwhile: HTTP/1.1, no redirects, no proxies, certificates
- * verified, the target's form checked again, and its address at each connect (D24). Never rejects.
+ * Sends one request over a connection that nothing else uses meanwhile: no redirects, no proxies, the form of the target
+ * checked again (D24). Never rejects.
  */
-export async function send(delivery: Delivery, options: SendOptions): Promise<SendResult> {
-  const fault = findTargetFault(delivery.url, options.policy);
-  if (fault) return failed(`the url ${fault}`);
-  const url = new URL(delivery.url);
+export async function send(request: WebhookRequest, options: SendOptions): Promise<SendResult> {
+  const targetError = findTargetError(request.url, options.policy);
+  if (targetError) return failed(`the url ${targetError}`);
+  const url = new URL(request.url);
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), options.timeoutMs);
   const signal = AbortSignal.any([deadline.signal, options.signal]);
   const kept = options.connections?.take(url.origin);
+  const sending = { url, request, signal, options };
   try {
-    return await sendOn(kept ?? createClient(url, options), { url, delivery, signal, options }).catch(
-      (error) => {
-        // The receiver may have closed a kept connection just when it was taken. A new one is the same attempt.
-        if (!kept || signal.aborted || !isClosed(error)) throw error;
-        return sendOn(createClient(url, options), { url, delivery, signal, options });
-      },
-    );
+    return await sendOn(kept ?? createClient(url, options), sending).catch((error) => {
+      // The receiver may have closed a kept connection just when it was taken. A new one is the same attempt.
+      if (!kept || signal.aborted || !isClosed(error)) throw error;
+      return sendOn(createClient(url, options), sending);
+    });
   } catch (error) {
-    return failed(
-      deadline.signal.aborted ? `no answer within ${options.timeoutMs / 1_000} s` : describeFailure(error),
-    );
+    if (deadline.signal.aborted) return failed(`no response within ${options.timeoutMs / 1_000} s`, true);
+    return failed(describeFailure(error), isTimeout(error));
   } finally {
     clearTimeout(timer);
   }
 }
 
-type Sending = { url: URL; delivery: Delivery; signal: AbortSignal; options: SendOptions };
+type Sending = { url: URL; request: WebhookRequest; signal: AbortSignal; options: SendOptions };
 
-/** Rejects when no head comes. A connection on which the whole answer came is kept, any other ended. */
-async function sendOn(client: Client, { url, delivery, signal, options }: Sending): Promise<SendResult> {
+/** Rejects when no head comes. A connection is kept after a response that was read whole, and ended otherwise. */
+async function sendOn(client: Client, { url, request, signal, options }: Sending): Promise<SendResult> {
   let whole = false;
+  // A request reacts to its signal only once there is a connection, so one that is being made has to be ended itself.
+  const end = () => void client.destroy().catch(() => {});
+  signal.addEventListener("abort", end);
   try {
+    signal.throwIfAborted();
     const response = await client.request({
       method: "POST",
       path: url.pathname + url.search,
-      headers: { "content-type": "application/json", "user-agent": "refund-contract", ...delivery.headers },
-      body: delivery.body,
+      headers: { ...COMMON_HEADERS, ...request.headers },
+      body: request.body,
       signal,
     });
     const start = await readStart(response.body);
     whole = start.whole;
     return toResult(response, start.text);
   } finally {
+    signal.removeEventListener("abort", end);
     if (whole && options.connections) options.connections.keep(url.origin, client);
-    else client.destroy().catch(() => {});
+    else end();
   }
 }
 
-/** Whether the other side has ended the connection without a word. */
+/** Whether the receiver has closed the connection without a response. */
 function isClosed(error: unknown): boolean {
   if (!(error instanceof Error) || !("code" in error)) return false;
   return error.code === "UND_ERR_SOCKET" || error.code === "ECONNRESET" || error.code === "EPIPE";
 }
 
-function createClient(url: URL, { policy, resolve, authorities }: SendOptions): Client {
-  return new Client(url.origin, {
-    allowH2: false,
-    headersTimeout: 0, // the deadline above bounds both
-    bodyTimeout: 0,
-    keepAliveTimeout: IDLE_MS,
-    keepAliveMaxTimeout: IDLE_MS,
-    connect: {
-      lookup: createVettedLookup(resolve, policy),
-      timeout: CONNECT_TIMEOUT_MS,
-      rejectUnauthorized: true, // said here, because an environment variable could else switch it off
-      ...(authorities !== undefined && { ca: authorities }),
-    },
-  });
-}
-
-/** Reads so much of a body as is kept, or a little more; what comes after, how slowly ever, changes nothing (D23). */
+/** Reads the beginning of a body. What follows it, however slowly, does not change the result (D23). */
 async function readStart(body: AsyncIterable<Buffer>): Promise<{ text: string; whole: boolean }> {
   const kept: Buffer[] = [];
   let bytes = 0;
   let whole = false;
   try {
     for await (const chunk of body) {
-      if (bytes < ANSWER_KEPT_BYTES) kept.push(chunk.subarray(0, ANSWER_KEPT_BYTES - bytes));
+      if (bytes < BODY_KEPT_BYTES) kept.push(chunk.subarray(0, BODY_KEPT_BYTES - bytes));
       bytes += chunk.length;
-      if (bytes >= ANSWER_READ_BYTES) break;
+      if (bytes >= BODY_READ_BYTES) break;
     }
-    whole = bytes < ANSWER_READ_BYTES;
+    whole = bytes < BODY_READ_BYTES;
   } catch {
-    // The head has come, and it alone decides.
+    // The head has come, and it alone decides on success.
   }
-  // Text in the database can't hold U+0000.
+  // A text in the database can't hold U+0000.
   return { text: Buffer.concat(kept).toString("utf8").replaceAll("\0", "\uFFFD"), whole };
 }
 
-function toResult({ statusCode, headers }: Dispatcher.ResponseData, answer: string): SendResult {
+function toResult({ statusCode, headers }: Dispatcher.ResponseData, bodyStart: string): SendResult {
   const success = statusCode >= 200 && statusCode < 300;
   const retryAfter = [headers["retry-after"]].flat()[0];
-  return { status: statusCode, error: success ? null : describeStatus(statusCode), retryAfter, answer };
+  return {
+    status: statusCode,
+    error: success ? null : describeStatus(statusCode),
+    retryAfter,
+    bodyStart,
+    timedOut: false,
+  };
 }
 
 function describeStatus(status: number): string {
-  if (status >= 300 && status < 400) return `answered ${status}, and redirects are not followed`;
-  return status === 410 ? "answered 410, which ends the subscription" : `answered ${status}`;
+  if (status >= 300 && status < 400) return `responded ${status}, and redirects are not followed`;
+  return status === 410 ? "responded 410, which ends the subscription" : `responded ${status}`;
 }
 
-function failed(error: string): SendResult {
-  return { status: null, error, retryAfter: undefined, answer: null };
+function failed(error: string, timedOut = false): SendResult {
+  return { status: null, error, retryAfter: undefined, bodyStart: null, timedOut };
+}
+
+/** Whether a connection could not be made in time. */
+function isTimeout(error: unknown): boolean {
+  if (error instanceof UnresolvedNameError) return error.timedOut;
+  if (!(error instanceof Error) || !("code" in error)) return false;
+  return error.code === "UND_ERR_CONNECT_TIMEOUT" || error.code === "ETIMEDOUT";
+}
+
+/** Reasons by the error codes of Node and undici. */
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "connection refused",
+  ECONNRESET: "the connection was closed before a response came",
+  EPIPE: "the connection was closed before a response came",
+  UND_ERR_SOCKET: "the connection was closed before a response came",
+  EHOSTUNREACH: "the host can't be reached",
+  ENETUNREACH: "the host can't be reached",
+  ETIMEDOUT: "no connection in time",
+  UND_ERR_CONNECT_TIMEOUT: "no connection in time",
+  UND_ERR_HEADERS_OVERFLOW: "the response's head is too large",
+  CERT_HAS_EXPIRED: "the certificate has expired",
+  ERR_TLS_CERT_ALTNAME_INVALID: "the certificate is for another host",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "the certificate is self-signed",
+  SELF_SIGNED_CERT_IN_CHAIN: "the certificate is self-signed",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "the certificate's issuer is not trusted",
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "the certificate's issuer is not trusted",
+};
+
+/** Why no response came, for the merchant to read; reveals nothing about this server. */
+export function describeFailure(error: unknown): string {
+  if (error instanceof ForbiddenAddressError || error instanceof UnresolvedNameError) return error.message;
+  if (error instanceof errors.HTTPParserError) return "the response is not HTTP";
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const known = REASONS[code];
+  if (known) return known;
+  if (code.startsWith("ERR_SSL") || code.startsWith("ERR_TLS")) return "no secure connection could be made";
+  return code === "" ? "the attempt failed" : `the attempt failed (${code})`;
 }

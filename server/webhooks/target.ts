@@ -1,6 +1,8 @@
+import type { LookupAddress } from "node:dns";
+import { isIP, type LookupFunction } from "node:net";
 import ipaddr from "ipaddr.js";
 
-/** Which targets besides public `https` ones a server delivers to (D24). */
+/** The targets besides public `https` ones to which a server delivers (D24). */
 export interface TargetPolicy {
   /** The sandbox: `http`, and this machine itself. */
   allowLocal: boolean;
@@ -10,26 +12,48 @@ export interface TargetPolicy {
 
 const PRIVATE_RANGES = ["private", "uniqueLocal", "carrierGradeNat"];
 
-/** All public IPv6 addresses lie in 2000::/3; the library counts what nobody has assigned as public as well. */
+/** All public IPv6 addresses lie in 2000::/3; the library also counts unassigned ones as public. */
 const PUBLIC_IPV6 = ipaddr.parseCIDR("2000::/3");
 
-/** Addresses outside the link-local range at which cloud machines find their own credentials and settings. */
+/** Addresses outside the link-local range from which cloud machines read their own credentials and settings. */
 const METADATA_ADDRESSES = ["100.100.100.200", "168.63.129.16", "fd00:ec2::254", "fd20:ce::254"];
 
-/** Says what is wrong with the form of a delivery URL, or with an address written out in it; names are looked up at connect. */
-export function findTargetFault(text: string, policy: TargetPolicy): string | undefined {
+/** What stands between `//` and the path. The URL parser also takes `https:x` and `https:///x`, where other software sees no host. */
+const AUTHORITY = /^[a-z]+:\/\/([^/?#\\]+)/i;
+
+/**
+ * Describes what is wrong with a delivery URL as a merchant has written it, and what to send instead; undefined when nothing
+ * is. Names are resolved and checked at each connect.
+ */
+export function findUrlError(text: string, policy: TargetPolicy): string | undefined {
+  const error = findTargetError(text, policy);
+  if (error) return error;
+  const authority = AUTHORITY.exec(text)?.[1];
+  if (authority === undefined)
+    return "must name a host after https://, such as https://merchant.example.com/webhooks";
+  if (authority.includes("@")) return "must not contain a user name or password; remove what ends with @";
+  if (text.includes("#"))
+    return "must not contain a fragment, because it would not be sent; remove # and what follows";
+  return undefined;
+}
+
+/** Describes why nothing is sent to a URL: its scheme, its port or a literal address in it; undefined when it may be. */
+export function findTargetError(text: string, policy: TargetPolicy): string | undefined {
   const url = URL.parse(text);
   if (!url) return "must be a URL, such as https://merchant.example.com/webhooks";
   if (url.protocol !== "https:" && !(policy.allowLocal && url.protocol === "http:")) {
     return policy.allowLocal ? "must begin with https:// or http://" : "must begin with https://";
   }
-  if (url.username !== "" || url.password !== "") return "must not hold a user name or password";
+  if (url.username !== "" || url.password !== "")
+    return "must not contain a user name or password; remove what ends with @";
   if (url.port === "0") return "must not name port 0";
-  return findHostFault(url.hostname, policy);
+  return findHostError(url.hostname, policy);
 }
 
-function findHostFault(hostname: string, policy: TargetPolicy): string | undefined {
+function findHostError(hostname: string, policy: TargetPolicy): string | undefined {
   const host = hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+  if (host.split(".").includes(""))
+    return "must not contain an empty part in its host name; remove the extra dot";
   if (host === "localhost" || host.endsWith(".localhost")) {
     return policy.allowLocal ? undefined : `must have a public host; ${host} is this machine itself`;
   }
@@ -37,7 +61,7 @@ function findHostFault(hostname: string, policy: TargetPolicy): string | undefin
   return `must have a public host; ${host} is not a public address`;
 }
 
-/** Whether an IP address may be connected to. IPv4 addresses written as IPv6 count as what they are. */
+/** Whether deliveries may go to an IP address. An IPv4 address written as IPv6 is treated as IPv4. */
 export function isAllowedAddress(address: string, policy: TargetPolicy): boolean {
   const parsed = ipaddr.process(address);
   if (METADATA_ADDRESSES.includes(parsed.toString())) return false;
@@ -45,4 +69,41 @@ export function isAllowedAddress(address: string, policy: TargetPolicy): boolean
   if (range === "unicast") return parsed.kind() === "ipv4" || parsed.match(PUBLIC_IPV6);
   if (range === "loopback") return policy.allowLocal;
   return policy.allowPrivate && PRIVATE_RANGES.includes(range);
+}
+
+/** Resolves a name to all its addresses. */
+export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
+
+/** A host name resolves to an address to which webhooks are not sent (D24). */
+export class ForbiddenAddressError extends Error {
+  override readonly name = "ForbiddenAddressError";
+}
+
+/**
+ * The lookup of one connect. It returns only addresses that were checked, and the connection is made to one of them without
+ * a further lookup, so a name can't change its address between the check and the connect. A name with a single forbidden
+ * address is rejected as a whole, because it would be chance which of its addresses is used.
+ */
+export function createVettedLookup(resolve: Resolve, policy: TargetPolicy): LookupFunction {
+  const vet = async (hostname: string) => vetAddresses(await resolve(hostname), policy);
+  return (hostname, options, callback) => {
+    vet(hostname).then(
+      (addresses) => {
+        if (options.all) callback(null, [...addresses]);
+        else callback(null, addresses[0].address, addresses[0].family);
+      },
+      (error) => callback(error, "", 0),
+    );
+  };
+}
+
+type Addresses = readonly [LookupAddress, ...LookupAddress[]];
+
+/** @throws ForbiddenAddressError */
+function vetAddresses([first, ...others]: readonly LookupAddress[], policy: TargetPolicy): Addresses {
+  if (!first) throw new ForbiddenAddressError("the host has no address");
+  const addresses = [first, ...others] as const;
+  const allowed = addresses.every(({ address }) => isIP(address) !== 0 && isAllowedAddress(address, policy));
+  if (!allowed) throw new ForbiddenAddressError("the host has an address that is not public");
+  return addresses;
 }

@@ -1,29 +1,16 @@
-import { lookup } from "node:dns";
 import type { Logger } from "pino";
 import type { DomainClock } from "../domain/clock.ts";
-import type { Database } from "../storage/database.ts";
-import { DELIVERIES_CHANNEL } from "../storage/deliveries.ts";
-import {
-  type Attempt,
-  type AttemptResult,
-  beginAttempts,
-  type EndedAttempt,
-  recordAttempts,
-  releaseClaim,
-} from "../storage/delivery-attempts.ts";
-import { type Claim, freeLeases } from "../storage/delivery-claims.ts";
-import { endSomeDeliveries } from "../storage/subscriptions.ts";
-import { makeAttempt } from "./attempt.ts";
-import { createBatches } from "./batches.ts";
-import { createConnections } from "./connections.ts";
-import { createTurns, createWake, dispatch } from "./dispatcher.ts";
-import type { Resolve } from "./lookup.ts";
-import { createPlaces } from "./places.ts";
-import { startQueue } from "./queue.ts";
-import type { Limits } from "./shares.ts";
+import type { Limits } from "../domain/fair-shares.ts";
+import type { Database } from "../storage/database/database.ts";
+import type { AttemptResult } from "../storage/webhooks/attempts.ts";
+import { freeLeases } from "../storage/webhooks/claims.ts";
+import { DELIVERIES_CHANNEL } from "../storage/webhooks/outbox.ts";
+import { Dispatcher } from "./dispatcher.ts";
+import { createResolver } from "./resolver.ts";
 import type { TargetPolicy } from "./target.ts";
+import { Worker } from "./worker.ts";
 
-/** What tests and operators may want otherwise. Times in milliseconds of real time. */
+/** Settings that tests and operators may change. Times in milliseconds of real time. */
 export type WebhookSettings = {
   /** How long an attempt has before another server may take its delivery; more than `timeoutMs`. */
   readonly leaseMs: number;
@@ -31,23 +18,20 @@ export type WebhookSettings = {
   /** How long attempts under way may take when the server stops. */
   readonly drainMs: number;
   readonly limits: Limits;
-  readonly resolve: Resolve;
+  /** Nameservers for the names of receivers, as `address:port`; those of the system when undefined. */
+  readonly nameservers: readonly string[] | undefined;
   /** Certificate authorities to trust instead of the usual ones, as PEM. */
   readonly authorities: string | undefined;
   /** From 0 up to 1. */
   readonly random: () => number;
 };
 
-const PLACES = 256;
-/** Of what waits for a subscription that its receiver has ended, so much is ended at once: less than a tenth of a second. */
-const PIECE = 5_000;
-
 const DEFAULTS: WebhookSettings = {
   leaseMs: 30_000,
   timeoutMs: 15_000,
   drainMs: 7_000,
-  limits: { perSubscription: 16, perMerchant: 64, waiting: PLACES },
-  resolve: lookup,
+  limits: { total: 256, unproven: 128, perMerchant: 64, perSubscription: 16 },
+  nameservers: undefined,
   authorities: undefined,
   random: Math.random,
 };
@@ -58,112 +42,57 @@ export type WebhookParts = {
   readonly encryptionKeys: readonly Buffer[];
   readonly policy: TargetPolicy;
   readonly logger: Logger;
-  /** Told of each attempt whose result was recorded. */
+  /** Called after each attempt whose result was recorded. */
   readonly onAttempt?: ((result: AttemptResult) => void) | undefined;
   readonly settings?: Partial<WebhookSettings> | undefined;
 };
 
 export type Webhooks = {
-  /** Claims what is due now; resolves when it is on its way to the workers, and never waits for receivers. */
+  /** Claims what is due now; resolves when its attempts have begun, without waiting for receivers. */
   dispatch(): Promise<void>;
-  /** Lets attempts under way end, gives back what has not begun, and lets go of everything. */
+  /** Waits for the attempts under way, gives back the claims that have not begun, and closes every part. */
   stop(): Promise<void>;
 };
 
-/** Sends the deliveries that are written into the store, until stopped. */
+/**
+ * Sends the deliveries of the store, until stopped. The rows of the deliveries are the queue: the dispatcher of each server
+ * claims what its worker has room for, under a lease, and the worker sends it and records the result.
+ */
 export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
-  const { database, clock, logger } = parts;
-  const { db, background, embedded, connection } = database;
-  const settings = { ...DEFAULTS, ...parts.settings };
-  const { leaseMs, limits, drainMs } = settings;
-  const stopping = new AbortController();
-  const abandoned = new AbortController();
-  const places = createPlaces(PLACES);
-  const connections = createConnections();
+  const { database, clock, encryptionKeys, policy, logger, onAttempt = () => {} } = parts;
+  const { background, connection } = database;
+  const { leaseMs, drainMs, limits, nameservers, ...sending } = { ...DEFAULTS, ...parts.settings };
 
-  // Nobody else is at work on the embedded store: whatever was in hand belongs to a process that is gone.
-  if (embedded) await freeLeases(background, { all: true });
-  const queue = await startQueue(database, logger);
-  const takeTurn = createTurns(async () => {
-    if (!stopping.signal.aborted) await dispatch({ db: background, clock, queue, limits, leaseMs });
+  // No other process uses the embedded store, so every lease in it belongs to a process that has ended.
+  if (database.embedded) await freeLeases(background, { all: true });
+  const resolver = createResolver({ nameservers });
+  const worker = new Worker({
+    ...{ ...sending, resolver, database, encryptionKeys, policy, logger, onAttempt },
+    realNow: clock.realNow,
+    onRoom: (merchant) => dispatcher.wake(merchant),
   });
-  const { wake, stop: stopWaking } = createWake(takeTurn, (error) =>
-    logger.error({ err: error }, "can't dispatch webhooks"),
-  );
-
-  // Attempts that end while others are being written are written together: most of what one costs is the statement.
-  const recordTogether = createBatches((attempts: EndedAttempt[]) => recordAttempts(db, attempts));
-  const record = async (attempt: EndedAttempt) => (await recordTogether(attempt)).has(attempt.webhookId);
-
-  async function endWaiting({ subscriptionKey }: Attempt): Promise<void> {
-    const piece = { subscriptionKey, atMost: PIECE };
-    try {
-      while ((await endSomeDeliveries(background, piece)) === PIECE && !stopping.signal.aborted);
-    } catch (error) {
-      // What is left is ended one by one, when it comes due.
-      logger.error({ err: error, subscriptionKey }, "can't end what waits for a subscription that has ended");
-    }
-  }
-
-  async function deliver(attempt: Attempt): Promise<void> {
-    try {
-      const result = await makeAttempt(attempt, {
-        ...settings,
-        policy: parts.policy,
-        encryptionKeys: parts.encryptionKeys,
-        realNow: clock.realNow,
-        connections,
-        signal: abandoned.signal,
-      });
-      if (abandoned.signal.aborted && result.status === null) await releaseClaim(db, attempt);
-      else if (await record({ ...attempt, ...result, endedAt: clock.realNow() })) {
-        parts.onAttempt?.(result);
-        if (result.verdict.kind === "ended") await endWaiting(attempt);
-      }
-    } catch (error) {
-      // The lease runs out, and the delivery is sent again: at least once, never lost.
-      logger.error({ err: error, webhookId: attempt.webhookId }, "can't record a webhook attempt");
-    }
-    wake();
-  }
-
-  async function work(claims: Claim[]): Promise<void> {
-    await places.free();
-    if (stopping.signal.aborted) {
-      await Promise.all(claims.map((claim) => releaseClaim(db, claim)));
-      return;
-    }
-    for (const attempt of await beginAttempts(db, { claims, leaseMs })) {
-      places.run(() => deliver(attempt));
-    }
-  }
-
-  async function listen() {
-    try {
-      await queue.work(work);
-      return await connection.listen(DELIVERIES_CHANNEL, wake, wake);
-    } catch (error) {
-      await queue.stop();
-      throw error;
-    }
-  }
-  const listening = await listen();
+  const dispatcher: Dispatcher = new Dispatcher({ db: background, clock, worker, limits, leaseMs, logger });
+  const wake = (merchant?: string) => dispatcher.wake(merchant || undefined);
+  const listening = await connection.listen(DELIVERIES_CHANNEL, wake, wake);
 
   return {
     async dispatch() {
       await freeLeases(background);
-      await takeTurn();
+      await dispatcher.dispatch();
     },
     async stop() {
-      stopping.abort();
-      stopWaking();
-      const timer = setTimeout(() => abandoned.abort(), drainMs);
-      const steps = [listening.close, queue.stopWork, places.empty, connections.close, takeTurn, queue.stop];
+      dispatcher.stop();
+      worker.stop(drainMs);
+      const steps = [
+        () => listening.close(),
+        () => dispatcher.ended(),
+        () => worker.ended(),
+        async () => resolver.close(),
+      ];
       for (const step of steps) {
-        // Without a database some steps fail; those after it let go of other things.
+        // Without a database some steps fail; the later ones still have parts to close.
         await step().catch((error: unknown) => logger.warn({ err: error }, "webhooks did not stop in order"));
       }
-      clearTimeout(timer);
     },
   };
 }

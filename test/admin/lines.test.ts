@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { createLanes } from "../../server/admin/lanes.ts";
-import { readLines } from "../../server/admin/lines.ts";
-import { streamOf } from "./given.ts";
+import { readLines } from "../../server/admin/payments.ts";
+import { createKeyedQueue } from "../../server/async/keyed-queue.ts";
+import { streamOf } from "../helpers/admin.ts";
 
 async function linesOf(text: string, chunkBytes: number): Promise<[number, string | undefined][]> {
   const lines: [number, string | undefined][] = [];
@@ -24,15 +24,18 @@ describe("the lines of a stream", () => {
     expect(await linesOf("", chunkBytes)).toEqual([]);
   });
 
-  test.each([1, 4, 100])("that are too long are passed over, and told (chunks of %i)", async (chunkBytes) => {
-    expect(await linesOf(`${"x".repeat(11)}\n${"y".repeat(10)}\n${"z".repeat(500)}`, chunkBytes)).toEqual([
-      [1, undefined],
-      [2, "y".repeat(10)],
-      [3, undefined],
-    ]);
-  });
+  test.each([1, 4, 100])(
+    "that are too long are reported without their bytes (chunks of %i)",
+    async (chunkBytes) => {
+      expect(await linesOf(`${"x".repeat(11)}\n${"y".repeat(10)}\n${"z".repeat(500)}`, chunkBytes)).toEqual([
+        [1, undefined],
+        [2, "y".repeat(10)],
+        [3, undefined],
+      ]);
+    },
+  );
 
-  test("take no memory when they never end", async () => {
+  test("take no memory when a line never ends", async () => {
     const MEGABYTES = 768;
     const megabyte = 1024 * 1024;
     let most = 0;
@@ -64,9 +67,9 @@ describe("the lines of a stream", () => {
   });
 });
 
-describe("tasks in lanes", () => {
+describe("tasks in queue", () => {
   /** A task that ends when the test says so. */
-  function givenTask(log: string[], name: string) {
+  function createTask(log: string[], name: string) {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const task = async () => {
       log.push(`${name} begins`);
@@ -78,48 +81,48 @@ describe("tasks in lanes", () => {
 
   test("follow each other where they have a key in common, and else run side by side", async () => {
     const log: string[] = [];
-    const [a, b, c] = ["a", "b", "c"].map((name) => givenTask(log, name)) as [Held, Held, Held];
-    const lanes = createLanes(10);
+    const [a, b, c] = ["a", "b", "c"].map((name) => createTask(log, name)) as [Held, Held, Held];
+    const queue = createKeyedQueue(10);
 
-    await lanes.enter(["1"], a.task);
-    await lanes.enter(["2"], b.task);
-    await lanes.enter(["3", "1"], c.task);
+    await queue.add(["1"], a.task);
+    await queue.add(["2"], b.task);
+    await queue.add(["3", "1"], c.task);
     b.resolve();
     await Promise.resolve();
     a.resolve();
     c.resolve();
-    await lanes.end();
+    await queue.end();
 
     expect(log).toEqual(["a begins", "b begins", "b ends", "a ends", "c begins", "c ends"]);
   });
-  type Held = ReturnType<typeof givenTask>;
+  type Held = ReturnType<typeof createTask>;
 
   test("wait for a place when all are taken", async () => {
     const log: string[] = [];
-    const [a, b] = ["a", "b"].map((name) => givenTask(log, name)) as [Held, Held];
-    const lanes = createLanes(2);
-    await lanes.enter(["1"], a.task);
+    const [a, b] = ["a", "b"].map((name) => createTask(log, name)) as [Held, Held];
+    const queue = createKeyedQueue(2);
+    await queue.add(["1"], a.task);
 
-    const entered = lanes.enter(["2"], b.task).then(() => log.push("room again"));
+    const entered = queue.add(["2"], b.task).then(() => log.push("room again"));
     b.resolve();
     await entered;
     a.resolve();
-    await lanes.end();
+    await queue.end();
 
     expect(log).toEqual(["a begins", "b begins", "b ends", "room again", "a ends"]);
   });
 
   test("end with the first failure, and begin none after it", async () => {
     const log: string[] = [];
-    const [a, b] = ["a", "b"].map((name) => givenTask(log, name)) as [Held, Held];
-    const lanes = createLanes(10);
-    await lanes.enter(["1"], a.task);
-    await lanes.enter(["1"], b.task);
+    const [a, b] = ["a", "b"].map((name) => createTask(log, name)) as [Held, Held];
+    const queue = createKeyedQueue(10);
+    await queue.add(["1"], a.task);
+    await queue.add(["1"], b.task);
 
     a.reject(new Error("gone"));
 
-    await expect(lanes.end()).rejects.toThrow("gone");
+    await expect(queue.end()).rejects.toThrow("gone");
     expect(log).toEqual(["a begins"]);
-    await expect(lanes.enter(["2"], b.task)).rejects.toThrow("gone");
+    await expect(queue.add(["2"], b.task)).rejects.toThrow("gone");
   });
 });

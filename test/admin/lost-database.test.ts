@@ -1,10 +1,10 @@
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
 import { runAdmin } from "../../server/admin/run.ts";
+import { collectOutput } from "../helpers/admin.ts";
 import { createTestDatabase } from "../helpers/databases.ts";
-import { type SilentProxy, startSilentProxy } from "../helpers/silent-proxy.ts";
-import { allEvents, allRecords, newMerchant } from "../storage/given.ts";
-import { collectOutput } from "./given.ts";
+import { type SilentProxy, startSilentProxy } from "../helpers/network/silent-proxy.ts";
+import { allEvents, allRecords, newMerchant } from "../helpers/store-factories.ts";
 
 const PAYMENTS = 40;
 const STATEMENT_MS = 300;
@@ -12,7 +12,7 @@ const STATEMENT_MS = 300;
 /** @decision D25 */
 test.each<[fault: string, strike: (proxy: SilentProxy) => void]>([
   ["cuts its connections", (proxy) => proxy.cut()],
-  ["does not answer any more", (proxy) => proxy.silence()],
+  ["does not respond any more", (proxy) => proxy.silence()],
 ])(
   "a feed whose database %s says so and how to go on, and goes on when it is run again",
   async (_, strike) => {

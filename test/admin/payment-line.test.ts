@@ -1,10 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { parsePaymentLine } from "../../server/admin/payment-line.ts";
+import { createPaymentLineParser } from "../../server/admin/payment-line.ts";
+import { readContract } from "../../server/contract/document.ts";
+
+const parsePaymentLine = createPaymentLineParser(await readContract("payment-lines"));
 
 const payment = { merchant: "acme", paymentId: "pay_1" };
 const amount = { currency: "USD", value: 19.99 };
-const NO_TIME = "settledAt must be a time, such as 2026-11-18T15:30:00Z";
+const NO_TIME = "settledAt must be a time with its offset, such as 2026-11-18T15:30:00Z";
 const put = { op: "put", ...payment, amount };
 const parse = (line: unknown) =>
   parsePaymentLine(Buffer.from(typeof line === "string" ? line : JSON.stringify(line)));
@@ -42,6 +45,9 @@ describe("a line about an original payment", () => {
     ["10.0", 1000],
     ["10.00", 1000],
     ["9999999999.99", 999999999999],
+    ["1E+1", 1000],
+    ["1.0E7", 1000000000],
+    ["1.999E1", 1999],
   ])("holds an amount to the cent (%s)", (literal, amountCents) => {
     expect(parse(putWith(literal))).toMatchObject({ amountCents });
   });
@@ -51,7 +57,7 @@ describe("a line about an original payment", () => {
     "-1",
     "-0",
     "10.000",
-    "1e1",
+    "1.0000E1",
     '"10.00"',
     "10.001",
     "10.990000000000000001",
@@ -59,10 +65,10 @@ describe("a line about an original payment", () => {
     "null",
     "1e400",
   ])("is refused for the amount %s", (literal) => {
-    expect(parse(putWith(literal))).toEqual({ fault: expect.stringMatching(/^amount must /) });
+    expect(parse(putWith(literal))).toEqual({ error: expect.stringMatching(/^amount.value must /) });
   });
 
-  test.each<[line: unknown, fault: string]>([
+  test.each<[line: unknown, error: string]>([
     ["", "is not valid JSON"],
     ["{", "is not valid JSON"],
     ["null", "is not a JSON object"],
@@ -70,7 +76,7 @@ describe("a line about an original payment", () => {
     ['\uFEFF{"op":"fail"}', "begins with a byte order mark"],
     ['{"op":"fail","op":"cover"}', "a field stands twice"],
     ["[".repeat(10_000), "is nested too deeply; at most 32 levels are read"],
-    [{}, "op must be one of: put, settle, fail, cover"],
+    [{}, "op is missing"],
     [{ op: "toString" }, "op must be one of: put, settle, fail, cover"],
     [{ op: "fail" }, "merchant is missing; paymentId is missing"],
     [{ ...put, status: "SETTLED" }, 'has fields that are not known: "status"'],
@@ -82,28 +88,37 @@ describe("a line about an original payment", () => {
     [{ ...put, merchant: 7 }, "merchant must be a string"],
     [{ ...put, merchant: "" }, "merchant must have 1 to 255 characters"],
     [{ ...put, paymentId: "p".repeat(65) }, "paymentId must have 1 to 64 characters"],
-    [{ ...put, paymentId: "a\0b" }, "paymentId must not hold U+0000 or a lone surrogate"],
+    [{ ...put, paymentId: "a\0b" }, "paymentId must not contain U+0000 or a lone surrogate"],
     [
       `{"op":"fail","merchant":"a","paymentId":"\\ud800"}`,
-      "paymentId must not hold U+0000 or a lone surrogate",
+      "paymentId must not contain U+0000 or a lone surrogate",
+    ],
+    [
+      `{"op":"fail","merchant":"a","paymentId":"p","${"k".repeat(100)}":"\\ud800"}`,
+      `has fields that are not known: "${"k".repeat(40)}"`,
     ],
     [{ ...put, requestKey: null }, "requestKey must be a string"],
-    [{ ...put, amount: 10 }, "amount must be an object with currency and value"],
-    [{ ...put, amount: { ...amount, cents: 1 } }, "amount must have currency and value alone"],
-    [{ ...put, amount: { currency: "EUR", value: 1 } }, "amount must have the currency USD"],
+    [{ ...put, amount: 10 }, "amount must be an object"],
+    [{ ...put, amount: { ...amount, cents: 1 } }, 'amount has fields that are not known: "cents"'],
+    [{ ...put, amount: { currency: "EUR", value: 1 } }, "amount.currency must be one of: USD"],
     [{ op: "settle", ...payment }, "settledAt is missing"],
     [{ op: "settle", ...payment, settledAt: "2026-11-18" }, NO_TIME],
     [{ op: "settle", ...payment, settledAt: "2026-11-18T15:30:00" }, NO_TIME],
     [{ op: "settle", ...payment, settledAt: "2026-02-30T00:00:00Z" }, NO_TIME],
     [{ op: "settle", ...payment, settledAt: "2026-11-18T15:30:00.1234Z" }, NO_TIME],
-    [{ op: "settle", ...payment, settledAt: 1763479800 }, NO_TIME],
-  ])("is refused with the reason (%j)", (line, fault) => {
-    expect(parse(line)).toEqual({ fault });
+    [{ op: "settle", ...payment, settledAt: "2016-12-31T23:59:60Z" }, NO_TIME],
+    [{ op: "settle", ...payment, settledAt: 1763479800 }, "settledAt must be a string"],
+    [
+      { ...put, amount: { currency: "USD" }, status: 1 },
+      'amount.value is missing; has fields that are not known: "status"',
+    ],
+  ])("is refused with the reason (%j)", (line, error) => {
+    expect(parse(line)).toEqual({ error });
   });
 
   test("reads as the guide shows it", async () => {
     const guide = await readFile(new URL("../../docs/guides/going-live.md", import.meta.url), "utf8");
-    const [, block = ""] = /```json\n([\s\S]*?)```/.exec(guide) ?? [];
+    const [, block = ""] = /```json file=payments\.jsonl\n([\s\S]*?)```/.exec(guide) ?? [];
     const lines = block.trimEnd().split("\n");
 
     expect(lines.map((line) => parse(line))).toEqual(
@@ -112,7 +127,7 @@ describe("a line about an original payment", () => {
   });
 
   test("is refused when its bytes are no UTF-8", () => {
-    expect(parsePaymentLine(Buffer.from([0x7b, 0xff, 0x7d]))).toEqual({ fault: "is not UTF-8" });
+    expect(parsePaymentLine(Buffer.from([0x7b, 0xff, 0x7d]))).toEqual({ error: "is not UTF-8" });
   });
 
   test("counts the length of a name in characters, not in units", () => {

@@ -1,25 +1,17 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { feedPayments } from "../../server/admin/payments.ts";
-import { bindStore } from "../../server/storage/bind.ts";
-import type { Database } from "../../server/storage/database.ts";
-import { storage } from "../../server/storage/storage.ts";
-import { createTestDatabase, type TestDatabase } from "../helpers/databases.ts";
-import { allEvents, allRecords, getDebit, issueRefund, newMerchant } from "../storage/given.ts";
-import { collectOutput, streamOf } from "./given.ts";
+import { bindStore, storage } from "../../server/storage/storage.ts";
+import { collectOutput, streamOf } from "../helpers/admin.ts";
+import { useDatabase } from "../helpers/databases.ts";
+import { allEvents, allRecords, getDebit, issueRefund, newMerchant } from "../helpers/store-factories.ts";
 
 const NOW = new Date("2026-11-20T15:00:00.000Z");
 const settledAt = "2026-11-18T15:30:00Z";
 
 /** @decision D16a D25 */
 describe("original payments fed from lines", () => {
-  let testDatabase: TestDatabase;
-  let database: Database;
-  beforeAll(async () => {
-    testDatabase = await createTestDatabase("postgres");
-    database = await testDatabase.open();
-  });
-  afterAll(() => testDatabase.remove());
+  const database = useDatabase("postgres");
 
   async function feed(lines: readonly unknown[], { signal = new AbortController().signal } = {}) {
     const output = collectOutput();
@@ -52,7 +44,7 @@ describe("original payments fed from lines", () => {
     ];
   }
 
-  test("come into the statuses that the lines say, with their events", async () => {
+  test("take the statuses of their lines, with their events", async () => {
     const merchant = newMerchant();
 
     const { ok, printed } = await feed(storyOf(merchant));
@@ -81,7 +73,7 @@ describe("original payments fed from lines", () => {
     ]);
   });
 
-  test("change nothing when the lines come again, as a whole or from the middle", async () => {
+  test("change nothing when the lines are fed again, as a whole or from the middle", async () => {
     const merchant = newMerchant();
     const story = storyOf(merchant);
     await feed(story);
@@ -143,7 +135,7 @@ describe("original payments fed from lines", () => {
     });
   });
 
-  test("come in the order of their lines, also when hundreds are under way", async () => {
+  test("are applied in the order of their lines, also when hundreds are under way", async () => {
     const merchant = newMerchant();
     const ids = Array.from({ length: 60 }, () => randomUUID());
     const amount = { currency: "USD", value: 1 };
@@ -169,7 +161,7 @@ describe("original payments fed from lines", () => {
     );
   });
 
-  test("broken off in the middle are taken up by running the same lines again", async () => {
+  test("interrupted in the middle are completed by feeding the same lines again", async () => {
     const merchant = newMerchant();
     const lines = Array.from({ length: 50 }, (_, index) => ({
       op: "put",

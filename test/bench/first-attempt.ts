@@ -4,16 +4,16 @@ import { rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pino } from "pino";
-import type { Figure } from "../../scripts/lib/bench/figure.ts";
-import { readConfig } from "../../server/config.ts";
+import { readConfig } from "../../server/config/config.ts";
 import { startServer } from "../../server/start.ts";
 import { startPostgres } from "../helpers/postgres.ts";
 import { makeTempDir } from "../helpers/temp-dir.ts";
 import { percentile, record, single } from "./lib/compare.ts";
+import type { Figure } from "./lib/figure.ts";
 
 /*
  * How soon the first attempt of a delivery begins on an idle server: one refund at a time, each delivered before the next.
- * A caller can't see the commit itself. It lies after the call was sent and before its answer came, so the time from the
+ * A caller can't see the commit itself. It lies after the call was sent and before its response came, so the time from the
  * sending to the attempt is an upper bound, and it is what counts.
  */
 const WARM_UP = 30;
@@ -21,10 +21,10 @@ const ROUNDS = 300;
 
 interface Sample {
   sinceCallMs: number;
-  sinceAnswerMs: number;
+  sinceResponseMs: number;
 }
 
-/** A merchant's server that tells when each delivery arrives. */
+/** A merchant's server that reports when each delivery arrives. */
 async function startReceiver() {
   const arrivals = new Map<string, (at: number) => void>();
   const server = createServer(async (request, response) => {
@@ -70,9 +70,12 @@ async function measure(settings: Record<string, string>): Promise<Sample[]> {
     const amount = { currency: "USD", value: 0.01 };
     const refund = { paymentId: "pay_settled", amount, clientReferenceId: reference, requestKey: reference };
     await (await call("/v1/refunds", refund)).arrayBuffer();
-    const answeredAt = performance.now();
+    const respondedAt = performance.now();
     const arrivedAt = await arrival;
-    samples.push({ sinceCallMs: arrivedAt - calledAt, sinceAnswerMs: Math.max(0, arrivedAt - answeredAt) });
+    samples.push({
+      sinceCallMs: arrivedAt - calledAt,
+      sinceResponseMs: Math.max(0, arrivedAt - respondedAt),
+    });
   }
   receiver.close();
   await server.close();
@@ -82,14 +85,14 @@ async function measure(settings: Record<string, string>): Promise<Sample[]> {
 
 function figures(store: string, samples: readonly Sample[]): Figure[] {
   const values = samples.map((sample) => sample.sinceCallMs);
-  const answers = samples.map((sample) => sample.sinceAnswerMs);
+  const sinceResponse = samples.map((sample) => sample.sinceResponseMs);
   return [
     single(`call to first attempt, idle server, ${store}, p50`, "ms", [percentile(values, 0.5)], 50),
     single(`call to first attempt, idle server, ${store}, p99`, "ms", [percentile(values, 0.99)], 300),
     single(
-      `answer to first attempt, idle server, ${store}, p50`,
+      `response to first attempt, idle server, ${store}, p50`,
       "ms",
-      [percentile(answers, 0.5)],
+      [percentile(sinceResponse, 0.5)],
       undefined,
     ),
   ];

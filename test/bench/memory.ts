@@ -1,6 +1,6 @@
-import type { Figure } from "../../scripts/lib/bench/figure.ts";
 import { startPostgres } from "../helpers/postgres.ts";
 import { median, progress, record, single } from "./lib/compare.ts";
+import type { Figure } from "./lib/figure.ts";
 import { load, refundsOf } from "./lib/load.ts";
 import { makePayments, type Running, runServer } from "./lib/processes.ts";
 
@@ -18,9 +18,11 @@ async function measure(store: string, server: Running, atMostMb: number): Promis
     const { latencies, rate } = await load({ url: server.url, body }, { seconds: STEP_SECONDS });
     refunds += latencies.length;
     samples.push({ rate, mb: server.memoryMb() });
-    progress(`memory, ${store}: ${refunds.toLocaleString("en")} refunds, ${server.memoryMb().toFixed(0)} MB`);
+    progress.show(
+      `memory, ${store}: ${refunds.toLocaleString("en")} refunds, ${server.memoryMb().toFixed(0)} MB`,
+    );
   }
-  progress("");
+  progress.clear();
   const half = samples.slice(Math.floor(samples.length / 2)).map(({ mb }) => mb);
   const growth =
     median(half.slice(Math.floor(half.length / 2))) - median(half.slice(0, Math.floor(half.length / 2)));
@@ -32,8 +34,8 @@ async function measure(store: string, server: Running, atMostMb: number): Promis
   const tenth = Math.ceil(samples.length / 10);
   const rateOf = (some: typeof samples) => median(some.map(({ rate }) => rate)).toFixed(0);
   const some = samples.filter((_, index) => index % tenth === 0);
-  const note = `${store}: ${some.map(({ mb }) => mb.toFixed(0)).join(" ")} MB;
-    ${rateOf(samples.slice(0, tenth))} refunds/s in the first tenth, ${rateOf(samples.slice(-tenth))} in the last`;
+  const note = `On the ${store} store memory was ${some.map(({ mb }) => mb.toFixed(0)).join(", ")} MB in turn.
+    It made ${rateOf(samples.slice(0, tenth))} refunds/s in the first tenth and ${rateOf(samples.slice(-tenth))} in the last.`;
   return [figures, note.replace(/\s+/g, " ")];
 }
 

@@ -29,7 +29,7 @@ const figure = await compare({
   ours: () => ratesOf(replicas),
   against: { name: "by one", measure: () => ratesOf([replicas[0]]) },
   // On two cores that PostgreSQL and the callers use too, a second process can't add much; it must not take away.
-  target: { atLeast: 0.8 },
+  target: { atLeast: 1 },
 });
 
 /** Both replicas are called with the same body at the same time; how often each status came. */
@@ -50,6 +50,11 @@ async function race(bodies: readonly object[]): Promise<Record<string, number>> 
   return counts;
 }
 
+const toWords = (counts: Record<string, number>) =>
+  Object.entries(counts)
+    .map(([kind, count]) => `${count} got ${kind}`)
+    .join(" and ");
+
 const amount = (value: number) => ({ currency: "USD", value });
 const requestKey = randomUUID();
 const one = { paymentId: payments[0], amount: amount(0.01), requestKey };
@@ -65,8 +70,8 @@ await record(
   "replicas",
   [figure],
   [
-    `200 calls with one requestKey at once: ${JSON.stringify(duplicates)}`,
-    `200 refunds of 10.00 of 100.00 at once: ${JSON.stringify(over)}`,
+    `Of 200 calls with one requestKey at once, ${toWords(duplicates)}.`,
+    `Of 200 refunds of 10.00 of one payment of 100.00 at once, ${toWords(over)}.`,
   ],
 );
 if (duplicates["201 AUTHORIZED"] !== 1 || over["201 AUTHORIZED"] !== 10) process.exitCode = 1;

@@ -8,7 +8,7 @@ const ROUNDS = 5;
 const first: number[] = [];
 const again: number[] = [];
 for (let round = 0; round < ROUNDS; round += 1) {
-  progress(`start: round ${round + 1} of ${ROUNDS}`);
+  progress.show(`start: round ${round + 1} of ${ROUNDS}`);
   const dataDir = await makeTempDir();
   for (const times of [first, again]) {
     const server = await runServer({ dataDir });
@@ -17,8 +17,8 @@ for (let round = 0; round < ROUNDS; round += 1) {
   }
   await rm(dataDir, { recursive: true });
 }
-progress("");
+progress.clear();
 await record("start", [
-  single("start to ready, the first time", "s", first, 4),
-  single("start to ready, again", "s", again, 2),
+  single("start to ready, the first time", "s", first, 2.5),
+  single("start to ready, again", "s", again, 1.2),
 ]);

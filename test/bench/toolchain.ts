@@ -9,12 +9,12 @@ const ROUNDS = 5;
 async function secondsOf(script: string): Promise<number[]> {
   const seconds: number[] = [];
   for (let round = -1; round < ROUNDS; round += 1) {
-    progress(`${script}: ${round < 0 ? "warm-up" : `round ${round + 1} of ${ROUNDS}`}`);
+    progress.show(`${script}: ${round < 0 ? "warm-up" : `round ${round + 1} of ${ROUNDS}`}`);
     const startedAt = performance.now();
     await execFile(process.execPath, [script]);
     if (round >= 0) seconds.push((performance.now() - startedAt) / 1000);
   }
-  progress("");
+  progress.clear();
   return seconds;
 }
 

@@ -22,7 +22,7 @@ async function startOn(database: string, fill?: string): Promise<Running & { pay
   const server = await runServer({ databaseUrl: postgres.urlOf(database) });
   const payments = await makePayments(server, 64);
   if (fill) {
-    progress(`volume: filling ${database}`);
+    progress.show(`volume: filling ${database}`);
     const client = new pg.Client(postgres.urlOf(database));
     await client.connect();
     await client.query(fill.replaceAll("$PAYMENT", payments[0] ?? ""));

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { NetworkError } from "../../client/src/index.ts";
-import { failureOf, givenClient, made, REQUEST, SUBSCRIPTION } from "./given-client.ts";
+import { createTestClient, failureOf, made, REQUEST, SUBSCRIPTION } from "./factories.ts";
 import { hangUp, json, page, problem, REFUND, startScriptedServer, type Turn } from "./scripted-server.ts";
 
 describe("webhooks.subscribe", () => {
   test("repeats the call after 429, which says that nothing was done", async () => {
-    const answer = { subscriptionKey: "sub_1" };
-    await using server = await startScriptedServer(problem(429, "RATE_LIMITED"), json(200, answer));
+    const subscription = { subscriptionKey: "sub_1" };
+    await using server = await startScriptedServer(problem(429, "RATE_LIMITED"), json(200, subscription));
 
-    expect(await givenClient(server.url).client.webhooks.subscribe(SUBSCRIPTION)).toEqual(answer);
+    expect(await createTestClient(server.url).client.webhooks.subscribe(SUBSCRIPTION)).toEqual(subscription);
   });
 
   test.each<[string, Turn]>([
@@ -18,7 +18,7 @@ describe("webhooks.subscribe", () => {
   ])("does not after %s, as that could make two", async (_, fault) => {
     await using server = await startScriptedServer(fault);
 
-    const error = await failureOf(givenClient(server.url).client.webhooks.subscribe(SUBSCRIPTION));
+    const error = await failureOf(createTestClient(server.url).client.webhooks.subscribe(SUBSCRIPTION));
 
     expect(error).toMatchObject({ attempts: 1, outcomeUnknown: true });
     expect(server.bodies).toHaveLength(1);
@@ -28,7 +28,7 @@ describe("webhooks.subscribe", () => {
 describe("issueRefund and subscribeToWebhooks", () => {
   test("send one request, and leave the rest to the caller", async () => {
     await using server = await startScriptedServer(problem(429, "RATE_LIMITED"));
-    const { client } = givenClient(server.url);
+    const { client } = createTestClient(server.url);
 
     const refund = await client.issueRefund({ ...REQUEST, amount: { currency: "USD", value: 1 } });
     const subscription = await client.subscribeToWebhooks(SUBSCRIPTION);
@@ -41,7 +41,7 @@ describe("issueRefund and subscribeToWebhooks", () => {
 describe("onAttempt", () => {
   test("hears of each request", async () => {
     await using server = await startScriptedServer(problem(429, "RATE_LIMITED"), hangUp, made);
-    const { client, reports } = givenClient(server.url);
+    const { client, reports } = createTestClient(server.url);
 
     await client.refunds.issue(REQUEST);
 
@@ -59,7 +59,7 @@ describe("onAttempt", () => {
       throw new Error("no disk for logs");
     };
 
-    expect(await givenClient(server.url, { onAttempt }).client.refunds.issue(REQUEST)).toEqual(REFUND);
+    expect(await createTestClient(server.url, { onAttempt }).client.refunds.issue(REQUEST)).toEqual(REFUND);
   });
 });
 
@@ -71,7 +71,7 @@ describe("accessToken", () => {
       made(response, request);
     });
     const tokens = ["first", "second"].values();
-    const { client } = givenClient(server.url, { accessToken: async () => String(tokens.next().value) });
+    const { client } = createTestClient(server.url, { accessToken: async () => String(tokens.next().value) });
 
     await client.refunds.issue(REQUEST);
     await client.refunds.issue(REQUEST);

@@ -47,9 +47,9 @@ test("the client works with a browser's fetch, in a page at the address of a pro
     const { authorization = "", accept = "", "content-type": type = "" } = headers;
     const forwarded = { authorization, accept, "content-type": type };
     const body = Buffer.concat(chunks);
-    const answer = await fetch(sandbox.url + url, { method: "POST", body, headers: forwarded });
-    response.writeHead(answer.status, { "Content-Type": answer.headers.get("content-type") ?? "" });
-    response.end(await answer.text());
+    const upstream = await fetch(sandbox.url + url, { method: "POST", body, headers: forwarded });
+    response.writeHead(upstream.status, { "Content-Type": upstream.headers.get("content-type") ?? "" });
+    response.end(await upstream.text());
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   await using browser = await launchBrowser();
@@ -62,7 +62,7 @@ test("the client works with a browser's fetch, in a page at the address of a pro
       "AUTHORIZED",
       true,
       expect.stringMatching(/^ProblemError: DUPLICATE_REQUEST_KEY/),
-      "UnexpectedResponseError: The answer 0 from ht",
+      "UnexpectedResponseError: The response 0 from ",
       "account.linked",
     ]);
   } finally {

@@ -27,6 +27,6 @@ export async function sizeOf(code: string): Promise<{ brotli: number; gzip: numb
   return { brotli: brotliCompressSync(text).byteLength, gzip: gzipSync(text).byteLength };
 }
 
-/** The client with calls and verification, and the library for calls that it stands on. */
+/** The client with calls and verification, and the library for calls that it uses. */
 export const CLIENT = `export { createClient, verifyWebhook } from ${ENTRY};`;
 export const OPENAPI_FETCH = `export { default } from "openapi-fetch";`;

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import {
   createClient,
   NetworkError,
@@ -10,15 +10,11 @@ import {
   TimeoutError,
   UnexpectedResponseError,
 } from "../../client/src/index.ts";
-import { startTestServer, type TestServer } from "../helpers/server.ts";
+import { useTestServer } from "../helpers/server.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-  return () => server.close();
-});
+const server = useTestServer();
 
-const givenClient = (accessToken = "sandbox_acme") => createClient({ baseUrl: server.url, accessToken });
+const createTestClient = (accessToken = "sandbox_acme") => createClient({ baseUrl: server.url, accessToken });
 
 let keys = 0;
 function refundOf(paymentId: string, fields: Partial<RefundRequest> = {}): RefundRequest {
@@ -32,25 +28,27 @@ describe("issueRefund", () => {
     ["pay_settled", "AUTHORIZED", undefined],
     ["pay_recent", "PENDING", undefined],
     ["pay_failed", "TERMINAL_FAILED", "CUSTOMER_NOT_DEBITED"],
-  ])("of %s answers 201 with a refund that is %s", async (paymentId, paymentStatus, errorCode) => {
-    const result = await givenClient().issueRefund(refundOf(paymentId, { clientReferenceId: "order-1042" }));
+  ])("of %s responds with 201 and a refund that is %s", async (paymentId, paymentStatus, errorCode) => {
+    const result = await createTestClient().issueRefund(
+      refundOf(paymentId, { clientReferenceId: "order-1042" }),
+    );
 
-    if (result.status !== 201) throw new Error(`answered ${result.status}`);
+    if (result.status !== 201) throw new Error(`got ${result.status}`);
     expect(result.body.paymentId).toMatch(/^rfd_/);
     expect(result.body.paymentStatus).toBe(paymentStatus);
     expect(result.body.clientReferenceId).toBe("order-1042");
     expect(result.body.errorDetails?.errorCode).toBe(errorCode);
-    expect(result.response.headers.get("content-type")).toBe("application/json; charset=utf-8");
+    expect(result.response.headers.get("content-type")).toBe("application/json");
   });
 
   test("with a requestKey that was used gives the refund that has it", async () => {
-    const client = givenClient();
+    const client = createTestClient();
     const request = refundOf("pay_settled");
     const first = await client.issueRefund(request);
 
     const second = await client.issueRefund(request);
 
-    if (first.status !== 201 || second.status !== 409) throw new Error(`answered ${second.status}`);
+    if (first.status !== 201 || second.status !== 409) throw new Error(`got ${second.status}`);
     expect(second.body.existing).toEqual({
       ...first.body,
       originalPaymentId: "pay_settled",
@@ -59,11 +57,11 @@ describe("issueRefund", () => {
   });
 
   test("that is malformed gives every violation", async () => {
-    const result = await givenClient().issueRefund(
+    const result = await createTestClient().issueRefund(
       refundOf("pay_settled", { amount: { currency: "USD", value: -1 }, softDescriptor: "!" }),
     );
 
-    if (result.status !== 400) throw new Error(`answered ${result.status}`);
+    if (result.status !== 400) throw new Error(`got ${result.status}`);
     expect(result.body.violations.map(({ pointer }) => pointer)).toEqual([
       "/amount/value",
       "/softDescriptor",
@@ -71,13 +69,13 @@ describe("issueRefund", () => {
   });
 
   test("of an unknown payment is a problem and a value", async () => {
-    const result = await givenClient().issueRefund(refundOf("pay_globex"));
+    const result = await createTestClient().issueRefund(refundOf("pay_globex"));
 
     expect(result).toMatchObject({ status: 404, body: { errorDetails: { errorCode: "NOT_FOUND" } } });
   });
 
   test("with an unknown token is a problem and a value", async () => {
-    const result = await givenClient("nobody's").issueRefund(refundOf("pay_settled"));
+    const result = await createTestClient("nobody's").issueRefund(refundOf("pay_settled"));
 
     expect(result).toMatchObject({ status: 401, body: { errorDetails: { errorCode: "UNAUTHORIZED" } } });
   });
@@ -94,31 +92,31 @@ describe("subscribeToWebhooks", () => {
     { type: "ALL" },
     { type: "CATEGORY", details: ["PAYMENT", "ACCOUNT"] },
     { type: "EVENT", details: ["refund.authorized", "refund.terminal_failed"] },
-  ])("to %j answers 200 with a key", async (subscriptionDetails) => {
+  ])("to %j responds with 200 and a key", async (subscriptionDetails) => {
     const url = "https://merchant.example.com/webhooks";
-    const result = await givenClient().subscribeToWebhooks({
+    const result = await createTestClient().subscribeToWebhooks({
       url,
       secretKey: "s".repeat(32),
       subscriptionDetails,
     });
 
-    if (result.status !== 200) throw new Error(`answered ${result.status}`);
+    if (result.status !== 200) throw new Error(`got ${result.status}`);
     expect(result.body).toEqual({ subscriptionKey: expect.stringMatching(/^sub_/) });
   });
 
   test("with an empty secret gives the violation", async () => {
-    const result = await givenClient().subscribeToWebhooks({
+    const result = await createTestClient().subscribeToWebhooks({
       url: "http://merchant.example.com/webhooks",
       secretKey: "",
       subscriptionDetails: { type: "ALL" },
     });
 
-    if (result.status !== 400) throw new Error(`answered ${result.status}`);
+    if (result.status !== 400) throw new Error(`got ${result.status}`);
     expect(result.body.violations.map(({ pointer }) => pointer)).toEqual(["/secretKey"]);
   });
 });
 
-describe("an answer that is not the service's", () => {
+describe("a response that is not the service's", () => {
   const page = "<html><body>502 Bad Gateway</body></html>";
   const json = { "Content-Type": "application/json" };
   test.each([
@@ -140,8 +138,8 @@ describe("an answer that is not the service's", () => {
     ["a success that is not the operation's", 200, json, "{}"],
     ["a success without content", 204, {}, ""],
     ["a redirect", 308, { Location: "http://127.0.0.1:9/" }, ""],
-  ])("throws, with the answer and its text: %s", async (_, status, headers, text) => {
-    const client = createClient({ baseUrl: await answering(status, headers, text), accessToken: "t" });
+  ])("throws, with the response and its text: %s", async (_, status, headers, text) => {
+    const client = createClient({ baseUrl: await respondingWith(status, headers, text), accessToken: "t" });
 
     const error = await client.issueRefund(refundOf("pay_settled")).catch((thrown: unknown) => thrown);
 
@@ -150,16 +148,16 @@ describe("an answer that is not the service's", () => {
     expect(error.text).toBe(text);
     expect(error.status).toBe(status);
     expect(error.message).toBe(
-      `The answer ${status} from ${error.response.url} is not one that the service gives.${text && ` It begins: ${text}`}`,
+      `The response ${status} from ${error.response.url} is not one that the service gives.${text && ` It begins: ${text}`}`,
     );
     expect(await error.response.text()).toBe(text);
   });
 
   test("leaves a problem that this version does not know as it is", async () => {
     const problem = { status: 402, errorDetails: { errorCode: "NEW", errorMessage: "" } };
-    const type = { "Content-Type": "application/problem+json; charset=utf-8" };
+    const type = { "Content-Type": "application/problem+json" };
     const client = createClient({
-      baseUrl: await answering(402, type, JSON.stringify(problem)),
+      baseUrl: await respondingWith(402, type, JSON.stringify(problem)),
       accessToken: "t",
     });
 
@@ -167,7 +165,7 @@ describe("an answer that is not the service's", () => {
   });
 });
 
-describe("no answer", () => {
+describe("no response", () => {
   test("rejects when nobody listens", async () => {
     const { url, stop } = await listen(() => {});
     await stop();
@@ -178,7 +176,7 @@ describe("no answer", () => {
   });
 
   test("rejects when it does not come in time", async () => {
-    const { url } = await listen(() => {}); // answers nothing
+    const { url } = await listen(() => {}); // responds to nothing
     const client = createClient({ baseUrl: url, accessToken: "t", attemptTimeoutMs: 20 });
 
     await expect(client.issueRefund(refundOf("pay_settled"))).rejects.toThrow(TimeoutError);
@@ -236,7 +234,11 @@ async function listen(listener: RequestListener) {
   return { url: `http://127.0.0.1:${(foreign.address() as AddressInfo).port}`, stop };
 }
 
-async function answering(status: number, headers: Record<string, string>, text: string): Promise<string> {
+async function respondingWith(
+  status: number,
+  headers: Record<string, string>,
+  text: string,
+): Promise<string> {
   const { url } = await listen((_request, response) => response.writeHead(status, headers).end(text));
   return url;
 }

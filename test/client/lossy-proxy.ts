@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { listenLocally } from "./listen-locally.ts";
+import { listenLocally } from "./listen/locally.ts";
 
 /** What can happen to a request on its way to the service and back. */
 export type Fate = "pass" | "lost-before" | "lost-after" | "cut" | "gateway-page";
@@ -52,17 +52,21 @@ function toChance(text: string): number {
 
 async function forward(target: string, { url = "", headers }: IncomingMessage, body: string) {
   const { authorization = "", accept = "" } = headers;
-  const answer = await fetch(target + url, {
+  const response = await fetch(target + url, {
     method: "POST",
     body,
     headers: { authorization, accept, "content-type": "application/json" },
   });
-  return { status: answer.status, type: answer.headers.get("content-type") ?? "", text: await answer.text() };
+  return {
+    status: response.status,
+    type: response.headers.get("content-type") ?? "",
+    text: await response.text(),
+  };
 }
 
 type Forwarded = Awaited<ReturnType<typeof forward>>;
 
-/** The service has answered: whatever was to be done is done. */
+/** The service has responded, so its work is done. */
 async function finish(
   fate: Fate,
   { status, type, text }: Forwarded,

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   CallError,
   createClient,
@@ -6,15 +6,11 @@ import {
   newRequestKey,
   ProblemError,
 } from "../../client/src/index.ts";
-import { startTestServer, type TestServer } from "../helpers/server.ts";
+import { useTestServer } from "../helpers/server.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer();
-  return () => server.close();
-});
+const server = useTestServer();
 
-const givenClient = (accessToken = "sandbox_acme") => createClient({ baseUrl: server.url, accessToken });
+const createTestClient = (accessToken = "sandbox_acme") => createClient({ baseUrl: server.url, accessToken });
 
 const refundOf = (paymentId: string, fields: Partial<IssueRefundRequest> = {}): IssueRefundRequest => ({
   paymentId,
@@ -43,7 +39,7 @@ describe("refunds.issue", () => {
       },
     ],
   ])("of %s gives the refund, %o", async (paymentId, outcome) => {
-    expect(await givenClient().refunds.issue(refundOf(paymentId, { clientReferenceId }))).toEqual({
+    expect(await createTestClient().refunds.issue(refundOf(paymentId, { clientReferenceId }))).toEqual({
       paymentId: expect.stringMatching(/^rfd_/),
       clientReferenceId,
       ...outcome,
@@ -52,9 +48,9 @@ describe("refunds.issue", () => {
 
   test("with a requestKey that was used throws a problem with the record that has it", async () => {
     const request = refundOf("pay_settled");
-    const refund = await givenClient().refunds.issue(request);
+    const refund = await createTestClient().refunds.issue(request);
 
-    const error = await problemOf(givenClient().refunds.issue(request));
+    const error = await problemOf(createTestClient().refunds.issue(request));
 
     expect(error).toMatchObject({ status: 409, errorCode: "DUPLICATE_REQUEST_KEY", outcomeUnknown: false });
     expect(error.existing).toEqual({
@@ -66,17 +62,17 @@ describe("refunds.issue", () => {
 
   test("after an earlier run that may have made the refund gives that refund", async () => {
     const request = refundOf("pay_settled", { clientRefefenceId: "order-7" });
-    const refund = await givenClient().refunds.issue(request);
+    const refund = await createTestClient().refunds.issue(request);
 
-    expect(await givenClient().refunds.issue(request, { repeated: true })).toEqual(refund);
+    expect(await createTestClient().refunds.issue(request, { repeated: true })).toEqual(refund);
     const other = { ...request, amount: "1.51" };
-    await problemOf(givenClient().refunds.issue(other, { repeated: true }));
+    await problemOf(createTestClient().refunds.issue(other, { repeated: true }));
   });
 
-  test("that is malformed throws a problem with every violation, and its message tells them", async () => {
+  test("that is malformed throws a problem with every violation, and its message lists them", async () => {
     const request = refundOf("", { softDescriptor: "!" });
 
-    const error = await problemOf(givenClient().refunds.issue(request));
+    const error = await problemOf(createTestClient().refunds.issue(request));
 
     expect(error).toBeInstanceOf(CallError);
     expect(error.name).toBe("ProblemError");
@@ -85,7 +81,7 @@ describe("refunds.issue", () => {
   });
 
   test("of an unknown payment throws a problem with the id that the service logged", async () => {
-    const error = await problemOf(givenClient().refunds.issue(refundOf("pay_globex")));
+    const error = await problemOf(createTestClient().refunds.issue(refundOf("pay_globex")));
 
     expect(error).toMatchObject({ status: 404, errorCode: "NOT_FOUND", violations: [], existing: undefined });
     expect(error.requestId).toMatch(/^[0-9a-f-]{36}$/);
@@ -110,12 +106,12 @@ describe("webhooks.subscribe", () => {
 
   test("gives the subscription", async () => {
     expect(
-      await givenClient().webhooks.subscribe({ ...target, subscriptionDetails: { type: "ALL" } }),
+      await createTestClient().webhooks.subscribe({ ...target, subscriptionDetails: { type: "ALL" } }),
     ).toEqual({ subscriptionKey: expect.stringMatching(/^sub_/) });
   });
 
   test("throws a problem with the violations", async () => {
-    const call = givenClient().webhooks.subscribe({
+    const call = createTestClient().webhooks.subscribe({
       ...target,
       secretKey: "",
       subscriptionDetails: { type: "ALL" },

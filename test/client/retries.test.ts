@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createClient, NetworkError, ProblemError, TimeoutError } from "../../client/src/index.ts";
-import { failureOf, givenClient, made, REQUEST } from "./given-client.ts";
+import { createTestClient, failureOf, made, REQUEST } from "./factories.ts";
 import {
   hangUp,
   page,
@@ -22,7 +22,7 @@ describe("refunds.issue repeats the same call", () => {
     ["a balancer's 504", page(504)],
   ])("after %s", async (_, fault) => {
     await using server = await startScriptedServer(fault, made);
-    const { client, waits } = givenClient(server.url);
+    const { client, waits } = createTestClient(server.url);
 
     expect(await client.refunds.issue(REQUEST)).toEqual(REFUND);
     const sent = '{"paymentId":"pay_1","amount":{"currency":"USD","value":1},"requestKey":"key-1"}';
@@ -32,10 +32,10 @@ describe("refunds.issue repeats the same call", () => {
 
   test.each<[string, Turn]>([
     ["says nothing", staySilent],
-    ["does not end its answer", stall],
+    ["does not end its response", stall],
   ])("when a service that %s takes longer than an attempt may", async (_, silence) => {
     await using server = await startScriptedServer(silence, made);
-    const { client } = givenClient(server.url, { attemptTimeoutMs: 100 });
+    const { client } = createTestClient(server.url, { attemptTimeoutMs: 100 });
 
     expect(await client.refunds.issue(REQUEST)).toEqual(REFUND);
     expect(server.bodies).toHaveLength(2);
@@ -51,7 +51,9 @@ describe("refunds.issue repeats the same call", () => {
   ])("but not after %s", async (_, turn, name) => {
     await using server = await startScriptedServer(turn, made);
 
-    expect(await failureOf(givenClient(server.url).client.refunds.issue(REQUEST))).toMatchObject({ name });
+    expect(await failureOf(createTestClient(server.url).client.refunds.issue(REQUEST))).toMatchObject({
+      name,
+    });
     expect(server.bodies).toHaveLength(1);
   });
 });
@@ -59,7 +61,7 @@ describe("refunds.issue repeats the same call", () => {
 describe("the time between attempts", () => {
   test("doubles its limit up to 8 seconds", async () => {
     await using server = await startScriptedServer(problem(429, "RATE_LIMITED"));
-    const { client, waits } = givenClient(server.url, { maxAttempts: 8 });
+    const { client, waits } = createTestClient(server.url, { maxAttempts: 8 });
 
     await failureOf(client.refunds.issue(REQUEST));
 
@@ -79,7 +81,7 @@ describe("the time between attempts", () => {
     ["less than nothing", { "Retry-After": "-5" }, 0],
   ])("is longer by a Retry-After in %s", async (_, headers, more) => {
     await using server = await startScriptedServer(problem(429, "RATE_LIMITED", headers), made);
-    const { client, waits } = givenClient(server.url);
+    const { client, waits } = createTestClient(server.url);
 
     await client.refunds.issue(REQUEST);
 
@@ -88,7 +90,7 @@ describe("the time between attempts", () => {
 
   test("is not waited for when it is longer than what is left", async () => {
     await using server = await startScriptedServer(problem(503, "UNAVAILABLE", { "Retry-After": "60" }));
-    const { client, waits } = givenClient(server.url);
+    const { client, waits } = createTestClient(server.url);
 
     expect(await failureOf(client.refunds.issue(REQUEST))).toMatchObject({ status: 503, attempts: 1 });
     expect(waits).toEqual([]);
@@ -105,7 +107,7 @@ describe("a call ends", () => {
       made,
     );
 
-    const error = await failureOf(givenClient(server.url).client.refunds.issue(REQUEST));
+    const error = await failureOf(createTestClient(server.url).client.refunds.issue(REQUEST));
 
     expect(error).toBeInstanceOf(ProblemError);
     expect(error).toMatchObject({ errorCode: "RATE_LIMITED", attempts: 4, outcomeUnknown: true });
@@ -118,11 +120,11 @@ describe("a call ends", () => {
     [409, "DUPLICATE_REQUEST_KEY", false],
     [500, "INTERNAL_ERROR", true],
   ])(
-    "with %i after a lost answer, and says whether the refund may exist",
+    "with %i after a lost response, and says whether the refund may exist",
     async (status, errorCode, unknown) => {
       await using server = await startScriptedServer(hangUp, problem(status, errorCode));
 
-      const error = await failureOf(givenClient(server.url).client.refunds.issue(REQUEST));
+      const error = await failureOf(createTestClient(server.url).client.refunds.issue(REQUEST));
 
       expect(error).toMatchObject({ status, errorCode, attempts: 2, outcomeUnknown: unknown });
     },
@@ -133,7 +135,7 @@ describe("a call ends", () => {
     ["of the call", {}, { maxAttempts: 2 }],
   ])("after as many attempts as an option %s says", async (_, ofClient, ofCall) => {
     await using server = await startScriptedServer(hangUp);
-    const { client } = givenClient(server.url, ofClient);
+    const { client } = createTestClient(server.url, ofClient);
 
     const error = await failureOf(client.refunds.issue(REQUEST, ofCall));
 
@@ -154,7 +156,7 @@ describe("a call ends", () => {
 
   test("in time, though a fetch of one's own does not look at the signal", async () => {
     const forever = () => new Promise<Response>(() => {});
-    const { client } = givenClient("http://127.0.0.1:9", { fetch: forever, attemptTimeoutMs: 20 });
+    const { client } = createTestClient("http://127.0.0.1:9", { fetch: forever, attemptTimeoutMs: 20 });
 
     expect(
       await failureOf(client.issueRefund({ ...REQUEST, amount: { currency: "USD", value: 1 } })),
@@ -164,11 +166,11 @@ describe("a call ends", () => {
     });
   });
 
-  test("when it is aborted while it waits for the answer, with the reason", async () => {
+  test("when it is aborted while it waits for the response, with the reason", async () => {
     const controller = new AbortController();
     await using server = await startScriptedServer(() => controller.abort("enough"));
 
-    const call = givenClient(server.url).client.refunds.issue(REQUEST, { signal: controller.signal });
+    const call = createTestClient(server.url).client.refunds.issue(REQUEST, { signal: controller.signal });
 
     await expect(call).rejects.toBe("enough");
     expect(server.bodies).toHaveLength(1);
@@ -187,7 +189,7 @@ describe("a call ends", () => {
   test("before it begins when it was aborted before", async () => {
     await using server = await startScriptedServer(made);
 
-    const call = givenClient(server.url).client.refunds.issue(REQUEST, {
+    const call = createTestClient(server.url).client.refunds.issue(REQUEST, {
       signal: AbortSignal.abort("never"),
     });
 

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { listenLocally } from "./listen-locally.ts";
+import { listenLocally } from "./listen/locally.ts";
 
 /** What a service that is not ours does with a request. */
 export type Turn = (response: ServerResponse, request: IncomingMessage) => void;
@@ -25,7 +25,7 @@ export async function startScriptedServer(...turns: readonly Turn[]): Promise<Sc
 
 export const REFUND = { paymentId: "rfd_1", paymentStatus: "AUTHORIZED", clientReferenceId: null };
 
-/** Answers with JSON. */
+/** Responds with JSON. */
 export function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Turn {
   return (response) =>
     void response
@@ -33,7 +33,7 @@ export function json(status: number, body: unknown, headers: Readonly<Record<str
       .end(JSON.stringify(body));
 }
 
-/** Answers with a problem of the service. */
+/** Responds with a problem of the service. */
 export function problem(status: number, errorCode: string, headers?: Readonly<Record<string, string>>): Turn {
   const errorDetails = { errorCode, errorMessage: "Because." };
   return json(status, { status, instance: "urn:uuid:5e0f", errorDetails }, headers);
@@ -48,6 +48,6 @@ export const hangUp: Turn = (_, request) => void request.socket.destroy();
 
 export const staySilent: Turn = () => {};
 
-/** Begins an answer and never ends it. */
+/** Begins a response and never ends it. */
 export const stall: Turn = (response) =>
   void response.writeHead(201, { "Content-Type": "application/json" }).write("{");

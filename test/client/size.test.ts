@@ -28,6 +28,6 @@ test("the entry for receivers of webhooks loads nothing that makes calls", async
   const { moduleIds } = await bundle(`export * from ${WEBHOOKS};`);
   const names = moduleIds.map((id) => id.replace(/^.*(node_modules|client\/src)\//, ""));
 
-  expect(names).toContain("verify-webhook.ts");
+  expect(names).toContain("webhooks/verify.ts");
   expect(names.filter((name) => /openapi-fetch|^(call|client|retry|refunds)\.ts/.test(name))).toEqual([]);
 });

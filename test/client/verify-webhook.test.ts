@@ -5,19 +5,19 @@ import {
   type WebhookHeaders,
   WebhookVerificationError,
 } from "../../client/src/index.ts";
-import { createSign } from "../../client/src/webhook-signature.ts";
+import { createSign } from "../../client/src/webhooks/signature.ts";
 import {
   AUTHORIZED_EVENT,
-  givenDelivery,
   SECRET_KEY,
   SENT_AT,
   SIGNATURE_VECTORS,
+  signDelivery,
   WEBHOOK_ID,
-} from "./given.ts";
+} from "./signed-deliveries.ts";
 
 const now = () => SENT_AT;
 
-/** What came of it: the event, or why it was refused. */
+/** The result: the event, or why it was refused. */
 function outcome(
   body: string | Uint8Array,
   headers: WebhookHeaders,
@@ -49,14 +49,14 @@ describe("the signature", () => {
 });
 
 describe("a delivery as it was sent", () => {
-  const { body, headers } = givenDelivery();
+  const { body, headers } = signDelivery();
 
   test("gives its event", () => {
     expect(verifyWebhook(body, headers, SECRET_KEY, { now })).toEqual(AUTHORIZED_EVENT);
   });
 
   test("is measured by the clock of the runtime unless another is given", () => {
-    const fresh = givenDelivery(AUTHORIZED_EVENT, new Date());
+    const fresh = signDelivery(AUTHORIZED_EVENT, new Date());
 
     expect(verifyWebhook(fresh.body, fresh.headers, SECRET_KEY)).toEqual(AUTHORIZED_EVENT);
   });
@@ -95,7 +95,7 @@ describe("a delivery as it was sent", () => {
 
 /** @clause 10.2 */
 describe("a delivery that was changed", () => {
-  const { body, headers } = givenDelivery();
+  const { body, headers } = signDelivery();
   const signature = headers["webhook-signature"];
 
   test.each([
@@ -120,7 +120,7 @@ describe("a delivery that was changed", () => {
   });
 
   test("is refused when its bytes are no UTF-8, even where the signed body has the mark for such bytes", () => {
-    const marked = givenDelivery({ ...AUTHORIZED_EVENT, data: { note: "\uFFFD" } });
+    const marked = signDelivery({ ...AUTHORIZED_EVENT, data: { note: "\uFFFD" } });
     const bytes = Buffer.from(marked.body);
     const at = bytes.indexOf("\uFFFD");
     const broken = Buffer.concat([bytes.subarray(0, at), Buffer.of(0xff), bytes.subarray(at + 3)]);
@@ -166,7 +166,7 @@ describe("a delivery that comes late or early", () => {
     [300.999, AUTHORIZED_EVENT],
     [301, "timestamp-too-old"],
   ])("by %d seconds gives %j", (seconds, expected) => {
-    const { body, headers } = givenDelivery();
+    const { body, headers } = signDelivery();
 
     expect(outcome(body, headers, { at: new Date(SENT_AT.getTime() + seconds * 1000) })).toEqual(expected);
   });
@@ -183,7 +183,7 @@ describe("what is signed", () => {
     ["without a sequence", { type: "a.b", timestamp: "", data: {} }],
     ["without data", { type: "a.b", timestamp: "", sequence: 1 }],
   ])("is refused when it is no event: %s", (_, content) => {
-    const { body, headers } = givenDelivery(content);
+    const { body, headers } = signDelivery(content);
 
     expect(outcome(body, headers)).toBe("invalid-payload");
   });
@@ -191,7 +191,7 @@ describe("what is signed", () => {
   test.each(["refund.reversed", "unknown", "__proto__", "constructor"])(
     "keeps its name when we do not know it: %s",
     (name) => {
-      const { body, headers } = givenDelivery({ ...AUTHORIZED_EVENT, type: name });
+      const { body, headers } = signDelivery({ ...AUTHORIZED_EVENT, type: name });
 
       expect(outcome(body, headers)).toEqual({ ...AUTHORIZED_EVENT, type: "unknown", name });
     },
@@ -202,7 +202,7 @@ describe("a delivery that signWebhook made", () => {
   test("is the one that the service would send", () => {
     expect(signWebhook(AUTHORIZED_EVENT, SECRET_KEY, { webhookId: WEBHOOK_ID, now })).toEqual({
       method: "POST",
-      ...givenDelivery(),
+      ...signDelivery(),
     });
   });
 
@@ -222,10 +222,10 @@ describe("a delivery that signWebhook made", () => {
 });
 
 describe("a fault of the receiver's own", () => {
-  const { body, headers } = givenDelivery();
+  const { body, headers } = signDelivery();
 
   test.each([`${SECRET_KEY}\n`, ` ${SECRET_KEY}`, `"${SECRET_KEY}"`, `'${SECRET_KEY}'\r\n`])(
-    "is told when the secret is %j",
+    "gets an explanation when the secret is %j",
     (secretKey) => {
       expect(() => verifyWebhook(body, headers, secretKey, { now })).toThrow(
         /It matches without the white space or quotes around the secret/,
@@ -236,7 +236,7 @@ describe("a fault of the receiver's own", () => {
   test.each([
     ["has a line break at its end", `${body}\n`],
     ["was parsed and written again", JSON.stringify(JSON.parse(body), null, 2)],
-  ])("is told when the body %s", (_, changed) => {
+  ])("gets an explanation when the body %s", (_, changed) => {
     expect(() => verifyWebhook(changed, headers, SECRET_KEY, { now })).toThrow(
       /It matches with other white space in the body: hand the body on as it came/,
     );
@@ -248,7 +248,7 @@ describe("a fault of the receiver's own", () => {
     );
   });
 
-  test("is told when the body was parsed before", () => {
+  test("gets an explanation when the body was parsed before", () => {
     const parsed = JSON.parse(body);
 
     expect(() => verifyWebhook(parsed, headers, SECRET_KEY)).toThrow(
@@ -256,7 +256,7 @@ describe("a fault of the receiver's own", () => {
     );
   });
 
-  test.each([[""], [undefined]])("is told when the secret is %j", (secretKey) => {
+  test.each([[""], [undefined]])("gets an explanation when the secret is %j", (secretKey) => {
     // A caller without types can pass undefined, as an unset variable of the environment is.
     expect(() => verifyWebhook(body, headers, secretKey as string)).toThrow(
       new TypeError("secretKey is missing: give the one that you subscribed with."),

@@ -10,14 +10,22 @@ import {
   type WebhookHandlerOptions,
   WebhookVerificationError,
 } from "../../client/src/index.ts";
-import { AUTHORIZED_EVENT, type Delivery, givenDelivery, SECRET_KEY, SENT_AT, WEBHOOK_ID } from "./given.ts";
+import {
+  AUTHORIZED_EVENT,
+  type Delivery,
+  eventOfBytes,
+  SECRET_KEY,
+  SENT_AT,
+  signDelivery,
+  WEBHOOK_ID,
+} from "./signed-deliveries.ts";
 
 const MAX_BODY_BYTES = 64 * 1024;
 
-/** What a receiver answered. */
-type Answer = { readonly status: number; readonly body: string };
+/** A receiver's response. */
+type ReceiverResponse = { readonly status: number; readonly body: string };
 /** Hands a delivery to a receiver that was made of these options. */
-type Deliver = (options: WebhookHandlerOptions, delivery: Delivery) => Promise<Answer>;
+type Deliver = (options: WebhookHandlerOptions, delivery: Delivery) => Promise<ReceiverResponse>;
 
 const servers: Server[] = [];
 afterEach(() => {
@@ -31,7 +39,7 @@ async function listen(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`;
 }
 
-async function send(url: string, { body, headers }: Delivery): Promise<Answer> {
+async function send(url: string, { body, headers }: Delivery): Promise<ReceiverResponse> {
   const response = await fetch(url, { method: "POST", body, headers });
   return { status: response.status, body: await response.text() };
 }
@@ -53,7 +61,7 @@ const inFetch: Deliver = async (options, { body, headers }) => {
 };
 
 /** Options that keep what they heard. */
-function givenReceiver(onEvent: (event: WebhookEvent, webhookId: string) => unknown = () => {}) {
+function newReceiver(onEvent: (event: WebhookEvent, webhookId: string) => unknown = () => {}) {
   const events: unknown[] = [];
   const errors: unknown[] = [];
   const options: WebhookHandlerOptions = {
@@ -76,40 +84,40 @@ describe.each<[string, Deliver]>([
   ["the Fetch API", inFetch],
 ])("a receiver in %s", (_, deliver) => {
   test("accepts a delivery when its event was handled", async () => {
-    const { options, events, errors } = givenReceiver();
+    const { options, events, errors } = newReceiver();
 
-    expect(await deliver(options, givenDelivery())).toEqual({ status: 204, body: "" });
+    expect(await deliver(options, signDelivery())).toEqual({ status: 204, body: "" });
     expect(events).toEqual([{ event: AUTHORIZED_EVENT, webhookId: WEBHOOK_ID }]);
     expect(errors).toEqual([]);
   });
 
-  test("answers after the event was handled, and not before", async () => {
+  test("responds after the event was handled, and not before", async () => {
     const { promise: stored, resolve: store } = Promise.withResolvers<void>();
     const { promise: handling, resolve: handle } = Promise.withResolvers<void>();
-    const { options } = givenReceiver(() => {
+    const { options } = newReceiver(() => {
       handle();
       return stored;
     });
 
-    let answered = false;
-    const answer = deliver(options, givenDelivery()).finally(() => {
-      answered = true;
+    let finished = false;
+    const response = deliver(options, signDelivery()).finally(() => {
+      finished = true;
     });
     await handling;
     await new Promise((resolve) => setImmediate(resolve));
-    expect(answered).toBe(false);
+    expect(finished).toBe(false);
     store();
 
-    expect((await answer).status).toBe(204);
+    expect((await response).status).toBe(204);
   });
 
-  test("refuses a delivery that can't be verified, and tells the reason and no more", async () => {
-    const { options, events, errors } = givenReceiver();
-    const { body, headers } = givenDelivery();
+  test("refuses a delivery that can't be verified, and gives the reason and no more", async () => {
+    const { options, events, errors } = newReceiver();
+    const { body, headers } = signDelivery();
 
-    const answer = await deliver(options, { body: body.replace("1042", "1043"), headers });
+    const response = await deliver(options, { body: body.replace("1042", "1043"), headers });
 
-    expect(answer).toEqual({ status: 400, body: '{"reason":"no-matching-signature"}' });
+    expect(response).toEqual({ status: 400, body: '{"reason":"no-matching-signature"}' });
     expect(events).toEqual([]);
     expect(errors).toEqual([expect.any(WebhookVerificationError)]);
   });
@@ -123,52 +131,52 @@ describe.each<[string, Deliver]>([
     ],
     ["rejects", () => Promise.reject(new Error("disk full"))],
   ])("asks for another attempt when the handler %s, and keeps to itself why", async (_, onEvent) => {
-    const { options, errors } = givenReceiver(onEvent);
+    const { options, errors } = newReceiver(onEvent);
 
-    expect(await deliver(options, givenDelivery())).toEqual({ status: 500, body: "" });
+    expect(await deliver(options, signDelivery())).toEqual({ status: 500, body: "" });
     expect(errors).toEqual([new Error("disk full")]);
   });
 
   test("asks for another attempt when the handler fails with an error of verification", async () => {
-    const { options } = givenReceiver(() => {
+    const { options } = newReceiver(() => {
       throw new WebhookVerificationError("missing-header", "of another webhook");
     });
 
-    expect((await deliver(options, givenDelivery())).status).toBe(500);
+    expect((await deliver(options, signDelivery())).status).toBe(500);
   });
 
   test("reads 64 KiB", async () => {
-    const { options } = givenReceiver();
+    const { options } = newReceiver();
 
-    const answer = await deliver(options, givenDelivery(eventOfBytes(MAX_BODY_BYTES)));
+    const response = await deliver(options, signDelivery(eventOfBytes(MAX_BODY_BYTES)));
 
-    expect(answer.status).toBe(204);
+    expect(response.status).toBe(204);
   });
 
   test("refuses more", async () => {
-    const { options, events, errors } = givenReceiver();
+    const { options, events, errors } = newReceiver();
 
-    const answer = await deliver(options, givenDelivery(eventOfBytes(MAX_BODY_BYTES + 1)));
+    const response = await deliver(options, signDelivery(eventOfBytes(MAX_BODY_BYTES + 1)));
 
-    expect(answer).toEqual({ status: 413, body: "" });
+    expect(response).toEqual({ status: 413, body: "" });
     expect(events).toEqual([]);
     expect(errors).toEqual([expect.objectContaining({ name: "BodyTooLargeError" })]);
   });
 
   test("refuses a call that is no delivery", async () => {
-    const { options } = givenReceiver();
+    const { options } = newReceiver();
 
-    const answer = await deliver(options, { body: "", headers: {} as Delivery["headers"] });
+    const response = await deliver(options, { body: "", headers: {} as Delivery["headers"] });
 
-    expect(answer).toEqual({ status: 400, body: '{"reason":"missing-header"}' });
+    expect(response).toEqual({ status: 400, body: '{"reason":"missing-header"}' });
   });
 });
 
 describe("an event that is newer than the client", () => {
-  const later = givenDelivery({ ...AUTHORIZED_EVENT, type: "refund.reversed" });
+  const later = signDelivery({ ...AUTHORIZED_EVENT, type: "refund.reversed" });
 
   test("goes to onUnknownEvent, and a known one to onEvent", async () => {
-    const { options, events } = givenReceiver();
+    const { options, events } = newReceiver();
     const unknown: unknown[] = [];
     const both: WebhookHandlerOptions = {
       ...options,
@@ -176,21 +184,21 @@ describe("an event that is newer than the client", () => {
     };
 
     expect((await inFetch(both, later)).status).toBe(204);
-    expect((await inFetch(both, givenDelivery())).status).toBe(204);
+    expect((await inFetch(both, signDelivery())).status).toBe(204);
 
     expect(unknown).toEqual([{ name: "refund.reversed", webhookId: WEBHOOK_ID }]);
     expect(events).toEqual([{ event: AUTHORIZED_EVENT, webhookId: WEBHOOK_ID }]);
   });
 
   test("goes to onEvent when there is nobody else", async () => {
-    const { options, events } = givenReceiver();
+    const { options, events } = newReceiver();
 
     expect((await inFetch(options, later)).status).toBe(204);
     expect(events).toMatchObject([{ event: { type: "unknown", name: "refund.reversed" } }]);
   });
 
   test("is delivered again when onUnknownEvent fails", async () => {
-    const { options } = givenReceiver();
+    const { options } = newReceiver();
     const failing: WebhookHandlerOptions = {
       ...options,
       onUnknownEvent: () => Promise.reject(new Error("full")),
@@ -205,26 +213,26 @@ describe("a receiver with the secrets of two subscriptions", () => {
     ["the old one", [SECRET_KEY, "new secret"]],
     ["the new one", ["old secret", SECRET_KEY]],
   ])("accepts what is signed with %s", async (_, secretKey) => {
-    const { options, events } = givenReceiver();
+    const { options, events } = newReceiver();
 
-    expect((await inFetch({ ...options, secretKey }, givenDelivery())).status).toBe(204);
+    expect((await inFetch({ ...options, secretKey }, signDelivery())).status).toBe(204);
     expect(events).toHaveLength(1);
   });
 
   test("refuses what is signed with neither", async () => {
-    const { options } = givenReceiver();
+    const { options } = newReceiver();
 
-    const answer = await inFetch({ ...options, secretKey: ["old secret", "new secret"] }, givenDelivery());
+    const response = await inFetch({ ...options, secretKey: ["old secret", "new secret"] }, signDelivery());
 
-    expect(answer.status).toBe(400);
+    expect(response.status).toBe(400);
   });
 });
 
 describe("a body that was read before", () => {
-  test("by express.json() is the receiver's fault, and the message tells what to do", async () => {
-    const { options, events, errors } = givenReceiver();
+  test("by express.json() is the receiver's fault, and the message says what to do", async () => {
+    const { options, events, errors } = newReceiver();
 
-    expect(await inExpress(express.json())(options, givenDelivery())).toEqual({ status: 500, body: "" });
+    expect(await inExpress(express.json())(options, signDelivery())).toEqual({ status: 500, body: "" });
     expect(events).toEqual([]);
     expect(errors).toEqual([
       new TypeError(
@@ -234,8 +242,8 @@ describe("a body that was read before", () => {
   });
 
   test("of a Request is the receiver's fault as well", async () => {
-    const { options, errors } = givenReceiver();
-    const { body, headers } = givenDelivery();
+    const { options, errors } = newReceiver();
+    const { body, headers } = signDelivery();
     const request = new Request("http://127.0.0.1/", { method: "POST", body, headers });
     await request.text();
 
@@ -244,20 +252,20 @@ describe("a body that was read before", () => {
   });
 
   test("by a parser that left {} because it was not meant is read", async () => {
-    const { options } = givenReceiver();
+    const { options } = newReceiver();
     const asExpress4: RequestHandler = (request, _response, next) => {
       request.body = {};
       next();
     };
 
-    expect((await inExpress(asExpress4)(options, givenDelivery())).status).toBe(204);
+    expect((await inExpress(asExpress4)(options, signDelivery())).status).toBe(204);
   });
 });
 
 describe("a sender that is not the service", () => {
   test("may hang up in the middle of the body", async () => {
     const { promise: reported, resolve: onError } = Promise.withResolvers<unknown>();
-    const { options, events } = givenReceiver();
+    const { options, events } = newReceiver();
     const { port } = new URL(await listen(expressWebhookHandler({ ...options, onError })));
 
     const socket = connect(Number(port), "127.0.0.1");
@@ -269,8 +277,8 @@ describe("a sender that is not the service", () => {
     expect(events).toEqual([]);
   });
 
-  test("may send without end, and is answered at the limit", async () => {
-    const { options } = givenReceiver();
+  test("may send without end, and gets a response at the limit", async () => {
+    const { options } = newReceiver();
     const endless = new ReadableStream({
       pull: (controller) => controller.enqueue(new Uint8Array(16 * 1024)),
     });
@@ -283,17 +291,8 @@ describe("a sender that is not the service", () => {
   });
 });
 
-test.each([expressWebhookHandler, fetchWebhookHandler])(
-  "%o can't be made without a secret",
-  (createHandler) => {
-    for (const secretKey of ["", [], ["a secret", ""]]) {
-      expect(() => createHandler({ ...givenReceiver().options, secretKey })).toThrow(/^secretKey is missing/);
-    }
-  },
-);
-
-/** An event whose JSON is so long. */
-function eventOfBytes(bytes: number): string {
-  const text = (note: string) => JSON.stringify({ ...AUTHORIZED_EVENT, data: { note } });
-  return text("x".repeat(bytes - text("").length));
-}
+test.each([expressWebhookHandler, fetchWebhookHandler])("%o can't be made without a secret", (create) => {
+  for (const secretKey of ["", [], ["a secret", ""]]) {
+    expect(() => create({ ...newReceiver().options, secretKey })).toThrow(/^secretKey is missing/);
+  }
+});

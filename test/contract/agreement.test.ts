@@ -1,23 +1,23 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { readContract } from "../../scripts/lib/contract.ts";
-import { createMock, type PrismServer } from "../../scripts/lib/prism.ts";
-import { messageTables, wrongRows } from "../../scripts/lib/table/check.ts";
-import { type Given, givenFullMerchant, givenMerchants } from "../../scripts/lib/table/given.ts";
-import { EXCEPTIONS, faultsOfMock } from "../../scripts/lib/table/mock.ts";
-import { faultsOfServer, sendRow } from "../../scripts/lib/table/send.ts";
-import { requestTable } from "../../scripts/lib/table/table.ts";
+import { readContract } from "../../scripts/lib/document/contract.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
+import { messageTables, wrongRows } from "../lib/expected/document-checks.ts";
+import { createFullMerchant, createMerchants, type Merchants } from "../lib/expected/merchants.ts";
+import { EXCEPTIONS, findMockMismatches } from "../lib/expected/mock.ts";
+import { requestTable } from "../lib/expected/requests.ts";
+import { findServerMismatches, sendRow } from "../lib/expected/send.ts";
+import { createMock, type PrismServer } from "../lib/prism.ts";
 
 const contract = readContract("openapi");
 
 let server: TestServer;
 let mock: PrismServer;
-let given: Given;
+let tokens: Merchants;
 beforeAll(async () => {
   server = await startTestServer();
   mock = await createMock(contract.document);
   const { db } = server.database;
-  given = await givenMerchants(db, await givenFullMerchant(db));
+  tokens = await createMerchants(db, await createFullMerchant(db));
   return async () => {
     await mock.close();
     await server.close();
@@ -34,13 +34,13 @@ describe("the table of calls", () => {
 
   test.each(requestTable)("server and mock agree on $name", async (row) => {
     const [fromServer, fromMock] = await Promise.all([
-      sendRow(server.url, row, given),
-      sendRow(mock.url, row, given),
+      sendRow(server.url, row, tokens[row.operation]),
+      sendRow(mock.url, row, tokens[row.operation]),
     ]);
 
     expect({
-      server: faultsOfServer(contract, row, fromServer),
-      mock: faultsOfMock(contract, row, fromMock),
+      server: findServerMismatches(contract, row, fromServer),
+      mock: findMockMismatches(contract, row, fromMock),
     }).toEqual({ server: [], mock: [] });
   });
 
@@ -52,7 +52,7 @@ describe("the table of calls", () => {
 });
 
 /** @decision D06 D07 D08 D09 D19 D21 D22 D23 */
-describe("the tables of answers and deliveries", () => {
+describe("the tables of responses and deliveries", () => {
   test("have a name for each message", () => {
     const names = Object.values(messageTables).flatMap((rows) => rows.map(({ name }) => name));
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { findConstraints } from "../../scripts/lib/constraints/find.ts";
-import { breakingRequests } from "../../scripts/lib/constraints/requests.ts";
-import { readContract } from "../../scripts/lib/contract.ts";
+import { readContract } from "../../scripts/lib/document/contract.ts";
+import { findConstraints } from "../lib/constraints/find.ts";
+import { breakingRequests } from "../lib/constraints/requests.ts";
 
 /** A document of one operation that takes the given schema. */
 function documentOf(schema: object, operation: object = {}) {
@@ -110,7 +110,7 @@ describe("the requests that break constraints", () => {
     ]);
   });
 
-  test("can't be made for a constraint that allows everything, which is told", () => {
+  test("can't be made for a constraint that allows everything, and an error says so", () => {
     const document = documentOf(
       { ...closed, properties: { a: { type: "string", minLength: 0 } } },
       {

@@ -1,11 +1,12 @@
-import { beforeAll, describe, expect, test } from "vitest";
-import { findConstraints } from "../../scripts/lib/constraints/find.ts";
-import type { BreakingRequest } from "../../scripts/lib/constraints/request.ts";
-import { acceptedRequests, breakingRequests } from "../../scripts/lib/constraints/requests.ts";
-import { sendCall } from "../../scripts/lib/constraints/send.ts";
-import { readContract } from "../../scripts/lib/contract.ts";
-import { createMock, type PrismServer } from "../../scripts/lib/prism.ts";
-import { byConstraint } from "./constraints-given.ts";
+import { describe, expect, test } from "vitest";
+import { readContract } from "../../scripts/lib/document/contract.ts";
+import { forSuite } from "../helpers/suite.ts";
+import { findConstraints } from "../lib/constraints/find.ts";
+import type { BreakingRequest } from "../lib/constraints/request.ts";
+import { acceptedRequests, breakingRequests } from "../lib/constraints/requests.ts";
+import { sendCall } from "../lib/constraints/send.ts";
+import { createMock } from "../lib/prism.ts";
+import { byConstraint } from "./by-constraint.ts";
 
 const { document } = readContract("openapi");
 const constraints = findConstraints(document);
@@ -14,17 +15,16 @@ const accepted = acceptedRequests(document, constraints, { requestKeyPrefix: "ac
 
 const TOKENS = { valid: "sandbox_acme", unknown: "nobodys-token", unscoped: "token-without-scopes" };
 
-let mock: PrismServer;
-beforeAll(async () => {
-  mock = await createMock(document);
-  return () => mock.close();
-});
+const mock = forSuite(
+  () => createMock(document),
+  (opened) => opened.close(),
+);
 
-/** What the mock does not do as the document says: which requests, what it answers instead, and why. */
+/** Where the mock differs from the document: for which requests, with which outcome, and why. */
 type Exception = {
   readonly reason: string;
   readonly isAbout: (request: BreakingRequest) => boolean;
-  readonly answers: "success" | 400;
+  readonly outcome: "success" | 400;
 };
 
 const hasType = (...types: (string | undefined)[]) => {
@@ -36,42 +36,42 @@ const EXCEPTIONS: readonly Exception[] = [
   {
     reason: "it knows no tokens, only whether there is one",
     isAbout: ({ call }) => call.token === "unknown",
-    answers: "success",
+    outcome: "success",
   },
   {
     reason: "it knows no scopes of tokens",
     isAbout: ({ call }) => call.token === "unscoped",
-    answers: "success",
+    outcome: "success",
   },
   {
     reason: "it knows no extension, and so does not count the digits of an amount",
     isAbout: ({ constraint }) => constraint.keyword === "x-fraction-digits",
-    answers: "success",
+    outcome: "success",
   },
   {
     reason: "it takes a body without a media type for none",
     isAbout: hasType(undefined),
-    answers: 400,
+    outcome: 400,
   },
   {
     reason: "it reads every media type that ends in +json as JSON",
     isAbout: hasType("application/problem+json"),
-    answers: "success",
+    outcome: "success",
   },
   {
     reason: "it reads every charset as UTF-8",
     isAbout: hasType("application/json; charset=iso-8859-1"),
-    answers: "success",
+    outcome: "success",
   },
   {
     reason: "it refuses UTF-16 as text that is no JSON",
     isAbout: hasType("application/json; charset=utf-16"),
-    answers: 400,
+    outcome: 400,
   },
   {
     reason: "it does not look at Content-Encoding",
     isAbout: ({ call }) => call.headers["Content-Encoding"] !== undefined,
-    answers: "success",
+    outcome: "success",
   },
 ];
 
@@ -92,14 +92,14 @@ describe("the mock refuses what breaks a constraint, with the documented status"
     expect(await statusesOf(requests)).toEqual(promised);
   });
 
-  test.each(EXCEPTIONS)("except that $reason", async ({ isAbout, answers }) => {
+  test.each(EXCEPTIONS)("except that $reason", async ({ isAbout, outcome }) => {
     const requests = breaking.filter(isAbout);
 
     const statuses = await statusesOf(requests);
 
     expect(requests).not.toEqual([]);
     const seen = new Set(statuses.map(({ status }) => (status < 300 ? "success" : status)));
-    expect([...seen]).toEqual([answers]);
+    expect([...seen]).toEqual([outcome]);
   });
 });
 

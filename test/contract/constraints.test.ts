@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
-import { findConstraints } from "../../scripts/lib/constraints/find.ts";
-import type { BreakingRequest } from "../../scripts/lib/constraints/request.ts";
-import { acceptedRequests, breakingRequests } from "../../scripts/lib/constraints/requests.ts";
-import { sendCall, type Tokens } from "../../scripts/lib/constraints/send.ts";
-import { type Contract, readContract } from "../../scripts/lib/contract.ts";
+import { type Contract, readContract } from "../../scripts/lib/document/contract.ts";
+import { createMerchant, createPayment, createToken, type InvalidRequest } from "../helpers/factories.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
-import { givenMerchant, givenPayment, givenToken, type InvalidRequest } from "../server/given.ts";
-import { byConstraint } from "./constraints-given.ts";
+import { findConstraints } from "../lib/constraints/find.ts";
+import type { BreakingRequest } from "../lib/constraints/request.ts";
+import { acceptedRequests, breakingRequests } from "../lib/constraints/requests.ts";
+import { sendCall, type Tokens } from "../lib/constraints/send.ts";
+import { byConstraint } from "./by-constraint.ts";
 
 const published = readContract("openapi");
 
@@ -22,9 +22,9 @@ let tokens: Tokens;
 
 beforeAll(async () => {
   server = await startTestServer();
-  const { merchant, token } = await givenMerchant(server);
-  await givenPayment(server, { merchant, paymentId: PAYMENT_ID });
-  tokens = { valid: token, unknown: "nobodys-token", unscoped: await givenToken(server, merchant, []) };
+  const { merchant, token } = await createMerchant(server);
+  await createPayment(server, { merchant, paymentId: PAYMENT_ID });
+  tokens = { valid: token, unknown: "nobodys-token", unscoped: await createToken(server, merchant, []) };
   return () => server.close();
 });
 
@@ -51,15 +51,15 @@ describe.each<[string, Contract]>([
   });
 
   const refusalOf = async ({ name, call }: BreakingRequest) => {
-    const answer = await sendCall(server.url, call, tokens);
-    const { errorDetails, violations } = answer.body as InvalidRequest;
-    const faults = contract.faultsOf(call.operationId, answer);
+    const response = await sendCall(server.url, call, tokens);
+    const { errorDetails, violations } = response.body as InvalidRequest;
+    const undocumented = contract.violationsOf(call.operationId, response);
     return {
       name,
-      status: answer.status,
+      status: response.status,
       code: errorDetails?.errorCode,
       pointers: violations?.map(({ pointer }) => pointer),
-      faults,
+      undocumented,
     };
   };
 
@@ -69,7 +69,13 @@ describe.each<[string, Contract]>([
     const refusals = await Promise.all(broken.map(refusalOf));
 
     const promised = broken.map(({ name, expected: { status, code, pointer } }) => {
-      return { name, status, code, pointers: pointer === undefined ? undefined : [pointer], faults: [] };
+      return {
+        name,
+        status,
+        code,
+        pointers: pointer === undefined ? undefined : [pointer],
+        undocumented: [],
+      };
     });
     expect(refusals).toEqual(promised);
     expect(await countRows()).toEqual(before);
@@ -89,15 +95,15 @@ describe("the server takes what goes as far as a constraint allows", () => {
 
   test.each(byConstraint(requests))("%s", async (_id, accepted) => {
     // A merchant may have only so many subscriptions; the payment belongs to one merchant.
-    const { token } = await givenMerchant(server);
+    const { token } = await createMerchant(server);
 
     for (const { name, constraint, call, outcomes } of accepted) {
       const valid = call.operationId === "issueRefund" ? tokens.valid : token;
-      const answer = await sendCall(server.url, call, { ...tokens, valid });
+      const response = await sendCall(server.url, call, { ...tokens, valid });
 
       const understood = outcomes.filter((status) => status < 300 || status === MEANINGS[constraint.at]);
-      expect(understood, `${name}: ${JSON.stringify(answer.body)}`).toContain(answer.status);
-      expect(published.faultsOf(call.operationId, answer), name).toEqual([]);
+      expect(understood, `${name}: ${JSON.stringify(response.body)}`).toContain(response.status);
+      expect(published.violationsOf(call.operationId, response), name).toEqual([]);
     }
   });
 

@@ -51,7 +51,7 @@ function listWith({ $add, $drop }: Node, list: readonly unknown[]): unknown[] {
 
 /**
  * Puts the changes into as few documents as it can, so that few have to be compared: two that touch the same part, or are
- * told of at the same place, go apart.
+ * reported at the same location, go into different ones.
  */
 export function inBatches(changes: readonly Change[]): Change[][] {
   const batches: Change[][] = [];

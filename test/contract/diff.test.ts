@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
 import { LEVELS, type Level, toChanges } from "../../scripts/lib/diff/change.ts";
-import { changelogFault, diffContracts, findChanges } from "../../scripts/lib/diff/diff.ts";
+import { diffContracts, findChangelogError, findChanges } from "../../scripts/lib/diff/diff.ts";
 import { judgeVersion } from "../../scripts/lib/diff/version.ts";
 import { CHANGES, contract, contractWith, inBatches } from "./diff-changes.ts";
 
@@ -79,14 +79,14 @@ describe("changes that both checks look for", () => {
     );
 
     expect(missed.map(({ name }) => name)).toEqual([
-      "another field that tells kinds of subscription apart",
+      "another field that distinguishes kinds of subscription",
       "an event taken out of its category",
-      "a field added to an answer that is closed",
+      "a field added to a response that is closed",
       "a move added to the table of a status",
       "more digits after the point, which are read as well as written",
       "fewer digits after the point",
       "another kind of success",
-      "an answer's header that may be left out",
+      "a response's header that may be left out",
       "an event's header that is not sent any more",
       "an event's header that may be left out",
     ]);
@@ -97,7 +97,7 @@ describe("changes that both checks look for", () => {
 describe("the version of the contract", () => {
   const change = (level: Level) => ({ place: "", pointer: "", what: [], uses: [], level, ratings: {} });
 
-  test.each<[levels: Level[], version: string, required: string, fault: RegExp | undefined]>([
+  test.each<[levels: Level[], version: string, required: string, error: RegExp | undefined]>([
     [[], "1.2.3", "1.2.3", undefined],
     [["patch"], "1.2.4", "1.2.4", undefined],
     [["patch"], "1.3.0", "1.2.4", undefined],
@@ -107,17 +107,17 @@ describe("the version of the contract", () => {
       ["patch"],
       "1.2.3",
       "1.2.4",
-      /^info\.version 1\.2\.3 says less than the changes since 1\.2\.3 need\. Set info\.version to 1\.2\.4 /,
+      /^info\.version 1\.2\.3 promises less than the changes since 1\.2\.3 require\. Set info\.version to 1\.2\.4 /,
     ],
     [["minor"], "1.2.9", "1.3.0", /Set info\.version to 1\.3\.0 in openapi\/openapi\.yaml/],
     [["major"], "1.9.0", "2.0.0", /\/v1 only takes compatible changes.+Set info\.version to 2\.0\.0/],
     [[], "1.2.2", "1.2.3", /^info\.version 1\.2\.2 is older than the release/],
-  ])("with %j since 1.2.3 may be %s or not", (levels, version, required, fault) => {
+  ])("with %j since 1.2.3 may be %s or not", (levels, version, required, error) => {
     const verdict = judgeVersion(levels.map(change), "1.2.3", version);
 
     expect(verdict.required).toBe(required);
-    if (fault) expect(verdict.fault).toMatch(fault);
-    else expect(verdict.fault).toBeUndefined();
+    if (error) expect(verdict.error).toMatch(error);
+    else expect(verdict.error).toBeUndefined();
   });
 
   test("has to be a version", () => {
@@ -127,8 +127,10 @@ describe("the version of the contract", () => {
   test("has an entry in the changelog", () => {
     const changelog = "# Changelog\n\n## 1.1.0\n\nMore.\n\n## 1.0.0\n";
 
-    expect(changelogFault(changelog, "1.1.0")).toBeUndefined();
-    expect(changelogFault(changelog, "1.0")).toMatch(/^CHANGELOG\.md has no entry for 1\.0: add "## 1\.0"/);
+    expect(findChangelogError(changelog, "1.1.0")).toBeUndefined();
+    expect(findChangelogError(changelog, "1.0")).toMatch(
+      /^CHANGELOG\.md has no entry for 1\.0: add "## 1\.0"/,
+    );
   });
 });
 
@@ -165,7 +167,7 @@ describe("npm run diff", () => {
     expect(stderr).toContain("Set info.version to 2.0.0 in openapi/openapi.yaml");
   });
 
-  test("passes for an additive change in a version that says so, and tells programs the same", async () => {
+  test("passes for an additive change in a version that says so, and gives programs the same result", async () => {
     const { status, stdout } = await compare("1.1.0", ["an optional field added to a request"], "--json");
 
     const report = JSON.parse(stdout);
@@ -175,7 +177,7 @@ describe("npm run diff", () => {
       version: "1.1.0",
       need: "minor",
       required: "1.1.0",
-      faults: [],
+      errors: [],
     });
     expect(report.changes).toMatchObject([{ place: "RefundRequest.reason", level: "minor" }]);
   });

@@ -1,6 +1,6 @@
-import { beforeAll, describe, expect, test } from "vitest";
-import { readContract } from "../../scripts/lib/contract.ts";
-import { post, startTestServer, type TestServer } from "../helpers/server.ts";
+import { describe, expect, test } from "vitest";
+import { readContract } from "../../scripts/lib/document/contract.ts";
+import { post, useTestServer } from "../helpers/server.ts";
 
 const contract = readContract("openapi");
 const calls = contract.operations.flatMap((operation) =>
@@ -18,36 +18,34 @@ function masked(value: unknown): unknown {
 }
 
 describe("every example of the contract, sent to a fresh sandbox as printed", () => {
-  let server: TestServer;
-  beforeAll(async () => {
-    server = await startTestServer();
-    return () => server.close();
-  });
+  const server = useTestServer();
 
-  test("finds a documented answer of the same name for every request", () => {
+  test("finds a documented response of the same name for every request", () => {
     for (const { operation, request } of calls) {
       expect(operation.responses.map(({ name }) => name)).toContain(request.name);
     }
   });
 
   /** @clause 7.4 8.4 */
-  test.each(calls)("$name is answered as the document says", async ({ operation, request }) => {
-    const answer = await post(server.url, operation.path, request.value);
+  describe("gets the documented response", () => {
+    test.each(calls)("$name", async ({ operation, request }) => {
+      const response = await post(server.url, operation.path, request.value);
 
-    const documented = operation.responses.find(({ name }) => name === request.name);
-    expect(answer.status).toBe(documented?.status);
-    expect(masked(answer.body)).toEqual(masked(documented?.value));
-    expect(contract.faultsOf(operation.id, answer)).toEqual([]);
+      const documented = operation.responses.find(({ name }) => name === request.name);
+      expect(response.status).toBe(documented?.status);
+      expect(masked(response.body)).toEqual(masked(documented?.value));
+      expect(contract.violationsOf(operation.id, response)).toEqual([]);
+    });
   });
 
-  test("the same refund again is answered as a duplicate, as the document says", async () => {
+  test("the same refund again gets the documented duplicate response", async () => {
     const { path, requests, responses } = contract.operation("issueRefund");
     const request = requests.find(({ name }) => name === "authorized")?.value;
 
-    const answer = await post(server.url, path, request);
+    const response = await post(server.url, path, request);
 
     const documented = responses.find(({ name }) => name === "duplicateOfRefund");
-    expect(answer.status).toBe(409);
-    expect(masked(answer.body)).toEqual(masked(documented?.value));
+    expect(response.status).toBe(409);
+    expect(masked(response.body)).toEqual(masked(documented?.value));
   });
 });

@@ -1,20 +1,19 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createClient } from "../../client/src/index.ts";
-import { readContract } from "../../scripts/lib/contract.ts";
-import { createMock, type PrismServer } from "../../scripts/lib/prism.ts";
+import { readContract } from "../../scripts/lib/document/contract.ts";
+import { forSuite } from "../helpers/suite.ts";
+import { createMock } from "../lib/prism.ts";
 
 const contract = readContract("openapi");
 
 type OperationId = "issueRefund" | "subscribeToWebhooks";
 
-let mock: PrismServer;
+const mock = forSuite(
+  () => createMock(contract.document),
+  (opened) => opened.close(),
+);
 
-beforeAll(async () => {
-  mock = await createMock(contract.document);
-  return () => mock.close();
-});
-
-/** Calls the mock through the client, asking for one documented answer by its name. */
+/** Calls the mock through the client, asking for one documented response by its name. */
 function call(operationId: string, body: unknown, wanted: { status: number; name: string }) {
   const prefer = `code=${wanted.status}, example=${wanted.name}`;
   const client = createClient({
@@ -45,6 +44,6 @@ describe.each(contract.operations)("$id, client against the mock", ({ id, reques
 
     expect({ status: result.status, body: result.body }).toEqual({ status, body: value });
     const { headers } = result.response;
-    expect(contract.faultsOf(id, { status, headers, body: result.body })).toEqual([]);
+    expect(contract.violationsOf(id, { status, headers, body: result.body })).toEqual([]);
   });
 });

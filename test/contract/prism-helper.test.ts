@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
-import { createMock, createProxy } from "../../scripts/lib/prism.ts";
+import { createMock, createProxy } from "../lib/prism.ts";
 
 const Parcel = {
   type: "object",
@@ -15,7 +15,7 @@ const Parcel = {
   unevaluatedProperties: false,
 };
 
-/** A document of one operation, with two examples of its answer. */
+/** A document of one operation, with two examples of its response. */
 const PARCELS = {
   openapi: "3.1.1",
   info: { title: "Parcels", version: "1.0.0" },
@@ -64,11 +64,11 @@ function send(url: string, { body = { id: "a", tag: "PARCEL" } as object, prefer
   return fetch(`${url}/parcels`, { method: "POST", headers, body: JSON.stringify(body) });
 }
 
-/** A server that gives every call the same answer. */
-async function startUpstream(status: number, answer: object) {
+/** A server that gives every call the same response. */
+async function startUpstream(status: number, upstreamBody: object) {
   const server = createServer((request, response) => {
     request.resume();
-    response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(answer));
+    response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(upstreamBody));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
@@ -84,7 +84,7 @@ describe("the mock", () => {
     { prefer: "code=201, example=Heavy", status: 201, body: { id: "b", tag: "PARCEL", weight: 40.5 } },
     { prefer: "code=201, example=Light", status: 201, body: { id: "a", tag: "PARCEL", weight: null } },
     { prefer: "code=409, example=Again", status: 409, body: { status: 409 } },
-  ])("answers the example that $prefer names", async ({ prefer, status, body }) => {
+  ])("responds with the example that $prefer names", async ({ prefer, status, body }) => {
     await using mock = await createMock(PARCELS);
 
     const response = await send(mock.url, { prefer });
@@ -103,7 +103,7 @@ describe("the mock", () => {
 });
 
 describe("the proxy", () => {
-  test("hands over an answer that is as documented, and reports nothing", async () => {
+  test("hands over a response that is as documented, and reports nothing", async () => {
     await using upstream = await startUpstream(201, { id: "c", tag: "PARCEL", weight: 1.25 });
     await using proxy = await createProxy(PARCELS, upstream.url);
 
@@ -118,19 +118,19 @@ describe("the proxy", () => {
     {
       fault: "a field that is not documented",
       status: 201,
-      answer: { id: "c", tag: "PARCEL", color: "red" },
+      upstreamBody: { id: "c", tag: "PARCEL", color: "red" },
       location: "body",
     },
     {
       fault: "a value that is too long",
       status: 201,
-      answer: { id: "123456789", tag: "PARCEL" },
+      upstreamBody: { id: "123456789", tag: "PARCEL" },
       location: "body.id",
     },
-    { fault: "a client error that is not documented", status: 418, answer: {}, location: "" },
-    { fault: "a server error that is not documented", status: 502, answer: {}, location: "" },
-  ])("reports $fault in the upstream's answer", async ({ status, answer, location }) => {
-    await using upstream = await startUpstream(status, answer);
+    { fault: "a client error that is not documented", status: 418, upstreamBody: {}, location: "" },
+    { fault: "a server error that is not documented", status: 502, upstreamBody: {}, location: "" },
+  ])("reports $fault in the upstream's response", async ({ status, upstreamBody, location }) => {
+    await using upstream = await startUpstream(status, upstreamBody);
     await using proxy = await createProxy(PARCELS, upstream.url);
 
     await send(proxy.url);
@@ -143,7 +143,7 @@ describe("the proxy", () => {
     });
   });
 
-  test("answers a call that is not as documented by itself", async () => {
+  test("responds by itself to a request that is not as documented", async () => {
     await using upstream = await startUpstream(201, { id: "c", tag: "PARCEL" });
     await using proxy = await createProxy(PARCELS, upstream.url);
 

@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { type Client, createClient } from "../../client/src/index.ts";
-import { readContract } from "../../scripts/lib/contract.ts";
-import { createProxy, type PrismProxy } from "../../scripts/lib/prism.ts";
+import { readContract } from "../../scripts/lib/document/contract.ts";
 import { startTestServer } from "../helpers/server.ts";
+import { createProxy, type PrismProxy } from "../lib/prism.ts";
 
 const contract = readContract("openapi");
 
 type OperationId = "issueRefund" | "subscribeToWebhooks";
 
-/** Prism takes the calls, holds them and their answers against the document, and hands them to the real server. */
+/** Prism takes the calls, validates them and their responses against the document, and hands them to the real server. */
 let proxy: PrismProxy;
 let client: Client;
 
@@ -28,7 +28,7 @@ function send(operationId: string, body: unknown) {
 
 describe.each(contract.operations)("$id, client against the server behind the proxy", (operation) => {
   test.each(operation.requests)(
-    "the example $name is answered without a violation",
+    "the example $name gets a response without a violation",
     async ({ name, value }) => {
       const result = await send(operation.id, value);
 

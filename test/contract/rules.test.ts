@@ -7,8 +7,8 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 
-/** A document, the files it refers to, and the faults that one rule finds, each as `file#pointer: message`. */
-type Case = { title: string; document: string; files?: Record<string, string>; faults?: string[] };
+/** A document, the files it refers to, and the errors that one rule finds, each as `file#pointer: message`. */
+type Case = { title: string; document: string; files?: Record<string, string>; errors?: string[] };
 
 type Report = {
   problems: {
@@ -23,7 +23,7 @@ const plugin = fileURLToPath(new URL("../../openapi/rules/plugin.ts", import.met
 const redocly = createRequire(import.meta.url).resolve("@redocly/cli/bin/cli.js");
 const header = "openapi: 3.1.1\ninfo: { title: Case, version: 1.0.0 }\n";
 
-const rules = ["source", "amounts", "closed", "bounded", "examples-used"];
+const rules = ["source", "amounts", "closed", "bounded", "examples-used", "pattern-messages", "portable"];
 const suites = await Promise.all(rules.map(async (rule) => ({ rule, cases: await readCases(rule) })));
 
 /** @decision D00 D13 */
@@ -45,8 +45,8 @@ describe("the rules of the contract", () => {
 
   for (const { rule, cases } of suites) {
     describe(rule, () => {
-      test.each(cases.map((one, index) => ({ ...one, index })))("$title", ({ index, faults = [] }) => {
-        expect(found.get(`${rule}-${index} contract/${rule}`) ?? []).toEqual(faults.toSorted());
+      test.each(cases.map((one, index) => ({ ...one, index })))("$title", ({ index, errors = [] }) => {
+        expect(found.get(`${rule}-${index} contract/${rule}`) ?? []).toEqual(errors.toSorted());
       });
     });
   }
@@ -55,7 +55,7 @@ describe("the rules of the contract", () => {
     {
       title: "says so when the files of clauses and decisions are missing",
       options: {},
-      faults: [
+      errors: [
         "#/: docs/interface.md cannot be read (ENOENT): check the options of this rule.",
         "#/: docs/decisions.md cannot be read (ENOENT): check the options of this rule.",
       ],
@@ -63,15 +63,15 @@ describe("the rules of the contract", () => {
     {
       title: "says so when the files of clauses and decisions have no such headings",
       options: { interface: "decisions.md", decisions: "clauses.md" },
-      faults: [
+      errors: [
         '#/: decisions.md has no heading like "### 2.3 Title": check the options of this rule.',
         '#/: clauses.md has no heading like "### D07 Title": check the options of this rule.',
       ],
     },
-  ])("source $title", async ({ options, faults }) => {
+  ])("source $title", async ({ options, errors }) => {
     const reported = await lint(folder, ["source-0"], options);
 
-    expect(reported.get("source-0 contract/source")).toEqual(faults.toSorted());
+    expect(reported.get("source-0 contract/source")).toEqual(errors.toSorted());
   });
 });
 
@@ -112,16 +112,16 @@ async function lint(folder: string, roots: string[], source: object): Promise<Ma
         } = { source: { ref: "" }, pointer: "" },
       ] = location;
       const file = ref.slice(root.length + 1);
-      const fault = `${file === "openapi.yaml" ? "" : file}${pointer}: ${message}`;
-      found.set(`${root} ${ruleId}`, [...(found.get(`${root} ${ruleId}`) ?? []), fault]);
+      const error = `${file === "openapi.yaml" ? "" : file}${pointer}: ${message}`;
+      found.set(`${root} ${ruleId}`, [...(found.get(`${root} ${ruleId}`) ?? []), error]);
     }
   }
   // The order is the linter's way through the document and says nothing about the rule.
-  for (const faults of found.values()) faults.sort();
+  for (const errors of found.values()) errors.sort();
   return found;
 }
 
-/** The command writes one report for each document, one straight after the other, and exits with 1 if any has a fault. */
+/** The command writes one report for each document, one straight after the other, and exits with 1 if any has a error. */
 function run(cwd: string, args: string[]): Promise<Report[]> {
   const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
   return new Promise((resolve, reject) => {

@@ -2,7 +2,7 @@ import { type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Answer, readContract } from "../../scripts/lib/contract.ts";
+import { type HttpResponse, readContract } from "../../scripts/lib/document/contract.ts";
 import { type PostOptions, post, startTestServer, type TestServer } from "../helpers/server.ts";
 
 const contract = readContract("openapi");
@@ -17,7 +17,7 @@ const PATHS = { issueRefund: "/v1/refunds", subscribeToWebhooks: "/v1/webhook/su
 const BODIES = { issueRefund: REFUND, subscribeToWebhooks: SUBSCRIPTION } as const;
 
 type OperationId = keyof typeof PATHS;
-type Reach = (id: OperationId) => Promise<Answer>;
+type Reach = (id: OperationId) => Promise<HttpResponse>;
 
 let server: TestServer;
 let limited: TestServer;
@@ -42,7 +42,7 @@ const call = (id: OperationId, body: unknown, options?: PostOptions) =>
 const refund = (fields: object) => () => call("issueRefund", { ...REFUND, ...fields });
 const subscription = (fields: object) => () => call("subscribeToWebhooks", { ...SUBSCRIPTION, ...fields });
 
-/** How each answer of both operations is reached, by the name of its example. */
+/** How each response of both operations is reached, by the name of its example. */
 const COMMON: Record<string, Reach> = {
   unauthorized: (id) => call(id, BODIES[id], { token: null }),
   forbidden: (id) => call(id, BODIES[id], { token: noScopes }),
@@ -60,7 +60,7 @@ const REACHED: Record<OperationId, Record<string, Reach>> = {
     ...COMMON,
     authorized: refund({ clientReferenceId: "order-1042" }),
     tooManyDigits: refund({ amount: { currency: "USD", value: 19.999 } }),
-    severalFaults: refund({
+    severalViolations: refund({
       amount: { currency: "EUR", value: 1 },
       requestKey: undefined,
       status: "PENDING",
@@ -81,35 +81,40 @@ const REACHED: Record<OperationId, Record<string, Reach>> = {
 };
 
 /** @clause 9.1 9.2 @decision D07 D08 */
-describe.each(contract.operations)("every documented answer of $id", (operation) => {
-  const id = operation.id as OperationId;
-  const reached = new Set<number>();
+describe("every documented response", () => {
+  describe.each(contract.operations)("of $id", (operation) => {
+    const id = operation.id as OperationId;
+    const reached = new Set<number>();
 
-  afterAll(() => {
-    const list = [...reached].sort((a, b) => a - b);
-    process.stdout.write(`${operation.method} ${operation.path} was seen to answer ${list.join(", ")}\n`);
-    expect(list).toEqual(operation.statuses);
-  });
+    afterAll(() => {
+      const list = [...reached].sort((a, b) => a - b);
+      process.stdout.write(
+        `${operation.method} ${operation.path} was seen to respond with ${list.join(", ")}\n`,
+      );
+      expect(list).toEqual(operation.statuses);
+    });
 
-  test.each(Object.keys(REACHED[id]))("%s is reached and is as documented", async (name) => {
-    const answer = await REACHED[id][name]?.(id);
+    test.each(Object.keys(REACHED[id]))("%s is reached and is as documented", async (name) => {
+      const response = await REACHED[id][name]?.(id);
 
-    const documented = operation.responses.find((example) => example.name === name);
-    expect(answer?.status).toBe(documented?.status);
-    expect(answer && contract.faultsOf(id, answer)).toEqual([]);
-    if (answer && answer.status >= 400) expect(masked(answer.body)).toEqual(masked(documented?.value));
-    reached.add(answer?.status ?? 0);
+      const documented = operation.responses.find((example) => example.name === name);
+      expect(response?.status).toBe(documented?.status);
+      expect(response && contract.violationsOf(id, response)).toEqual([]);
+      if (response && response.status >= 400)
+        expect(masked(response.body)).toEqual(masked(documented?.value));
+      reached.add(response?.status ?? 0);
+    });
   });
 });
 
-/** What differs from one answer to the next: ids, and the scope that an operation asks for. */
+/** What differs from one response to the next: ids, and the scope that an operation asks for. */
 function masked(body: unknown): unknown {
   const json = JSON.stringify(body);
   return JSON.parse(json.replaceAll(/urn:uuid:[0-9a-f-]{36}/g, "…").replaceAll(/needs: \w+/g, "needs: …"));
 }
 
 /** Sends the head and the beginning of a body, and no more. */
-async function sendSlowly(id: OperationId): Promise<Answer> {
+async function sendSlowly(id: OperationId): Promise<HttpResponse> {
   const headers = {
     Authorization: "Bearer sandbox_acme",
     "Content-Type": "application/json",
@@ -123,21 +128,21 @@ async function sendSlowly(id: OperationId): Promise<Answer> {
   });
   const body: unknown = JSON.parse(await text(response));
   slow.destroy();
-  const answered = Object.entries(response.headers).map(([name, value]): [string, string] => [
+  const received = Object.entries(response.headers).map(([name, value]): [string, string] => [
     name,
     String(value),
   ]);
-  return { status: response.statusCode ?? 0, headers: new Headers(answered), body };
+  return { status: response.statusCode ?? 0, headers: new Headers(received), body };
 }
 
-async function callTooOften(id: OperationId): Promise<Answer> {
+async function callTooOften(id: OperationId): Promise<HttpResponse> {
   for (;;) {
-    const answer = await post(limited.url, PATHS[id], {});
-    if (answer.status !== 400) return answer;
+    const response = await post(limited.url, PATHS[id], {});
+    if (response.status !== 400) return response;
   }
 }
 
-async function callWithoutTables(id: OperationId): Promise<Answer> {
+async function callWithoutTables(id: OperationId): Promise<HttpResponse> {
   const table = sql.table(id === "issueRefund" ? "payments" : "subscriptions");
   await sql`alter table ${table} rename to gone`.execute(broken.database.db);
   try {
@@ -147,16 +152,16 @@ async function callWithoutTables(id: OperationId): Promise<Answer> {
   }
 }
 
-async function callWithoutDatabase(id: OperationId): Promise<Answer> {
+async function callWithoutDatabase(id: OperationId): Promise<HttpResponse> {
   await using closing = await startTestServer();
   await closing.database.close();
-  return await post(closing.url, PATHS[id], BODIES[id]); // answered before the server is closed
+  return await post(closing.url, PATHS[id], BODIES[id]); // responds before the server is closed
 }
 
-async function subscribeTooOften(): Promise<Answer> {
+async function subscribeTooOften(): Promise<HttpResponse> {
   const token = "sandbox_globex";
   for (;;) {
-    const answer = await call("subscribeToWebhooks", SUBSCRIPTION, { token });
-    if (answer.status !== 200) return answer;
+    const response = await call("subscribeToWebhooks", SUBSCRIPTION, { token });
+    if (response.status !== 200) return response;
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { readContract } from "../../scripts/lib/contract.ts";
+import { readContract } from "../../scripts/lib/document/contract.ts";
 
-/** What clauses ask of the document itself, and no answer of a server can show. */
+/** What clauses ask of the document itself, and no response of a server can show. */
 type Operation = {
   parameters?: unknown[];
   security: object[];
@@ -22,8 +22,8 @@ const document = readContract("openapi").document as Document;
 const operations = Object.values(document.paths).flatMap((item) => Object.values(item));
 const events = Object.values(document.webhooks).flatMap((item) => Object.values(item));
 
-/** Media types of an operation's answers, problems last. */
-function answerTypes({ responses }: Operation): string[][] {
+/** Media types of an operation's responses, problems last. */
+function responseTypes({ responses }: Operation): string[][] {
   return Object.values(responses).map(({ $ref }) =>
     Object.keys(document.components.responses[$ref.split("/").at(-1) ?? ""]?.content ?? {}),
   );
@@ -40,14 +40,14 @@ describe("the published contract", () => {
   });
 
   /** @clause 1.5 7.3 8.3 @decision D04 D07 */
-  test("has JSON in every body, of calls, answers and events", () => {
+  test("has JSON in every body, of calls, responses and events", () => {
     const json = ["application/json"];
     const problem = ["application/problem+json", "application/json"];
 
     for (const { requestBody } of [...operations, ...events]) {
       expect([requestBody.required, Object.keys(requestBody.content)]).toEqual([true, json]);
     }
-    for (const [success, ...problems] of operations.map(answerTypes)) {
+    for (const [success, ...problems] of operations.map(responseTypes)) {
       expect(success).toEqual(json);
       expect(problems).toEqual(problems.map(() => problem));
     }

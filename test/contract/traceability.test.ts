@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { faultsOf } from "../../scripts/lib/traceability/check.ts";
-import { readHeadings } from "../../scripts/lib/traceability/headings.ts";
-import { readMarks } from "../../scripts/lib/traceability/marks.ts";
-import { renderPage } from "../../scripts/lib/traceability/page.ts";
-import { readPlaces } from "../../scripts/lib/traceability/places.ts";
-import { type Report, unprovenBy } from "../../scripts/lib/traceability/proof.ts";
+import { findErrors } from "../lib/traceability/check.ts";
+import { readHeadings } from "../lib/traceability/headings.ts";
+import { readMarks } from "../lib/traceability/marks.ts";
+import { renderPage } from "../lib/traceability/page.ts";
+import { type Report, unprovenBy } from "../lib/traceability/proof.ts";
+import { readSourcedElements } from "../lib/traceability/sourced-elements.ts";
 
 const CLAUSES = `# Interface
 
@@ -35,23 +35,27 @@ const TESTS = `
 test("takes an amount", () => {});
 describe.each([1, 2])("with %d cents", () => {
   /** Twice, since it is rounded. @decision D01 */
-  test.each<[number]>([[1]])("is exact: $name", () => {});
+  test.each<[number]>([[0.29], [1], [2]])("is exact: %s", () => {});
 });
 `;
 
 /** A project of these four texts, each of which a test may change. */
 function trace({ clauses = CLAUSES, decisions = DECISIONS, contract = CONTRACT as unknown, tests = TESTS }) {
   const read = [readHeadings("clause", clauses), readHeadings("decision", decisions)];
-  const { marks, faults } = readMarks("test/refunds.test.ts", tests);
-  const traced = { headings: read.flatMap(({ headings }) => headings), places: readPlaces(contract), marks };
-  return { traced, marks, faults: [...read.flatMap((one) => one.faults), ...faults, ...faultsOf(traced)] };
+  const { marks, errors } = readMarks("test/refunds.test.ts", tests);
+  const traced = {
+    headings: read.flatMap(({ headings }) => headings),
+    elements: readSourcedElements(contract),
+    marks,
+  };
+  return { traced, marks, errors: [...read.flatMap((one) => one.errors), ...errors, ...findErrors(traced)] };
 }
 
 describe("traceability", () => {
-  test("finds no fault where every clause and decision has a test or a reason", () => {
-    const { faults, marks } = trace({});
+  test("finds no error where every clause and decision has a test or a reason", () => {
+    const { errors, marks } = trace({});
 
-    expect(faults).toEqual([]);
+    expect(errors).toEqual([]);
     expect(marks).toEqual([
       {
         kind: "clause",
@@ -59,6 +63,7 @@ describe("traceability", () => {
         file: "test/refunds.test.ts",
         line: 2,
         titles: ["takes an amount"],
+        cases: 1,
         group: false,
       },
       {
@@ -66,14 +71,15 @@ describe("traceability", () => {
         id: "D01",
         file: "test/refunds.test.ts",
         line: 5,
-        titles: ["with %d cents", "is exact: $name"],
+        titles: ["with 1 cents", "is exact: 0.29"],
+        cases: 6,
         group: false,
       },
     ]);
   });
 
   const tests = (text: string) => ({ tests: TESTS + text });
-  test.each<[name: string, change: Parameters<typeof trace>[0], fault: RegExp]>([
+  test.each<[name: string, change: Parameters<typeof trace>[0], error: RegExp]>([
     [
       "a clause without a test",
       { tests: TESTS.replace("@clause 2.1", "") },
@@ -133,7 +139,12 @@ describe("traceability", () => {
     [
       "a marked test without a title",
       tests("/** @clause 2.1 */\ntest(name, () => {});"),
-      /^test\/refunds\.test\.ts:8 marks a test without a title of its own: write one\.$/,
+      /^test\/refunds\.test\.ts:8 marks a test whose name is only known when it runs: mark a describe/,
+    ],
+    [
+      "a marked test whose table is computed",
+      tests('/** @clause 2.1 */\ntest.each(computed())("of %s", () => {});'),
+      /^test\/refunds\.test\.ts:8 marks a test whose name is only known when it runs: mark a describe/,
     ],
     [
       "a test of what is said to have none",
@@ -159,12 +170,35 @@ describe("traceability", () => {
       },
       /^The contract's Refund names clause 9\.9, which docs\/interface\.md does not have/,
     ],
-  ])("names %s", (_name, change, fault) => {
-    expect(trace(change).faults).toContainEqual(expect.stringMatching(fault));
+  ])("names %s", (_name, change, error) => {
+    expect(trace(change).errors).toContainEqual(expect.stringMatching(error));
+  });
+
+  test.each([
+    ['test.each(["a", "b"])("of %s", () => {});', "of a", 2],
+    ['test.each([["a", 2]])("of %s, %d", () => {});', "of a, 2", 1],
+    ['test.each([[["a"], 2], [[], 1]])("of %j", () => {});', 'of ["a"]', 2],
+    [
+      'const rows = [{ name: "a" }] as const;\n/** @clause 2.1 */\ntest.each(rows)("of $name", () => {});',
+      "of a",
+      1,
+    ],
+    [
+      'import { engines } from "./helpers/databases.ts";\n/** @clause 2.1 */\ntest.each(engines)("on %s", () => {});',
+      "on embedded",
+      2,
+    ],
+  ])("names a test as it runs: %s", (test, title, cases) => {
+    const text = test.includes("@clause") ? test : `/** @clause 2.1 */\n${test}`;
+
+    expect(readMarks("test/refunds.test.ts", text)).toMatchObject({
+      marks: [{ titles: [title], cases }],
+      errors: [],
+    });
   });
 
   test("takes no text in quotes for a mark", () => {
-    expect(trace(tests("const text = `/** @clause 9.9 */`;")).faults).toEqual([]);
+    expect(trace(tests("const text = `/** @clause 9.9 */`;")).errors).toEqual([]);
   });
 
   test("shows each clause with its place, its tests, its decisions or its reason", () => {
@@ -176,7 +210,7 @@ describe("traceability", () => {
       "| [1.1](interface.md#11-purpose) Purpose | – | *not testable: it tells what the service is for* |",
       `| [1.2](interface.md#12-gap) Gap | – | left open, filled by [D01](decisions.md#d01-amounts) Amounts (${file}) |`,
       `| [2.1](interface.md#21-amount) amount | \`Refund.amount\` | ${file}: takes an amount |`,
-      `| [D01](decisions.md#d01-amounts) Amounts | \`POST /v1/refunds\` | ${file}: with %d cents › is exact: \\$name |`,
+      `| [D01](decisions.md#d01-amounts) Amounts | \`POST /v1/refunds\` | ${file}: with 1 cents › is exact: 0.29 *(and 5 more cases)* |`,
     ]);
     expect(page).toContain(
       "**3 clauses**: 1 enforced by tests, 1 left open and filled by decisions, 1 not testable.",
@@ -192,7 +226,7 @@ describe("a mark stands for a test that ran and passed", () => {
         name: "/project/test/refunds.test.ts",
         assertionResults: [
           { ancestorTitles: [], title: "takes an amount", status },
-          { ancestorTitles: ["with 2 cents"], title: second, status: "passed" },
+          { ancestorTitles: ["with 1 cents"], title: second, status: "passed" },
         ],
       },
     ],
@@ -213,7 +247,7 @@ describe("a mark stands for a test that ran and passed", () => {
     const none = unprovenBy({ testResults: [] }, marks, "/project");
 
     expect(others).toEqual([
-      "decision D01 is marked at test/refunds.test.ts:5, but no such test passed: with %d cents > is exact: $name",
+      "decision D01 is marked at test/refunds.test.ts:5, but no such test passed: with 1 cents > is exact: 0.29",
     ]);
     expect(none).toHaveLength(2);
   });

@@ -1,4 +1,5 @@
-/** A tag, what is between tags, and within a tag its attributes. */
+/** A tag with its attributes, a section of characters, or text. */
+const PIECE = /<!\[CDATA\[[\s\S]*?\]\]>|<(?:"[^"<]*"|[^">])*>|[^<]+|</g;
 const TAG = /^<(\/?)([A-Za-z][\w-]*)((?: [\w-]+="[^"<]*")*)(\/?)>$/;
 const REFERENCE = /&(?!(?:amp|lt|gt|quot);)/;
 
@@ -9,15 +10,12 @@ const REFERENCE = /&(?!(?:amp|lt|gt|quot);)/;
 export function elementsOf(xml: string): string[] {
   const [declaration = "", ...rest] = xml.split("\n");
   if (!/^<\?xml version="1.0" encoding="UTF-8"\?>$/.test(declaration)) throw new Error("no declaration");
+  if (/(?![\t\n])\p{Cc}/u.test(xml)) throw new Error("control characters, which XML can't hold");
   const names: string[] = [];
   const open: string[] = [];
-  for (const piece of rest
-    .join("\n")
-    .trim()
-    .split(/(<[^>]*>)/)) {
+  for (const [piece] of rest.join("\n").trim().matchAll(PIECE)) {
+    if (piece.startsWith("<![CDATA[")) continue;
     if (REFERENCE.test(piece)) throw new Error(`an ampersand that begins no reference: ${piece}`);
-    if (/(?![\t\n])\p{Cc}|[<>]/u.test(piece.replace(/^<|>$/g, "")))
-      throw new Error(`characters out of place: ${piece}`);
     if (!piece.startsWith("<")) continue;
     const [, closing, name, , empty] = TAG.exec(piece) ?? [];
     if (name === undefined) throw new Error(`no tag: ${piece}`);

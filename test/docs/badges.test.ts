@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { deriveDocument } from "../../scripts/lib/docs/document.ts";
+import { deriveReference } from "../../scripts/lib/docs/reference/document.ts";
 import { readSite } from "../../scripts/lib/docs/rendering.ts";
 
 type Node = Record<string, unknown>;
@@ -27,7 +27,7 @@ function labelsOf(sources: unknown): string[] {
 /** @decision D00 */
 describe("the document that the page is rendered from", () => {
   test("shows every source of every element, and no other, at the end of its description", async () => {
-    const nodes = [...nodesOf(deriveDocument(await readSite()))];
+    const nodes = [...nodesOf(deriveReference(await readSite()))];
     const sourced = nodes.filter(([, node]) => Array.isArray(node["x-source"]));
 
     const wrong = sourced.filter(([, { description, "x-source": sources }]) => {
@@ -40,15 +40,16 @@ describe("the document that the page is rendered from", () => {
   });
 
   test("shows the sources of every listed value beside it", async () => {
-    const nodes = [...nodesOf(deriveDocument(await readSite()))];
+    const nodes = [...nodesOf(deriveReference(await readSite()))];
     const listed = nodes.filter(([, node]) => node["x-enum-source"] !== undefined);
 
     const wrong = listed.flatMap(
       ([pointer, { description, "x-enum-source": values, "x-enumDescriptions": apart }]) =>
         Object.entries(values as Node).flatMap(([value, sources]) => {
-          const row = new RegExp(`^\\| \`${value.replaceAll(".", "\\.")}\` .*$`, "m").exec(
-            String(description),
-          )?.[0];
+          const row = new RegExp(
+            `^\\| (?:\`|<code[^>]*>)${value.replaceAll(".", "\\.")}(?:\`|</code>) .*$`,
+            "m",
+          ).exec(String(description))?.[0];
           const shown = badgesIn(row ?? (apart as Node | undefined)?.[value]);
           return shown.join() === labelsOf(sources).join() ? [] : [`${pointer} ${value}`];
         }),

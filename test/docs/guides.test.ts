@@ -1,20 +1,25 @@
 import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
+import { HOME_FILE } from "../../scripts/lib/docs/home.ts";
 import { listSources } from "../../scripts/lib/docs/pages.ts";
-import { blocksOf, isRunnable } from "./blocks.ts";
-import { runPage } from "./run-page.ts";
+import { blocksOf, isRunnable } from "./helpers/blocks.ts";
+import { runPage } from "./helpers/run-page.ts";
 
 /** Pages whose code is run by something else, which says that of itself. */
 const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
-  client: "test/client/packed-readme.test.ts",
+  client: "test/client/packed/readme.test.ts",
   "generate-your-own-client": "npm run generators",
+  "clients-by-language": "npm run generators",
 };
+
+/** How the name of a file must end, so that Node takes it for a module also where `npm init -y` made the package. */
+const ENDINGS: Readonly<Record<string, string>> = { js: ".mjs", ts: ".mts", python: ".py" };
 
 const read = (file: string) => readFile(new URL(`../../${file}`, import.meta.url), "utf8");
 
 const pages = await Promise.all(
-  (await listSources()).map(async ({ slug, file }) => ({
+  [{ slug: "home", file: HOME_FILE }, ...(await listSources())].map(async ({ slug, file }) => ({
     slug,
     blocks: blocksOf(await read(file)),
   })),
@@ -23,8 +28,23 @@ const pages = await Promise.all(
 describe("the code on the pages", () => {
   const own = pages.filter(({ slug, blocks }) => !(slug in RUN_ELSEWHERE) && blocks.some(isRunnable));
 
-  test.each(own)("of $slug does what the page says", async ({ blocks }) => {
+  test.each(own)("of $slug does what the page says", { timeout: 120_000 }, async ({ blocks }) => {
     await runPage(blocks);
+  });
+
+  test("has a name that runs in any project, whatever that project's type is", () => {
+    const wrong = pages.flatMap(({ slug, blocks }) =>
+      blocks
+        .filter(({ language }) => language in ENDINGS)
+        .map(({ language, line, marks }) => ({
+          place: `${slug}:${line}`,
+          name: marks.get("file") ?? marks.get("run") ?? "",
+          ending: ENDINGS[language] ?? "",
+        }))
+        .filter(({ name, ending }) => !name.endsWith(ending)),
+    );
+
+    expect(wrong).toEqual([]);
   });
 
   test("is left out only where it says so, for one of these reasons", () => {
@@ -34,6 +54,7 @@ describe("the code on the pages", () => {
 
     expect(left).toEqual([
       "start: starts-a-sandbox",
+      "packages: needs-a-service",
       "contract-tests-with-prism: installs-a-package",
       "replicas: needs-postgresql",
     ]);

@@ -1,16 +1,16 @@
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
-import { beforeAll, describe, expect, test } from "vitest";
-import { startTestServer, type TestServer } from "../helpers/server.ts";
+import { describe, expect, test } from "vitest";
+import { useTestServer } from "../helpers/server.ts";
 
 const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8");
 
-/** Each command of the README with the answer printed below it. */
+/** Each command of the README with the response printed below it. */
 const session = [...readme.matchAll(/```sh\n([\s\S]*?)```\n\n```json\n([\s\S]*?)```/g)].map(
-  ([, command, answer]) => ({
+  ([, command, response]) => ({
     command: String(command),
-    answer: JSON.parse(String(answer)),
+    response: JSON.parse(String(response)),
   }),
 );
 
@@ -25,18 +25,14 @@ function masked(value: unknown): unknown {
 }
 
 describe("the session in the README", () => {
-  let server: TestServer;
-  beforeAll(async () => {
-    server = await startTestServer();
-    return () => server.close();
-  });
+  const server = useTestServer();
 
-  test("gives the answers that are printed in it, command by command", async () => {
+  test("gives the responses that are printed in it, command by command", async () => {
     expect(session).toHaveLength(4);
-    for (const { command, answer } of session) {
+    for (const { command, response } of session) {
       const here = command.replace("localhost:3000", server.url.replace("http://", ""));
       const { stdout } = await promisify(execFile)("sh", ["-c", here]);
-      expect(masked(JSON.parse(stdout))).toEqual(masked(answer));
+      expect(masked(JSON.parse(stdout))).toEqual(masked(response));
     }
   });
 });

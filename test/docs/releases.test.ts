@@ -1,8 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { routeOf } from "../../scripts/lib/docs/changes.ts";
-import { fillChangelog, readReleases } from "../../scripts/lib/docs/releases.ts";
+import { fillChangelog, readReleases, routeOf } from "../../scripts/lib/docs/changes.ts";
 import { makeTempDir } from "../helpers/temp-dir.ts";
 
 const first = await readFile(new URL("../../openapi/released/1.0.0.yaml", import.meta.url), "utf8");

@@ -9,7 +9,7 @@ import { diffContracts } from "../../scripts/lib/diff/diff.ts";
 import { kindOf, placeOf, routeOf } from "../../scripts/lib/docs/changes.ts";
 import { launchBrowser } from "../helpers/browser.ts";
 import { makeTempDir } from "../helpers/temp-dir.ts";
-import { goTo, headingOf, watch } from "./given.ts";
+import { goTo, headingOf, watch } from "./helpers/site.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const CONTRACT = new URL("openapi/generated/openapi.yaml", ROOT);
@@ -30,18 +30,18 @@ beforeAll(async () => {
 });
 
 describe("the review of a change", () => {
-  test("tells what was added, changed and removed, how severe that is, and where the reference shows it", async () => {
+  test("says what was added, changed and removed, how severe that is, and where the reference shows it", async () => {
     const base = new URL("openapi/released/1.0.0.yaml", ROOT).pathname;
     const { changes } = await diffContracts(base, contract);
     const pair = { base: parse(await readFile(base, "utf8")), revision: parse(changed) };
 
-    const told = changes.map((change) => {
+    const listed = changes.map((change) => {
       const place = placeOf(change, pair);
       return [change.level, kindOf(change, pair), place && routeOf(place)];
     });
 
     const issue = "refunds/issuerefund";
-    expect(told).toEqual(
+    expect(listed).toEqual(
       expect.arrayContaining([
         ["major", "changed", `#/${issue}#${issue}/t=request&path=softdescriptor`],
         ["minor", "added", `#/${issue}#${issue}/t=request&path=reason`],
@@ -50,7 +50,7 @@ describe("the review of a change", () => {
     );
   });
 
-  test("is one file with the whole docs, whose links lead into them", async () => {
+  test("is one file with the whole docs, whose links lead into them", { timeout: 120_000 }, async () => {
     const out = join(folder, "review.html");
     const args = ["scripts/review.ts", "--sample", "0", "--contract", contract, "--out", out];
     await promisify(execFile)(process.execPath, args, { cwd: ROOT });

@@ -1,11 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { readContract } from "../../scripts/lib/contract.ts";
-import { callsOf } from "../../scripts/lib/docs/calls.ts";
-import { type Sample, samplesOf } from "../../scripts/lib/docs/samples.ts";
+import { callsOf } from "../../scripts/lib/docs/reference/calls.ts";
+import { type Sample, samplesOf } from "../../scripts/lib/docs/reference/samples.ts";
+import { readContract } from "../../scripts/lib/document/contract.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
-import { createWorkshop, type Workshop } from "./workshop.ts";
+import { createWorkshop, type Workshop } from "./helpers/workshop.ts";
 
 let server: TestServer;
 let workshop: Workshop;
@@ -46,7 +46,7 @@ async function run({ label, source }: Sample): Promise<string> {
 describe.each(callsOf(readContract("openapi").document))("the sample of $operationId", (call) => {
   const { statuses } = readContract("openapi").operation(call.operationId);
 
-  test.each(samplesOf(call))("in $label is answered with success, and prints it", async (sample) => {
+  test.each(samplesOf(call))("in $label succeeds, and prints the response", async (sample) => {
     await reset();
     const printed = await run(sample);
 
@@ -74,7 +74,7 @@ describe("the samples of the sandbox's own calls", () => {
       }
 
       expect(wrong).toEqual([]);
-      expect(calls).toHaveLength(14);
+      expect(calls).toHaveLength(23);
     },
   );
 });

@@ -4,10 +4,9 @@ import { describe, expect, test } from "vitest";
 
 const ROOT = new URL("../../", import.meta.url);
 const guide = readFileSync(new URL("docs/guides/security.md", ROOT), "utf8");
-const named = Array.from(guide.matchAll(/^- `(test\/[^`]+)`: (.+)$/gm), ([, path = "", title = ""]) => ({
-  path,
-  title,
-}));
+/** Each on a line of a list, or in the last column of a table. */
+const NAMED_TEST = /^(?:- |\|.*\| )`(test\/[^`]+)`: (.+?)(?: \|)?$/gm;
+const named = Array.from(guide.matchAll(NAMED_TEST), ([, path = "", title = ""]) => ({ path, title }));
 
 describe("the guide to security", () => {
   test("has each of the ten risks, and tests for each", () => {
@@ -16,8 +15,11 @@ describe("the guide to security", () => {
     expect(risks.map((risk) => /^API\d+/.exec(risk)?.[0])).toEqual(
       Array.from({ length: 10 }, (_, index) => `API${index + 1}`),
     );
-    for (const risk of risks) expect(risk).toMatch(/^- `test\//m);
-    expect(named.length).toBe(guide.match(/^- /gm)?.length);
+    for (const risk of risks) {
+      expect(risk).toMatch(/^- `test\//m);
+      expect(risk).not.toMatch(/^- (?!`test\/)/m);
+    }
+    expect(named.length).toBe(guide.match(/^- `test\/|^\|.* `test\//gm)?.length);
   });
 
   test.each(named)("names a test that is there ($path: $title)", ({ path, title }) => {
@@ -25,12 +27,14 @@ describe("the guide to security", () => {
   });
 });
 
-/** Titles as they are written, those of tables with their placeholders. */
+/** Titles of tests and groups as they are written, with `…` for what a table fills in. */
 function titlesOf(source: string): string[] {
   const titles: string[] = [];
   const visit = (node: ts.Node): void => {
-    const [title] = ts.isCallExpression(node) && rootOf(node) === "test" ? node.arguments : [];
-    if (title && ts.isStringLiteralLike(title)) titles.push(title.text);
+    const isTitled = ts.isCallExpression(node) && ["describe", "test"].includes(rootOf(node));
+    const [title] = isTitled ? node.arguments : [];
+    if (title && ts.isStringLiteralLike(title))
+      titles.push(title.text.replaceAll(/%[sdifjoOc]|\$[a-z][\w.]*/g, "…"));
     ts.forEachChild(node, visit);
   };
   visit(ts.createSourceFile("test.ts", source, ts.ScriptTarget.Latest));

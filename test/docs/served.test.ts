@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { beforeAll, describe, expect, test } from "vitest";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
-import { readBuilt } from "./given.ts";
+import { readBuilt } from "./helpers/site.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -20,8 +20,26 @@ describe("the server", () => {
     expect([response.status, response.headers.get("location")]).toEqual([308, "/docs/"]);
   });
 
+  test("leads a browser from / to the docs, and tells a program that nothing is there", async () => {
+    const browser = await get("/", { Accept: "text/html,application/xhtml+xml,*/*;q=0.8" });
+    expect([browser.status, browser.headers.get("location")]).toEqual([303, "/docs/"]);
+    for (const Accept of ["application/json", "*/*"]) expect((await get("/", { Accept })).status).toBe(404);
+  });
+
+  test("serves no docs where SERVE_DOCS says so, but still the contract", async () => {
+    await using other = await startTestServer({ env: { SERVE_DOCS: "false" } });
+    const statuses = ["/", "/docs", "/docs/", "/docs/start.md", "/openapi.json"].map(async (path) => {
+      const response = await fetch(other.url + path, {
+        headers: { Accept: "text/html" },
+        redirect: "manual",
+      });
+      return response.status;
+    });
+    expect(await Promise.all(statuses)).toEqual([404, 404, 404, 404, 200]);
+  });
+
   test.each(["br", "gzip", "identity"])(
-    "serves the page as %s under a policy that lets nothing in",
+    "serves the front page as %s under a policy that lets nothing in",
     async (encoding) => {
       const response = await get("/docs/", { "Accept-Encoding": encoding });
 
@@ -30,7 +48,7 @@ describe("the server", () => {
       expect(Buffer.from(await response.arrayBuffer()).equals(await readBuilt("index.html"))).toBe(true);
       const policy = response.headers.get("content-security-policy") ?? "";
       expect(policy).toContain("default-src 'none'");
-      expect(policy).toMatch(/script-src ('sha256-[^']+' ?)+;/);
+      expect(policy).toMatch(/script-src 'self' ('sha256-[^']+' ?)+;/);
       expect(policy).not.toMatch(/https?:|\*|unsafe-eval|script-src[^;]*unsafe-inline/);
     },
   );
@@ -49,6 +67,34 @@ describe("the server", () => {
       expect(await response.text()).toBe((await readBuilt(name)).toString());
     }
     expect((await get("/docs/states.svg")).headers.get("content-type")).toBe("image/svg+xml");
+  });
+
+  test("serves problems and decisions as JSON", async () => {
+    const [problems, decisions] = await Promise.all(
+      ["problems", "decisions"].map(async (name) => (await get(`/docs/${name}.json`)).json()),
+    );
+
+    expect(problems).toContainEqual({
+      errorCode: "RATE_LIMITED",
+      kind: "Problems of a call",
+      status: 429,
+      type: "urn:problem:rate-limited",
+      operations: ["issueRefund", "subscribeToWebhooks"],
+      cause: expect.any(String),
+      remedy: expect.stringContaining("`Retry-After`"),
+    });
+    expect(decisions).toContainEqual({
+      id: "D05",
+      title: "Status codes of success",
+      question: "the status code of a successful call",
+      answer: expect.stringContaining("201"),
+      since: "1.0.0",
+      anchor: "d05-status-codes-of-success",
+      text: expect.stringContaining("**Decided:**"),
+    });
+    expect(decisions.map(({ id }: { id: string }) => id)).toEqual(
+      decisions.map(({ id }: { id: string }) => id).toSorted(),
+    );
   });
 
   test.each([

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { readContract } from "../../scripts/lib/contract.ts";
-import { headingsOf } from "../../scripts/lib/docs/markdown.ts";
 import { readSite, type Site } from "../../scripts/lib/docs/rendering.ts";
 import { renderTexts } from "../../scripts/lib/docs/texts.ts";
+import { readContract } from "../../scripts/lib/document/contract.ts";
+import { headingsOf } from "../../scripts/lib/markdown.ts";
 
 let site: Site;
 let texts: Map<string, string>;
@@ -19,7 +19,7 @@ function linksOf(text: string): string[] {
   return [...prose.matchAll(/\]\(([^()\s]+)\)/g)].map(([, address = ""]) => address);
 }
 
-/** Each header of each answer, read without the code of the site. */
+/** Each header of each response, read without the code of the site. */
 function headersOf(document: unknown, path: string, method: string): [status: string, header: string][] {
   type Response = { $ref?: string; headers?: object };
   type Contract = {
@@ -84,7 +84,7 @@ describe("the plain text of the site", () => {
     }
   });
 
-  test("tells in the reference of every operation, field, status, header and example", () => {
+  test("has in the reference every operation, field, status, header and example", () => {
     const reference = textOf("reference.md");
     for (const { document, operations } of [readContract("openapi"), readContract("sandbox")]) {
       for (const { id, path, method, statuses, requests, responses } of operations) {

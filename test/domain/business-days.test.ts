@@ -6,7 +6,7 @@ import {
   isBusinessDay,
   plusBusinessDays,
   refundDueAt,
-} from "../../server/domain/business-days.ts";
+} from "../../server/domain/calendar.ts";
 import fixture from "../fixtures/business-days.json" with { type: "json" };
 
 const date = (text: string) => Temporal.PlainDate.from(text);

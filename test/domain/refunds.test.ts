@@ -4,12 +4,12 @@ import {
   failureBy,
   firstStatus,
   nextStatus,
-  ORIGINAL_MOVES,
+  ORIGINAL_TRANSITIONS,
   type Original,
-  originalMove,
-  REFUND_MOVES,
+  originalTransition,
+  REFUND_TRANSITIONS,
   type RefundStatus,
-  statusesMovedBy,
+  statusesLeftBy,
 } from "../../server/domain/refunds.ts";
 
 const SETTLED_AT = new Date("2026-11-16T15:00:00.000Z");
@@ -102,11 +102,11 @@ describe("the first status of a refund", () => {
     expect(firstStatus(original, 500_00, DUE_AT)).toMatchObject({ errorCode });
   });
 
-  test("can't be told of a settled payment whose settlement nobody dated", () => {
+  test("can't be decided for a settled payment without a date of settlement", () => {
     expect(() => firstStatus({ ...settled, settledAt: null }, 10_00, DUE_AT)).toThrow("pay_1");
   });
 
-  test("is a row of the table of moves, whatever the original payment is", () => {
+  test("is a row of the table of transitions, whatever the original payment is", () => {
     const anyDebit = fc
       .constantFrom(...originalStatuses)
       .map((status) => ({ kind: "DEBIT" as const, status }));
@@ -123,7 +123,11 @@ describe("the first status of a refund", () => {
           const settledAt = what.status === "PROCESSING" ? null : SETTLED_AT;
           const original = { ...settled, ...what, settledAt, refundedCents: refunded } as Original;
           const first = firstStatus(original, amount, due ? DUE_AT : BEFORE_DUE);
-          expect(REFUND_MOVES).toContainEqual({ from: null, trigger: "issue", to: first.paymentStatus });
+          expect(REFUND_TRANSITIONS).toContainEqual({
+            from: null,
+            trigger: "issue",
+            to: first.paymentStatus,
+          });
           if (first.paymentStatus !== "TERMINAL_FAILED")
             expect(refunded + amount).toBeLessThanOrEqual(100_00);
         },
@@ -152,12 +156,12 @@ describe("the next status of a refund", () => {
 
   test.each(cases)("from %s by %s: %s", (from, trigger, to) => {
     expect(nextStatus(from, trigger)?.to).toBe(to);
-    expect(statusesMovedBy(trigger).includes(from)).toBe(to !== undefined);
+    expect(statusesLeftBy(trigger).includes(from)).toBe(to !== undefined);
   });
 
   /** @decision D17 */
-  test("has no other move than these eight, and no move twice", () => {
-    const moves = REFUND_MOVES.map(({ from, trigger, to }) => `${from} ${trigger} ${to}`);
+  test("has no other transition than these eight, and none twice", () => {
+    const moves = REFUND_TRANSITIONS.map(({ from, trigger, to }) => `${from} ${trigger} ${to}`);
 
     expect(new Set(moves).size).toBe(moves.length);
     expect(moves).toHaveLength(3 + cases.filter(([, , to]) => to).length);
@@ -184,15 +188,17 @@ describe("an original payment", () => {
   const cases = originalStatuses.flatMap((from) => originalStatuses.map((to) => [from, to] as const));
 
   /** @decision D16a */
-  test.each(cases)("from %s to %s moves only as the table says", (from, to) => {
-    const refundTrigger = possible.get(`${from} ${to}`);
+  describe("changes its status only as the table says", () => {
+    test.each(cases)("from %s to %s", (from, to) => {
+      const refundTrigger = possible.get(`${from} ${to}`);
 
-    expect(originalMove(from, to)).toEqual(
-      refundTrigger === undefined ? undefined : { from, to, refundTrigger },
-    );
+      expect(originalTransition(from, to)).toEqual(
+        refundTrigger === undefined ? undefined : { from, to, refundTrigger },
+      );
+    });
   });
 
-  test("has no other move than these four", () => {
-    expect(ORIGINAL_MOVES).toHaveLength(possible.size);
+  test("has no other transition than these four", () => {
+    expect(ORIGINAL_TRANSITIONS).toHaveLength(possible.size);
   });
 });

@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
+import { type Duplicate, dollars, type Refund, refundOf, subscriptionTo } from "../helpers/factories.ts";
+import { startReceiver } from "../helpers/receiver.ts";
+import { sandboxOf } from "../helpers/sandbox.ts";
 import { startTestServer } from "../helpers/server.ts";
-import { sandboxOf } from "../sandbox/call.ts";
-import { type Duplicate, dollars, type Refund, refundOf, subscriptionTo } from "../server/given.ts";
-import { until } from "../webhooks/given.ts";
-import { startReceiver } from "../webhooks/receiver.ts";
-import { createRandom, record, roundsOf, tell } from "./figures.ts";
-import { createLedger, send } from "./load.ts";
-import { reckon } from "./reckon.ts";
+import { until } from "../helpers/subscriber.ts";
+import { createRandom, record, reportProgress, roundsOf } from "./rig/figures.ts";
+import { createLedger, send } from "./rig/load.ts";
+import { reckon } from "./rig/reckon.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-test("the clock of the process moved back and forth: each refund once, authorised once, told once", async () => {
+test("the clock of the process moved back and forth: each refund exists, is authorised and is delivered once", async () => {
   const rounds = roundsOf(0.4);
   const random = createRandom("clock");
   let movedMs = 0;
@@ -39,16 +39,16 @@ test("the clock of the process moved back and forth: each refund once, authorise
     expect(pending?.body.paymentStatus).toBe("PENDING");
     await sandboxOf(server)("settlePayment", { path: { paymentId }, body: {} });
     if (pending) waiting.push(pending.body.paymentId);
-    tell("clock moved", round, rounds, { "days off": Math.round(movedMs / DAY_MS) });
+    reportProgress("clock moved", round, rounds, { "days off": Math.round(movedMs / DAY_MS) });
   }
   movedMs = 60 * DAY_MS;
 
-  const told = await until(() => {
+  const received = await until(() => {
     const authorized = receiver.received.filter(({ event }) => event.type === "refund.authorized");
     const ids = authorized.map(({ event }) => String(event.data.paymentId));
     return waiting.every((paymentId) => ids.includes(paymentId)) ? ids : undefined;
   });
-  expect(waiting.map((paymentId) => told.filter((id) => id === paymentId).length)).toEqual(
+  expect(waiting.map((paymentId) => received.filter((id) => id === paymentId).length)).toEqual(
     Array(rounds).fill(1),
   );
   for (const paymentId of waiting) {

@@ -1,8 +1,6 @@
 import { expect, test } from "vitest";
-import type { Database } from "../../server/storage/database.ts";
+import type { Database } from "../../server/storage/database/database.ts";
 import { createTestDatabase } from "../helpers/databases.ts";
-import { spawnServer } from "../helpers/server.ts";
-import { sandboxOf } from "../sandbox/call.ts";
 import {
   type Duplicate,
   dollars,
@@ -10,17 +8,19 @@ import {
   type Refund,
   refundOf,
   subscriptionTo,
-} from "../server/given.ts";
-import { until } from "../webhooks/given.ts";
-import { startReceiver } from "../webhooks/receiver.ts";
-import { record, tell } from "./figures.ts";
-import { postgresEnv } from "./given.ts";
-import { send } from "./load.ts";
-import { type Cut, type Exchange, startWireProxy } from "./wire-proxy.ts";
+} from "../helpers/factories.ts";
+import { type Cut, type Exchange, startWireProxy } from "../helpers/network/wire-proxy.ts";
+import { startReceiver } from "../helpers/receiver.ts";
+import { sandboxOf } from "../helpers/sandbox.ts";
+import { spawnServer } from "../helpers/server.ts";
+import { until } from "../helpers/subscriber.ts";
+import { record, reportProgress } from "./rig/figures.ts";
+import { postgresEnv } from "./rig/lasting-store.ts";
+import { send } from "./rig/load.ts";
 
-type Answered = Refund & Duplicate & Problem;
+type Body = Refund & Duplicate & Problem;
 
-test("a connection cut at any message of a refund leaves no half of it, and a repeat tells", async () => {
+test("a connection cut at any message of a refund leaves it whole or absent, and a repeat shows which", async () => {
   const stored = await createTestDatabase("postgres");
   const database = await stored.open();
   const direct = new URL(stored.options.databaseUrl ?? "");
@@ -36,7 +36,7 @@ test("a connection cut at any message of a refund leaves no half of it, and a re
     const { paymentId } = body as { paymentId: string };
     return refundOf(paymentId, { requestKey: `key of ${paymentId}` });
   };
-  const issue = (request: unknown) => send<Answered>(url, "/v1/refunds", request);
+  const issue = (request: unknown) => send<Body>(url, "/v1/refunds", request);
   /** Either statements that a connection has not seen before, or such that it has prepared. */
   const prepare = {
     async new() {
@@ -69,15 +69,15 @@ test("a connection cut at any message of a refund leaves no half of it, and a re
       const request = await newRefund();
       await prepare[form]();
       proxy.watch(request.paymentId, cut);
-      const answer = await issue(request);
+      const response = await issue(request);
       const made = proxy.cutMade();
       proxy.watch("");
       if (!made) continue; // the statement went over a connection that was in the other form
       counted.cuts += 1;
 
-      const served = answer?.status === 201;
+      const served = response?.status === 201;
       if (served) counted["served all the same"] += 1;
-      else expect([answer?.status, answer?.body.errorDetails]).toEqual([503, UNAVAILABLE]);
+      else expect([response?.status, response?.body.errorDetails]).toEqual([503, UNAVAILABLE]);
       const before = await rowsOf(database, request);
       expect([NOTHING, WHOLE], JSON.stringify([cut, shape])).toContainEqual(before);
       counted[before.refunds === 1 ? "there after" : "not there after"] += 1;
@@ -86,18 +86,19 @@ test("a connection cut at any message of a refund leaves no half of it, and a re
         return again && again.status < 500 ? again : undefined;
       });
       expect(repeated.status, JSON.stringify(cut)).toBe(before.refunds === 1 ? 409 : 201);
-      if (served) expect(repeated.body.existing?.paymentId).toBe(answer.body.paymentId);
+      if (served) expect(repeated.body.existing?.paymentId).toBe(response.body.paymentId);
       expect(await rowsOf(database, request)).toEqual(WHOLE);
       resources.push(repeated.status === 201 ? repeated.body.paymentId : repeated.body.existing.paymentId);
-      if (index % 5 === 4) tell(`connection cut, statements ${form}`, index + 1, cuts.length, counted);
+      if (index % 5 === 4)
+        reportProgress(`connection cut, statements ${form}`, index + 1, cuts.length, counted);
     }
   }
 
   record("connection cut at each message of a refund", counted);
   expect(counted.cuts).toBeGreaterThan(25);
   await until(() => {
-    const told = new Set(receiver.received.map(({ event }) => event.data.paymentId));
-    return resources.every((paymentId) => told.has(paymentId)) || undefined;
+    const received = new Set(receiver.received.map(({ event }) => event.data.paymentId));
+    return resources.every((paymentId) => received.has(paymentId)) || undefined;
   });
   const ids = Map.groupBy(receiver.received, ({ event }) => event.data.paymentId);
   for (const paymentId of resources) {
@@ -111,9 +112,9 @@ const NOTHING = { refunds: 0, reservedCents: 0, events: 0, deliveries: 0 };
 const WHOLE = { refunds: 1, reservedCents: 100, events: 1, deliveries: 1 };
 
 function cutsOf(exchanges: readonly Exchange[]): Cut[] {
-  return exchanges.flatMap(({ statement, answer }, exchange) => [
+  return exchanges.flatMap(({ statement, response }, exchange) => [
     ...Array.from(statement, (_, passed) => ({ exchange, side: "statement" as const, passed })),
-    ...Array.from(`${answer}.`, (_, passed) => ({ exchange, side: "answer" as const, passed })),
+    ...Array.from(`${response}.`, (_, passed) => ({ exchange, side: "response" as const, passed })),
   ]);
 }
 

@@ -1,27 +1,27 @@
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { dollars, refundOf, subscriptionTo } from "../server/given.ts";
-import { until } from "../webhooks/given.ts";
-import { createRandom, record, roundsOf, tell } from "./figures.ts";
-import { givenBusiness, givenCrashable } from "./given.ts";
-import { callUntil, send } from "./load.ts";
-import { endSubscriptions, reckon, repeatUnknown } from "./reckon.ts";
+import { dollars, refundOf, subscriptionTo } from "../helpers/factories.ts";
+import { until } from "../helpers/subscriber.ts";
+import { createRandom, record, reportProgress, roundsOf } from "./rig/figures.ts";
+import { createBusiness, createCrashableStore } from "./rig/lasting-store.ts";
+import { callUntil, send } from "./rig/load.ts";
+import { endSubscriptions, reckon, repeatUnknown } from "./rig/reckon.ts";
 
 const LOAD_MS = 800;
 const OUTAGE_MS = 1_500;
 /** Longer than any limit of a call. */
 const SILENCE_MS = 15_000;
 const ANSWER_LIMIT_MS = 10_000;
-/** Events that never happen: what counts is the answer. */
+/** Events that never happen: only the response counts. */
 const subscriptionDetails = { type: "EVENT", details: ["account.linked"] };
 
 test("PostgreSQL killed and restarted under load: the server goes on, and nothing acknowledged is lost", async () => {
   const rounds = roundsOf(0.2);
   const random = createRandom("database");
-  const { store, postgres } = await givenCrashable();
+  const { store, postgres } = await createCrashableStore();
   await using _ = store;
   const server = await store.start();
-  const { ledger, receiver } = await givenBusiness(server);
+  const { ledger, receiver } = await createBusiness(server);
   await using __ = receiver;
   const lost: string[] = [];
   let cameThrough = 0;
@@ -43,7 +43,7 @@ test("PostgreSQL killed and restarted under load: the server goes on, and nothin
     cameThrough += await repeatUnknown(server, ledger);
     lost.push(...(await endSubscriptions(server, ledger)));
     const acknowledged = ledger.acknowledged.size;
-    tell("PostgreSQL killed", round, rounds, { acknowledged, lost: lost.length });
+    reportProgress("PostgreSQL killed", round, rounds, { acknowledged, lost: lost.length });
   }
 
   const losses = await reckon(server, ledger, receiver);
@@ -52,22 +52,22 @@ test("PostgreSQL killed and restarted under load: the server goes on, and nothin
   record("PostgreSQL killed", {
     rounds,
     acknowledged: ledger.acknowledged.size,
-    "came through unanswered": cameThrough,
+    "came through without a response": cameThrough,
     lost: lost.length,
     doubled: doubled.length,
   });
   expect({ lost, doubled, wrong: ledger.wrong }).toEqual({ lost: [], doubled: [], wrong: [] });
 });
 
-test("PostgreSQL stopped under load without closing anything: calls are answered in time, and it goes on", async () => {
+test("PostgreSQL stopped under load without closing anything: requests get responses in time, and it goes on", async () => {
   const rounds = roundsOf(0.1);
   const random = createRandom("suspended");
-  const { store, postgres } = await givenCrashable();
+  const { store, postgres } = await createCrashableStore();
   await using _ = store;
   const server = await store.start();
-  const { ledger, receiver } = await givenBusiness(server);
+  const { ledger, receiver } = await createBusiness(server);
   await using __ = receiver;
-  const counted = { "answered meanwhile": 0, "ms at most": 0, "came through unanswered": 0 };
+  const counted = { "responses meanwhile": 0, "ms at most": 0, "came through without a response": 0 };
 
   for (let round = 1; round <= rounds; round += 1) {
     let stopped = false;
@@ -78,7 +78,7 @@ test("PostgreSQL stopped under load without closing anything: calls are answered
     // Others beside the load, each timed: the server's connections are all taken then, or wait in vain.
     for (let calls = 0; calls < 2; calls += 1) {
       const startedAt = performance.now();
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         ...Array.from({ length: 30 }, () => {
           const request = refundOf(ledger.paymentId, { amount: dollars(0.01) });
           ledger.unknown.set(request.requestKey, request);
@@ -91,8 +91,8 @@ test("PostgreSQL stopped under load without closing anything: calls are answered
         ),
       ]);
       counted["ms at most"] = Math.round(Math.max(counted["ms at most"], performance.now() - startedAt));
-      expect(answers.map((answer) => answer?.status)).toEqual(answers.map(() => 503));
-      counted["answered meanwhile"] += answers.length;
+      expect(responses.map((response) => response?.status)).toEqual(responses.map(() => 503));
+      counted["responses meanwhile"] += responses.length;
     }
     expect(await statusOf(server.url, "/readyz")).toBe(503);
     expect(await statusOf(server.url, "/healthz")).toBe(200);
@@ -102,8 +102,11 @@ test("PostgreSQL stopped under load without closing anything: calls are answered
     await setTimeout(random() * LOAD_MS);
     stopped = true;
     await load;
-    counted["came through unanswered"] += await repeatUnknown(server, ledger);
-    tell("PostgreSQL stopped", round, rounds, { ...counted, acknowledged: ledger.acknowledged.size });
+    counted["came through without a response"] += await repeatUnknown(server, ledger);
+    reportProgress("PostgreSQL stopped", round, rounds, {
+      ...counted,
+      acknowledged: ledger.acknowledged.size,
+    });
   }
 
   const { lost, doubled } = await reckon(server, ledger, receiver);

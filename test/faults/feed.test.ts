@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from "vitest";
-import { openDatabase } from "../../server/storage/database.ts";
-import { type AdminRun, spawnCommand } from "../admin/given.ts";
+import { openDatabase } from "../../server/storage/database/database.ts";
+import { type AdminRun, spawnCommand } from "../helpers/admin.ts";
 import { startPostgres } from "../helpers/postgres.ts";
-import { allEvents, allRecords, newMerchant } from "../storage/given.ts";
-import { until } from "../webhooks/given.ts";
-import { createRandom, record, roundsOf, tell } from "./figures.ts";
+import { allEvents, allRecords, newMerchant } from "../helpers/store-factories.ts";
+import { until } from "../helpers/subscriber.ts";
+import { createRandom, record, reportProgress, roundsOf } from "./rig/figures.ts";
 
 const PAYMENTS = 2_000;
 
@@ -43,7 +43,7 @@ test("PostgreSQL killed in the middle of a feed of payments: it says so, and run
     const [records, events] = [await allRecords(db, merchant), await allEvents(db, merchant)];
     counted.lost += PAYMENTS - records.filter(({ status }) => status === "SETTLED").length;
     counted.doubled += records.length - PAYMENTS + (events.length - PAYMENTS);
-    tell("PostgreSQL killed during a feed", round, rounds, counted);
+    reportProgress("PostgreSQL killed during a feed", round, rounds, counted);
   }
 
   await close();

@@ -2,12 +2,12 @@ import { cp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, inject, test } from "vitest";
 import { runServer, spawnServer } from "../helpers/server.ts";
-import { until } from "../webhooks/given.ts";
-import { record } from "./figures.ts";
-import { givenBusiness } from "./given.ts";
-import { callUntil } from "./load.ts";
-import { reckon, repeatUnknown } from "./reckon.ts";
-import { canMakeDisk, givenSmallDisk, type SmallDisk } from "./small-disk.ts";
+import { until } from "../helpers/subscriber.ts";
+import { record } from "./rig/figures.ts";
+import { createBusiness } from "./rig/lasting-store.ts";
+import { callUntil } from "./rig/load.ts";
+import { reckon, repeatUnknown } from "./rig/reckon.ts";
+import { canMakeDisk, createSmallDisk, type SmallDisk } from "./rig/small-disk.ts";
 
 const SERVER = [process.execPath, "server/main.ts"];
 const MEGABYTES = 160;
@@ -29,11 +29,11 @@ const fillerOf = (disk: SmallDisk) => join(disk.seenFromHere, "filler");
 onDisk(
   "a disk that fills up under load: what can't be stored is refused, nothing is lost, and it goes on",
   async () => {
-    await using disk = await givenSmallDisk(MEGABYTES);
+    await using disk = await createSmallDisk(MEGABYTES);
     await cp(inject("embeddedTemplateDir"), disk.seenFromHere, { recursive: true });
     const options = { dataDir: disk.folder, command: disk.command(SERVER), env: { LOG_LEVEL: "silent" } };
     const first = await spawnServer(options);
-    const { ledger, receiver } = await givenBusiness(first);
+    const { ledger, receiver } = await createBusiness(first);
     await using _ = receiver;
     let stopped = false;
     const load = callUntil(first.url, ledger, { stopped: () => stopped, persistent: true });
@@ -58,7 +58,7 @@ onDisk(
     record("disk full", {
       refused,
       acknowledged: ledger.acknowledged.size,
-      "came through unanswered": cameThrough,
+      "came through without a response": cameThrough,
       lost: lost.length,
       doubled: doubled.length,
     });
@@ -74,13 +74,13 @@ const takings: [name: string, take: (disk: SmallDisk) => Promise<void>][] = [
 onDisk.each(takings)(
   "a folder that is %s when the server starts is named, and it ends with 1",
   async (name, take) => {
-    await using disk = await givenSmallDisk(MEGABYTES);
+    await using disk = await createSmallDisk(MEGABYTES);
     await take(disk);
 
     const exit = await runServer({ PORT: "0", DATA_DIR: disk.folder }, { command: disk.command(SERVER) });
 
     expect(exit).toEqual({ code: 1, signal: null, stdout: "", stderr: expect.stringMatching(/^.+\n$/) });
     expect(exit.stderr).toContain("DATA_DIR");
-    record(`folder ${name} at the start`, { "told, and ended with 1": 1 });
+    record(`folder ${name} at the start`, { "logged, and ended with 1": 1 });
   },
 );

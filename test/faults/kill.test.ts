@@ -2,10 +2,10 @@ import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { engines } from "../helpers/databases.ts";
 import { runServer } from "../helpers/server.ts";
-import { createRandom, ROUNDS, record, tell } from "./figures.ts";
-import { givenBusiness, givenStore, type LastingStore } from "./given.ts";
-import { callUntil } from "./load.ts";
-import { endSubscriptions, reckon, repeatUnknown } from "./reckon.ts";
+import { createRandom, ROUNDS, record, reportProgress } from "./rig/figures.ts";
+import { createBusiness, createLastingStore, type LastingStore } from "./rig/lasting-store.ts";
+import { callUntil } from "./rig/load.ts";
+import { endSubscriptions, reckon, repeatUnknown } from "./rig/reckon.ts";
 
 /** The latest moment of a kill, in milliseconds after the load has begun, or after the process has. */
 const LOAD_MS = 800;
@@ -17,12 +17,12 @@ test.each(engines)(
   "nothing acknowledged is lost by kill -9 at any moment under load (%s)",
   async (engine) => {
     const random = createRandom(`kill ${engine}`);
-    await using store = await givenStore(engine);
+    await using store = await createLastingStore(engine);
     let server = await store.start();
-    const { ledger, receiver } = await givenBusiness(server);
+    const { ledger, receiver } = await createBusiness(server);
     await using _ = receiver;
     const lost: string[] = [];
-    const counted = { acknowledged: 0, "came through unanswered": 0, "killed while starting": 0 };
+    const counted = { acknowledged: 0, "came through without a response": 0, "killed while starting": 0 };
 
     for (let round = 1; round <= ROUNDS; round += 1) {
       let killed = false;
@@ -36,10 +36,10 @@ test.each(engines)(
       if (random() < START_SHARE)
         counted["killed while starting"] += await killWhileStarting(store, random());
       server = await store.start();
-      counted["came through unanswered"] += await repeatUnknown(server, ledger);
+      counted["came through without a response"] += await repeatUnknown(server, ledger);
       lost.push(...(await endSubscriptions(server, ledger)));
       counted.acknowledged = ledger.acknowledged.size;
-      tell(`kill -9, ${engine}`, round, ROUNDS, { ...counted, lost: lost.length });
+      reportProgress(`kill -9, ${engine}`, round, ROUNDS, { ...counted, lost: lost.length });
     }
 
     const losses = await reckon(server, ledger, receiver);

@@ -2,14 +2,14 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { openSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
-import { findFreePort } from "../helpers/free-port.ts";
-import { givenProduction } from "../production/given.ts";
-import { record } from "./figures.ts";
+import { findFreePort } from "../helpers/network/free-port.ts";
+import { startProduction } from "../helpers/production.ts";
+import { record } from "./rig/figures.ts";
 
 const CALLS = 100;
 
-test("a log on a full disk stops nobody", async () => {
-  await using production = await givenProduction();
+test("a log on a full disk stops no request", async () => {
+  await using production = await startProduction();
   const port = await findFreePort();
   const env = { PATH: process.env.PATH, ...production.env, PORT: `${port}`, DATA_DIR: "unused" };
   const server = spawn(process.execPath, ["server/main.ts"], {
@@ -28,5 +28,5 @@ test("a log on a full disk stops nobody", async () => {
   server.kill("SIGTERM");
 
   expect(await ended).toEqual([0, null]);
-  record("log on a full disk", { answered: CALLS });
+  record("log on a full disk", { responses: CALLS });
 });

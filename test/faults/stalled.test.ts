@@ -2,21 +2,21 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { createPayment } from "../helpers/factories.ts";
+import { head, openConnection } from "../helpers/network/raw-http.ts";
+import { startProduction } from "../helpers/production.ts";
 import { spawnServer } from "../helpers/server.ts";
-import { givenProduction } from "../production/given.ts";
-import { givenPayment } from "../server/given.ts";
-import { head, openConnection } from "../server/raw-http.ts";
-import { createRandom, roundsOf, tell } from "./figures.ts";
-import { givenBusiness, givenStore } from "./given.ts";
-import { callUntil, createLedger, type Ledger } from "./load.ts";
-import { concludeStop, type Losses, reckon, repeatUnknown } from "./reckon.ts";
+import { createRandom, reportProgress, roundsOf } from "./rig/figures.ts";
+import { createBusiness, createLastingStore } from "./rig/lasting-store.ts";
+import { callUntil, createLedger, type Ledger } from "./rig/load.ts";
+import { concludeStop, type Losses, reckon, repeatUnknown } from "./rig/reckon.ts";
 
 const LOAD_MS = 800;
 /** A stop waits so long for callers who do not go on; less would mean that nobody has stalled. */
 const STALL_MS = 6_500;
 const EXIT_LIMIT_MS = 10_000;
-/** Of an answer of many kilobytes: more than the buffers on its way hold. */
-const UNREAD_ANSWERS = 300;
+/** Requests for a response of many kilobytes: together more than the buffers on the way hold. */
+const UNREAD_RESPONSES = 300;
 
 type Business = AsyncDisposable & {
   start(): ReturnType<typeof spawnServer>;
@@ -24,10 +24,10 @@ type Business = AsyncDisposable & {
   reckon(server: { url: string }): Promise<Losses>;
 };
 
-async function givenSandbox(): Promise<Business> {
-  const store = await givenStore("embedded");
+async function createSandbox(): Promise<Business> {
+  const store = await createLastingStore("embedded");
   const server = await store.start();
-  const { ledger, receiver } = await givenBusiness(server);
+  const { ledger, receiver } = await createBusiness(server);
   server.kill("SIGTERM");
   await server.exit;
   return {
@@ -41,10 +41,10 @@ async function givenSandbox(): Promise<Business> {
   };
 }
 
-async function givenProductive(): Promise<Business> {
-  const production = await givenProduction();
+async function createProductive(): Promise<Business> {
+  const production = await startProduction();
   const database = await production.database.open();
-  const paymentId = await givenPayment({ database }, { merchant: "merchant", amountCents: 9_999_999_00 });
+  const paymentId = await createPayment({ database }, { merchant: "merchant", amountCents: 9_999_999_00 });
   const exp = Math.floor(Date.now() / 1000) + 3_600;
   const ledger = createLedger(paymentId, await production.issuer.token({ exp }));
   return {
@@ -80,13 +80,13 @@ async function stall(url: string, token: string): Promise<Disposable> {
   inHead.send("POST /v1/refunds HTTP/1.1\r\nHost: localhost\r\n");
   const Authorization = `Bearer ${token}`;
   inBody.send(head("/v1/refunds", { Authorization, "Content-Length": 100, Expect: "100-continue" }));
-  expect(await inBody.answer()).toMatchObject({ status: 100 });
+  expect(await inBody.response()).toMatchObject({ status: 100 });
   inBody.send('{"paymentId":');
 
   const { hostname, port } = new URL(url);
   const reader = connect(Number(port), hostname);
   await once(reader, "connect");
-  reader.on("error", () => {}).write(head("GET /openapi.json").repeat(UNREAD_ANSWERS));
+  reader.on("error", () => {}).write(head("GET /openapi.json").repeat(UNREAD_RESPONSES));
   // Nobody reads: the socket's own buffer fills, and then those of the system on both sides.
   await once(reader, "readable");
   return {
@@ -98,16 +98,16 @@ async function stall(url: string, token: string): Promise<Disposable> {
 }
 
 test.each([
-  ["sandbox", givenSandbox],
-  ["production", givenProductive],
+  ["sandbox", createSandbox],
+  ["production", createProductive],
 ])(
-  "SIGTERM under load in %s mode, with callers who have stalled: what was accepted is answered, and it exits 0 in time",
+  "SIGTERM under load in %s mode, with callers who have stalled: accepted requests get their responses, and it exits 0 in time",
   async (mode, given) => {
     const rounds = roundsOf(0.06);
     const random = createRandom(`stalled ${mode}`);
     await using business = await given();
     const { ledger } = business;
-    let unanswered = 0;
+    let withoutResponse = 0;
     let slowestMs = 0;
 
     for (let round = 1; round <= rounds; round += 1) {
@@ -124,16 +124,18 @@ test.each([
       await load;
 
       const again = await business.start();
-      unanswered += await repeatUnknown(again, ledger);
+      withoutResponse += await repeatUnknown(again, ledger);
       again.kill("SIGTERM");
       await again.exit;
-      tell(`SIGTERM, stalled callers, ${mode}`, round, rounds, { acknowledged: ledger.acknowledged.size });
+      reportProgress(`SIGTERM, stalled callers, ${mode}`, round, rounds, {
+        acknowledged: ledger.acknowledged.size,
+      });
     }
 
     await using last = await business.start();
     const subscribed = ledger.subscriptions.size;
     const losses = await business.reckon(last);
-    concludeStop(`SIGTERM, stalled callers, ${mode}`, { rounds, ledger, losses, unanswered, slowestMs });
+    concludeStop(`SIGTERM, stalled callers, ${mode}`, { rounds, ledger, losses, withoutResponse, slowestMs });
     expect(ledger.acknowledged.size).toBeGreaterThan(rounds);
     expect(subscribed).toBeGreaterThan(0);
     expect(slowestMs).toBeGreaterThan(STALL_MS);

@@ -1,27 +1,27 @@
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { engines } from "../helpers/databases.ts";
-import { refundOf, subscriptionTo } from "../server/given.ts";
-import { head, openConnection } from "../server/raw-http.ts";
-import { startReceiver } from "../webhooks/receiver.ts";
-import { createRandom, record, roundsOf, tell } from "./figures.ts";
-import { givenBusiness, givenCrashable, givenStore } from "./given.ts";
-import { callUntil, send } from "./load.ts";
-import { concludeStop, reckon, repeatUnknown } from "./reckon.ts";
+import { refundOf, subscriptionTo } from "../helpers/factories.ts";
+import { head, openConnection } from "../helpers/network/raw-http.ts";
+import { startReceiver } from "../helpers/receiver.ts";
+import { createRandom, record, reportProgress, roundsOf } from "./rig/figures.ts";
+import { createBusiness, createCrashableStore, createLastingStore } from "./rig/lasting-store.ts";
+import { callUntil, send } from "./rig/load.ts";
+import { concludeStop, reckon, repeatUnknown } from "./rig/reckon.ts";
 
 const LOAD_MS = 800;
 const EXIT_LIMIT_MS = 10_000;
 
 test.each(engines)(
-  "SIGTERM under load: what was accepted is answered, and it exits 0 (%s)",
+  "SIGTERM under load: accepted requests get their responses, and it exits 0 (%s)",
   async (engine) => {
     const rounds = roundsOf(0.2);
     const random = createRandom(`stop ${engine}`);
-    await using store = await givenStore(engine);
+    await using store = await createLastingStore(engine);
     let server = await store.start();
-    const { ledger, receiver } = await givenBusiness(server);
+    const { ledger, receiver } = await createBusiness(server);
     await using _ = receiver;
-    let unanswered = 0;
+    let withoutResponse = 0;
     let slowestMs = 0;
 
     for (let round = 1; round <= rounds; round += 1) {
@@ -36,19 +36,22 @@ test.each(engines)(
       await load;
 
       server = await store.start();
-      // A call that was not answered, or refused, has done nothing: its key is free.
-      unanswered += await repeatUnknown(server, ledger);
-      tell(`SIGTERM, ${engine}`, round, rounds, { acknowledged: ledger.acknowledged.size, unanswered });
+      // A request without a response, or refused, has done nothing: its key is free.
+      withoutResponse += await repeatUnknown(server, ledger);
+      reportProgress(`SIGTERM, ${engine}`, round, rounds, {
+        acknowledged: ledger.acknowledged.size,
+        withoutResponse,
+      });
     }
 
     const losses = await reckon(server, ledger, receiver);
-    concludeStop(`SIGTERM, ${engine}`, { rounds, ledger, losses, unanswered, slowestMs });
+    concludeStop(`SIGTERM, ${engine}`, { rounds, ledger, losses, withoutResponse, slowestMs });
     expect(slowestMs).toBeLessThan(EXIT_LIMIT_MS);
   },
 );
 
-test("SIGTERM while a receiver does not answer and a caller does not end its call: it exits 0 in time", async () => {
-  await using store = await givenStore("embedded");
+test("SIGTERM while a receiver does not respond and a caller does not end its request: it exits 0 in time", async () => {
+  await using store = await createLastingStore("embedded");
   const server = await store.start();
   await using silent = await startReceiver(() => {});
   await send(server.url, "/v1/webhook/subscribe", subscriptionTo(silent.url));
@@ -56,19 +59,19 @@ test("SIGTERM while a receiver does not answer and a caller does not end its cal
   await silent.first(1);
   using caller = await openConnection(server.url);
   caller.send(head("/v1/refunds", { "Content-Length": 100, Expect: "100-continue" }));
-  expect(await caller.answer()).toMatchObject({ status: 100 });
+  expect(await caller.response()).toMatchObject({ status: 100 });
 
   const stoppedAtMs = performance.now();
   server.kill("SIGTERM");
 
   expect(await server.exit).toMatchObject({ code: 0, signal: null });
   const exitMs = performance.now() - stoppedAtMs;
-  record("SIGTERM, nobody answers", { "ms to exit": Math.round(exitMs) });
+  record("SIGTERM, receivers do not respond", { "ms to exit": Math.round(exitMs) });
   expect(exitMs).toBeLessThan(EXIT_LIMIT_MS);
 });
 
-test("SIGTERM while PostgreSQL does not answer: calls are answered all the same, and it exits 0 in time", async () => {
-  const { store, postgres } = await givenCrashable();
+test("SIGTERM while PostgreSQL does not respond: requests get responses all the same, and it exits 0 in time", async () => {
+  const { store, postgres } = await createCrashableStore();
   await using _ = store;
   const server = await store.start();
   await send(server.url, "/v1/refunds", refundOf("pay_settled"));
@@ -79,9 +82,9 @@ test("SIGTERM while PostgreSQL does not answer: calls are answered all the same,
   const stoppedAtMs = performance.now();
   server.kill("SIGTERM");
 
-  expect((await Promise.all(calls)).map((answer) => answer?.status)).toEqual(calls.map(() => 503));
+  expect((await Promise.all(calls)).map((response) => response?.status)).toEqual(calls.map(() => 503));
   expect(await server.exit).toMatchObject({ code: 0, signal: null });
   const exitMs = performance.now() - stoppedAtMs;
-  record("SIGTERM, PostgreSQL stopped", { answered: calls.length, "ms to exit": Math.round(exitMs) });
+  record("SIGTERM, PostgreSQL stopped", { responses: calls.length, "ms to exit": Math.round(exitMs) });
   expect(exitMs).toBeLessThan(EXIT_LIMIT_MS);
 });

@@ -8,7 +8,7 @@ export default defineConfig({
     root: fileURLToPath(new URL("../../", import.meta.url)),
     include: ["test/faults/*.test.ts"],
     maxWorkers: 2,
-    globalSetup: ["test/helpers/databases-setup.ts"],
+    globalSetup: ["test/helpers/setup/databases.ts"],
     testTimeout: 30 * 60_000,
     hookTimeout: 60_000,
     // Progress is to be seen while it is made.

@@ -1,18 +1,18 @@
 import { expect, test } from "vitest";
+import { type Refund, refundOf, subscriptionTo } from "../helpers/factories.ts";
+import { accept, startReceiver } from "../helpers/receiver.ts";
+import { sandboxOf } from "../helpers/sandbox.ts";
 import { spawnServer } from "../helpers/server.ts";
-import { sandboxOf } from "../sandbox/call.ts";
-import { type Refund, refundOf, subscriptionTo } from "../server/given.ts";
-import { until } from "../webhooks/given.ts";
-import { accept, startReceiver } from "../webhooks/receiver.ts";
-import { record, roundsOf, tell } from "./figures.ts";
-import { givenStore } from "./given.ts";
-import { send } from "./load.ts";
+import { until } from "../helpers/subscriber.ts";
+import { record, reportProgress, roundsOf } from "./rig/figures.ts";
+import { createLastingStore } from "./rig/lasting-store.ts";
+import { send } from "./rig/load.ts";
 
-const COMMAND = [process.execPath, "test/faults/short-lease-server.ts"];
+const COMMAND = [process.execPath, "test/faults/rig/short-lease-server.ts"];
 
 test("a worker stopped past its lease, then continued: another has delivered, and it changes nothing", async () => {
   const rounds = roundsOf(0.1);
-  await using store = await givenStore("postgres");
+  await using store = await createLastingStore("postgres");
   const start = () => spawnServer({ env: store.env, command: COMMAND });
   let onFirst: (() => void) | undefined;
   await using receiver = await startReceiver((response, delivery, count) => {
@@ -53,7 +53,7 @@ test("a worker stopped past its lease, then continued: another has delivered, an
     expect(receiver.received.slice(-2).map(({ webhookId }) => webhookId)).toEqual(
       Array(2).fill(delivered.webhookId),
     );
-    tell("worker stopped past its lease", round, rounds, { sent: receiver.received.length });
+    reportProgress("worker stopped past its lease", round, rounds, { sent: receiver.received.length });
   }
 
   const { items } = (await sandboxOf(worker)("listDeliveries", { query: { limit: 100 } })).body;

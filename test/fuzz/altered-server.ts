@@ -3,25 +3,31 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 
 type Message = { readonly path: string; readonly headers: Headers; readonly body: string };
-type Answer = { status: number; headers: Headers; body: string };
+type Received = { status: number; headers: Headers; body: string };
 
-/** What stands between a caller and the server does to a call; an answer of `undefined` never comes. */
+/** What a proxy between caller and server changes; a response of `undefined` is never sent. */
 export type Alteration = {
   readonly request?: (message: Message) => string;
-  readonly answer?: (answer: Answer, message: Message) => Answer | undefined | Promise<Answer | undefined>;
+  readonly response?: (
+    received: Received,
+    message: Message,
+  ) => Received | undefined | Promise<Received | undefined>;
 };
 
 /** A server with a fault: the real one behind it, and an alteration of what goes in or comes out. */
 export async function startAlteredServer(
   upstream: string,
-  { request: alterRequest = ({ body }) => body, answer: alterAnswer = (answer) => answer }: Alteration,
+  {
+    request: alterRequest = ({ body }) => body,
+    response: alterResponse = (received) => received,
+  }: Alteration,
 ): Promise<AsyncDisposable & { readonly url: string }> {
   const server = createServer(async (request, response) => {
     const message = await read(request);
     // The sandbox's own calls are not what is tested.
     const own = message.path.startsWith("/sandbox/");
-    const answer = await forward(upstream, request, message, own ? message.body : alterRequest(message));
-    const altered = own ? answer : await alterAnswer(answer, message);
+    const received = await forward(upstream, request, message, own ? message.body : alterRequest(message));
+    const altered = own ? received : await alterResponse(received, message);
     if (altered) send(response, altered);
   });
   server.listen(0, "127.0.0.1");
@@ -55,7 +61,7 @@ async function forward(
   return { status: response.status, headers: response.headers, body: await response.text() };
 }
 
-function send(response: ServerResponse, { status, headers, body }: Answer): void {
+function send(response: ServerResponse, { status, headers, body }: Received): void {
   for (const [name, value] of headers)
     if (!/^(connection|keep-alive)$/.test(name)) response.setHeader(name, value);
   if (status !== 204) response.setHeader("Content-Length", Buffer.byteLength(body));

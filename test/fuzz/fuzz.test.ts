@@ -1,19 +1,15 @@
 import { setTimeout } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { fuzz, levels } from "../../scripts/lib/fuzz/fuzz.ts";
-import { startTestServer, type TestServer } from "../helpers/server.ts";
+import { describe, expect, test } from "vitest";
+import { useTestServer } from "../helpers/server.ts";
+import { fuzz, levels } from "../lib/fuzz/fuzz.ts";
 import { type Alteration, startAlteredServer } from "./altered-server.ts";
 
-const SETTINGS = { seed: 20_260_101, lanes: 2, limitMs: 20_000 };
+const SETTINGS = { seed: 20_260_101, connections: 2, limitMs: 20_000 };
 
 describe("requests made from the contract", () => {
-  let server: TestServer;
-  beforeAll(async () => {
-    server = await startTestServer();
-  });
-  afterAll(() => server.close());
+  const server = useTestServer();
 
-  test("are all answered as the contract says, the good and the bad", async () => {
+  test("all get the documented response, the good and the bad", async () => {
     const { tally, failure } = await fuzz({ ...SETTINGS, url: server.url, runs: 1000 });
 
     expect(failure).toBeUndefined();
@@ -27,54 +23,55 @@ describe("requests made from the contract", () => {
     [
       "an internal error",
       "valid",
-      "it is answered 500",
+      "it gets 500",
       {
-        answer: (answer, { body }) => (body.includes("softDescriptor") ? { ...answer, status: 500 } : answer),
+        response: (received, { body }) =>
+          body.includes("softDescriptor") ? { ...received, status: 500 } : received,
       },
     ],
     [
       "a field that is not documented",
       "valid",
       "body: data must NOT have additional properties",
-      { answer: (answer) => ({ ...answer, body: answer.body.replace(/^\{/, '{"more":1,') }) },
+      { response: (received) => ({ ...received, body: received.body.replace(/^\{/, '{"more":1,') }) },
     ],
     [
       "a status that is not documented",
       "invalid",
       "status 422 is not documented",
-      { answer: (answer) => (answer.status === 400 ? { ...answer, status: 422 } : answer) },
+      { response: (received) => (received.status === 400 ? { ...received, status: 422 } : received) },
     ],
     [
       "another media type",
       "valid",
       'media type "text/json" is not documented',
-      { answer: (answer) => ({ ...answer, headers: new Headers({ "Content-Type": "text/json" }) }) },
+      { response: (received) => ({ ...received, headers: new Headers({ "Content-Type": "text/json" }) }) },
     ],
     [
       "a missing header",
       "headers",
       "header WWW-Authenticate is missing",
       {
-        answer: (answer) => {
-          const headers = new Headers(answer.headers);
+        response: (received) => {
+          const headers = new Headers(received.headers);
           headers.delete("www-authenticate");
-          return { ...answer, headers };
+          return { ...received, headers };
         },
       },
     ],
     [
       "an invalid request accepted",
       "invalid",
-      "it should be answered 400",
+      "it should get 400",
       {
-        answer: (answer, { path }) =>
-          path === "/v1/refunds" ? { ...answer, status: 201, body: refund } : answer,
+        response: (received, { path }) =>
+          path === "/v1/refunds" ? { ...received, status: 201, body: refund } : received,
       },
     ],
     [
       "a valid request refused",
       "valid",
-      "it should be answered 201",
+      "it should get 201",
       {
         request: ({ body }) =>
           body.replace(/"requestKey"/, '"amount":{"currency":"USD","value":-1},"requestKey"'),
@@ -91,9 +88,9 @@ describe("requests made from the contract", () => {
       "valid",
       "the refund has another reference than was sent",
       {
-        answer: (answer) => ({
-          ...answer,
-          body: answer.body.replace(/"clientReferenceId":null/, '"clientReferenceId":"x"'),
+        response: (received) => ({
+          ...received,
+          body: received.body.replace(/"clientReferenceId":null/, '"clientReferenceId":"x"'),
         }),
       },
     ],
@@ -106,7 +103,7 @@ describe("requests made from the contract", () => {
       url: altered.url,
       runs: 300,
       levels: [level],
-      lanes: 1,
+      connections: 1,
       limitMs: 500,
     };
 
@@ -117,10 +114,10 @@ describe("requests made from the contract", () => {
     expect(again.failure?.message).toContain(message);
   });
 
-  test("show a call that is never answered", async () => {
+  test("show a call that never gets a response", async () => {
     let calls = 0;
     await using altered = await startAlteredServer(server.url, {
-      answer: (answer) => (++calls === 20 ? undefined : answer),
+      response: (received) => (++calls === 20 ? undefined : received),
     });
 
     const { failure } = await fuzz({
@@ -128,19 +125,19 @@ describe("requests made from the contract", () => {
       url: altered.url,
       runs: 50,
       levels: ["invalid"],
-      lanes: 1,
+      connections: 1,
       limitMs: 1000,
     });
 
-    expect(failure?.message).toContain("no whole answer within 1000 ms");
+    expect(failure?.message).toContain("no whole response within 1000 ms");
     expect(failure?.command).toContain("POST /v1/");
   });
 
   test("show a call that takes the server too long, and none that the machine had no time for", async () => {
     await using altered = await startAlteredServer(server.url, {
-      answer: (answer) => setTimeout(300, answer),
+      response: (received) => setTimeout(300, received),
     });
-    const options = { ...SETTINGS, url: altered.url, runs: 2, levels: ["invalid"], lanes: 1 };
+    const options = { ...SETTINGS, url: altered.url, runs: 2, levels: ["invalid"], connections: 1 };
 
     const slow = await fuzz({ ...options, own: { limitMs: 250, idleBetween: () => 0 } });
     const excused = await fuzz({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { judgeMemory } from "../../scripts/lib/fuzz/memory.ts";
-import { idleBetween } from "../../scripts/lib/fuzz/watch.ts";
+import { assessMemory } from "../lib/fuzz/memory.ts";
+import { idleBetween } from "../lib/fuzz/watch.ts";
 
 const SAMPLES = 2_000;
 const over = (megabytesAt: (part: number) => number) =>
@@ -16,11 +16,11 @@ describe("the memory of a fuzzed server", () => {
     ["that begins to grow late", true, (part) => 300 + Math.max(0, part - 0.75) * 1_200],
     ["that grows below its garbage", true, (part) => 300 + 600 * part + 100 * ((part * 16) % 1)],
   ])("%s is judged by its medians", (_name, grew, megabytesAt) => {
-    expect(judgeMemory(over(megabytesAt)).grew).toBe(grew);
+    expect(assessMemory(over(megabytesAt)).grew).toBe(grew);
   });
 
   test("is not judged by a short run", () => {
-    expect(judgeMemory(over((part) => 100 + 900 * part).slice(0, 500))).toEqual({
+    expect(assessMemory(over((part) => 100 + 900 * part).slice(0, 500))).toEqual({
       medians: undefined,
       grew: false,
     });

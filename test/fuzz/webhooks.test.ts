@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { verifyWebhook } from "../../client/src/verify-webhook.ts";
-import { fuzzWebhooks } from "../../scripts/lib/fuzz/webhooks.ts";
+import { verifyWebhook } from "../../client/src/webhooks/verify.ts";
+import { fuzzWebhooks } from "../lib/fuzz/webhooks.ts";
 
 const SETTINGS = { runs: 10_000, seed: 20_260_101 };
 

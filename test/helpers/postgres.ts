@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import pg from "pg";
-import { findFreePort } from "./free-port.ts";
-import { makeStoresDir } from "./stores-dir.ts";
+import { findFreePort } from "./network/free-port.ts";
+import { makeStoresDir } from "./temp-dir.ts";
 
 /** A PostgreSQL server of the test run's own. */
 export type PostgresServer = {
@@ -17,7 +17,7 @@ export type PostgresServer = {
   crash(signal: "SIGKILL" | "SIGQUIT"): Promise<void>;
   /** Starts it again after a crash, on the same port; resolves when it has recovered. */
   restart(): Promise<void>;
-  /** Stops all its processes where they are: connections stay open, new ones are taken by the system, nothing answers. */
+  /** Stops all its processes where they are: connections stay open, new ones are taken by the system, nothing responds. */
   suspend(): void;
   /** Lets them go on. */
   resume(): void;
@@ -57,7 +57,9 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
       "--no-locale",
       "--no-sync",
     ];
-    await run(spawn(join(bin, "initdb"), [`--pgdata=${data}`, ...initOptions], { ...identity, cwd: data }));
+    await runProgram(
+      spawn(join(bin, "initdb"), [`--pgdata=${data}`, ...initOptions], { ...identity, cwd: data }),
+    );
     const port = await findFreePort();
     const settings = [...SETTINGS, ...(durable ? [] : UNSAFE_SETTINGS)].flatMap((setting) => ["-c", setting]);
     const start = async () => {
@@ -83,7 +85,7 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
       resume: () => signalAll(server, "SIGCONT"),
       async stop() {
         signalAll(server, "SIGCONT");
-        await stop(server);
+        await stopPostgres(server);
         await remove();
       },
     };
@@ -117,7 +119,7 @@ export async function runStatement(databaseUrl: string, statement: string): Prom
 }
 
 /** Whom the server runs as, when that can't be the present user because it is root. */
-function chooseUser(): { uid: number; gid: number } | undefined {
+export function chooseUser(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const idOf = (option: string) => Number(execFileSync("id", [option, "nobody"], { encoding: "utf8" }));
   return { uid: idOf("-u"), gid: idOf("-g") };
@@ -146,7 +148,7 @@ function ignoreExisting(error: NodeJS.ErrnoException): void {
   if (error.code !== "EEXIST") throw error;
 }
 
-async function run(child: ChildProcess): Promise<void> {
+export async function runProgram(child: ChildProcess): Promise<void> {
   let output = "";
   child.stdout?.resume();
   child.stderr?.on("data", (chunk) => {
@@ -156,21 +158,21 @@ async function run(child: ChildProcess): Promise<void> {
   if (code !== 0) throw new Error(`${child.spawnfile} ended with ${code}: ${output}`);
 }
 
-async function untilReady(server: ChildProcess): Promise<void> {
+export async function untilReady(server: ChildProcess): Promise<void> {
   let output = "";
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.once("close", () => reject(new Error(`PostgreSQL did not start: ${output}`)));
     server.stderr?.on("data", (chunk) => {
       output += chunk;
-      if (output.includes("ready to accept connections")) resolve();
+      if (/ready to accept (read-only )?connections/.test(output)) resolve();
     });
   });
   server.stderr?.removeAllListeners("data").resume();
 }
 
 /** To the server, and then, so that it makes no more of them, to its processes: one for each connection, and its own. */
-function signalAll({ pid }: ChildProcess, signal: "SIGSTOP" | "SIGCONT"): void {
+export function signalAll({ pid }: ChildProcess, signal: "SIGSTOP" | "SIGCONT"): void {
   if (pid === undefined) return;
   trySignal(pid, signal);
   const table = execFileSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" });
@@ -188,7 +190,7 @@ function trySignal(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-async function stop(server: ChildProcess): Promise<void> {
+export async function stopPostgres(server: ChildProcess): Promise<void> {
   if (server.exitCode === null && server.signalCode === null) {
     const closed = once(server, "close");
     server.kill("SIGINT"); // PostgreSQL's "fast": ends the connections, does not wait for them

@@ -2,7 +2,7 @@
 import { startPostgres } from "./postgres.ts";
 
 const postgres = await startPostgres({ durable: true });
-// An interrupt from the keyboard reaches this process too; whoever began it ends it in order.
+// An interrupt from the keyboard reaches this process too; the process that started it stops it in order.
 process.on("SIGINT", () => {});
 process.stdin.resume().once("end", () => void postgres.stop());
 process.stdout.write(`${postgres.urlOf("postgres")}\n`);

@@ -3,13 +3,14 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { onTestFinished } from "vitest";
-import { readConfig } from "../../server/config.ts";
+import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
+import { readConfig } from "../../server/config/config.ts";
 import { createLogger } from "../../server/logger.ts";
 import { type RunningServer, type StartOptions, startServer } from "../../server/start.ts";
-import { makeDataDir } from "./data-dir.ts";
-import { createTestDatabase, type Engine } from "./databases.ts";
-import { createResolver } from "./resolver.ts";
+import { PROCESS_ENV } from "../lib/process-env.ts";
+import { createTestDatabase, type Engine, makeDataDir } from "./databases.ts";
+import { countRows } from "./factories.ts";
+import { forSuite } from "./suite.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -17,6 +18,9 @@ const SERVER = [process.execPath, "server/main.ts"];
 
 /** Far more than a server needs to find out that it can't start. */
 const RUN_LIMIT_MS = 20_000;
+
+/** Where nothing listens, so that no test looks up a name by accident. */
+const NO_NAMESERVER = ["127.0.0.1:9"];
 
 /** Settings as the environment gives them. */
 type Settings = Readonly<Record<string, string>>;
@@ -40,14 +44,14 @@ export type TestServer = RunningServer &
 
 /** Starts the server of a sandbox on a free port; its tables are a copy of those that the test run made once. */
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const { env, dataDir: givenDir, engine, ...startOptions } = options;
+  const { env, dataDir: createDir, engine, ...startOptions } = options;
   const { dataDir, settings, remove } =
-    engine === "postgres" ? await preparePostgres() : await prepareDataDir(givenDir, env);
+    engine === "postgres" ? await preparePostgres() : await prepareDataDir(createDir, env);
   const logLines: string[] = [];
   const logger = createLogger("trace", { write: (line: string) => void logLines.push(line) });
   try {
     const config = readConfig({ PORT: "0", DATA_DIR: dataDir, ...settings, ...env });
-    const webhooks = { resolve: createResolver(), ...startOptions.webhooks };
+    const webhooks = { nameservers: NO_NAMESERVER, ...startOptions.webhooks };
     const server = await startServer(config, { logger, ...startOptions, webhooks });
     const close = () => server.close().then(remove);
     return { ...server, close, dataDir, logLines, [Symbol.asyncDispose]: close };
@@ -55,6 +59,23 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     await remove();
     throw error;
   }
+}
+
+/** A server for all tests of a suite. */
+export function useTestServer(options: TestServerOptions = {}): TestServer {
+  return forSuite(
+    () => startTestServer(options),
+    (server) => server.close(),
+  );
+}
+
+/** Fails a suite whose requests must all be refused, when one of them has stored something. */
+export function expectNothingStored(server: TestServer): void {
+  let before: unknown;
+  beforeAll(async () => {
+    before = await countRows(server);
+  });
+  afterAll(async () => expect(await countRows(server)).toEqual(before));
 }
 
 async function preparePostgres() {
@@ -84,6 +105,7 @@ export type Exit = {
 /** A server as operators run it. */
 export type ServerProcess = AsyncDisposable & {
   readonly url: string;
+  readonly pid: number;
   /** What it had printed when it was ready. */
   readonly welcome: string;
   readonly dataDir: string;
@@ -122,7 +144,7 @@ export async function spawnServer(options: SpawnOptions = {}): Promise<ServerPro
     const welcome = await untilPrinted(child, exit, output, options.ready ?? SANDBOX_READY);
     const url = /https?:\/\/[^/\s"]+/.exec(welcome)?.[0] ?? "";
     const kill = (signal: NodeJS.Signals) => void child.kill(signal);
-    return { url, welcome, dataDir, kill, exit, [Symbol.asyncDispose]: dispose };
+    return { url, pid: child.pid ?? 0, welcome, dataDir, kill, exit, [Symbol.asyncDispose]: dispose };
   } catch (error) {
     await dispose();
     throw error;
@@ -140,10 +162,9 @@ export async function runServer(
 }
 
 function launch(env: Settings, [program = "", ...args]: readonly string[]) {
-  // Nothing of the environment of the test run but where programs are: its settings would be the server's.
   const child = spawn(program, args, {
     cwd: ROOT,
-    env: { PATH: process.env.PATH, ...env },
+    env: { ...PROCESS_ENV, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const output = { stdout: "", stderr: "" };
@@ -179,7 +200,7 @@ export type PostOptions = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-export type Answer<Body> = { readonly status: number; readonly headers: Headers; readonly body: Body };
+export type TestResponse<Body> = { readonly status: number; readonly headers: Headers; readonly body: Body };
 
 /** Sends a call with the headers that the interface asks for. A text is sent as it is, anything else as JSON. */
 export async function post<Body = unknown>(
@@ -187,7 +208,7 @@ export async function post<Body = unknown>(
   path: string,
   body: unknown,
   { token = "sandbox_acme", headers = {} }: PostOptions = {},
-): Promise<Answer<Body>> {
+): Promise<TestResponse<Body>> {
   const response = await fetch(url + path, {
     method: "POST",
     headers: {

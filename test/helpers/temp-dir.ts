@@ -1,8 +1,45 @@
-import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
+import { access, constants, mkdtemp, rm, statfs } from "node:fs/promises";
+import { freemem, tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A new folder under the system's temporary one; whoever makes it removes it. */
+/** A new folder under the system's temporary one; the caller removes it. */
 export async function makeTempDir(): Promise<string> {
   return mkdtemp(join(tmpdir(), "refund-contract-"));
+}
+
+/** Where Linux keeps files in memory. */
+const MEMORY = "/dev/shm";
+
+/** Several times what a run's stores take at once. */
+const ROOM_BYTES = 2 * 1024 ** 3;
+
+/** A folder for stores that live no longer than the run. */
+export type StoresDir = { readonly path: string; remove(): Promise<void> };
+
+/**
+ * Makes one; in memory where there is plenty of it. A store is a thousand small files, and a run makes some hundred stores:
+ * on a disk, making and removing their files takes as much time as all that is done with them.
+ */
+export async function makeStoresDir(): Promise<StoresDir> {
+  const path = await mkdtemp(join((await hasRoom()) ? MEMORY : tmpdir(), "refund-contract-"));
+  // Also where a run is cut short: nobody would look for it there.
+  const removeAtExit = () => rmSync(path, { recursive: true, force: true });
+  process.once("exit", removeAtExit);
+  const remove = async () => {
+    await rm(path, { recursive: true, force: true });
+    process.off("exit", removeAtExit);
+  };
+  return { path, remove };
+}
+
+/** Whether memory can be written to as a folder. It is smaller in most containers, and bigger than what is free elsewhere. */
+async function hasRoom(): Promise<boolean> {
+  try {
+    await access(MEMORY, constants.W_OK);
+    const { bavail, bsize } = await statfs(MEMORY);
+    return bavail * bsize > ROOM_BYTES && freemem() > 2 * ROOM_BYTES;
+  } catch {
+    return false;
+  }
 }

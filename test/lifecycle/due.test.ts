@@ -1,10 +1,10 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { engines } from "../helpers/databases.ts";
+import { createDeployment, type Deployment } from "../helpers/deployment.ts";
+import { refundOf } from "../helpers/factories.ts";
+import { createSandboxMerchant, eventsOf, type Merchant, merchantAt } from "../helpers/sandbox.ts";
 import type { TestServer } from "../helpers/server.ts";
-import { eventsOf, givenSandboxMerchant, type Merchant, merchantAt } from "../sandbox/given.ts";
-import { refundOf } from "../server/given.ts";
-import { createDeployment, type Deployment } from "./deployment.ts";
-import { eventsByResource, expectConsistent, PROMPT, refundsOf, refuseEvents } from "./given.ts";
+import { eventsByResource, expectConsistent, PROMPT, refundsOf, refuseEvents } from "./consistency.ts";
 
 /** A Monday, 10:00 in New York. */
 const NOW = new Date("2026-11-16T15:00:00.000Z");
@@ -29,17 +29,17 @@ describe.each(engines)("a refund that is due, on %s", (engine) => {
   beforeEach(async () => {
     realNow = NOW;
     await server.database.db.deleteFrom("clock").execute();
-    acme = await givenSandboxMerchant(server);
+    acme = await createSandboxMerchant(server);
   });
 
   const scan = () => acme.sandbox("advanceClock", { body: { by: "PT0S" } });
-  const givenRefund = async (paymentId: string) =>
+  const createRefund = async (paymentId: string) =>
     (await acme.issue(refundOf(paymentId, { clientReferenceId: "order-1" }))).body.paymentId;
 
   /** @clause 6.6 12.4 @decision D16 D30 */
   test("becomes AUTHORIZED by itself within five seconds, and not a millisecond early", async () => {
     const { paymentId } = await acme.create({ settledAt: NOW });
-    const refund = await givenRefund(paymentId);
+    const refund = await createRefund(paymentId);
 
     realNow = JUST_BEFORE;
     await scan();
@@ -56,7 +56,7 @@ describe.each(engines)("a refund that is due, on %s", (engine) => {
 
   test("stays AUTHORIZED once, however often the scan comes by, and keeps its amount", async () => {
     const payment = await acme.create({ settledAt: NOW });
-    const refund = await givenRefund(payment.paymentId);
+    const refund = await createRefund(payment.paymentId);
     realNow = DUE;
 
     await Promise.all([scan(), scan(), scan()]);
@@ -71,7 +71,7 @@ describe.each(engines)("a refund that is due, on %s", (engine) => {
   /** @clause 6.3 6.6 */
   test("waits without a date while its payment is processing, and has one when that settles", async () => {
     const { paymentId } = await acme.create({ status: "PROCESSING" });
-    const refund = await givenRefund(paymentId);
+    const refund = await createRefund(paymentId);
     await acme.sandbox("advanceClock", { body: { by: "P1Y" } });
     expect(await acme.get(refund)).toMatchObject({ history: [PENDING] });
     await server.database.db.deleteFrom("clock").execute();
@@ -88,7 +88,7 @@ describe.each(engines)("a refund that is due, on %s", (engine) => {
 
   test("is due at once when its payment turns out to have settled long ago", async () => {
     const { paymentId } = await acme.create({ status: "PROCESSING" });
-    const refund = await givenRefund(paymentId);
+    const refund = await createRefund(paymentId);
 
     await acme.sandbox("settlePayment", { path: { paymentId }, body: { settledAt: "2026-11-01T12:00:00Z" } });
 
@@ -101,7 +101,7 @@ describe.each(engines)("a refund that is due, on %s", (engine) => {
   /** @decision D20a */
   test("changes only together with its event, and is tried again until both can be written", async () => {
     const { paymentId } = await acme.create({ settledAt: NOW });
-    const refund = await givenRefund(paymentId);
+    const refund = await createRefund(paymentId);
     realNow = DUE;
     const allowEvents = await refuseEvents(server, "refund.authorized");
 
@@ -123,7 +123,7 @@ describe.each(engines)("a refund that fell due while no server ran, on %s", (eng
   test("is AUTHORIZED within five seconds of the start", async () => {
     await using deployment = await createDeployment(engine);
     const before = await deployment.start({ realNow: () => NOW });
-    const merchant = await givenSandboxMerchant(before);
+    const merchant = await createSandboxMerchant(before);
     const { paymentId } = await merchant.create({ settledAt: NOW });
     const { body: refund } = await merchant.issue(refundOf(paymentId));
     await before.close();
@@ -148,7 +148,7 @@ describe("refunds that are due, with two servers on one PostgreSQL", () => {
     let realNow = NOW;
     const one = await deployment.start({ realNow: () => realNow });
     const two = await deployment.start({ realNow: () => realNow });
-    const acme = await givenSandboxMerchant(one);
+    const acme = await createSandboxMerchant(one);
     const replicas = [acme, merchantAt(two, acme)];
     const payments = await Promise.all(Array.from({ length: 20 }, () => acme.create({ settledAt: NOW })));
     await Promise.all(

@@ -1,11 +1,11 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { engines } from "../helpers/databases.ts";
+import { createDeployment } from "../helpers/deployment.ts";
+import { dollars, refundOf } from "../helpers/factories.ts";
+import type { Debit } from "../helpers/sandbox.ts";
+import { createSandboxMerchant, eventsOf, type Merchant, merchantAt } from "../helpers/sandbox.ts";
 import type { TestServer } from "../helpers/server.ts";
-import type { Debit } from "../sandbox/call.ts";
-import { eventsOf, givenSandboxMerchant, type Merchant, merchantAt } from "../sandbox/given.ts";
-import { dollars, refundOf } from "../server/given.ts";
-import { createDeployment } from "./deployment.ts";
-import { eventsByResource, expectConsistent, recordsOf, refundsOf, refuseEvents } from "./given.ts";
+import { eventsByResource, expectConsistent, recordsOf, refundsOf, refuseEvents } from "./consistency.ts";
 
 /** A Monday, 10:00 in New York. */
 const NOW = new Date("2026-11-16T15:00:00.000Z");
@@ -28,11 +28,11 @@ describe.each(engines)("an original payment that ends, on %s", (engine) => {
   });
   beforeEach(async () => {
     realNow = NOW;
-    acme = await givenSandboxMerchant(server);
+    acme = await createSandboxMerchant(server);
   });
 
   /** A payment with three live refunds of 10.00 and one that has failed. */
-  async function givenRefunded(settledAt: Date | string): Promise<Debit> {
+  async function createRefunded(settledAt: Date | string): Promise<Debit> {
     const payment = await acme.create({ settledAt });
     for (const value of [10, 10, 10, 100]) {
       await acme.issue(refundOf(payment.paymentId, { amount: dollars(value) }));
@@ -46,7 +46,7 @@ describe.each(engines)("an original payment that ends, on %s", (engine) => {
       ["PENDING", NOW],
       ["AUTHORIZED", "2026-11-01T12:00:00Z"],
     ])("takes its %s refunds to TERMINAL_FAILED and gives their amount back", async (first, settledAt) => {
-      const payment = await givenRefunded(settledAt);
+      const payment = await createRefunded(settledAt);
       const before = await refundsOf(acme);
       realNow = LATER;
 
@@ -64,6 +64,7 @@ describe.each(engines)("an original payment that ends, on %s", (engine) => {
                 status: "TERMINAL_FAILED",
                 paymentStatus: "TERMINAL_FAILED",
                 errorDetails: { errorCode, errorMessage: expect.any(String) },
+                due: null,
                 history: [{ paymentStatus: first, at: NOW.toISOString() }, failure],
               },
         ),
@@ -91,27 +92,27 @@ describe.each(engines)("an original payment that ends, on %s", (engine) => {
     });
 
     test("fails what is refunded of it afterwards, and takes nothing for it", async () => {
-      const { paymentId } = await givenRefunded(NOW);
+      const { paymentId } = await createRefunded(NOW);
       await acme.sandbox(move, { path: { paymentId } });
 
-      const { status: answered, body } = await acme.issue(refundOf(paymentId));
+      const { status: httpStatus, body } = await acme.issue(refundOf(paymentId));
 
-      expect(answered).toBe(201);
+      expect(httpStatus).toBe(201);
       expect(body).toMatchObject({ paymentStatus: "TERMINAL_FAILED", errorDetails: { errorCode } });
       expect(await acme.get(paymentId)).toMatchObject({ refundableAmount: dollars(100) });
     });
 
     /** @decision D20a */
     test("changes nothing at all when a part of it can't be written", async () => {
-      const { paymentId } = await givenRefunded(NOW);
+      const { paymentId } = await createRefunded(NOW);
       const [records, events] = [await recordsOf(acme), await eventsByResource(server, acme)];
 
       for (const type of [`payment.${status.toLowerCase()}`, "refund.terminal_failed"]) {
         const allowEvents = await refuseEvents(server, type);
-        const answer = await acme.sandbox(move, { path: { paymentId } });
+        const response = await acme.sandbox(move, { path: { paymentId } });
         await allowEvents();
 
-        expect(answer.status).toBe(500);
+        expect(response.status).toBe(500);
         expect(await recordsOf(acme)).toEqual(records);
         expect(await eventsByResource(server, acme)).toEqual(events);
       }
@@ -120,7 +121,7 @@ describe.each(engines)("an original payment that ends, on %s", (engine) => {
 
     test("leaves the refunds of other payments alone", async () => {
       const { paymentId } = await acme.create({ settledAt: NOW });
-      await givenRefunded(NOW);
+      await createRefunded(NOW);
       const before = await refundsOf(acme);
 
       await acme.sandbox(move, { path: { paymentId } });
@@ -151,7 +152,7 @@ test("refunds end up as their payments when they fall due, fail and are issued a
   let realNow = NOW;
   const one = await deployment.start({ realNow: () => realNow });
   const two = await deployment.start({ realNow: () => realNow });
-  const acme = await givenSandboxMerchant(one);
+  const acme = await createSandboxMerchant(one);
   const elsewhere = merchantAt(two, acme);
   const payments = await Promise.all(Array.from({ length: 16 }, () => acme.create({ settledAt: NOW })));
   const issueAll = (merchant: Merchant) =>

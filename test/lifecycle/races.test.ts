@@ -1,9 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Answer, TestServer } from "../helpers/server.ts";
-import { givenSandboxMerchant, type Merchant, merchantAt } from "../sandbox/given.ts";
-import { type Duplicate, dollars, type Refund, refundOf } from "../server/given.ts";
-import { createDeployment } from "./deployment.ts";
-import { eventsByResource, expectConsistent, refundsOf } from "./given.ts";
+import { createDeployment } from "../helpers/deployment.ts";
+import { type Duplicate, dollars, type Refund, refundOf } from "../helpers/factories.ts";
+import { createSandboxMerchant, type Merchant, merchantAt } from "../helpers/sandbox.ts";
+import type { TestResponse, TestServer } from "../helpers/server.ts";
+import { eventsByResource, expectConsistent, refundsOf } from "./consistency.ts";
 
 describe("at the same time, over two servers on one PostgreSQL", () => {
   let servers: [TestServer, TestServer];
@@ -15,7 +15,7 @@ describe("at the same time, over two servers on one PostgreSQL", () => {
     return () => deployment.remove();
   });
   beforeEach(async () => {
-    acme = await givenSandboxMerchant(servers[0]);
+    acme = await createSandboxMerchant(servers[0]);
   });
 
   const issueOn = <Body>(index: number, body: unknown) =>
@@ -41,14 +41,14 @@ describe("at the same time, over two servers on one PostgreSQL", () => {
   });
 
   /** @clause 12.5 @decision D10 */
-  test("200 calls with one requestKey make one refund and one event, and 199 answers name it", async () => {
+  test("200 calls with one requestKey make one refund and one event, and 199 responses name it", async () => {
     const { paymentId } = await acme.create();
     const request = refundOf(paymentId, { clientReferenceId: "order-1" });
     const calls = Array.from({ length: 200 }, (_, index) => issueOn<Refund | Duplicate>(index, request));
 
-    const answers = (await Promise.all(calls)).toSorted((a, b) => a.status - b.status);
+    const responses = (await Promise.all(calls)).toSorted((a, b) => a.status - b.status);
 
-    const [issued, ...others] = answers as [Answer<Refund>, ...Answer<Duplicate>[]];
+    const [issued, ...others] = responses as [TestResponse<Refund>, ...TestResponse<Duplicate>[]];
     expect(issued.status).toBe(201);
     expect(others.map(({ status, body }) => ({ status, existing: body.existing }))).toEqual(
       Array(199).fill({

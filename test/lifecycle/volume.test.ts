@@ -1,8 +1,8 @@
 import { Pool } from "undici";
 import { expect, test } from "vitest";
-import { givenSandboxMerchant } from "../sandbox/given.ts";
-import { countRows, dollars, refundOf } from "../server/given.ts";
-import { createDeployment } from "./deployment.ts";
+import { createDeployment } from "../helpers/deployment.ts";
+import { countRows, dollars, refundOf } from "../helpers/factories.ts";
+import { createSandboxMerchant } from "../helpers/sandbox.ts";
 
 const REFUNDS = 10_000;
 const HUNDRED = 100;
@@ -16,17 +16,17 @@ const CENT = dollars(0.01);
  */
 /** @decision D13 */
 test("10,000 refunds of one cent on one payment stay exact, and the last hundred takes at most twice as long as the first", {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   await using deployment = await createDeployment("postgres");
   const server = await deployment.start();
-  const acme = await givenSandboxMerchant(server);
+  const acme = await createSandboxMerchant(server);
   const before = await countRows(server);
   const payment = await acme.create({ amount: dollars(REFUNDS / 100) });
   const fresh = await acme.create();
   const pool = new Pool(server.url, { connections: IN_FLIGHT });
 
-  /** Refunds a cent, and tells how many milliseconds that took. */
+  /** Refunds a cent, and returns how many milliseconds that took. */
   async function refundCent({ paymentId }: { paymentId: string }): Promise<number> {
     const request = JSON.stringify(refundOf(paymentId, { amount: CENT }));
     const headers = {
@@ -35,10 +35,10 @@ test("10,000 refunds of one cent on one payment stay exact, and the last hundred
       Accept: "application/json",
     };
     const start = performance.now();
-    const answer = await pool.request({ method: "POST", path: "/v1/refunds", headers, body: request });
-    const text = await answer.body.text();
+    const response = await pool.request({ method: "POST", path: "/v1/refunds", headers, body: request });
+    const text = await response.body.text();
     const took = performance.now() - start;
-    if (answer.statusCode !== 201 || !text.includes("AUTHORIZED")) throw new Error(text);
+    if (response.statusCode !== 201 || !text.includes("AUTHORIZED")) throw new Error(text);
     return took;
   }
   const leftOf = async ({ paymentId }: { paymentId: string }) => {

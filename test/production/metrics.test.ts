@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createPayment, refundOf, subscriptionTo } from "../helpers/factories.ts";
+import { exchange, head } from "../helpers/network/raw-http.ts";
+import { type Production, startProduction } from "../helpers/production.ts";
+import { type Receiver, respondWith, startReceiver } from "../helpers/receiver.ts";
 import { post, startTestServer, type TestServer } from "../helpers/server.ts";
-import { givenPayment, refundOf, subscriptionTo } from "../server/given.ts";
-import { exchange, head } from "../server/raw-http.ts";
-import { until } from "../webhooks/given.ts";
-import { answerWith, type Receiver, startReceiver } from "../webhooks/receiver.ts";
-import { givenProduction, type Production } from "./given.ts";
+import { until } from "../helpers/subscriber.ts";
 
 /** A line of the text format: a name, labels, a number. */
 const SAMPLE = /^([a-zA-Z_:][\w:]*)(\{(?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\.)*",?)+\})? (\S+)$/;
@@ -36,11 +36,11 @@ describe("the metrics of a production server", () => {
   let paymentId: string;
 
   beforeAll(async () => {
-    production = await givenProduction();
+    production = await startProduction();
     server = await production.start({ env: { METRICS_PORT: "0" } });
-    paymentId = await givenPayment(server, { merchant });
-    const recent = await givenPayment(server, { merchant, settledAt: new Date() });
-    const failed = await givenPayment(server, { merchant, status: "FAILED", settledAt: null });
+    paymentId = await createPayment(server, { merchant });
+    const recent = await createPayment(server, { merchant, settledAt: new Date() });
+    const failed = await createPayment(server, { merchant, status: "FAILED", settledAt: null });
     const token = await production.issuer.token({ merchant_id: merchant });
     const call = (body: unknown, path = "/v1/refunds") => post(server.url, path, body, { token });
 
@@ -85,7 +85,7 @@ describe("the metrics of a production server", () => {
     });
   });
 
-  test("tell of deliveries by outcome, and of what waits", () => {
+  test("count deliveries by outcome, and those that wait", () => {
     expect(samples.get("webhook_attempt_duration_seconds_count")).toBe(1);
     expect(samples.get('webhook_deliveries{state="later"}')).toBe(1);
     expect(samples.get('webhook_deliveries{state="due"}')).toBe(0);
@@ -94,7 +94,7 @@ describe("the metrics of a production server", () => {
     expect(samples.get("refund_oldest_due_seconds")).toBe(0);
   });
 
-  test("tell of the event loop, the database and its pool, and the issuer's keys", () => {
+  test("cover the event loop, the database and its pool, and the issuer's keys", () => {
     expect(samples.get("nodejs_eventloop_lag_p99_seconds")).toBeGreaterThanOrEqual(0);
     expect(samples.get("database_up")).toBe(1);
     for (const state of ["in_use", "idle", "waiting"]) {
@@ -138,7 +138,7 @@ describe("the metrics of a production server", () => {
 describe("the metrics of a server", () => {
   test("count deliveries that came through, and refunds that fell due", async () => {
     await using receiver: Receiver = await startReceiver();
-    await using gone = await startReceiver(answerWith(410));
+    await using gone = await startReceiver(respondWith(410));
     await using server = await startTestServer({ env: { METRICS_PORT: "0" } });
     for (const { url } of [receiver, gone])
       await post(server.url, "/v1/webhook/subscribe", subscriptionTo(url));
@@ -158,7 +158,7 @@ describe("the metrics of a server", () => {
   });
 
   test("say that the database is gone, and leave out what only it knows", async () => {
-    await using production = await givenProduction();
+    await using production = await startProduction();
     const server = await production.start({ env: { METRICS_PORT: "0" } });
 
     await server.database.close();

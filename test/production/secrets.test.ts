@@ -3,22 +3,28 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTestDatabase } from "../helpers/databases.ts";
 import { dumpDatabase, formsOf } from "../helpers/dump.ts";
-import { type Answer, post, startTestServer, type TestServer } from "../helpers/server.ts";
-import { givenMerchant, givenPayment, refundOf, type Subscription, subscriptionTo } from "../server/given.ts";
-import { exchange, head } from "../server/raw-http.ts";
-import { until } from "../webhooks/given.ts";
-import { answerWith, startReceiver } from "../webhooks/receiver.ts";
-import { givenProduction, type Production } from "./given.ts";
+import {
+  createMerchant,
+  createPayment,
+  refundOf,
+  type Subscription,
+  subscriptionTo,
+} from "../helpers/factories.ts";
+import { exchange, head } from "../helpers/network/raw-http.ts";
+import { type Production, startProduction } from "../helpers/production.ts";
+import { respondWith, startReceiver } from "../helpers/receiver.ts";
+import { post, startTestServer, type TestResponse, type TestServer } from "../helpers/server.ts";
+import { until } from "../helpers/subscriber.ts";
 
 const newSecret = () => `whsec_${randomBytes(24).toString("base64")}`;
 
-/** Everything that a server tells anybody but its caller, and what its callers were told when something was wrong. */
-async function everythingTold(server: TestServer, answers: readonly unknown[]): Promise<string> {
+/** Everything that a server discloses to others than its caller, and the error responses to its callers. */
+async function everythingDisclosed(server: TestServer, responses: readonly unknown[]): Promise<string> {
   const metrics = await (await fetch(server.metricsUrl ?? "")).text();
   return [
     server.logLines.join(""),
     metrics,
-    JSON.stringify(answers),
+    JSON.stringify(responses),
     await dumpDatabase(server.database.db),
   ].join("\n");
 }
@@ -36,7 +42,7 @@ async function countAttempts({ database }: TestServer): Promise<number> {
 }
 
 /** @decision D18 D29 */
-describe("in production no secret is told or stored in clear", () => {
+describe("in production no secret is disclosed or stored in clear", () => {
   let production: Production;
   let server: TestServer;
   const encryptionKey = randomBytes(32);
@@ -44,12 +50,12 @@ describe("in production no secret is told or stored in clear", () => {
   const password = `password-${randomUUID()}`;
   const secrets: (string | Buffer)[] = [encryptionKey, oldKey, password];
   const personal = "Jane Doe of Elm Street 12";
-  let told: string;
+  let disclosed: string;
 
   beforeAll(async () => {
-    production = await givenProduction();
+    production = await startProduction();
     const databaseUrl = new URL(production.env.DATABASE_URL ?? "");
-    databaseUrl.password = password; // the server trusts whoever comes from this machine, and looks at none
+    databaseUrl.password = password; // the database trusts connections from this machine, and asks for no password
     server = await production.start({
       env: {
         DATABASE_URL: databaseUrl.href,
@@ -60,7 +66,7 @@ describe("in production no secret is told or stored in clear", () => {
       },
     });
     const merchant = randomUUID();
-    const paymentId = await givenPayment(server, { merchant });
+    const paymentId = await createPayment(server, { merchant });
     const secretKey = newSecret();
     const expired = await production.issuer.token({ exp: 1 });
     const token = await production.issuer.token({ merchant_id: merchant });
@@ -73,10 +79,10 @@ describe("in production no secret is told or stored in clear", () => {
     const refund = () =>
       post(server.url, "/v1/refunds", refundOf(paymentId, { softDescriptor: "Refund" }), { token });
 
-    const answers: Answer<unknown>[] = [await subscribe(target), await refund()];
+    const responses: TestResponse<unknown>[] = [await subscribe(target), await refund()];
     await until(async () => ((await countAttempts(server)) > 0 ? true : undefined));
-    answers.push(await subscribe({ ...target, more: 1 }), await subscribe(target, expired));
-    answers.push(
+    responses.push(await subscribe({ ...target, more: 1 }), await subscribe(target, expired));
+    responses.push(
       await subscribe(target, `${token}x`),
       ...(await Promise.all(Array.from({ length: 20 }, refund))),
     );
@@ -87,34 +93,34 @@ describe("in production no secret is told or stored in clear", () => {
       db,
     );
     await sql`alter table subscriptions add constraint nothing_more check (false) not valid`.execute(db);
-    // With the quota used up, a call is made anew until it is let through.
-    const untilServed = (call: () => Promise<Answer<unknown>>) =>
+    // The rate limit may be used up, so each call is repeated until it is let through.
+    const untilServed = (call: () => Promise<TestResponse<unknown>>) =>
       until(async () => {
-        const answer = await call();
-        return answer.status === 429 ? undefined : answer;
+        const response = await call();
+        return response.status === 429 ? undefined : response;
       });
     const body = refundOf(paymentId, { clientReferenceId: personal, softDescriptor: "x" });
-    answers.push(await untilServed(() => post(server.url, "/v1/refunds", body, { token })));
-    answers.push(await untilServed(() => subscribe(target)));
+    responses.push(await untilServed(() => post(server.url, "/v1/refunds", body, { token })));
+    responses.push(await untilServed(() => subscribe(target)));
     production.issuer.mood("broken");
     await server.database.close();
-    answers.push(await untilServed(refund));
-    expect(answers.slice(-3).map(({ status }) => status)).toEqual([500, 500, 503]);
-    expect(new Set(answers.map(({ status }) => status))).toEqual(
+    responses.push(await untilServed(refund));
+    expect(responses.slice(-3).map(({ status }) => status)).toEqual([500, 500, 503]);
+    expect(new Set(responses.map(({ status }) => status))).toEqual(
       new Set([200, 201, 400, 401, 429, 500, 503]),
     );
     const other = await production.database.open();
-    told = await everythingTold({ ...server, database: other }, answers);
+    disclosed = await everythingDisclosed({ ...server, database: other }, responses);
   });
   afterAll(() => production.end());
 
   test("access tokens, secretKeys, encryption keys and the database's password", () => {
-    expectNone(told, secrets);
-    expect(told).toContain("violates check constraint");
-    expect(told).toContain("webhook_attempts_total");
+    expectNone(disclosed, secrets);
+    expect(disclosed).toContain("violates check constraint");
+    expect(disclosed).toContain("webhook_attempts_total");
   });
 
-  test("nor does the log repeat what a customer or merchant has written", () => {
+  test("nor does the log repeat text of customers or merchants", () => {
     const log = server.logLines.join("");
 
     expect(log).not.toContain(personal);
@@ -122,7 +128,7 @@ describe("in production no secret is told or stored in clear", () => {
     expect(log).toContain("nothing_more");
   });
 
-  test("and the log tells of each call its id, merchant and record", () => {
+  test("and the log has the id, merchant and record of each request", () => {
     const lines = server.logLines.map((line) => JSON.parse(line));
 
     const refund = lines.find(({ msg, status }) => msg === "request" && status === 201);
@@ -135,6 +141,7 @@ describe("in production no secret is told or stored in clear", () => {
       requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
       merchant: expect.stringMatching(/^[0-9a-f-]{36}$/),
       paymentId: expect.stringMatching(/^rfd_/),
+      paymentStatus: "AUTHORIZED",
       method: "POST",
       path: "/v1/refunds",
       route: "/v1/refunds",
@@ -144,7 +151,7 @@ describe("in production no secret is told or stored in clear", () => {
   });
 });
 
-test("a sandbox that delivers, and fails to, tells and stores no secret in clear either", async () => {
+test("a sandbox with failed and successful deliveries discloses and stores no secret in clear either", async () => {
   const testDatabase = await createTestDatabase("postgres");
   const encryptionKey = randomBytes(32);
   const env = {
@@ -153,17 +160,17 @@ test("a sandbox that delivers, and fails to, tells and stores no secret in clear
     METRICS_PORT: "0",
   };
   await using content = await startReceiver();
-  await using refusing = await startReceiver(answerWith(401, { "x-reason": "bad signature" }));
+  await using refusing = await startReceiver(respondWith(401, { "x-reason": "bad signature" }));
   const server = await startTestServer({ env, dataDir: "unused" });
   try {
-    const { merchant, token } = await givenMerchant(server);
-    const paymentId = await givenPayment(server, { merchant });
+    const { merchant, token } = await createMerchant(server);
+    const paymentId = await createPayment(server, { merchant });
     const secretKeys = [newSecret(), `plain ${randomUUID()}`];
     const keys: string[] = [];
     for (const [index, { url }] of [content, refusing].entries()) {
       const body = subscriptionTo(url, { secretKey: secretKeys[index] });
-      const answer = await post<Subscription>(server.url, "/v1/webhook/subscribe", body, { token });
-      keys.push(answer.body.subscriptionKey);
+      const response = await post<Subscription>(server.url, "/v1/webhook/subscribe", body, { token });
+      keys.push(response.body.subscriptionKey);
     }
 
     const refund = await post(server.url, "/v1/refunds", refundOf(paymentId), { token });
@@ -181,13 +188,13 @@ test("a sandbox that delivers, and fails to, tells and stores no secret in clear
     await post(server.url, "/v1/refunds", refundOf(paymentId), { token });
     await until(async () => ((await countAttempts(server)) === 4 ? true : undefined));
 
-    const told = await everythingTold(server, [refund]);
-    expect(told).toContain("the secretKey can't be read");
-    for (const key of keys) expect(told).toContain(key);
+    const disclosed = await everythingDisclosed(server, [refund]);
+    expect(disclosed).toContain("the secretKey can't be read");
+    for (const key of keys) expect(disclosed).toContain(key);
     const spoken = [content, refusing].flatMap(({ received }) => received.map(({ headers }) => headers));
     const signatures = spoken.map((headers) => String(headers["webhook-signature"]));
     expect(signatures.length).toBeGreaterThanOrEqual(2);
-    expectNone(told, [encryptionKey, token, made.body.accessToken, ...secretKeys, ...signatures]);
+    expectNone(disclosed, [encryptionKey, token, made.body.accessToken, ...secretKeys, ...signatures]);
   } finally {
     await server.close();
     await testDatabase.remove();

@@ -1,10 +1,10 @@
 import { createHmac } from "node:crypto";
 import { exportSPKI, importJWK } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createPayment, type Problem, type Refund, refundOf } from "../helpers/factories.ts";
+import { createKey } from "../helpers/issuer.ts";
+import { type Production, startProduction } from "../helpers/production.ts";
 import { post, type TestServer } from "../helpers/server.ts";
-import { givenPayment, type Problem, type Refund, refundOf } from "../server/given.ts";
-import { givenProduction, type Production } from "./given.ts";
-import { createKey, startIssuer } from "./issuer.ts";
 
 const NOW = new Date("2026-11-16T15:00:00.500Z");
 const SECOND = Math.floor(NOW.getTime() / 1000);
@@ -17,7 +17,7 @@ describe("an access token in production", () => {
   let production: Production;
   let server: TestServer;
   beforeAll(async () => {
-    production = await givenProduction({ now: () => NOW });
+    production = await startProduction({ now: () => NOW });
     server = await production.start({ realNow: () => NOW, issuerKeys: { cooldownMs: 0 } });
   });
   afterAll(() => production.end());
@@ -25,7 +25,7 @@ describe("an access token in production", () => {
 
   test("speaks for the merchant that it names, and for no other", async () => {
     const merchant = `merchant ${crypto.randomUUID()}`;
-    const paymentId = await givenPayment(server, { merchant });
+    const paymentId = await createPayment(server, { merchant });
 
     const own = await post<Refund>(server.url, "/v1/refunds", refundOf(paymentId), {
       token: await token({ merchant_id: merchant }),
@@ -53,14 +53,15 @@ describe("an access token in production", () => {
   ])("allows what its scope says, blank separated (%j)", async (scope, expected) => {
     const bearer = await token({ scope });
 
-    const answers = [await call(server, bearer), await call(server, bearer, "/v1/webhook/subscribe")];
+    const responses = [await call(server, bearer), await call(server, bearer, "/v1/webhook/subscribe")];
 
-    expect(answers.map(({ status }) => status)).toEqual(expected);
+    expect(responses.map(({ status }) => status)).toEqual(expected);
   });
 
   test.each([
     ["expired 59 seconds ago", { exp: SECOND - 59 }],
     ["valid from in 60 seconds on", { nbf: SECOND + 60 }],
+    ["valid for a day", { exp: SECOND + 86_400 }],
     ["meant for several audiences", { aud: ["other", "refunds-api"] }],
     ["issued in the future by a clock that is ahead", { iat: SECOND + 60 }],
   ])("is accepted when %s", async (_name, claims) => {
@@ -80,6 +81,9 @@ describe("an access token in production", () => {
     ["of a merchant without a name", { merchant_id: "" }],
     ["of a merchant whose name is a number", { merchant_id: 7 }],
     ["of a merchant whose name no database holds", { merchant_id: "a\0b" }],
+    ["of a merchant whose name breaks a line", { merchant_id: "a\nb" }],
+    ["of a merchant whose name clears a terminal", { merchant_id: "a\u009b2Jb" }],
+    ["to expire in more than a day", { exp: SECOND + 86_400 + 61 }],
     ["of a merchant whose name is endless", { merchant_id: "m".repeat(256) }],
   ])("is refused when %s", async (_name, claims) => {
     const { status, headers, body } = await call(server, await token(claims));
@@ -89,6 +93,18 @@ describe("an access token in production", () => {
       "Bearer",
       "UNAUTHORIZED",
     ]);
+  });
+
+  test.each([
+    ["at+jwt", 400],
+    ["application/at+jwt", 400],
+    ["AT+JWT", 400],
+    ["JWT", 401],
+    ["id+jwt", 401],
+  ])("that names its type must be one of RFC 9068 (%s)", async (typ, expected) => {
+    const bearer = await token({}, production.issuer.key(), { typ });
+
+    expect((await call(server, bearer)).status).toBe(expected);
   });
 
   test("is refused when another key has signed it, whatever key it names", async () => {
@@ -112,9 +128,9 @@ describe("an access token in production", () => {
     };
 
     const forged = [`${headerOf("none")}.${payload}.`, hmac(pem), hmac(JSON.stringify(publicJwk))];
-    const answers = await Promise.all(forged.map((bearer) => call(server, bearer)));
+    const responses = await Promise.all(forged.map((bearer) => call(server, bearer)));
 
-    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401]);
+    expect(responses.map(({ status }) => status)).toEqual([401, 401, 401]);
   });
 
   test("is refused when a byte of it was changed", async () => {
@@ -122,7 +138,7 @@ describe("an access token in production", () => {
     const claims = JSON.parse(Buffer.from(payload, "base64url").toString());
     const more = Buffer.from(JSON.stringify({ ...claims, merchant_id: "other" })).toString("base64url");
 
-    const answers = [
+    const responses = [
       await call(server, `${header}.${more}.${signature}`),
       await call(
         server,
@@ -133,10 +149,10 @@ describe("an access token in production", () => {
       await call(server, null),
     ];
 
-    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401]);
+    expect(responses.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401]);
   });
 
-  test("leaves in the log why it was refused, under the id of the answer, and nothing of itself", async () => {
+  test("is refused with the reason in the log, under the id of the response, and without any part of the token", async () => {
     const bearer = await token({ exp: SECOND - 3600 });
 
     const { body } = await call(server, bearer);
@@ -145,90 +161,6 @@ describe("an access token in production", () => {
     const line = server.logLines.find((text) => text.includes(requestId)) ?? "";
     expect(JSON.parse(line)).toMatchObject({ status: 401, reason: "ERR_JWT_EXPIRED exp" });
     expect(server.logLines.join("")).not.toContain(bearer.split(".")[2]);
-  });
-});
-
-/** @decision D18 */
-describe("the issuer's keys", () => {
-  test("are fetched once, and anew when a token names a key that is not among them", async () => {
-    await using production = await givenProduction();
-    const server = await production.start({ issuerKeys: { cooldownMs: 0 } });
-    const { issuer } = production;
-    const first = await issuer.token();
-    for (let calls = 0; calls < 5; calls += 1) await call(server, first);
-    const fetchesBefore = issuer.fetches();
-
-    await issuer.rotate();
-    const rotated = await call(server, await issuer.token());
-    const withdrawn = await call(server, first);
-
-    expect([fetchesBefore, rotated.status, withdrawn.status]).toEqual([1, 400, 401]);
-  });
-
-  test("are not fetched again for each token that names an unknown key", async () => {
-    await using production = await givenProduction();
-    const server = await production.start();
-    const { issuer } = production;
-    const stranger = await createKey("ES256");
-    await call(server, await issuer.token());
-    const token = await issuer.token({}, stranger);
-
-    const answers = await Promise.all(Array.from({ length: 20 }, () => call(server, token)));
-
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
-    expect(issuer.fetches()).toBe(1);
-  });
-
-  test.each(["broken", "talks nonsense", "hangs up"] as const)(
-    "that are at hand serve while the issuer is away (%s), and are refreshed when it is back",
-    async (mood) => {
-      await using production = await givenProduction();
-      const server = await production.start({ issuerKeys: { refreshMs: 0, cooldownMs: 0 } });
-      const { issuer } = production;
-      const token = await issuer.token();
-      await call(server, token);
-
-      issuer.mood(mood);
-      const during = [await call(server, token), await call(server, token)];
-      const ofUnknownKey = await call(server, await issuer.token({}, await createKey("ES256")));
-      issuer.mood("well");
-      await issuer.rotate();
-      const after = await call(server, await issuer.token());
-
-      expect(during.map(({ status }) => status)).toEqual([400, 400]);
-      // Whether that key is the issuer's newest, nobody can know now.
-      expect([ofUnknownKey.status, ofUnknownKey.headers.get("retry-after")]).toEqual([503, "1"]);
-      expect(after.status).toBe(400);
-    },
-  );
-
-  test("that were never fetched make a call unavailable, not unauthorized, and the server not ready", async () => {
-    await using production = await givenProduction();
-    const { issuer } = production;
-    issuer.mood("broken");
-    const server = await production.start();
-    const token = await issuer.token();
-
-    const without = await call(server, token);
-    const readyWithout = await fetch(`${server.url}/readyz`);
-    issuer.mood("well");
-    const readyWith = await fetch(`${server.url}/readyz`);
-    const withKeys = await call(server, token);
-
-    expect([without.status, without.headers.get("retry-after")]).toEqual([503, "1"]);
-    expect(without.body.errorDetails.errorCode).toBe("UNAVAILABLE");
-    expect([readyWithout.status, readyWith.status, withKeys.status]).toEqual([503, 200, 400]);
-  });
-
-  test("may be RSA keys, when the settings say so", async () => {
-    await using production = await givenProduction({ algorithm: "RS256" });
-    await using other = await startIssuer();
-    const server = await production.start();
-
-    const right = await call(server, await production.issuer.token());
-    const wrong = await call(server, await other.token());
-
-    expect([right.status, wrong.status]).toEqual([400, 401]);
   });
 });
 

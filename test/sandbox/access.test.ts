@@ -1,23 +1,25 @@
-import { beforeAll, describe, expect, test } from "vitest";
-import { post, startTestServer, type TestServer } from "../helpers/server.ts";
-import { countRows, dollars, type Problem, type Refund, refundOf, subscriptionTo } from "../server/given.ts";
-import { faultAt, problemOf, type Sandbox, sandboxOf } from "./call.ts";
-import { givenSandboxMerchant } from "./given.ts";
+import { describe, expect, test } from "vitest";
+import {
+  countRows,
+  dollars,
+  type Problem,
+  type Refund,
+  refundOf,
+  subscriptionTo,
+} from "../helpers/factories.ts";
+import { createSandboxMerchant, problemOf, sandboxOf, violationAt } from "../helpers/sandbox.ts";
+import { post, startTestServer, useTestServer } from "../helpers/server.ts";
 
 const NOW = new Date("2026-11-16T15:00:00.000Z");
 
-let server: TestServer;
-let sandbox: Sandbox;
-
-beforeAll(async () => {
-  server = await startTestServer({ realNow: () => NOW });
-  sandbox = sandboxOf(server);
-  return () => server.close();
-});
+const server = useTestServer({ realNow: () => NOW });
+const sandbox = sandboxOf(server);
 
 const refundStatus = async (token: string) => {
-  const answer = await post<Refund & Problem>(server.url, "/v1/refunds", refundOf("pay_settled"), { token });
-  return answer.body.errorDetails?.errorCode ?? answer.status;
+  const response = await post<Refund & Problem>(server.url, "/v1/refunds", refundOf("pay_settled"), {
+    token,
+  });
+  return response.body.errorDetails?.errorCode ?? response.status;
 };
 const subscribeStatus = async (token: string) => {
   const body = subscriptionTo("https://merchant.example.com/");
@@ -56,7 +58,7 @@ describe("POST /sandbox/tokens", () => {
     [{}, "/scopes", "is missing"],
     [{ scopes: [], merchant: "globex" }, "/merchant", expect.stringContaining("remove it")],
   ])("refuses %j and names %s", async (body, pointer, message) => {
-    expect(problemOf(await sandbox("createToken", { body }))).toEqual(faultAt(pointer, message));
+    expect(problemOf(await sandbox("createToken", { body }))).toEqual(violationAt(pointer, message));
   });
 });
 
@@ -112,7 +114,7 @@ describe("POST /sandbox/reset", () => {
   });
 
   test("gives nothing to a merchant that a fresh sandbox does not have", async () => {
-    const merchant = await givenSandboxMerchant(server);
+    const merchant = await createSandboxMerchant(server);
     await merchant.create();
 
     await merchant.sandbox("resetSandbox");
@@ -121,7 +123,7 @@ describe("POST /sandbox/reset", () => {
   });
 
   test("meets refunds that are being issued without a fault, and without a half of them", async () => {
-    const merchant = await givenSandboxMerchant(server);
+    const merchant = await createSandboxMerchant(server);
     const payments = await Promise.all([1, 2, 3].map(() => merchant.create()));
 
     const [reset, ...issued] = await Promise.all([
@@ -140,8 +142,8 @@ describe("POST /sandbox/reset", () => {
   test.each(["createToken", "resetSandbox"] as const)("%s needs an access token", async (id) => {
     const body = id === "createToken" ? { body: { scopes: [] } } : {};
 
-    const answer = await sandbox(id, { ...body, token: null });
+    const response = await sandbox(id, { ...body, token: null });
 
-    expect(problemOf(answer)).toMatchObject({ status: 401, errorCode: "UNAUTHORIZED" });
+    expect(problemOf(response)).toMatchObject({ status: 401, errorCode: "UNAUTHORIZED" });
   });
 });

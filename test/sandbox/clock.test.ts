@@ -1,25 +1,19 @@
-import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { engines } from "../helpers/databases.ts";
-import { startTestServer, type TestServer } from "../helpers/server.ts";
-import { createDeployment } from "../lifecycle/deployment.ts";
-import { refundOf } from "../server/given.ts";
-import { faultAt, problemOf, type Sandbox, sandboxOf } from "./call.ts";
-import { eventsOf, givenSandboxMerchant } from "./given.ts";
+import { createDeployment } from "../helpers/deployment.ts";
+import { refundOf } from "../helpers/factories.ts";
+import { createSandboxMerchant, eventsOf, problemOf, sandboxOf, violationAt } from "../helpers/sandbox.ts";
+import { useTestServer } from "../helpers/server.ts";
 
 /** A Monday, 10:00 in New York. */
 const NOW = new Date("2026-11-16T15:00:00.000Z");
 const AT = NOW.toISOString();
 
 describe("the sandbox's clock", () => {
-  let server: TestServer;
   let realNow = NOW;
-  let sandbox: Sandbox;
 
-  beforeAll(async () => {
-    server = await startTestServer({ realNow: () => realNow });
-    sandbox = sandboxOf(server);
-    return () => server.close();
-  });
+  const server = useTestServer({ realNow: () => realNow });
+  const sandbox = sandboxOf(server);
   beforeEach(async () => {
     realNow = NOW;
     await server.database.db.deleteFrom("clock").execute();
@@ -69,7 +63,7 @@ describe("the sandbox's clock", () => {
   });
 
   test.each([
-    [{ to: "2026-11-16T14:59:59.999Z" }, "/to", `must not lie before the sandbox's time, which is ${AT}`],
+    [{ to: "2026-11-16T14:59:59.999Z" }, "/to", `must not be before the sandbox's time, which is ${AT}`],
     [{ to: "2100-01-01T00:00:00Z" }, "/to", "must not lead beyond the year 2099"],
     [{ to: "tomorrow" }, "/to", expect.stringContaining("must be a time")],
     [{ to: "2026-11-31T12:00:00Z" }, "/to", expect.stringContaining("must be a time")],
@@ -89,10 +83,23 @@ describe("the sandbox's clock", () => {
     [{ by: "PT1H", businessDays: 1 }, "", expect.any(String)],
     [[], "", expect.any(String)],
   ])("refuses %j, names %j and stays where it is", async (body, pointer, message) => {
-    const answer = await sandbox("advanceClock", { body });
+    const response = await sandbox("advanceClock", { body });
 
-    expect(problemOf(answer)).toEqual(faultAt(pointer, message));
+    expect(problemOf(response)).toEqual(violationAt(pointer, message));
     expect(await read()).toBe(AT);
+  });
+
+  test("that has run past its calendar says how to go on", async () => {
+    await advance({ to: "2099-12-31T23:59:59Z" });
+    realNow = new Date(NOW.getTime() + 1_000);
+    const acme = await createSandboxMerchant(server);
+
+    const moved = await sandbox("advanceClock", { body: { by: "PT0S" } });
+    const settled = await acme.sandbox("settlePayment", { path: { paymentId: "pay_1" }, body: {} });
+
+    expect(problemOf(moved)).toEqual(violationAt("/by", expect.stringContaining("on an empty DATA_DIR")));
+    const remedy = "must be sent, and lie in the years 2020 to 2099";
+    expect(problemOf(settled)).toEqual(violationAt("/settledAt", expect.stringContaining(remedy)));
   });
 
   /** @decision D30 */
@@ -103,15 +110,18 @@ describe("the sandbox's clock", () => {
   });
 
   test.each(["getClock", "advanceClock"] as const)("needs an access token: %s", async (id) => {
-    const answer = await sandbox(id, { token: null, ...(id === "advanceClock" && { body: { by: "P1D" } }) });
+    const response = await sandbox(id, {
+      token: null,
+      ...(id === "advanceClock" && { body: { by: "P1D" } }),
+    });
 
-    expect(problemOf(answer)).toMatchObject({ status: 401, errorCode: "UNAUTHORIZED" });
+    expect(problemOf(response)).toMatchObject({ status: 401, errorCode: "UNAUTHORIZED" });
     expect(await read()).toBe(AT);
   });
 
   /** @decision D30 */
-  test("answers an advance when every refund that fell due is authorized, each with its event", async () => {
-    const acme = await givenSandboxMerchant(server);
+  test("responds to an advance after every due refund is authorized, each with its event", async () => {
+    const acme = await createSandboxMerchant(server);
     const { paymentId } = await acme.create({ settledAt: AT });
     const refunds = await Promise.all(
       Array.from({ length: 20 }, async () => (await acme.issue(refundOf(paymentId))).body.paymentId),
@@ -145,12 +155,12 @@ describe.each(engines)("the sandbox's clock on %s", (engine) => {
     const body = { by: "PT1H" };
 
     const wishes = replicas.flatMap((sandbox) => Array.from({ length: 24 / replicas.length }, () => sandbox));
-    const answers = await Promise.all(wishes.map((sandbox) => sandbox("advanceClock", { body })));
+    const responses = await Promise.all(wishes.map((sandbox) => sandbox("advanceClock", { body })));
     for (const server of servers) await server.close();
     const { body: clock } = await sandboxOf(await start())("getClock");
 
     expect(clock.now).toBe("2026-11-17T15:00:00.000Z");
-    const shown = answers.map((answer) => answer.body.now).toSorted();
+    const shown = responses.map((response) => response.body.now).toSorted();
     expect(shown.at(-1)).toBe(clock.now);
     expect(shown[0] !== undefined && shown[0] > AT).toBe(true);
   });

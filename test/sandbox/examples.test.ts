@@ -1,8 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { readContract } from "../../scripts/lib/contract.ts";
-import type { SandboxId } from "../../server/http/operations.ts";
+import { readContract } from "../../scripts/lib/document/contract.ts";
+import type { SandboxId } from "../../server/contract/operations.ts";
+import { problemOf, type Sandbox, type SandboxCall, sandboxOf, violationAt } from "../helpers/sandbox.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
-import { type Sandbox, type SandboxCall, sandboxOf } from "./call.ts";
 
 const contract = readContract("sandbox");
 
@@ -12,8 +12,8 @@ const CALLED = "2026-11-21T10:00:00.000Z";
 
 const processing = { path: { paymentId: "pay_processing" } };
 
-/** Where an answer is the named example to the letter: what is called, and when. */
-const answered: [id: SandboxId, example: string, call: SandboxCall, at?: string][] = [
+/** Calls whose response equals the named example exactly, and when they are made. */
+const exact: [id: SandboxId, example: string, call: SandboxCall, at?: string][] = [
   ["createPayment", "processing", {}, OPENED],
   ["getPayment", "debit", { path: { paymentId: "pay_settled" } }],
   ["getPayment", "refund", { path: { paymentId: "pay_refund" } }],
@@ -26,9 +26,14 @@ const answered: [id: SandboxId, example: string, call: SandboxCall, at?: string]
   ["advanceClock", "backwards", { body: { to: CALLED } }, "2026-11-25T14:30:00.000Z"],
   ["advanceClock", "negativeCount", { body: { businessDays: -3 } }],
   ["redeliver", "unknownDelivery", { path: { webhookId: "msg_1" } }],
+  ["getEvent", "unknownEvent", { path: { eventId: "evt_1" } }],
+  ["getSubscription", "noSuchSubscription", { path: { subscriptionKey: "sub_1" } }],
   ["endSubscription", "unknownSubscription", { path: { subscriptionKey: "sub_1" } }],
   ["emitEvent", "accountLinked", {}],
   ["emitEvent", "customerCreated", {}],
+  ["getDue", "nothing", {}],
+  ["setInbox", "slow", {}],
+  ["getInbox", "fresh", {}],
   ["createToken", "refundsOnly", {}],
   ["createToken", "noScopes", {}],
 ];
@@ -56,25 +61,45 @@ describe("the examples of the sandbox's contract, on a fresh sandbox", () => {
   });
 
   test.each(requests)("$id serves the request $name", async ({ id, body }) => {
-    const answer = await sandbox(id, { ...processing, body });
+    const response = await sandbox(id, { ...processing, body });
 
-    expect(answer.status).toBeLessThan(300);
+    expect(response.status).toBeLessThan(300);
   });
 
-  test.each(answered)("%s answers as its example %s says", async (id, example, call, at = CALLED) => {
+  test.each(exact)("%s responds as its example %s shows", async (id, example, call, at = CALLED) => {
     now = at;
     const body = requests.find((request) => request.id === id && request.name === example)?.body;
 
-    const answer = await sandbox(id, body === undefined ? call : { body, ...call });
+    const response = await sandbox(id, body === undefined ? call : { body, ...call });
 
     const documented = contract.operation(id).responses.find(({ name }) => name === example);
-    expect(answer.status).toBe(documented?.status);
-    expect(masked(answer.body)).toEqual(masked(documented?.value));
+    expect(response.status).toBe(documented?.status);
+    expect(masked(response.body)).toEqual(masked(documented?.value));
+  });
+
+  /** @decision D07 */
+  describe("refuse a query parameter that the operation does not have", () => {
+    test.each(contract.operations)("$id", async ({ id, requests }) => {
+      const path = {
+        paymentId: "pay_settled",
+        webhookId: "msg_1",
+        subscriptionKey: "sub_1",
+        eventId: "evt_1",
+      };
+
+      const response = await sandbox(id as SandboxId, {
+        path,
+        body: requests[0]?.value,
+        query: { "sort[]": "at" },
+      });
+
+      expect(problemOf(response)).toEqual(violationAt("/query/sort[]", expect.any(String)));
+    });
   });
 });
 
 /** Without what is made anew by every call. */
 function masked(value: unknown): unknown {
-  const ids = /pay_[0-9a-f-]{36}|urn:uuid:[0-9a-f-]{36}|sandbox_[\w-]{20,}/g;
+  const ids = /pay_[0-9a-f-]{36}|urn:uuid:[0-9a-f-]{36}|sandbox_[\w-]{20,}|127\.0\.0\.1:\d+/g;
   return JSON.parse(JSON.stringify(value).replaceAll(ids, "…"));
 }

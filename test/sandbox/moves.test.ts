@@ -1,8 +1,14 @@
-import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { startTestServer, type TestServer } from "../helpers/server.ts";
-import { countRows, givenMerchant, refundOf } from "../server/given.ts";
-import { faultAt, problemOf } from "./call.ts";
-import { eventsOf, givenSandboxMerchant, type Merchant, UNKNOWN_PAYMENT } from "./given.ts";
+import { describe, expect, test } from "vitest";
+import { countRows, createMerchant, refundOf } from "../helpers/factories.ts";
+import {
+  createSandboxMerchant,
+  eventsOf,
+  problemOf,
+  UNKNOWN_PAYMENT,
+  violationAt,
+} from "../helpers/sandbox.ts";
+import { useTestServer } from "../helpers/server.ts";
+import { forEachTest } from "../helpers/suite.ts";
 
 const NOW = new Date("2026-11-16T15:00:00.000Z");
 const AT = NOW.toISOString();
@@ -19,69 +25,62 @@ const cases = Object.entries(possible).flatMap(([from, allowed]) =>
   moves.map((move) => ({ from, move, to: statusAfter[move], allowed: allowed.includes(move) })),
 );
 
-let server: TestServer;
-let acme: Merchant;
-
-beforeAll(async () => {
-  server = await startTestServer({ realNow: () => NOW });
-  return () => server.close();
-});
-beforeEach(async () => {
-  acme = await givenSandboxMerchant(server);
-});
+const server = useTestServer({ realNow: () => NOW });
+const acme = forEachTest(() => createSandboxMerchant(server));
 
 describe("an original payment", () => {
   /** @decision D16a D20 */
-  test.each(cases.filter(({ allowed }) => allowed))(
-    "$move: $from becomes $to",
-    async ({ from, move, to }) => {
-      const payment = await acme.create({ status: from });
-      const { paymentId } = payment;
-      const before = await eventsOf(server, paymentId);
+  describe("changes as the table says", () => {
+    test.each(cases.filter(({ allowed }) => allowed))(
+      "$move: $from becomes $to",
+      async ({ from, move, to }) => {
+        const payment = await acme.create({ status: from });
+        const { paymentId } = payment;
+        const before = await eventsOf(server, paymentId);
 
-      const answer = await acme.sandbox(move, { path: { paymentId } });
+        const response = await acme.sandbox(move, { path: { paymentId } });
 
-      expect(answer.status).toBe(200);
-      expect(answer.body).toEqual({
-        ...payment,
-        status: to,
-        settledAt: move === "settlePayment" ? AT : payment.settledAt,
-        history: [...payment.history, { status: to, at: AT }],
-      });
-      expect(await acme.get(paymentId)).toEqual(answer.body);
-      const event = { type: `payment.${to.toLowerCase()}`, sequence: before.length + 1, occurred_at: NOW };
-      expect(await eventsOf(server, paymentId)).toEqual([...before, event]);
-    },
-  );
+        expect(response.status).toBe(200);
+        expect(response.body).toEqual({
+          ...payment,
+          status: to,
+          settledAt: move === "settlePayment" ? AT : payment.settledAt,
+          history: [...payment.history, { status: to, at: AT }],
+        });
+        expect(await acme.get(paymentId)).toEqual(response.body);
+        const event = { type: `payment.${to.toLowerCase()}`, sequence: before.length + 1, occurred_at: NOW };
+        expect(await eventsOf(server, paymentId)).toEqual([...before, event]);
+      },
+    );
+  });
 
   /** @decision D16a */
-  test.each(cases.filter(({ allowed }) => !allowed))(
-    "$move: $from stays, and the answer says so",
-    async ({ from, move, to }) => {
+  describe("stays as it is where the table has no transition, and the response says so", () => {
+    test.each(cases.filter(({ allowed }) => !allowed))("$move: $from", async ({ from, move, to }) => {
       const payment = await acme.create({ status: from });
       const { paymentId } = payment;
       const isFinal = possible[from]?.length === 0;
       const before = await countRows(server);
 
-      const answer = await acme.sandbox(move, { path: { paymentId } });
+      const response = await acme.sandbox(move, { path: { paymentId } });
 
-      expect(problemOf(answer)).toEqual({
+      expect(problemOf(response)).toEqual({
         status: 409,
         errorCode: "IMPOSSIBLE_MOVE",
-        detail: `The payment is ${from}, ${isFinal ? "which is final, " : ""}so it can not become ${to}.`,
+        detail: `The payment is ${from}, ${isFinal ? "which is final, " : ""}so it can't become ${to}.`,
       });
       expect(await acme.get(paymentId)).toEqual(payment);
       expect(await countRows(server)).toEqual(before);
-    },
-  );
+    });
+  });
 
   test("is moved once by two calls at the same time", async () => {
     const { paymentId } = await acme.create({ status: "PROCESSING" });
 
     const settle = () => acme.sandbox("settlePayment", { path: { paymentId } });
-    const answers = await Promise.all([settle(), settle()]);
+    const responses = await Promise.all([settle(), settle()]);
 
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 409]);
     expect(await eventsOf(server, paymentId)).toHaveLength(1);
   });
 
@@ -108,45 +107,45 @@ describe("an original payment", () => {
     [{ settledAt: null }, "/settledAt", expect.stringContaining("string")],
     [{ at: AT }, "/at", expect.stringContaining("remove it")],
     ["{", "", "is not valid JSON"],
-  ])("does not settle by %j, and the answer names %j", async (body, pointer, message) => {
+  ])("does not settle by %j, and the response names %j", async (body, pointer, message) => {
     const payment = await acme.create({ status: "PROCESSING" });
     const { paymentId } = payment;
 
-    const answer = await acme.sandbox("settlePayment", { path: { paymentId }, body });
+    const response = await acme.sandbox("settlePayment", { path: { paymentId }, body });
 
-    expect(problemOf(answer)).toEqual(faultAt(pointer, message));
+    expect(problemOf(response)).toEqual(violationAt(pointer, message));
     expect(await acme.get(paymentId)).toEqual(payment);
   });
 });
 
 describe.each(["getPayment", ...moves] as const)("%s", (id) => {
   test("knows no payment that does not exist", async () => {
-    const answer = await acme.sandbox(id, { path: { paymentId: "pay_unknown" } });
+    const response = await acme.sandbox(id, { path: { paymentId: "pay_unknown" } });
 
-    expect(problemOf(answer)).toEqual(UNKNOWN_PAYMENT);
+    expect(problemOf(response)).toEqual(UNKNOWN_PAYMENT);
   });
 
-  test("answers for another merchant's payment as for one that does not exist", async () => {
+  test("responds for another merchant's payment as for one that does not exist", async () => {
     const payment = await acme.create({ status: "PROCESSING" });
     const { paymentId } = payment;
-    const { token } = await givenMerchant(server);
+    const { token } = await createMerchant(server);
 
-    const answer = await acme.sandbox(id, { path: { paymentId }, token });
+    const response = await acme.sandbox(id, { path: { paymentId }, token });
 
-    expect(problemOf(answer)).toEqual(UNKNOWN_PAYMENT);
+    expect(problemOf(response)).toEqual(UNKNOWN_PAYMENT);
     expect(await acme.get(paymentId)).toEqual(payment);
   });
 
   test("needs an access token", async () => {
-    const answer = await acme.sandbox(id, { path: { paymentId: "pay_settled" }, token: null });
+    const response = await acme.sandbox(id, { path: { paymentId: "pay_settled" }, token: null });
 
-    expect(problemOf(answer)).toMatchObject({ status: 401, errorCode: "UNAUTHORIZED" });
+    expect(problemOf(response)).toMatchObject({ status: 401, errorCode: "UNAUTHORIZED" });
   });
 
   test.each(["x".repeat(65), "\u0000"])("refuses the identifier %j and names it", async (paymentId) => {
-    const answer = await acme.sandbox(id, { path: { paymentId } });
+    const response = await acme.sandbox(id, { path: { paymentId } });
 
-    expect(problemOf(answer)).toEqual(faultAt("/params/paymentId", expect.any(String)));
+    expect(problemOf(response)).toEqual(violationAt("/params/paymentId", expect.any(String)));
   });
 });
 
@@ -154,8 +153,8 @@ test.each(moves)("%s knows no refund, for a refund has no moves of its own", asy
   const { paymentId } = await acme.create();
   const { body: refund } = await acme.issue(refundOf(paymentId));
 
-  const answer = await acme.sandbox(id, { path: { paymentId: refund.paymentId } });
+  const response = await acme.sandbox(id, { path: { paymentId: refund.paymentId } });
 
-  expect(problemOf(answer)).toEqual(UNKNOWN_PAYMENT);
+  expect(problemOf(response)).toEqual(UNKNOWN_PAYMENT);
   expect(await acme.get(refund.paymentId)).toMatchObject({ paymentStatus: "AUTHORIZED" });
 });

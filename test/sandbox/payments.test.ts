@@ -1,30 +1,22 @@
-import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { startTestServer, type TestServer } from "../helpers/server.ts";
-import { countRows, type Duplicate, dollars, givenMerchant, refundOf } from "../server/given.ts";
-import { type Debit, faultAt, problemOf } from "./call.ts";
-import { eventsOf, givenSandboxMerchant, type Merchant } from "./given.ts";
+import { describe, expect, test } from "vitest";
+import { countRows, createMerchant, type Duplicate, dollars, refundOf } from "../helpers/factories.ts";
+import { createSandboxMerchant, type Debit, eventsOf, problemOf, violationAt } from "../helpers/sandbox.ts";
+import { useTestServer } from "../helpers/server.ts";
+import { forEachTest } from "../helpers/suite.ts";
 
 const NOW = new Date("2026-11-16T15:00:00.000Z");
 const AT = NOW.toISOString();
 const HUNDRED = { amount: dollars(100) };
 
 describe("POST /sandbox/payments", () => {
-  let server: TestServer;
-  let acme: Merchant;
+  const server = useTestServer({ realNow: () => NOW });
+  const acme = forEachTest(() => createSandboxMerchant(server));
 
-  beforeAll(async () => {
-    server = await startTestServer({ realNow: () => NOW });
-    return () => server.close();
-  });
-  beforeEach(async () => {
-    acme = await givenSandboxMerchant(server);
-  });
+  test("makes a payment that settled 30 days ago by default, and emits its event", async () => {
+    const response = await acme.sandbox("createPayment", { body: HUNDRED });
 
-  test("makes a payment that settled 30 days ago, unless told otherwise, and announces it", async () => {
-    const answer = await acme.sandbox("createPayment", { body: HUNDRED });
-
-    expect(answer.status).toBe(201);
-    expect(answer.body).toEqual({
+    expect(response.status).toBe(201);
+    expect(response.body).toEqual({
       kind: "DEBIT",
       paymentId: expect.stringMatching(/^pay_/),
       ...HUNDRED,
@@ -35,8 +27,8 @@ describe("POST /sandbox/payments", () => {
       refundableAmount: dollars(100),
       history: [{ status: "SETTLED", at: AT }],
     });
-    const { paymentId } = answer.body as Debit;
-    expect(await acme.get(paymentId)).toEqual(answer.body);
+    const { paymentId } = response.body as Debit;
+    expect(await acme.get(paymentId)).toEqual(response.body);
     expect(await eventsOf(server, paymentId)).toEqual([
       { type: "payment.settled", sequence: 1, occurred_at: NOW },
     ]);
@@ -67,7 +59,7 @@ describe("POST /sandbox/payments", () => {
     const refund = await acme.issue(refundOf(payment.paymentId, { requestKey: "refund-1" }));
     const before = await countRows(server);
 
-    const answers = [
+    const responses = [
       await acme.sandbox("createPayment", { body: { ...HUNDRED, requestKey: "debit-1" } }),
       await acme.sandbox("createPayment", { body: { ...HUNDRED, requestKey: "refund-1" } }),
     ];
@@ -77,8 +69,8 @@ describe("POST /sandbox/payments", () => {
       errorCode: "DUPLICATE_REQUEST_KEY",
       detail: expect.stringContaining("no payment was made"),
     };
-    expect(answers.map(problemOf)).toEqual([duplicate, duplicate]);
-    expect(answers.map(({ body }) => (body as unknown as Duplicate).existing)).toEqual([
+    expect(responses.map(problemOf)).toEqual([duplicate, duplicate]);
+    expect(responses.map(({ body }) => (body as unknown as Duplicate).existing)).toEqual([
       { paymentId: payment.paymentId },
       { ...refund.body, originalPaymentId: payment.paymentId, amount: dollars(1) },
     ]);
@@ -87,7 +79,7 @@ describe("POST /sandbox/payments", () => {
 
   test("takes a key that another merchant has", async () => {
     await acme.create({ requestKey: "debit-1" });
-    const { token } = await givenMerchant(server);
+    const { token } = await createMerchant(server);
 
     const body = { ...HUNDRED, requestKey: "debit-1" };
     expect(await acme.sandbox("createPayment", { body, token })).toMatchObject({ status: 201 });
@@ -95,8 +87,12 @@ describe("POST /sandbox/payments", () => {
 
   test.each([
     [{}, "/amount", "is missing"],
-    [{ amount: dollars(0) }, "/amount/value", "must be > 0"],
-    [{ amount: dollars(10.005) }, "/amount/value", expect.stringContaining("at most two decimals")],
+    [{ amount: dollars(0) }, "/amount/value", "must be >= 0.01"],
+    [
+      { amount: dollars(10.005) },
+      "/amount/value",
+      expect.stringContaining("at most two digits after the point"),
+    ],
     [{ amount: { currency: "EUR", value: 1 } }, "/amount/currency", "must be one of: USD"],
     [
       { ...HUNDRED, status: "REFUNDED" },
@@ -118,9 +114,9 @@ describe("POST /sandbox/payments", () => {
   ])("refuses %j and names %s", async (body, pointer, message) => {
     const before = await countRows(server);
 
-    const answer = await acme.sandbox("createPayment", { body });
+    const response = await acme.sandbox("createPayment", { body });
 
-    expect(problemOf(answer)).toEqual(faultAt(pointer, message));
+    expect(problemOf(response)).toEqual(violationAt(pointer, message));
     expect(await countRows(server)).toEqual(before);
   });
 });

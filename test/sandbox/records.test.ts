@@ -1,25 +1,20 @@
-import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { startTestServer, type TestServer } from "../helpers/server.ts";
-import { dollars, givenMerchant, refundOf } from "../server/given.ts";
-import { faultAt, problemOf } from "./call.ts";
-import { givenSandboxMerchant, type Merchant } from "./given.ts";
+import { beforeEach, describe, expect, test } from "vitest";
+import { createMerchant, dollars, refundOf } from "../helpers/factories.ts";
+import { createSandboxMerchant, problemOf, violationAt } from "../helpers/sandbox.ts";
+import { useTestServer } from "../helpers/server.ts";
+import { forEachTest } from "../helpers/suite.ts";
 
 const NOW = new Date("2026-11-16T15:00:00.000Z");
 const AT = NOW.toISOString();
 
 describe("the records of a merchant", () => {
-  let server: TestServer;
   let now = NOW;
-  let acme: Merchant;
 
-  beforeAll(async () => {
-    server = await startTestServer({ realNow: () => now });
-    return () => server.close();
-  });
+  const server = useTestServer({ realNow: () => now });
   beforeEach(async () => {
     now = NOW;
-    acme = await givenSandboxMerchant(server);
   });
+  const acme = forEachTest(() => createSandboxMerchant(server));
 
   const list = async (query: Readonly<Record<string, string | number>>) =>
     (await acme.sandbox("listPayments", { query })).body;
@@ -42,6 +37,7 @@ describe("the records of a merchant", () => {
       originalPaymentId: payment.paymentId,
       softDescriptor: "ACME refund",
       requestKey: request.requestKey,
+      due: { at: "2026-11-19T05:00:00.000Z", holidays: [] },
       history: [{ paymentStatus: "PENDING", at: AT }],
     });
     expect(await acme.get(payment.paymentId)).toEqual({ ...payment, refundableAmount: dollars(74.5) });
@@ -87,6 +83,35 @@ describe("the records of a merchant", () => {
     expect(refunds).toEqual({ items: [await acme.get(refund.body.paymentId)], nextCursor: null });
   });
 
+  test("are listed by the payment that refunds give back", async () => {
+    const [first, second] = [await acme.create(), await acme.create()];
+    const refunds = [
+      await acme.issue(refundOf(first.paymentId)),
+      await acme.issue(refundOf(first.paymentId)),
+    ];
+    await acme.issue(refundOf(second.paymentId));
+
+    const { items } = await list({ originalPaymentId: first.paymentId, limit: 2 });
+
+    const ids = items.map(({ paymentId }) => paymentId);
+    expect(ids.toSorted()).toEqual(refunds.map(({ body }) => body.paymentId).toSorted());
+  });
+
+  test("say of a refund that waits until when, and over which holiday", async () => {
+    now = new Date("2026-11-24T15:00:00.000Z");
+    const payment = await acme.create({ settledAt: now.toISOString() });
+    const waiting = await acme.create({ status: "PROCESSING" });
+    const [due, undated] = [
+      await acme.issue(refundOf(payment.paymentId)),
+      await acme.issue(refundOf(waiting.paymentId)),
+    ];
+
+    expect(await acme.get(due.body.paymentId)).toMatchObject({
+      due: { at: "2026-11-30T05:00:00.000Z", holidays: ["Thanksgiving Day"] },
+    });
+    expect(await acme.get(undated.body.paymentId)).toMatchObject({ due: null });
+  });
+
   test("are listed by twenty where no limit is given", async () => {
     for (let left = 21; left > 0; left -= 1) await acme.create();
 
@@ -96,10 +121,10 @@ describe("the records of a merchant", () => {
     expect(page.nextCursor).not.toBeNull();
   });
 
-  test("are in nobody else's list", async () => {
+  test("are in no other merchant's list", async () => {
     const { paymentId } = await acme.create();
     await acme.issue(refundOf(paymentId));
-    const { token } = await givenMerchant(server);
+    const { token } = await createMerchant(server);
 
     const { body } = await acme.sandbox("listPayments", { token });
 
@@ -113,9 +138,9 @@ describe("the records of a merchant", () => {
     [{ kind: "PAYMENT" }, "/query/kind"],
     [{ cursor: "bm90IGEgY3Vyc29y" }, "/query/cursor"],
     [{ page: 2 }, "/query/page"],
-  ])("are not listed by %j, and the answer names %s", async (query: object, pointer) => {
-    const answer = await acme.sandbox("listPayments", { query: { ...query } });
+  ])("are not listed by %j, and the response names %s", async (query: object, pointer) => {
+    const response = await acme.sandbox("listPayments", { query: { ...query } });
 
-    expect(problemOf(answer)).toEqual(faultAt(pointer, expect.any(String)));
+    expect(problemOf(response)).toEqual(violationAt(pointer, expect.any(String)));
   });
 });

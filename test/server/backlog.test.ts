@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { expect, test } from "vitest";
-import { givenDataDir } from "../helpers/data-dir.ts";
+import { createDataDir } from "../helpers/databases.ts";
 import { spawnServer } from "../helpers/server.ts";
 
-/** Whoever finds no room is not let in while the server stands still, however long that is. */
+/** Connections beyond the backlog stay refused for as long as the server is stopped. */
 const LIMIT_MS = 10_000;
 
 /** More than Node would let wait by itself, where the system lets so many. */
@@ -16,7 +16,7 @@ async function chooseCount(): Promise<number> {
 
 test("a thousand callers who come at once, while the server is busy, are connected and wait", async () => {
   const count = await chooseCount();
-  await using folder = await givenDataDir();
+  await using folder = await createDataDir();
   await using server = await spawnServer(folder);
   const { hostname, port } = new URL(server.url);
   server.kill("SIGSTOP");

@@ -1,17 +1,18 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
-import { givenDataDir } from "../helpers/data-dir.ts";
+import { createDataDir } from "../helpers/databases.ts";
+import { type Problem, refundOf } from "../helpers/factories.ts";
 import { post } from "../helpers/server.ts";
-import { type Problem, refundOf } from "./given.ts";
+import { PROCESS_ENV } from "../lib/process-env.ts";
 
 /** More than a pipe and its ends hold of it, where each call writes some two hundred bytes. */
 const CALLS = 1_000;
 const STOP_LIMIT_MS = 10_000;
 
 /** A sandbox of whose log nothing more is read than its welcome, after many calls. */
-async function givenUnread(dataDir: string) {
-  const env = { PATH: process.env.PATH, PORT: "0", DATA_DIR: dataDir, LOG_LEVEL: "info", RATE_LIMIT: "off" };
+async function createUnread(dataDir: string) {
+  const env = { ...PROCESS_ENV, PORT: "0", DATA_DIR: dataDir, LOG_FORMAT: "json", RATE_LIMIT: "off" };
   const server = spawn(process.execPath, ["server/main.ts"], { env, stdio: ["ignore", "pipe", "inherit"] });
   const ended = once(server, "exit");
   onTestFinished(async () => {
@@ -39,8 +40,8 @@ async function givenUnread(dataDir: string) {
 }
 
 test("a log that nobody reads for a while holds up no call, and nothing of it is lost", async () => {
-  await using folder = await givenDataDir();
-  const { server, ended, log } = await givenUnread(folder.dataDir);
+  await using folder = await createDataDir();
+  const { server, ended, log } = await createUnread(folder.dataDir);
 
   const read = once(server.stdout, "end");
   server.stdout.resume();
@@ -52,8 +53,8 @@ test("a log that nobody reads for a while holds up no call, and nothing of it is
 });
 
 test("a log that nobody reads any more does not hold up a stop", async () => {
-  await using folder = await givenDataDir();
-  const { server, ended } = await givenUnread(folder.dataDir);
+  await using folder = await createDataDir();
+  const { server, ended } = await createUnread(folder.dataDir);
   const stoppedAtMs = performance.now();
 
   server.kill("SIGTERM");
@@ -63,8 +64,8 @@ test("a log that nobody reads any more does not hold up a stop", async () => {
 });
 
 test("a log whose reader has gone holds up neither calls nor a stop, which ends with 0", async () => {
-  await using folder = await givenDataDir();
-  const { server, ended, call } = await givenUnread(folder.dataDir);
+  await using folder = await createDataDir();
+  const { server, ended, call } = await createUnread(folder.dataDir);
   const closed = once(server.stdout, "close");
   server.stdout.destroy();
   await closed;

@@ -5,16 +5,8 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { openDatabase } from "../../server/storage/database.ts";
-import { makeDataDir } from "../helpers/data-dir.ts";
-import {
-  type Answer,
-  post,
-  runServer,
-  type ServerProcess,
-  spawnServer,
-  startTestServer,
-} from "../helpers/server.ts";
+import { openDatabase } from "../../server/storage/database/database.ts";
+import { makeDataDir } from "../helpers/databases.ts";
 import {
   type Duplicate,
   dollars,
@@ -22,8 +14,16 @@ import {
   refundOf,
   type Subscription,
   subscriptionTo,
-} from "./given.ts";
-import { type Connection, head, openConnection } from "./raw-http.ts";
+} from "../helpers/factories.ts";
+import { type Connection, head, openConnection } from "../helpers/network/raw-http.ts";
+import {
+  post,
+  runServer,
+  type ServerProcess,
+  spawnServer,
+  startTestServer,
+  type TestResponse,
+} from "../helpers/server.ts";
 
 describe("the server's process", { timeout: 60_000 }, () => {
   test("makes its data folder, and prints a curl line that works as printed", async () => {
@@ -48,7 +48,7 @@ describe("the server's process", { timeout: 60_000 }, () => {
   });
 
   test.each(["SIGTERM", "SIGINT"] as const)(
-    "answers what is in flight after %s, refuses what comes, and exits 0",
+    "responds to what is in flight after %s, refuses what comes, and exits 0",
     async (signal) => {
       await using server = await spawnServer();
       using idle = await openConnection(server.url);
@@ -56,9 +56,9 @@ describe("the server's process", { timeout: 60_000 }, () => {
       const body = JSON.stringify(refundOf("pay_settled"));
       // The server has begun to read this call when it asks for the body.
       inFlight.send(head("/v1/refunds", { "Content-Length": body.length, Expect: "100-continue" }));
-      expect(await inFlight.answer()).toMatchObject({ status: 100 });
+      expect(await inFlight.response()).toMatchObject({ status: 100 });
       idle.send(head("GET /healthz"));
-      await idle.answer();
+      await idle.response();
 
       server.kill(signal);
       await untilRefused(server.url);
@@ -66,8 +66,8 @@ describe("the server's process", { timeout: 60_000 }, () => {
       // The second call comes on the connection that is still open.
       inFlight.send(body + head("/v1/refunds", { "Content-Length": body.length }) + body);
 
-      expect(await inFlight.answer()).toMatchObject({ status: 201, body: { paymentStatus: "AUTHORIZED" } });
-      expect(await inFlight.answer()).toMatchObject({
+      expect(await inFlight.response()).toMatchObject({ status: 201, body: { paymentStatus: "AUTHORIZED" } });
+      expect(await inFlight.response()).toMatchObject({
         status: 503,
         headers: { "retry-after": "1", connection: "close" },
         body: { errorDetails: { errorCode: "UNAVAILABLE" } },
@@ -104,13 +104,13 @@ describe("the server's process", { timeout: 60_000 }, () => {
     }
   });
 
-  test("warns when it is open to others, and then answers to any name", async () => {
+  test("warns when it is open to others, and then accepts any name", async () => {
     await using server = await spawnServer({ env: { HOST: "0.0.0.0" } });
     using caller = await openConnection(server.url.replace("0.0.0.0", "127.0.0.1"));
 
     caller.send(head("GET /readyz", { Host: "sandbox.example.com" }));
 
-    expect(await caller.answer()).toMatchObject({ status: 200 });
+    expect(await caller.response()).toMatchObject({ status: 200 });
     server.kill("SIGTERM");
     expect((await server.exit).stdout).toContain("access tokens are public knowledge, and HOST=0.0.0.0");
   });
@@ -170,11 +170,13 @@ async function killUnderLoad(server: ServerProcess): Promise<Map<unknown, Refund
   async function issueUntilGone(): Promise<void> {
     for (;;) {
       const request = refundOf("pay_settled", { amount: dollars(0.01) });
-      const answer: Answer<Refund> | undefined = await post<Refund>(server.url, "/v1/refunds", request).catch(
-        () => undefined,
-      );
-      if (!answer) return;
-      acknowledged.set(request, answer.body);
+      const response: TestResponse<Refund> | undefined = await post<Refund>(
+        server.url,
+        "/v1/refunds",
+        request,
+      ).catch(() => undefined);
+      if (!response) return;
+      acknowledged.set(request, response.body);
       if (acknowledged.size === 50) server.kill("SIGKILL");
     }
   }

@@ -1,23 +1,23 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { getPayment } from "../../server/storage/payments.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { getPayment } from "../../server/storage/payments/payment-queries.ts";
 import { engines } from "../helpers/databases.ts";
-import { type Answer, post, startTestServer, type TestServer } from "../helpers/server.ts";
 import {
+  createMerchant,
+  createPayment,
   type Duplicate,
   dollars,
-  givenMerchant,
-  givenPayment,
   type Problem,
   type Refund,
   refundOf,
   type Subscription,
   subscriptionTo,
-} from "./given.ts";
+} from "../helpers/factories.ts";
+import { post, startTestServer, type TestResponse, useTestServer } from "../helpers/server.ts";
 
 describe.each(engines)("a payment that changes under every decision about it on %s", (engine) => {
-  test("is answered 503 in the end, and the requestKey stays free", async () => {
+  test("gets 503 in the end, and the requestKey stays free", async () => {
     await using server = await startTestServer({ engine });
     const { db } = server.database;
     const swallow = sql`create function swallow() returns trigger language plpgsql as 'begin return null; end'`;
@@ -38,15 +38,13 @@ describe.each(engines)("a payment that changes under every decision about it on 
 });
 
 describe.each(engines)("at the same time on %s", { timeout: 30_000 }, (engine) => {
-  let server: TestServer;
   let merchant: string;
   let token: string;
 
+  const server = useTestServer({ engine });
   beforeAll(async () => {
-    server = await startTestServer({ engine });
-    ({ merchant, token } = await givenMerchant(server));
+    ({ merchant, token } = await createMerchant(server));
   });
-  afterAll(() => server.close());
 
   const issue = <Body = Refund>(body: unknown) => post<Body>(server.url, "/v1/refunds", body, { token });
 
@@ -65,34 +63,36 @@ describe.each(engines)("at the same time on %s", { timeout: 30_000 }, (engine) =
 
   /** @decision D11 D12a */
   test("50 refunds of 10.00 on 100.00 make exactly 10 that live", async () => {
-    const paymentId = await givenPayment(server, { merchant });
+    const paymentId = await createPayment(server, { merchant });
 
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 50 }, () => issue(refundOf(paymentId, { amount: dollars(10) }))),
     );
 
-    const outcomes = answers.map(({ status, body }) => [
+    const outcomes = responses.map(({ status, body }) => [
       status,
       body.errorDetails?.errorCode ?? body.paymentStatus,
     ]);
     const live = outcomes.filter(([, outcome]) => outcome === "AUTHORIZED");
     const failed = outcomes.filter(([, outcome]) => outcome === "AMOUNT_EXCEEDS_REFUNDABLE");
     expect([live.length, failed.length]).toEqual([10, 40]);
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([201]));
     const payment = await getPayment(server.database.db, { merchant, paymentId });
     expect(payment).toMatchObject({ refundedCents: 100_00 });
   });
 
   /** @clause 7.5 12.5 @decision D09 */
-  test("200 calls with one requestKey make one refund, and 199 answers name it", async () => {
-    const paymentId = await givenPayment(server, { merchant });
+  test("200 calls with one requestKey make one refund, and 199 responses name it", async () => {
+    const paymentId = await createPayment(server, { merchant });
     const request = refundOf(paymentId, { requestKey: randomUUID(), clientReferenceId: "order-1" });
 
-    const answers = await Promise.all(Array.from({ length: 200 }, () => issue<Refund | Duplicate>(request)));
+    const responses = await Promise.all(
+      Array.from({ length: 200 }, () => issue<Refund | Duplicate>(request)),
+    );
 
-    const [issued, ...others] = answers.toSorted((a, b) => a.status - b.status) as [
-      Answer<Refund>,
-      ...Answer<Duplicate>[],
+    const [issued, ...others] = responses.toSorted((a, b) => a.status - b.status) as [
+      TestResponse<Refund>,
+      ...TestResponse<Duplicate>[],
     ];
     expect(issued.status).toBe(201);
     expect(others.map(({ status, body }) => ({ status, existing: body.existing }))).toEqual(
@@ -108,19 +108,19 @@ describe.each(engines)("at the same time on %s", { timeout: 30_000 }, (engine) =
   });
 
   test("two calls with one requestKey and different amounts make one refund, of one of the amounts", async () => {
-    const paymentId = await givenPayment(server, { merchant });
+    const paymentId = await createPayment(server, { merchant });
     const request = refundOf(paymentId);
     const amounts = [dollars(1), dollars(2)];
 
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       amounts.map((amount) => issue<Refund & Duplicate>({ ...request, amount })),
     );
 
-    const winner = answers.findIndex(({ status }) => status === 201);
-    const loser = answers[1 - winner];
+    const winner = responses.findIndex(({ status }) => status === 201);
+    const loser = responses[1 - winner];
     expect(loser?.status).toBe(409);
     expect(loser?.body.existing).toEqual({
-      ...answers[winner]?.body,
+      ...responses[winner]?.body,
       originalPaymentId: paymentId,
       amount: amounts[winner],
     });
@@ -129,7 +129,7 @@ describe.each(engines)("at the same time on %s", { timeout: 30_000 }, (engine) =
   });
 
   /** @decision D26 */
-  test("101 subscriptions are 100, and one answer says that there are enough", async () => {
+  test("101 subscriptions are 100, and one response says that there are enough", async () => {
     const subscribe = () =>
       post<Subscription & Problem>(
         server.url,
@@ -140,10 +140,10 @@ describe.each(engines)("at the same time on %s", { timeout: 30_000 }, (engine) =
         },
       );
 
-    const answers = await Promise.all(Array.from({ length: 101 }, subscribe));
+    const responses = await Promise.all(Array.from({ length: 101 }, subscribe));
 
-    const made = answers.filter(({ status }) => status === 200);
-    const refused = answers.filter(({ status }) => status === 409);
+    const made = responses.filter(({ status }) => status === 200);
+    const refused = responses.filter(({ status }) => status === 409);
     expect([made.length, refused.length]).toEqual([100, 1]);
     expect(new Set(made.map(({ body }) => body.subscriptionKey)).size).toBe(100);
     expect(refused[0]?.body.errorDetails.errorCode).toBe("SUBSCRIPTION_LIMIT");

@@ -1,39 +1,42 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { engines } from "../helpers/databases.ts";
-import { type Answer, post, startTestServer, type TestServer } from "../helpers/server.ts";
-import { countRows, givenMerchant, givenPayment, givenToken, type Problem, refundOf } from "./given.ts";
+import {
+  countRows,
+  createMerchant,
+  createPayment,
+  createToken,
+  type Problem,
+  refundOf,
+} from "../helpers/factories.ts";
+import { post, type TestResponse, useTestServer } from "../helpers/server.ts";
 
 const LIMIT = 2;
-/** At once; far more than a burst, also when the quota is renewed once or twice meanwhile. */
+/** At once; far more than a burst, also when the token bucket refills once or twice meanwhile. */
 const MANY = 30;
 
 /** @decision D27 */
 describe.each(engines)("the rate limit on %s", (engine) => {
-  let server: TestServer;
-  beforeAll(async () => {
-    server = await startTestServer({ engine, env: { RATE_LIMIT: `${LIMIT}` } });
-  });
-  afterAll(() => server.close());
+  const server = useTestServer({ engine, env: { RATE_LIMIT: `${LIMIT}` } });
 
   const call = (token: string, body: unknown = {}) =>
     post<Problem>(server.url, "/v1/refunds", body, { token });
-  const isLimited = ({ status }: Answer<unknown>) => status === 429;
+  const isLimited = ({ status }: TestResponse<unknown>) => status === 429;
 
-  test("allows twice as many calls in a burst, then answers 429 with Retry-After", async () => {
-    const { token } = await givenMerchant(server);
+  test("allows twice as many calls in a burst, then responds with 429 and Retry-After", async () => {
+    const { token } = await createMerchant(server);
 
-    const answers = await Promise.all(Array.from({ length: MANY }, () => call(token)));
+    const responses = await Promise.all(Array.from({ length: MANY }, () => call(token)));
 
-    const limited = answers.find(isLimited);
-    expect(answers.filter((answer) => !isLimited(answer)).length).toBeGreaterThanOrEqual(2 * LIMIT);
+    const limited = responses.find(isLimited);
+    expect(responses.filter((response) => !isLimited(response)).length).toBeGreaterThanOrEqual(2 * LIMIT);
     expect(limited?.body.errorDetails.errorCode).toBe("RATE_LIMITED");
     expect(limited?.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
     expect(limited?.headers.get("ratelimit")).toMatch(/^"merchant";r=0;t=\d+$/);
   });
 
-  test("tells every caller what is left, whatever the answer", async () => {
-    const { merchant, token } = await givenMerchant(server);
-    const paymentId = await givenPayment(server, { merchant });
+  test("sends the remaining calls in every response", async () => {
+    const { merchant, token } = await createMerchant(server);
+    const paymentId = await createPayment(server, { merchant });
 
     const issued = await call(token, refundOf(paymentId));
     const refused = await call(token);
@@ -46,37 +49,37 @@ describe.each(engines)("the rate limit on %s", (engine) => {
   });
 
   test("is the merchant's: all its tokens share it, and no other merchant suffers", async () => {
-    const { merchant, token: first } = await givenMerchant(server);
-    const second = await givenToken(server, merchant);
-    const other = await givenMerchant(server);
+    const { merchant, token: first } = await createMerchant(server);
+    const second = await createToken(server, merchant);
+    const other = await createMerchant(server);
 
-    const answers = Array.from({ length: MANY }, (_, index) => call(index % 2 === 0 ? first : second));
+    const responses = Array.from({ length: MANY }, (_, index) => call(index % 2 === 0 ? first : second));
     const ofOther = await call(other.token);
 
-    const served = (await Promise.all(answers)).filter((answer) => !isLimited(answer));
+    const served = (await Promise.all(responses)).filter((response) => !isLimited(response));
     expect(served.length).toBeLessThan(MANY / 2); // one of the two would have had half of the calls
     expect(ofOther.status).toBe(400);
   });
 
   test("never uses up a requestKey", async () => {
-    const { merchant, token } = await givenMerchant(server);
-    const paymentId = await givenPayment(server, { merchant });
+    const { merchant, token } = await createMerchant(server);
+    const paymentId = await createPayment(server, { merchant });
     const requests = Array.from({ length: MANY }, () => refundOf(paymentId));
     const before = await countRows(server);
 
-    const answers = await Promise.all(requests.map((request) => call(token, request)));
+    const responses = await Promise.all(requests.map((request) => call(token, request)));
 
-    const refunds = answers.filter(({ status }) => status === 201).length;
+    const refunds = responses.filter(({ status }) => status === 201).length;
     expect((await countRows(server)).payments).toBe(before.payments + refunds);
-    const limited = requests[answers.findIndex(isLimited)];
+    const limited = requests[responses.findIndex(isLimited)];
     expect((await callWhenAllowed(token, limited)).status).toBe(201);
   });
 
-  /** The quota comes back with real time. */
-  async function callWhenAllowed(token: string, body: unknown): Promise<Answer<unknown>> {
+  /** The token bucket refills in real time. */
+  async function callWhenAllowed(token: string, body: unknown): Promise<TestResponse<unknown>> {
     for (;;) {
-      const answer = await call(token, body);
-      if (!isLimited(answer)) return answer;
+      const response = await call(token, body);
+      if (!isLimited(response)) return response;
     }
   }
 });

@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { engines } from "../helpers/databases.ts";
-import { post, startTestServer, type TestServer } from "../helpers/server.ts";
 import {
+  createMerchant,
+  createPayment,
   dollars,
-  givenMerchant,
-  givenPayment,
   type InvalidRequest,
   type Refund,
   refundOf,
   stored,
-} from "./given.ts";
+} from "../helpers/factories.ts";
+import { post, useTestServer } from "../helpers/server.ts";
 
 /** A Monday, 10:00 in New York. */
 const NOW = new Date("2026-11-16T15:00:00.000Z");
@@ -22,13 +22,9 @@ const MESSAGES = {
 };
 
 describe.each(engines)("POST /v1/refunds on %s", (engine) => {
-  let server: TestServer;
   let now = NOW;
 
-  beforeAll(async () => {
-    server = await startTestServer({ engine, realNow: () => now });
-  });
-  afterAll(() => server.close());
+  const server = useTestServer({ engine, realNow: () => now });
 
   const issue = (body: unknown, token?: string) =>
     post<Refund>(server.url, "/v1/refunds", body, token === undefined ? {} : { token });
@@ -38,14 +34,14 @@ describe.each(engines)("POST /v1/refunds on %s", (engine) => {
     ["settled long ago", "pay_settled", "AUTHORIZED"],
     ["settled today", "pay_recent", "PENDING"],
     ["still processing", "pay_processing", "PENDING"],
-  ])("answers 201 for a payment that is %s", async (_state, paymentId, paymentStatus) => {
+  ])("responds with 201 for a payment that is %s", async (_state, paymentId, paymentStatus) => {
     const { status, headers, body } = await issue(refundOf(paymentId, { clientReferenceId: "order-7" }));
 
     expect({ status, body }).toEqual({
       status: 201,
       body: { paymentId: expect.stringMatching(/^rfd_/), paymentStatus, clientReferenceId: "order-7" },
     });
-    expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
+    expect(headers.get("content-type")).toBe("application/json");
   });
 
   /** @clause 3.4 3.5 6.5 11.1 11.2 @decision D05 D06 D12 */
@@ -54,7 +50,7 @@ describe.each(engines)("POST /v1/refunds on %s", (engine) => {
     ["that fell into cover", "pay_covered", "PAYMENT_COVERED"],
     ["that is itself a refund", "pay_refund", "PAYMENT_NOT_REFUNDABLE"],
   ] as const)(
-    "answers 201 TERMINAL_FAILED for a payment %s, also when the amount is too large",
+    "responds with 201 TERMINAL_FAILED for a payment %s, also when the amount is too large",
     async (_state, paymentId, errorCode) => {
       const failed = {
         paymentId: expect.stringMatching(/^rfd_/),
@@ -73,7 +69,7 @@ describe.each(engines)("POST /v1/refunds on %s", (engine) => {
 
   /** @clause 6.3 6.4 12.4 @decision D16 */
   test("starts as AUTHORIZED from midnight Eastern of the third business day after settlement", async () => {
-    const paymentId = await givenPayment(server, { settledAt: NOW }, NOW);
+    const paymentId = await createPayment(server, { settledAt: NOW }, NOW);
 
     now = new Date("2026-11-19T04:59:59.999Z");
     const before = await issue(refundOf(paymentId));
@@ -86,7 +82,7 @@ describe.each(engines)("POST /v1/refunds on %s", (engine) => {
 
   /** @clause 1.3 2.1 2.2 2.5 2.7 2.8 7.3 */
   test("stores what was sent", async () => {
-    const paymentId = await givenPayment(server);
+    const paymentId = await createPayment(server);
     const request = refundOf(paymentId, {
       amount: dollars(19.99),
       clientReferenceId: "Bestellung ✓ 😀",
@@ -144,7 +140,7 @@ describe.each(engines)("POST /v1/refunds on %s", (engine) => {
   describe("amount", () => {
     /** @clause 2.4 12.1 @decision D13 */
     test.each(["10", "10.0", "10.00", "0.01", "0.1", "9.99"])("may be written as %s", async (value) => {
-      const paymentId = await givenPayment(server);
+      const paymentId = await createPayment(server);
       const text = JSON.stringify(refundOf(paymentId)).replace('"value":1', `"value":${value}`);
 
       const { status, body } = await issue(text);
@@ -156,7 +152,7 @@ describe.each(engines)("POST /v1/refunds on %s", (engine) => {
 
     /** @decision D11 */
     test.each([100.01, 9999999999.99])("of %s is more than is left of 100.00", async (value) => {
-      const paymentId = await givenPayment(server);
+      const paymentId = await createPayment(server);
 
       const { status, body } = await issue(refundOf(paymentId, { amount: dollars(value) }));
 
@@ -169,7 +165,7 @@ describe.each(engines)("POST /v1/refunds on %s", (engine) => {
 
     /** @decision D11 D13 */
     test("is added up exactly in cents, to the last one", async () => {
-      const paymentId = await givenPayment(server);
+      const paymentId = await createPayment(server);
       const statuses = [];
       for (const value of [33.33, 33.33, 33.33, 0.02, 0.01, 0.01]) {
         statuses.push((await issue(refundOf(paymentId, { amount: dollars(value) }))).body.paymentStatus);
@@ -181,7 +177,7 @@ describe.each(engines)("POST /v1/refunds on %s", (engine) => {
 
     /** @decision D11 */
     test("of a refund that failed stays refundable", async () => {
-      const paymentId = await givenPayment(server);
+      const paymentId = await createPayment(server);
       const statuses = [];
       for (const value of [60, 50, 40]) {
         statuses.push((await issue(refundOf(paymentId, { amount: dollars(value) }))).body.paymentStatus);
@@ -193,9 +189,9 @@ describe.each(engines)("POST /v1/refunds on %s", (engine) => {
 
   describe("a payment that the merchant does not have", () => {
     /** @decision D07 D08 */
-    test("is answered 404 in the same way whether it is unknown or another merchant's", async () => {
-      const { merchant } = await givenMerchant(server);
-      const foreignId = await givenPayment(server, { merchant });
+    test("gets 404 in the same way whether it is unknown or another merchant's", async () => {
+      const { merchant } = await createMerchant(server);
+      const foreignId = await createPayment(server, { merchant });
 
       const unknown = await issue(refundOf(`pay_${randomUUID()}`));
       const foreign = await issue(refundOf(foreignId));
@@ -218,10 +214,10 @@ describe.each(engines)("POST /v1/refunds on %s", (engine) => {
     });
 
     test("can have an id that another merchant's payment has", async () => {
-      const [first, second] = [await givenMerchant(server), await givenMerchant(server)];
+      const [first, second] = [await createMerchant(server), await createMerchant(server)];
       const paymentId = `pay_${randomUUID()}`;
-      await givenPayment(server, { merchant: first.merchant, paymentId, amountCents: 1_00 });
-      await givenPayment(server, { merchant: second.merchant, paymentId, amountCents: 2_00 });
+      await createPayment(server, { merchant: first.merchant, paymentId, amountCents: 1_00 });
+      await createPayment(server, { merchant: second.merchant, paymentId, amountCents: 2_00 });
 
       const full = { amount: dollars(2) };
       const [ofFirst, ofSecond] = [

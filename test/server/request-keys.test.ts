@@ -1,25 +1,21 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { coverOriginal, settleOriginal } from "../../server/storage/payments.ts";
+import { describe, expect, test } from "vitest";
+import { coverOriginal, settleOriginal } from "../../server/storage/payments/payments.ts";
 import { engines } from "../helpers/databases.ts";
-import { type PostOptions, post, startTestServer, type TestServer } from "../helpers/server.ts";
 import {
+  createMerchant,
+  createPayment,
+  createToken,
   type Duplicate,
   dollars,
-  givenMerchant,
-  givenPayment,
-  givenToken,
   type Refund,
   refundOf,
   stored,
-} from "./given.ts";
+} from "../helpers/factories.ts";
+import { type PostOptions, post, useTestServer } from "../helpers/server.ts";
 
 describe.each(engines)("a requestKey on %s", (engine) => {
-  let server: TestServer;
-  beforeAll(async () => {
-    server = await startTestServer({ engine });
-  });
-  afterAll(() => server.close());
+  const server = useTestServer({ engine });
 
   const issue = (body: unknown, options?: PostOptions) =>
     post<Refund>(server.url, "/v1/refunds", body, options);
@@ -27,7 +23,7 @@ describe.each(engines)("a requestKey on %s", (engine) => {
     post<Duplicate>(server.url, "/v1/refunds", body, options);
 
   /** @clause 2.8 7.5 11.3 12.5 @decision D09 */
-  test("works once: an identical call is answered 409 with the refund that holds it", async () => {
+  test("works once: an identical call gets 409 with the refund that holds it", async () => {
     const request = refundOf("pay_recent", { amount: dollars(0.5), clientReferenceId: "order-1" });
     const first = await issue(request);
 
@@ -35,7 +31,7 @@ describe.each(engines)("a requestKey on %s", (engine) => {
 
     const detail = "A payment record holds this requestKey already, so no refund was made. See existing.";
     expect(status).toBe(409);
-    expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
+    expect(headers.get("content-type")).toBe("application/json");
     expect(body).toEqual({
       type: "urn:problem:duplicate-request-key",
       title: "Duplicate requestKey",
@@ -64,8 +60,8 @@ describe.each(engines)("a requestKey on %s", (engine) => {
   });
 
   /** @decision D09 */
-  test("shows the refund as it is now, not as it was answered", async () => {
-    const paymentId = await givenPayment(server, { status: "PROCESSING" });
+  test("shows the refund as it is now, not as it was in the first response", async () => {
+    const paymentId = await createPayment(server, { status: "PROCESSING" });
     const request = refundOf(paymentId);
     const { body: pending } = await issue(request);
     const now = new Date();
@@ -89,7 +85,7 @@ describe.each(engines)("a requestKey on %s", (engine) => {
   });
 
   /** @clause 7.5 12.5 @decision D09 D10 */
-  test("of an original payment is used up too, and only that payment's id is told", async () => {
+  test("of an original payment is used up too, and the response names only that payment", async () => {
     const { status, body } = await repeat(refundOf("pay_settled", { requestKey: "debit-1042" }));
 
     expect([status, body.existing]).toEqual([409, { paymentId: "pay_settled" }]);
@@ -123,7 +119,7 @@ describe.each(engines)("a requestKey on %s", (engine) => {
     const request = refundOf("pay_recent");
     const { body: first } = await issue(request);
 
-    const { status, body } = await repeat(request, { token: await givenToken(server, "acme") });
+    const { status, body } = await repeat(request, { token: await createToken(server, "acme") });
 
     expect([status, body.existing.paymentId]).toEqual([409, first.paymentId]);
   });
@@ -152,8 +148,8 @@ describe.each(engines)("a requestKey on %s", (engine) => {
   });
 
   /** @decision D10 */
-  test("stays free after every answer that made no record", async () => {
-    const reader = await givenMerchant(server, []);
+  test("stays free after every response that made no record", async () => {
+    const reader = await createMerchant(server, []);
     const request = refundOf("pay_recent");
     const refused = await Promise.all([
       issue({ ...request, paymentId: "pay_unknown" }),
@@ -167,7 +163,7 @@ describe.each(engines)("a requestKey on %s", (engine) => {
 
     const { status } = await issue(request);
 
-    expect(refused.map((answer) => answer.status)).toEqual([404, 400, 401, 403, 406, 415, 413]);
+    expect(refused.map((response) => response.status)).toEqual([404, 400, 401, 403, 406, 415, 413]);
     expect(status).toBe(201);
   });
 });

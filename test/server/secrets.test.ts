@@ -1,12 +1,12 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { decryptSecret } from "../../server/storage/secrets.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { decryptSecret } from "../../server/storage/webhooks/secrets.ts";
 import { engines } from "../helpers/databases.ts";
 import { dumpDatabase, formsOf } from "../helpers/dump.ts";
-import { post, startTestServer, type TestServer } from "../helpers/server.ts";
-import { givenMerchant, type Subscription, subscriptionTo } from "./given.ts";
+import { createMerchant, type Subscription, subscriptionTo } from "../helpers/factories.ts";
+import { post, useTestServer } from "../helpers/server.ts";
 
 /** No substring of anything else. */
 const SECRET = `whsec_${Buffer.from(`secret of ${randomUUID()}`).toString("base64")}`;
@@ -14,14 +14,13 @@ const SECRET = `whsec_${Buffer.from(`secret of ${randomUUID()}`).toString("base6
 const ENCRYPTION_KEY = randomBytes(32).toString("base64");
 
 describe.each(engines)("a secret on %s", (engine) => {
-  let server: TestServer;
   let merchant: string;
   let token: string;
   let subscriptionKey: string;
 
+  const server = useTestServer({ engine, env: engine === "postgres" ? { ENCRYPTION_KEY } : {} });
   beforeAll(async () => {
-    server = await startTestServer({ engine, env: engine === "postgres" ? { ENCRYPTION_KEY } : {} });
-    ({ merchant, token } = await givenMerchant(server));
+    ({ merchant, token } = await createMerchant(server));
     const request = subscriptionTo("http://127.0.0.1:9/webhooks", { secretKey: SECRET });
     const { status, body } = await post<Subscription>(server.url, "/v1/webhook/subscribe", request, {
       token,
@@ -29,7 +28,6 @@ describe.each(engines)("a secret on %s", (engine) => {
     expect([status, Object.keys(body)]).toEqual([200, ["subscriptionKey"]]);
     subscriptionKey = body.subscriptionKey;
   });
-  afterAll(() => server.close());
 
   /** @decision D29 */
   test("is stored so that only the key opens it", async () => {

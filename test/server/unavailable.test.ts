@@ -3,14 +3,21 @@ import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { StartOptions } from "../../server/start.ts";
 import { createTestDatabase, type TestDatabase } from "../helpers/databases.ts";
-import { type Answer, post, startTestServer, type TestServer } from "../helpers/server.ts";
-import { type SilentProxy, startSilentProxy } from "../helpers/silent-proxy.ts";
-import { until } from "../webhooks/given.ts";
-import { countRows, type Duplicate, givenPayment, type Problem, refundOf, subscriptionTo } from "./given.ts";
+import {
+  countRows,
+  createPayment,
+  type Duplicate,
+  type Problem,
+  refundOf,
+  subscriptionTo,
+} from "../helpers/factories.ts";
+import { type SilentProxy, startSilentProxy } from "../helpers/network/silent-proxy.ts";
+import { post, startTestServer, type TestResponse, type TestServer } from "../helpers/server.ts";
+import { until } from "../helpers/subscriber.ts";
 
 const LIMITS = { connectMs: 300, statementMs: 1_000, backgroundMs: 1_000 };
 const CALL_LIMIT_MS = 1_500;
-/** So that a busy machine is no fault; without limits the calls would never be answered. */
+/** Generous, so that a busy machine fails no test; without limits the calls would never end. */
 const LATEST_MS = 8_000;
 
 describe("a server whose PostgreSQL", () => {
@@ -42,8 +49,8 @@ describe("a server whose PostgreSQL", () => {
   const readiness = async () => (await fetch(`${server.url}/readyz`)).status;
   const untilReady = () => until(async () => ((await readiness()) === 200 ? true : undefined));
 
-  /** Expects every call to be told in time that it can come again. */
-  async function expectUnavailable(calls: readonly Promise<Answer<Problem>>[]) {
+  /** Expects every call to get 503 with Retry-After in time. */
+  async function expectUnavailable(calls: readonly Promise<TestResponse<Problem>>[]) {
     const startedAt = performance.now();
     for (const { status, headers, body } of await Promise.all(calls)) {
       expect([status, headers.get("retry-after")]).toEqual([503, "1"]);
@@ -53,13 +60,13 @@ describe("a server whose PostgreSQL", () => {
   }
 
   /** @decision D08 */
-  test("does not answer tells callers in time to come again, is not ready, and goes on when it answers", async () => {
+  test("does not respond gives callers 503 in time, is not ready, and recovers when it responds", async () => {
     const request = refundOf("pay_settled");
     expect((await issue(refundOf("pay_settled"))).status).toBe(201);
     const before = await countRows(server);
 
     proxy.silence();
-    // More than there are connections: some wait for an answer, some for a connection.
+    // More than there are connections: some wait for a response, some for a connection.
     const calls = Array.from({ length: 30 }, () => issue(refundOf("pay_settled")));
     await Promise.all([expectUnavailable([...calls, issue(request), subscribe()]), until(notReady)]);
     proxy.speak();
@@ -101,17 +108,19 @@ describe("a server whose PostgreSQL", () => {
   });
 
   /** @decision D08 D12a */
-  test("has all connections taken by calls that wait for a lock tells them in time, and does nothing of them later", async () => {
-    const [locked, free] = [await givenPayment(server), await givenPayment(server)];
+  test("has all connections taken by calls that wait for a lock fails them in time, stays ready, and does nothing of them later", async () => {
+    const [locked, free] = [await createPayment(server), await createPayment(server)];
     const before = await countRows(server);
     const holder = await lock(locked);
 
     const calls = Array.from({ length: 40 }, () => issue(refundOf(locked)));
-    await until(notReady);
-    await expectUnavailable([...calls, issue(refundOf(locked))]);
+    const expected = expectUnavailable([...calls, issue(refundOf(locked))]);
+    await until(async () => (server.database.poolUsage()?.waiting ? true : undefined));
+    const readinesses = [await readiness(), await readiness(), await readiness()];
+    await expected;
     await holder.end();
-    await untilReady();
 
+    expect(readinesses).toEqual([200, 200, 200]);
     expect((await issue(refundOf(free))).status).toBe(201);
     expect((await issue(refundOf(locked))).status).toBe(201);
     const { payments, events } = await countRows(server);
@@ -119,10 +128,10 @@ describe("a server whose PostgreSQL", () => {
   });
 
   /** @decision D08 */
-  test("takes long without breaking any limit of its own tells a call in time too, which may still be done", async () => {
+  test("takes long without breaking any limit of its own gives a call 503 in time too, which may still be done", async () => {
     const patient = { statementMs: 20_000 };
     await using other = await start({ callLimitMs: 300, storeLimits: patient });
-    const paymentId = await givenPayment(other);
+    const paymentId = await createPayment(other);
     const holder = await lock(paymentId);
     const request = refundOf(paymentId);
 

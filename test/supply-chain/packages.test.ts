@@ -19,6 +19,7 @@ const COMPATIBLE = [
   "0BSD",
   "CC0-1.0",
   "Unlicense",
+  "Python-2.0",
   "(MIT OR CC0-1.0)",
 ];
 
@@ -39,13 +40,28 @@ describe("what production is made of", async () => {
     expect(packages.filter(({ hasInstallScript }) => hasInstallScript)).toEqual([]);
   });
 
+  test("runs on the oldest Node that our packages promise", async () => {
+    const manifest = await readFile(join(ROOT, "server/packages/sandbox/package.json"), "utf8");
+    const [, promised = ""] = /^>=([\d.]+)$/.exec(JSON.parse(manifest).engines.node) ?? [];
+    // Nearly all say the least version alone, and a few name older lines before it.
+    const leastOf = (node: string) => />= ?([\d.]+)[.x]*$/.exec(node)?.[1] ?? "not understood";
+    const newer = packages.filter(
+      ({ node }) => node && leastOf(node).localeCompare(promised, "en", { numeric: true }) > 0,
+    );
+
+    expect(promised).toBe("22.13");
+    expect(newer).toEqual([]);
+  });
+
   test("is listed whole by the bill of materials, with licences, in CycloneDX", {
     timeout: 60_000,
   }, async () => {
     const folder = await makeTempDir();
     try {
       const out = join(folder, "sbom.json");
-      await promisify(execFile)(process.execPath, ["scripts/sbom.ts", "--out", out], { cwd: ROOT });
+      await promisify(execFile)(process.execPath, ["scripts/supply-chain/sbom.ts", "--out", out], {
+        cwd: ROOT,
+      });
       const bom = JSON.parse(await readFile(out, "utf8"));
 
       expect(bom).toMatchObject({ bomFormat: "CycloneDX", specVersion: expect.stringMatching(/^1\.[5-9]$/) });
@@ -60,15 +76,18 @@ describe("what production is made of", async () => {
   });
 });
 
-test.each(["package.json", "client/package.json", "test/generators/package.json"])(
-  "%s names exact versions",
-  async (path) => {
-    const { dependencies, devDependencies, optionalDependencies } = JSON.parse(
-      await readFile(join(ROOT, path), "utf8"),
-    );
-    const versions = Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies });
-    const ranges = versions.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(String(version)));
-    expect(versions.length).toBeGreaterThan(0);
-    expect(ranges).toEqual([]);
-  },
-);
+test.each([
+  "package.json",
+  "client/package.json",
+  "test/lib/testers/packages/package.json",
+  "test/generators/package.json",
+  "test/generators/typescript/package.json",
+])("%s names exact versions", async (path) => {
+  const { dependencies, devDependencies, optionalDependencies } = JSON.parse(
+    await readFile(join(ROOT, path), "utf8"),
+  );
+  const versions = Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies });
+  const ranges = versions.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(String(version)));
+  expect(versions.length).toBeGreaterThan(0);
+  expect(ranges).toEqual([]);
+});

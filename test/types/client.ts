@@ -93,7 +93,7 @@ export async function answers(): Promise<void> {
       break;
     default:
       isType<string>()(result.body.errorDetails.errorMessage);
-      // @ts-expect-error existing stands in a 409 only
+      // @ts-expect-error existing is in a 409 only
       result.body.existing;
   }
 
@@ -139,7 +139,7 @@ export async function values(): Promise<string> {
   }
 }
 
-// @ts-expect-error a status of a later version has no answer
+// @ts-expect-error a status of a later version has no case
 export function withoutLaterStatuses(refund: IssuedRefund): string {
   switch (refund.paymentStatus) {
     case "PENDING":

@@ -2,7 +2,7 @@
  * What must not compile. `tsc --noEmit` checks this file: a line that is marked as an error and is none fails it. The
  * marks stand on the narrowest line, so that nothing else in the statement can be the error.
  */
-import type { Handler, Handlers, SandboxHandlers } from "../../server/http/operations.ts";
+import type { Handler, Handlers, SandboxHandlers } from "../../server/contract/operations.ts";
 
 declare const issueRefund: Handler<"issueRefund">;
 declare const subscribeToWebhooks: Handler<"subscribeToWebhooks">;

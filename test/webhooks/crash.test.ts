@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { givenDataDir } from "../helpers/data-dir.ts";
+import { createDataDir } from "../helpers/databases.ts";
+import { dollars, type Refund, refundOf, subscriptionTo } from "../helpers/factories.ts";
+import { accept, type Received, startReceiver } from "../helpers/receiver.ts";
+import { sandboxOf } from "../helpers/sandbox.ts";
 import {
   post,
   type ServerProcess,
@@ -7,13 +10,10 @@ import {
   startTestServer,
   type TestServer,
 } from "../helpers/server.ts";
-import { sandboxOf } from "../sandbox/call.ts";
-import { dollars, type Refund, refundOf, subscriptionTo } from "../server/given.ts";
-import { until } from "./given.ts";
-import { accept, type Received, startReceiver } from "./receiver.ts";
+import { until } from "../helpers/subscriber.ts";
 
 /** How many deliveries of one subscription are under way at once. */
-const AT_ONCE = 16;
+const AT_ONCE = 4;
 
 async function kill(server: ServerProcess): Promise<void> {
   server.kill("SIGKILL");
@@ -36,26 +36,26 @@ function untilDelivered(server: TestServer) {
 
 describe("a server that is killed", { timeout: 60_000 }, () => {
   test("before it has sent what it acknowledged: every event arrives from the next one", async () => {
-    await using folder = await givenDataDir();
-    let answering = false;
+    await using folder = await createDataDir();
+    let responding = false;
     await using receiver = await startReceiver((...args) => {
-      if (answering) accept(...args);
+      if (responding) accept(...args);
     });
     await using first = await spawnServer(folder);
     await subscribe(first, receiver.url);
-    const answers = await Promise.all(Array.from({ length: 40 }, () => refund(first)));
-    // A receiver that has not answered these gets no more, so most events are written and not sent.
+    const refunds = await Promise.all(Array.from({ length: 40 }, () => refund(first)));
+    // A receiver that has not responded to these gets no more, so most events are written and not sent.
     await receiver.first(AT_ONCE);
 
     await kill(first);
     const sentBefore = receiver.received.length;
-    answering = true;
+    responding = true;
 
     await using second = await startTestServer(folder);
     const deliveries = await untilDelivered(second);
     expect(sentBefore).toBe(AT_ONCE);
     expect(new Set(receiver.received.map(resourceOf))).toEqual(
-      new Set(answers.map(({ body }) => body.paymentId)),
+      new Set(refunds.map(({ body }) => body.paymentId)),
     );
     expect(new Set(receiver.received.map(({ webhookId }) => webhookId))).toEqual(
       new Set(deliveries.map(({ webhookId }) => webhookId)),
@@ -63,11 +63,11 @@ describe("a server that is killed", { timeout: 60_000 }, () => {
   });
 
   test("while it sends: the event arrives again, with the same webhook-id and bytes", async () => {
-    await using folder = await givenDataDir();
+    await using folder = await createDataDir();
     await using first = await spawnServer(folder);
     await using receiver = await startReceiver((response, delivery, count) => {
       if (count === 0)
-        first.kill("SIGKILL"); // and no answer
+        first.kill("SIGKILL"); // and no response
       else accept(response, delivery, count);
     });
     await subscribe(first, receiver.url);
@@ -82,22 +82,22 @@ describe("a server that is killed", { timeout: 60_000 }, () => {
     expect(delivery).toMatchObject({ webhookId: one?.webhookId, attempts: [{ status: 204 }] });
   });
 
-  test("after the answer and before it is recorded: the event arrives again, with the same webhook-id", async () => {
-    await using folder = await givenDataDir();
+  test("after the response and before it is recorded: the event arrives again, with the same webhook-id", async () => {
+    await using folder = await createDataDir();
     await using first = await spawnServer(folder);
-    let answered: () => void = () => {};
-    const answer = new Promise<void>((resolve) => {
-      answered = resolve;
+    let resolveResponded: () => void = () => {};
+    const responded = new Promise<void>((resolve) => {
+      resolveResponded = resolve;
     });
     await using receiver = await startReceiver((response, delivery, count) => {
-      // Stopped, the server can't see the answer that it gets.
+      // Stopped, the server can't see the response that it gets.
       if (count === 0) first.kill("SIGSTOP");
-      response.on("finish", answered);
+      response.on("finish", resolveResponded);
       accept(response, delivery, count);
     });
     await subscribe(first, receiver.url);
     const { body } = await refund(first).catch(() => ({ body: undefined }));
-    await answer;
+    await responded;
     await kill(first);
 
     await using second = await startTestServer(folder);
@@ -109,8 +109,8 @@ describe("a server that is killed", { timeout: 60_000 }, () => {
     expect(delivery?.attempts.length).toBe(1);
   });
 
-  test("while a retry waits: it comes when it is due, and what was tried is not forgotten", async () => {
-    await using folder = await givenDataDir();
+  test("while a retry waits: it comes when it is due, and earlier attempts are not forgotten", async () => {
+    await using folder = await createDataDir();
     let status = 500;
     await using receiver = await startReceiver((response) => void response.writeHead(status).end());
     await using first = await spawnServer(folder);
@@ -132,8 +132,8 @@ describe("a server that is killed", { timeout: 60_000 }, () => {
 });
 
 describe("a server that is stopped by SIGTERM", { timeout: 60_000 }, () => {
-  test("waits for the answer under way, records it, and exits 0", async () => {
-    await using folder = await givenDataDir();
+  test("waits for the response under way, records it, and exits 0", async () => {
+    await using folder = await createDataDir();
     let release: () => void = () => {};
     await using receiver = await startReceiver((response, delivery, count) => {
       release = () => accept(response, delivery, count);

@@ -1,18 +1,14 @@
 import { Webhook } from "standardwebhooks";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startTestServer, type TestServer } from "../helpers/server.ts";
-import { refundOf } from "../server/given.ts";
+import { describe, expect, test } from "vitest";
+import { refundOf } from "../helpers/factories.ts";
+import { accept, type Received, respondWith, startReceiver } from "../helpers/receiver.ts";
+import { useTestServer } from "../helpers/server.ts";
+import { createSubscriber, until } from "../helpers/subscriber.ts";
 import { createEventCheck, eventNames } from "./event-schema.ts";
-import { givenSubscriber, until } from "./given.ts";
-import { accept, answerWith, type Received, startReceiver } from "./receiver.ts";
 
-let server: TestServer;
-const faultsOfEvent = createEventCheck();
+const findEventErrors = createEventCheck();
 
-beforeAll(async () => {
-  server = await startTestServer();
-});
-afterAll(() => server.close());
+const server = useTestServer();
 
 const summary = ({ event: { type, sequence } }: Received) => `${type} ${sequence}`;
 const PLAIN = "correct horse battery staple";
@@ -22,7 +18,7 @@ describe("a subscription", () => {
   /** @clause 10.1 10.2 @decision D19 D20 D21 */
   test("receives every event that there is, as the contract describes it", async () => {
     await using receiver = await startReceiver();
-    const acme = await givenSubscriber(server);
+    const acme = await createSubscriber(server);
     await acme.subscribe(receiver.url);
 
     const processing = await acme.create({ status: "PROCESSING" });
@@ -49,7 +45,7 @@ describe("a subscription", () => {
       "refund.terminal_failed 2",
     ]);
     expect(new Set(received.map(({ event }) => event.type))).toEqual(new Set(eventNames()));
-    expect(received.flatMap(({ event }) => faultsOfEvent(event))).toEqual([]);
+    expect(received.flatMap(({ event }) => findEventErrors(event))).toEqual([]);
     const dataOf = (type: string) => received.find(({ event }) => event.type === type)?.event.data;
     expect(dataOf("refund.pending")).toEqual(refund.body);
     expect(dataOf("refund.authorized")).toMatchObject({ paymentId: authorized });
@@ -63,7 +59,7 @@ describe("a subscription", () => {
     ["a whsec_ secret, as it is", ENCODED, new Webhook(ENCODED)],
   ])("receives what the stock library verifies: %s", async (_, secretKey, webhook) => {
     await using receiver = await startReceiver();
-    const acme = await givenSubscriber(server);
+    const acme = await createSubscriber(server);
     await acme.subscribe(receiver.url, { secretKey });
 
     const paymentId = await acme.refund();
@@ -92,7 +88,7 @@ describe("a subscription", () => {
   ])("to %j receives %j of three events", async (subscriptionDetails, expected) => {
     await using receiver = await startReceiver();
     await using last = await startReceiver();
-    const acme = await givenSubscriber(server);
+    const acme = await createSubscriber(server);
     await acme.subscribe(receiver.url, { subscriptionDetails });
     await acme.subscribe(last.url);
 
@@ -109,7 +105,7 @@ describe("a subscription", () => {
   /** @decision D20a D26 */
   test("receives nothing of another merchant, of earlier, or of later than its end", async () => {
     await using receiver = await startReceiver();
-    const [acme, other] = [await givenSubscriber(server), await givenSubscriber(server)];
+    const [acme, other] = [await createSubscriber(server), await createSubscriber(server)];
     await acme.refund();
     const key = await acme.subscribe(receiver.url);
     await other.refund();
@@ -125,7 +121,7 @@ describe("a subscription", () => {
   /** @clause 10.2 @decision D22 */
   test("is one of several, and each has a webhook-id of its own", async () => {
     await using receiver = await startReceiver();
-    const acme = await givenSubscriber(server);
+    const acme = await createSubscriber(server);
     const keys = [await acme.subscribe(receiver.url), await acme.subscribe(receiver.url)];
 
     await acme.refund();
@@ -140,9 +136,9 @@ describe("a subscription", () => {
 });
 
 describe("the list of deliveries", () => {
-  test("tells what was sent and what became of it", async () => {
-    await using receiver = await startReceiver(answerWith(200));
-    const acme = await givenSubscriber(server);
+  test("lists what was sent, with the results", async () => {
+    await using receiver = await startReceiver(respondWith(200));
+    const acme = await createSubscriber(server);
     const subscriptionKey = await acme.subscribe(receiver.url);
     const before = Date.now();
 
@@ -167,7 +163,7 @@ describe("the list of deliveries", () => {
 
   test("is turned page by page, newest first, for all subscriptions or for one", async () => {
     await using receiver = await startReceiver();
-    const acme = await givenSubscriber(server);
+    const acme = await createSubscriber(server);
     const [key, other] = [await acme.subscribe(receiver.url), await acme.subscribe(receiver.url)];
     const refunds = [await acme.refund(), await acme.refund(), await acme.refund()];
     await receiver.first(6);
@@ -195,22 +191,22 @@ describe("the list of deliveries", () => {
       if (count === 0) response.writeHead(500).end(JSON.stringify(delivery.headers));
       else accept(response, delivery, count);
     });
-    const acme = await givenSubscriber(server);
+    const acme = await createSubscriber(server);
     await acme.subscribe(receiver.url, { secretKey });
     await acme.subscribe("http://localhost:1/", { secretKey });
     await acme.refund();
 
-    const told = await until(async () => {
+    const listed = await until(async () => {
       const { items } = (await acme.sandbox("listDeliveries")).body;
       return items.every(({ attempts }) => attempts.length === 1) ? JSON.stringify(items) : undefined;
     });
 
     const { db } = server.database;
     const attempts = await db.selectFrom("delivery_attempts").selectAll().execute();
-    // The answer is kept, here an echo of all that the receiver was told.
+    // The start of the response is kept, here an echo of the whole request.
     expect(attempts.some(({ answer }) => answer?.includes("webhook-signature"))).toBe(true);
     const secrets = [secretKey, btoa(secretKey), Buffer.from(secretKey).toString("hex")];
-    for (const text of [told, JSON.stringify(attempts), ...server.logLines]) {
+    for (const text of [listed, JSON.stringify(attempts), ...server.logLines]) {
       for (const secret of secrets) expect(text).not.toContain(secret);
     }
   });

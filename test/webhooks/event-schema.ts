@@ -1,6 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import { readContract } from "../../scripts/lib/contract.ts";
+import { readContract } from "../../scripts/lib/document/contract.ts";
 
 /** What the contract's `webhooks` section says about a received payload; empty when it is as documented. */
 export function createEventCheck(): (payload: { readonly type: string }) => string[] {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { type SendOptions, send } from "../../server/webhooks/send.ts";
 import type { TargetPolicy } from "../../server/webhooks/target.ts";
-import { createResolver } from "../helpers/resolver.ts";
-import { answerWith, startRawReceiver, startReceiver } from "./receiver.ts";
+import { resolverOf } from "../helpers/network/resolver.ts";
+import { respondWith, startRawReceiver, startReceiver } from "../helpers/receiver.ts";
 
 const PRODUCTION: TargetPolicy = { allowLocal: false, allowPrivate: false };
 const SANDBOX: TargetPolicy = { allowLocal: true, allowPrivate: false };
@@ -24,7 +24,7 @@ const NAMES = {
 
 const optionsOf = (policy: TargetPolicy): SendOptions => ({
   policy,
-  resolve: createResolver(NAMES),
+  resolve: resolverOf(NAMES),
   timeoutMs: 5_000,
   signal: new AbortController().signal,
 });
@@ -44,7 +44,11 @@ describe("a target that is not allowed is never connected to", () => {
       "the url must have a public host; ::ffff:7f00:1 is not a public address",
     ],
     [PRODUCTION, "https://localhost", "the url must have a public host; localhost is this machine itself"],
-    [PRODUCTION, "https://user:secret@127.0.0.1", "the url must not hold a user name or password"],
+    [
+      PRODUCTION,
+      "https://user:secret@127.0.0.1",
+      "the url must not contain a user name or password; remove what ends with @",
+    ],
     [SANDBOX, "http://10.0.0.1", "the url must have a public host; 10.0.0.1 is not a public address"],
     [SANDBOX, "ftp://127.0.0.1", "the url must begin with https:// or http://"],
     // Names, resolved at the connect.
@@ -62,18 +66,18 @@ describe("a target that is not allowed is never connected to", () => {
 
     const result = await send({ ...DELIVERY, url: `${target}:${receiver.port}/` }, optionsOf(policy));
 
-    expect(result).toEqual({ status: null, error, retryAfter: undefined, answer: null });
+    expect(result).toEqual({ status: null, error, retryAfter: undefined, bodyStart: null, timedOut: false });
     expect(receiver.connections()).toBe(0);
   });
 
   test("by a redirect", async () => {
     await using inner = await startReceiver();
     for (const status of [301, 302, 303, 307, 308]) {
-      await using receiver = await startReceiver(answerWith(status, { location: inner.url }));
+      await using receiver = await startReceiver(respondWith(status, { location: inner.url }));
 
       const result = await send({ ...DELIVERY, url: receiver.url }, optionsOf(SANDBOX));
 
-      expect(result.error).toBe(`answered ${status}, and redirects are not followed`);
+      expect(result.error).toBe(`responded ${status}, and redirects are not followed`);
     }
     expect(inner.received).toEqual([]);
   });
@@ -81,24 +85,25 @@ describe("a target that is not allowed is never connected to", () => {
   test("by a name that turns to another address after it was looked at", async () => {
     await using receiver = await startReceiver();
     const { port } = new URL(receiver.url);
-    const answers = [["127.0.0.1"], ["10.0.0.1"], ["127.0.0.1", "10.0.0.1"], ["127.0.0.1"]];
+    const resolutions = [["127.0.0.1"], ["10.0.0.1"], ["127.0.0.1", "10.0.0.1"], ["127.0.0.1"]];
     let lookups = 0;
     const options: SendOptions = {
       ...optionsOf(SANDBOX),
-      resolve: (hostname, ...rest) => {
-        createResolver({ [hostname]: answers[lookups] ?? [] })(hostname, ...rest);
+      resolve: (hostname) => {
+        const resolve = resolverOf({ [hostname]: resolutions[lookups] ?? [] });
         lookups += 1;
+        return resolve(hostname);
       },
     };
 
     const results = [];
-    for (const _ of answers) {
+    for (const _ of resolutions) {
       results.push(await send({ ...DELIVERY, url: `http://turning.example.com:${port}/` }, options));
     }
 
     expect(results.map(({ error }) => error)).toEqual([null, NOT_PUBLIC, NOT_PUBLIC, null]);
     // One lookup for each connect: what was looked at is what is connected to.
-    expect(lookups).toBe(answers.length);
+    expect(lookups).toBe(resolutions.length);
     expect(receiver.received.length).toBe(2);
   });
 

@@ -10,7 +10,7 @@ export type Replicas = AsyncDisposable & {
   start(webhooks?: Partial<WebhookSettings>): Promise<TestServer>;
 };
 
-export async function givenReplicas(): Promise<Replicas> {
+export async function createReplicas(): Promise<Replicas> {
   const database = await createTestDatabase("postgres");
   const env = {
     DATABASE_URL: database.options.databaseUrl ?? "",

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
-import { refundOf } from "../server/given.ts";
+import { refundOf } from "../helpers/factories.ts";
+import { accept, type Responder, respondWith, startReceiver } from "../helpers/receiver.ts";
+import { createSubscriber, until } from "../helpers/subscriber.ts";
 import { createEventCheck } from "./event-schema.ts";
-import { givenSubscriber, until } from "./given.ts";
-import { type Answer, accept, answerWith, startReceiver } from "./receiver.ts";
-import { givenReplicas } from "./replica.ts";
+import { createReplicas } from "./replica.ts";
 
 /** The same numbers from 0 up to 1 on each run. */
 function createRandom(seed: number): () => number {
@@ -17,13 +17,13 @@ function createRandom(seed: number): () => number {
 
 describe("two servers on one PostgreSQL", { timeout: 180_000 }, () => {
   test("deliver 1,000 events to a receiver that fails one in five: all arrive, one attempt at a time", async () => {
-    await using replicas = await givenReplicas();
+    await using replicas = await createReplicas();
     const [one, other] = [await replicas.start(), await replicas.start()];
     const random = createRandom(20_261_121);
     const underWay = new Set<string>();
     const overlapping: string[] = [];
     const delivered = new Map<string, { resource: string; sequence: number }>();
-    const answer: Answer = (response, delivery, count) => {
+    const respond: Responder = (response, delivery, count) => {
       const { webhookId, event } = delivery;
       if (underWay.has(webhookId)) overlapping.push(webhookId);
       underWay.add(webhookId);
@@ -36,13 +36,13 @@ describe("two servers on one PostgreSQL", { timeout: 180_000 }, () => {
         });
       }
       setImmediate(() => {
-        // Before the answer: a sender that has it may well send again at once.
+        // Before the response: a sender that has it may send again at once.
         underWay.delete(webhookId);
-        (success ? accept : answerWith(500))(response, delivery, count);
+        (success ? accept : respondWith(500))(response, delivery, count);
       });
     };
-    await using receiver = await startReceiver(answer);
-    const acme = await givenSubscriber(one);
+    await using receiver = await startReceiver(respond);
+    const acme = await createSubscriber(one);
     await acme.subscribe(receiver.url);
     const urls = [one, other].map((server) => server.url);
     const call = (index: number, path: string, body: unknown) =>
@@ -77,12 +77,12 @@ describe("two servers on one PostgreSQL", { timeout: 180_000 }, () => {
     for (const events of sequences.values()) {
       expect(events.map(({ sequence }) => sequence).toSorted()).toEqual([1, 2]);
     }
-    const faultsOfEvent = createEventCheck();
-    expect(receiver.received.flatMap(({ event }) => faultsOfEvent(event))).toEqual([]);
+    const findEventErrors = createEventCheck();
+    expect(receiver.received.flatMap(({ event }) => findEventErrors(event))).toEqual([]);
   });
 
-  test("whoever holds a delivery for longer than its lease writes nothing, and another one delivers it", async () => {
-    await using replicas = await givenReplicas();
+  test("a server that holds a delivery for longer than its lease writes nothing, and another one delivers it", async () => {
+    await using replicas = await createReplicas();
     const settings = { leaseMs: 500, timeoutMs: 60_000 };
     const [one] = [await replicas.start(settings), await replicas.start(settings)];
     const late: (() => void)[] = [];
@@ -90,7 +90,7 @@ describe("two servers on one PostgreSQL", { timeout: 180_000 }, () => {
       if (count === 0) late.push(() => response.writeHead(500).end());
       else accept(response, delivery, count);
     });
-    const acme = await givenSubscriber(one);
+    const acme = await createSubscriber(one);
     await acme.subscribe(receiver.url);
     await acme.refund();
 
@@ -110,12 +110,12 @@ describe("two servers on one PostgreSQL", { timeout: 180_000 }, () => {
   });
 
   test("one that stops gives back what it could not end, and the other one delivers it at once", async () => {
-    await using replicas = await givenReplicas();
+    await using replicas = await createReplicas();
     const one = await replicas.start({ drainMs: 200 });
     await using receiver = await startReceiver((...args) => {
-      if (args[2] > 0) accept(...args); // the first one never gets an answer
+      if (args[2] > 0) accept(...args); // the first one never gets a response
     });
-    const acme = await givenSubscriber(one);
+    const acme = await createSubscriber(one);
     await acme.subscribe(receiver.url);
     await acme.refund();
     await receiver.first(1);
@@ -134,10 +134,10 @@ describe("two servers on one PostgreSQL", { timeout: 180_000 }, () => {
   });
 
   test("go on when the database has cut all their connections", async () => {
-    await using replicas = await givenReplicas();
+    await using replicas = await createReplicas();
     const one = await replicas.start();
     await using receiver = await startReceiver();
-    const acme = await givenSubscriber(one);
+    const acme = await createSubscriber(one);
     await acme.subscribe(receiver.url);
     await acme.refund();
     await receiver.first(1);

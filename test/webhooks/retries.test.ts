@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { RETRY_STEPS_MS } from "../../server/webhooks/schedule.ts";
-import { startTestServer, type TestServer } from "../helpers/server.ts";
-import { givenSubscriber, type Subscriber } from "./given.ts";
-import { type Answer, accept, answerWith, startReceiver } from "./receiver.ts";
+import { describe, expect, test } from "vitest";
+import { type DeliveryState, RETRY_STEPS_MS } from "../../server/domain/deliveries.ts";
+import { accept, type Responder, respondWith, startReceiver } from "../helpers/receiver.ts";
+import { useTestServer } from "../helpers/server.ts";
+import { createSubscriber, type Subscriber } from "../helpers/subscriber.ts";
 
 /** What chance adds to each step, as a part of the 20 % that it may. */
 const CHANCE = 0.5;
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer({ webhooks: { random: () => CHANCE } });
-});
-afterAll(() => server.close());
+const server = useTestServer({ webhooks: { random: () => CHANCE } });
 
-/** Answers the first so many deliveries in one way, and the others in another. */
-function firstAnswers(count: number, answer: Answer, then: Answer = accept): Answer {
-  return (response, delivery, before) => (before < count ? answer : then)(response, delivery, before);
+/** Responds to the first `count` deliveries in one way, and to the others in another. */
+function respondFirst(count: number, first: Responder, then: Responder = accept): Responder {
+  return (response, delivery, before) => (before < count ? first : then)(response, delivery, before);
 }
 
 async function domainNow({ sandbox }: Subscriber): Promise<number> {
@@ -30,16 +26,16 @@ async function dueIn(acme: Subscriber): Promise<number> {
 
 describe("a delivery that fails", () => {
   /** @decision D23 D30 */
-  test("is tried ten times by the schedule, from the end of each attempt, and then once more when asked", async () => {
-    await using receiver = await startReceiver(firstAnswers(10, answerWith(500)));
-    const acme = await givenSubscriber(server);
+  test("is tried ten times by the schedule, from the end of each attempt, and then once more on request", async () => {
+    await using receiver = await startReceiver(respondFirst(10, respondWith(500)));
+    const acme = await createSubscriber(server);
     await acme.subscribe(receiver.url);
     await acme.refund();
 
     for (const [index, step] of RETRY_STEPS_MS.entries()) {
       const { dueAt, attempts } = await acme.delivery("PENDING", index + 1);
       const wait = await dueIn(acme);
-      expect(attempts.at(-1)).toMatchObject({ status: 500, error: "answered 500" });
+      expect(attempts.at(-1)).toMatchObject({ status: 500, error: "responded 500" });
       expect(wait).toBeLessThanOrEqual(step * 1.1);
       expect(wait).toBeGreaterThan(step * 1.1 - 10_000);
 
@@ -65,8 +61,8 @@ describe("a delivery that fails", () => {
   });
 
   test("nine times arrives with the tenth attempt", async () => {
-    await using receiver = await startReceiver(firstAnswers(9, answerWith(500)));
-    const acme = await givenSubscriber(server);
+    await using receiver = await startReceiver(respondFirst(9, respondWith(500)));
+    const acme = await createSubscriber(server);
     await acme.subscribe(receiver.url);
     await acme.refund();
 
@@ -88,8 +84,8 @@ describe("a delivery that fails", () => {
     ["8", 8_000],
     ["1000000000", 10_000],
   ])("with Retry-After %s is tried again in %d ms", async (retryAfter, expected) => {
-    await using receiver = await startReceiver(answerWith(429, { "retry-after": retryAfter }));
-    const acme = await givenSubscriber(server);
+    await using receiver = await startReceiver(respondWith(429, { "retry-after": retryAfter }));
+    const acme = await createSubscriber(server);
     await acme.subscribe(receiver.url);
     const before = await domainNow(acme);
     await acme.refund();
@@ -103,8 +99,8 @@ describe("a delivery that fails", () => {
 
   /** @decision D21 D22 D30 */
   test("is signed anew on each attempt, at real time, over the same bytes", async () => {
-    await using receiver = await startReceiver(firstAnswers(1, answerWith(503)));
-    const acme = await givenSubscriber(server);
+    await using receiver = await startReceiver(respondFirst(1, respondWith(503)));
+    const acme = await createSubscriber(server);
     await acme.subscribe(receiver.url);
     await acme.sandbox("advanceClock", { body: { by: "P2D" } });
     await acme.refund();
@@ -120,12 +116,12 @@ describe("a delivery that fails", () => {
   });
 });
 
-describe("a receiver that answers 410", () => {
+describe("a receiver that responds with 410", () => {
   /** @decision D23 D26 */
   test("ends the subscription and all that waits for it, and nothing else", async () => {
     let status = 500;
     await using receiver = await startReceiver((response) => void response.writeHead(status).end());
-    const acme = await givenSubscriber(server);
+    const acme = await createSubscriber(server);
     const key = await acme.subscribe(receiver.url);
     await acme.refund();
     const waiting = await acme.delivery("PENDING", 1);
@@ -138,7 +134,7 @@ describe("a receiver that answers 410", () => {
     const ended = await acme.delivery("ENDED", 1);
     expect(ended.attempts[0]).toMatchObject({
       status: 410,
-      error: "answered 410, which ends the subscription",
+      error: "responded 410, which ends the subscription",
     });
     const states = async () => (await acme.deliveries()).map(({ state, dueAt }) => [state, dueAt]);
     await expect.poll(states).toEqual([
@@ -162,22 +158,22 @@ describe("a receiver that answers 410", () => {
 describe("POST /sandbox/deliveries/{webhookId}/redeliver", () => {
   test("sends a delivered one once more, with the same webhook-id and bytes", async () => {
     await using receiver = await startReceiver();
-    const acme = await givenSubscriber(server);
+    const acme = await createSubscriber(server);
     await acme.subscribe(receiver.url);
     await acme.refund();
     const { webhookId } = await acme.delivery("DELIVERED", 1);
 
-    const answer = await acme.redeliver(webhookId);
+    const redelivery = await acme.redeliver(webhookId);
 
-    expect(answer).toMatchObject({ webhookId, state: "PENDING", dueAt: expect.any(String) });
+    expect(redelivery).toMatchObject({ webhookId, state: "PENDING", dueAt: expect.any(String) });
     await acme.delivery("DELIVERED", 2);
     const [first, second] = receiver.received;
     expect([second?.webhookId, second?.body]).toEqual([first?.webhookId, first?.body]);
   });
 
-  test("sends one that waits for its next attempt at once, and begins a new round", async () => {
-    await using receiver = await startReceiver(answerWith(500));
-    const acme = await givenSubscriber(server);
+  test("sends one that waits for its next attempt at once, and the schedule goes on", async () => {
+    await using receiver = await startReceiver(respondWith(500));
+    const acme = await createSubscriber(server);
     await acme.subscribe(receiver.url);
     await acme.refund();
     await acme.delivery("PENDING", 1);
@@ -188,31 +184,59 @@ describe("POST /sandbox/deliveries/{webhookId}/redeliver", () => {
     await acme.redeliver(webhookId);
 
     await acme.delivery("PENDING", 3);
-    expect(await dueIn(acme)).toBeLessThanOrEqual(5_500);
+    const [, , thirdStep] = RETRY_STEPS_MS;
+    expect(await dueIn(acme)).toBeGreaterThan(thirdStep);
+    expect(await dueIn(acme)).toBeLessThanOrEqual(thirdStep * 1.1);
+  });
+
+  /** @decision D23 */
+  test.each<[name: string, first: Responder, state: DeliveryState, attempts: number]>([
+    ["that was delivered", accept, "EXHAUSTED", 1],
+    ["whose attempts are exhausted", respondWith(500), "EXHAUSTED", 10],
+    ["whose subscription has ended", respondWith(410), "ENDED", 1],
+  ])("sends one %s once, and makes no further attempt", async (_, first, state, attempts) => {
+    await using receiver = await startReceiver(respondFirst(attempts, first, respondWith(500)));
+    const acme = await createSubscriber(server);
+    await acme.subscribe(receiver.url);
+    await acme.refund();
+    for (let made = 1; made < attempts; made += 1) {
+      const { dueAt } = await acme.delivery("PENDING", made);
+      await acme.sandbox("advanceClock", { body: { to: dueAt } });
+    }
+    await receiver.first(attempts);
+    await expect.poll(async () => (await acme.deliveries())[0]?.state).not.toBe("PENDING");
+    const [{ webhookId = "" } = {}] = await acme.deliveries();
+
+    await acme.redeliver(webhookId);
+
+    const after = await acme.delivery(state, attempts + 1);
+    expect([after.attempts.at(-1)?.status, after.dueAt]).toEqual([500, null]);
+    await acme.sandbox("advanceClock", { body: { by: "P30D" } });
+    expect(await acme.delivery(state, attempts + 1)).toEqual(after);
   });
 
   test("sends one whose attempt is under way once more after it", async () => {
-    const answers: (() => void)[] = [];
+    const responders: (() => void)[] = [];
     await using receiver = await startReceiver((response) => {
-      answers.push(() => response.writeHead(204).end());
+      responders.push(() => response.writeHead(204).end());
     });
-    const acme = await givenSubscriber(server);
+    const acme = await createSubscriber(server);
     await acme.subscribe(receiver.url);
     await acme.refund();
     const [first] = await receiver.first(1);
 
     await acme.redeliver(first?.webhookId ?? "");
     expect(receiver.received.length).toBe(1);
-    answers[0]?.();
+    responders[0]?.();
 
     await receiver.first(2);
-    answers[1]?.();
+    responders[1]?.();
     await acme.delivery("DELIVERED", 2);
   });
 
   test("knows no delivery of another merchant", async () => {
     await using receiver = await startReceiver();
-    const [acme, other] = [await givenSubscriber(server), await givenSubscriber(server)];
+    const [acme, other] = [await createSubscriber(server), await createSubscriber(server)];
     await acme.subscribe(receiver.url);
     await acme.refund();
     const { webhookId } = await acme.delivery("DELIVERED", 1);

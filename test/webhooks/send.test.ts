@@ -2,15 +2,15 @@ import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { describe, expect, test } from "vitest";
 import { type SendOptions, type SendResult, send } from "../../server/webhooks/send.ts";
-import { createResolver } from "../helpers/resolver.ts";
-import { startRawReceiver, startReceiver } from "./receiver.ts";
+import { resolverOf } from "../helpers/network/resolver.ts";
+import { startRawReceiver, startReceiver } from "../helpers/receiver.ts";
 
 const TIMEOUT_MS = 300;
 /** Longer than any test may take. */
 const HOUR_MS = 3_600_000;
 const OPTIONS: SendOptions = {
   policy: { allowLocal: true, allowPrivate: false },
-  resolve: createResolver({ "hooks.example.com": ["127.0.0.1"] }),
+  resolve: resolverOf({ "hooks.example.com": ["127.0.0.1"] }),
   timeoutMs: TIMEOUT_MS,
   signal: new AbortController().signal,
 };
@@ -41,61 +41,65 @@ function drip(socket: Socket): void {
 const head = (status: string, headers = "") => `HTTP/1.1 ${status}\r\n${headers}\r\n`;
 const EMPTY = "Content-Length: 0\r\n";
 const CHUNKED = "Transfer-Encoding: chunked\r\n";
-const success = (status: number, answer = "") => ({ status, error: null, answer });
-const failure = (error: string) => ({ status: null, error, answer: null });
-const CLOSED = failure("the connection was closed before an answer came");
-const LATE = failure("no answer within 0.3 s");
+const success = (status: number, bodyStart = "") => ({ status, error: null, bodyStart });
+const failure = (error: string) => ({ status: null, error, bodyStart: null });
+const CLOSED = failure("the connection was closed before a response came");
+const LATE = failure("no response within 0.3 s");
 
 /** @decision D21 D23 */
 describe("a receiver", () => {
   test.each<[does: string, onConnection: (socket: Socket) => void, result: Partial<SendResult>]>([
-    ["that answers 200", (socket) => socket.end(head("200 OK", EMPTY)), success(200)],
-    ["that answers 204", (socket) => socket.end(head("204 No Content")), success(204)],
-    ["that answers 299", (socket) => socket.end(head("299 Fine", EMPTY)), success(299)],
+    ["that responds with 200", (socket) => socket.end(head("200 OK", EMPTY)), success(200)],
+    ["that responds with 204", (socket) => socket.end(head("204 No Content")), success(204)],
+    ["that responds with 299", (socket) => socket.end(head("299 Fine", EMPTY)), success(299)],
     [
-      "that answers 204 after 102 and 103",
+      "that responds with 204 after 102 and 103",
       (socket) => socket.end(head("102 Processing") + head("103 Early Hints") + head("204 No Content")),
       success(204),
     ],
-    ["that answers 199 and no more", (socket) => socket.end(head("199 Odd", EMPTY)), CLOSED],
+    ["that responds with 199 and nothing more", (socket) => socket.end(head("199 Odd", EMPTY)), CLOSED],
     [
-      "that answers 301",
+      "that responds with 301",
       (socket) => socket.end(head("301 Moved", `Location: /other\r\n${EMPTY}`)),
-      { status: 301, error: "answered 301, and redirects are not followed" },
+      { status: 301, error: "responded 301, and redirects are not followed" },
     ],
     [
-      "that answers 404",
+      "that responds with 404",
       (socket) => socket.end(head("404 No", EMPTY)),
-      { status: 404, error: "answered 404" },
+      { status: 404, error: "responded 404" },
     ],
     [
-      "that answers 410",
+      "that responds with 410",
       (socket) => socket.end(head("410 Gone", EMPTY)),
-      { status: 410, error: "answered 410, which ends the subscription" },
+      { status: 410, error: "responded 410, which ends the subscription" },
     ],
     [
-      "that answers 429 and says when to come again",
+      "that responds with 429 and Retry-After",
       (socket) => socket.end(head("429 Slowly", `Retry-After: 7\r\n${EMPTY}`)),
-      { status: 429, error: "answered 429", retryAfter: "7" },
+      { status: 429, error: "responded 429", retryAfter: "7" },
     ],
     [
-      "that answers 500",
+      "that responds with 500",
       (socket) => socket.end(head("500 Oh", EMPTY)),
-      { status: 500, error: "answered 500" },
+      { status: 500, error: "responded 500" },
     ],
     ["that closes before the head", (socket) => socket.end(), CLOSED],
     ["that closes within the head", (socket) => socket.end("HTTP/1.1 200 OK\r\nConte"), CLOSED],
     ["that resets the connection", (socket) => socket.resetAndDestroy(), CLOSED],
-    ["that answers no HTTP", (socket) => socket.end("hello\r\n\r\n"), failure("the answer is not HTTP")],
+    [
+      "whose response is not HTTP",
+      (socket) => socket.end("hello\r\n\r\n"),
+      failure("the response is not HTTP"),
+    ],
     [
       "whose head has no end",
       (socket) => {
         socket.write("HTTP/1.1 200 OK\r\n");
         pour(socket, Buffer.from(`X-Filler: ${"x".repeat(1_000)}\r\n`));
       },
-      failure("the answer's head is too large"),
+      failure("the response's head is too large"),
     ],
-    ["that never answers", () => {}, LATE],
+    ["that never responds", () => {}, LATE],
     [
       "whose head comes too late",
       (socket) => {
@@ -118,7 +122,7 @@ describe("a receiver", () => {
         socket.write(head("200 OK", "Content-Length: 1000000\r\n"));
         drip(socket);
       },
-      { status: 200, error: null, answer: expect.stringMatching(/^x+$/) },
+      { status: 200, error: null, bodyStart: expect.stringMatching(/^x+$/) },
     ],
     [
       "that closes within the body",
@@ -131,12 +135,12 @@ describe("a receiver", () => {
       success(200, "half"),
     ],
     [
-      "that answers more than is kept",
+      "whose response is longer than what is kept",
       (socket) => socket.end(head("500 Oh", "Content-Length: 5000\r\n") + "ü".repeat(2_500)),
-      { status: 500, error: "answered 500", answer: "ü".repeat(512) },
+      { status: 500, error: "responded 500", bodyStart: "ü".repeat(512) },
     ],
     [
-      "that answers bytes that are no text",
+      "whose response is not text",
       (socket) => {
         socket.write(head("200 OK", "Content-Length: 3\r\n"));
         socket.end(Buffer.of(0x61, 0x00, 0xff));
@@ -146,7 +150,7 @@ describe("a receiver", () => {
     [
       "that sends the connection on to another protocol",
       (socket) => socket.end(head("101 Switching Protocols", "Upgrade: x\r\nConnection: upgrade\r\n")),
-      { status: null, answer: null, error: expect.any(String) },
+      { status: null, bodyStart: null, error: expect.any(String) },
     ],
   ])("%s", async (_, onConnection, result) => {
     expect(await sendTo(onConnection)).toMatchObject(result);
@@ -161,7 +165,7 @@ describe("a receiver", () => {
     expect(result).toMatchObject(failure("connection refused"));
   });
 
-  test("that answers without an end is cut off, and takes no more memory than one with an end", async () => {
+  test("whose response never ends is cut off, and takes no more memory than one that ends", async () => {
     const chunk = Buffer.alloc(64 * 1_024, "x");
     let taken = 0;
     await using receiver = await startRawReceiver((socket) => {
@@ -180,7 +184,7 @@ describe("a receiver", () => {
       Array.from({ length: 50 }, () => send(delivery, { ...OPTIONS, timeoutMs: HOUR_MS })),
     );
 
-    expect(new Set(results.map(({ status, answer }) => `${status} ${answer?.length}`))).toEqual(
+    expect(new Set(results.map(({ status, bodyStart }) => `${status} ${bodyStart?.length}`))).toEqual(
       new Set(["200 1024"]),
     );
     expect(process.memoryUsage().rss - before).toBeLessThan(200 * 2 ** 20);

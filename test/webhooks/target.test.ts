@@ -1,5 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { findTargetFault, isAllowedAddress, type TargetPolicy } from "../../server/webhooks/target.ts";
+import {
+  findTargetError,
+  findUrlError,
+  isAllowedAddress,
+  type TargetPolicy,
+} from "../../server/webhooks/target.ts";
 
 const PRODUCTION: TargetPolicy = { allowLocal: false, allowPrivate: false };
 const SANDBOX: TargetPolicy = { allowLocal: true, allowPrivate: false };
@@ -68,14 +73,20 @@ const PUBLIC = [
   "[::ffff:8.8.8.8]",
 ];
 
+const WITHOUT_USER = "must not contain a user name or password; remove what ends with @";
+const NAME_A_HOST = "must name a host after https://, such as https://merchant.example.com/webhooks";
+const WITHOUT_EMPTY_PART = "must not contain an empty part in its host name; remove the extra dot";
+const WITHOUT_FRAGMENT =
+  "must not contain a fragment, because it would not be sent; remove # and what follows";
+
 /** @decision D24 */
 describe("a webhook target in production", () => {
   test.each(PUBLIC)("may be at %s", (host) => {
-    expect(findTargetFault(`https://${host}/hooks`, PRODUCTION)).toBeUndefined();
+    expect(findTargetError(`https://${host}/hooks`, PRODUCTION)).toBeUndefined();
   });
 
   test.each([...LOOPBACK, ...PRIVATE, ...NEVER])("is never at %s", (host) => {
-    expect(findTargetFault(`https://${host}/hooks`, PRODUCTION)).toMatch(/^must have a public host; /);
+    expect(findTargetError(`https://${host}/hooks`, PRODUCTION)).toMatch(/^must have a public host; /);
   });
 
   test.each([
@@ -84,55 +95,73 @@ describe("a webhook target in production", () => {
     ["file:///etc/passwd", "must begin with https://"],
     ["javascript:alert(1)", "must begin with https://"],
     ["data:text/plain,x", "must begin with https://"],
-    ["https://user@merchant.example.com/", "must not hold a user name or password"],
-    ["https://:secret@merchant.example.com/", "must not hold a user name or password"],
-    ["https://merchant.example.com@127.0.0.1/", "must not hold a user name or password"],
+    ["https://user@merchant.example.com/", WITHOUT_USER],
+    ["https://:secret@merchant.example.com/", WITHOUT_USER],
+    ["https://merchant.example.com@127.0.0.1/", WITHOUT_USER],
+    ["https://@merchant.example.com/", WITHOUT_USER],
+    ["https://:@merchant.example.com/", WITHOUT_USER],
+    ["https:///webhooks", NAME_A_HOST],
+    ["https:////merchant.example.com/", NAME_A_HOST],
+    ["https:merchant.example.com", NAME_A_HOST],
+    ["https:/merchant.example.com", NAME_A_HOST],
+    ["https:\\\\merchant.example.com", NAME_A_HOST],
+    ["https://a..b/", WITHOUT_EMPTY_PART],
+    ["https://.merchant.example.com/", WITHOUT_EMPTY_PART],
+    ["https://merchant.example.com../", WITHOUT_EMPTY_PART],
+    ["https://localhost../", WITHOUT_EMPTY_PART],
+    ["https://api..localhost/", WITHOUT_EMPTY_PART],
+    ["https://merchant.example.com/#part", WITHOUT_FRAGMENT],
+    ["https://merchant.example.com/#", WITHOUT_FRAGMENT],
     ["https://merchant.example.com:0/", "must not name port 0"],
     ["https://", "must be a URL, such as https://merchant.example.com/webhooks"],
     ["https://merchant.example.com:99999/", "must be a URL, such as https://merchant.example.com/webhooks"],
     ["/webhooks", "must be a URL, such as https://merchant.example.com/webhooks"],
     ["https://[::1", "must be a URL, such as https://merchant.example.com/webhooks"],
     ["https://256.1.1.1/", "must be a URL, such as https://merchant.example.com/webhooks"],
-  ])("is not %s", (url, fault) => {
-    expect(findTargetFault(url, PRODUCTION)).toBe(fault);
+  ])("is not %s", (url, error) => {
+    expect(findUrlError(url, PRODUCTION)).toBe(error);
   });
 
   test.each([
-    "https://merchant.example.com/#part",
+    "https://merchant.example.com.",
     "https://merchant.example.com:8443/?a=b",
     "HTTPS://MERCHANT.EXAMPLE.COM",
   ])("may be written as %s", (url) => {
-    expect(findTargetFault(url, PRODUCTION)).toBeUndefined();
+    expect(findUrlError(url, PRODUCTION)).toBeUndefined();
+  });
+
+  test("that was stored with a fragment by an earlier release is still delivered to", () => {
+    expect(findTargetError("https://merchant.example.com/#part", PRODUCTION)).toBeUndefined();
   });
 });
 
 /** @decision D24 */
 describe("a webhook target in the sandbox", () => {
   test.each([...PUBLIC, ...LOOPBACK])("may be at %s, also without TLS", (host) => {
-    expect(findTargetFault(`http://${host}:8080/hooks`, SANDBOX)).toBeUndefined();
-    expect(findTargetFault(`https://${host}/hooks`, SANDBOX)).toBeUndefined();
+    expect(findTargetError(`http://${host}:8080/hooks`, SANDBOX)).toBeUndefined();
+    expect(findTargetError(`https://${host}/hooks`, SANDBOX)).toBeUndefined();
   });
 
   test.each([...PRIVATE, ...NEVER])("is never at %s", (host) => {
-    expect(findTargetFault(`http://${host}/hooks`, SANDBOX)).toMatch(/^must have a public host; /);
+    expect(findTargetError(`http://${host}/hooks`, SANDBOX)).toMatch(/^must have a public host; /);
   });
 
   test.each(PRIVATE)("may be at %s once private networks are allowed", (host) => {
-    expect(findTargetFault(`http://${host}/hooks`, SANDBOX_WITH_PRIVATE)).toBeUndefined();
+    expect(findTargetError(`http://${host}/hooks`, SANDBOX_WITH_PRIVATE)).toBeUndefined();
   });
 
   test.each(NEVER)("is not at %s even when private networks are allowed", (host) => {
-    expect(findTargetFault(`http://${host}/hooks`, SANDBOX_WITH_PRIVATE)).toMatch(
+    expect(findTargetError(`http://${host}/hooks`, SANDBOX_WITH_PRIVATE)).toMatch(
       /^must have a public host; /,
     );
   });
 
   test.each([
     ["ftp://localhost/", "must begin with https:// or http://"],
-    ["http://user:secret@localhost/", "must not hold a user name or password"],
+    ["http://user:secret@localhost/", WITHOUT_USER],
     ["http://localhost:0/", "must not name port 0"],
-  ])("is not %s", (url, fault) => {
-    expect(findTargetFault(url, SANDBOX)).toBe(fault);
+  ])("is not %s", (url, error) => {
+    expect(findUrlError(url, SANDBOX)).toBe(error);
   });
 });
 

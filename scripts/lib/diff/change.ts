@@ -1,4 +1,5 @@
-import { placeName } from "../place-name.ts";
+import { placeName } from "../document/place-name.ts";
+import { stepsOf } from "../document/pointer.ts";
 
 /** What a change asks of the version, the least first. */
 export const LEVELS = ["patch", "minor", "major"] as const;
@@ -14,7 +15,7 @@ export type Finding = {
   readonly level: Level;
 };
 
-/** One change of the contract, however many calls it has an effect on, and whoever found it. */
+/** One change of the contract, whichever tool found it, and however many operations it affects. */
 export type Change = {
   readonly place: string;
   readonly pointer: string;
@@ -51,18 +52,11 @@ function toChange(pointer: string, group: readonly { by: string; finding: Findin
   const unique = (texts: readonly string[]) => [...new Set(texts.filter((text) => text !== ""))];
   const telling = group.filter(({ finding }) => finding.level === level);
   return {
-    place: placeName(fromPointer(pointer)),
+    place: placeName(stepsOf(pointer)),
     pointer,
     what: unique(telling.map(({ finding }) => finding.what)),
     uses: unique(telling.map(({ finding }) => finding.use)),
     level,
     ratings,
   };
-}
-
-function fromPointer(pointer: string): string[] {
-  return pointer
-    .split("/")
-    .slice(1)
-    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
 }

@@ -1,10 +1,11 @@
+import { isDeepStrictEqual } from "node:util";
+import { isNode, isWithin, type Node } from "../document/node.ts";
 import type { Finding, Level } from "./change.ts";
 import { type Direction, levelOf } from "./keywords.ts";
 import { compareSchemas, type Pair } from "./schemas.ts";
-import { compareSecurity } from "./security.ts";
-import { at, isNode, type Node, namesIn, rootOf, type Spot } from "./spot.ts";
+import { at, childOf, namesIn, rootOf, type Spot } from "./spot.ts";
 
-/** Whoever sends a call writes its request and reads its answer; of an event it is the other way round. */
+/** A caller writes the request and reads the response; a receiver of events does the opposite. */
 type Call = { readonly name: string; readonly request: Direction; readonly response: Direction };
 
 /** Every difference of two contracts that a caller, or a receiver of events, has to live with. */
@@ -57,8 +58,8 @@ function compareBody(pair: Pair, call: Call): Finding[] {
 }
 
 /**
- * An answer with another status is another answer. One that is added is minor where HTTP tells readers to treat it like
- * one that is documented (RFC 9110, section 15: as the x00 of its class); a new kind of success they can't understand.
+ * Responses are compared by status. An added one is minor where HTTP has readers treat it like a documented one (RFC 9110,
+ * section 15: as the x00 of its class), and major where it is a new kind of success, which they can't understand.
  */
 function compareResponses(pair: Pair, call: Call): Finding[] {
   const statuses = namesIn(pair.base);
@@ -77,7 +78,7 @@ function compareResponses(pair: Pair, call: Call): Finding[] {
   });
 }
 
-/** Parameters by their place and name, which is what tells them apart. */
+/** Parameters by `in` and name, which together identify them. */
 function compareParameters(pair: Pair, call: Call): Finding[] {
   const [before, after] = [pair.base, pair.revision].map((operation) => {
     const list = at(operation, "parameters");
@@ -137,4 +138,63 @@ function inside({ base, revision }: Pair, name: string): Pair {
 function eachOf(pair: Pair, compare: (name: string, pair: Pair) => Finding[]): Finding[] {
   const names = new Set([...namesIn(pair.base), ...namesIn(pair.revision)]);
   return [...names].flatMap((name) => compare(name, inside(pair, name)));
+}
+
+/** What callers must show: the ways that were enough and are not any more, and the schemes that changed. */
+export function compareSecurity({ base, revision }: Pair, use: string): Finding[] {
+  const [before, after] = [waysOf(base), waysOf(revision)];
+  const pointer = `${revision.pointer}/security`;
+  const what = `security changed from ${JSON.stringify(before)} to ${JSON.stringify(after)}`;
+  const enough = (shown: Node) =>
+    after.some((asked) => Object.entries(asked).every(([scheme, scopes]) => includes(shown[scheme], scopes)));
+  if (before.some((shown) => !enough(shown))) return [{ pointer, use, what, level: "major" }];
+  const schemes = new Set(before.flatMap((way) => Object.keys(way)));
+  return [
+    ...(isDeepStrictEqual(before, after) ? [] : [{ pointer, use, what, level: "minor" as const }]),
+    ...[...schemes].flatMap((name) => compareScheme(base.document, revision.document, name, use)),
+  ];
+}
+
+/** The alternatives of an operation; none at all is one that asks for nothing. */
+function waysOf(operation: Spot): Node[] {
+  const own = at(operation, "security").value ?? at(rootOf(operation.document), "security").value;
+  const ways = Array.isArray(own) ? own.filter(isNode) : [];
+  return ways.length > 0 ? ways : [{}];
+}
+
+function includes(shown: unknown, asked: unknown): boolean {
+  return Array.isArray(shown) && Array.isArray(asked) && asked.every((scope) => shown.includes(scope));
+}
+
+function compareScheme(base: Node, revision: Node, name: string, use: string): Finding[] {
+  const [before, after] = [base, revision].map((document) =>
+    at(rootOf(document), "components", "securitySchemes", name),
+  );
+  if (!before || !after || after.value === undefined) return [];
+  return [...new Set([...namesIn(before), ...namesIn(after)])].flatMap((field) => {
+    const [old, now] = [at(before, field), at(after, field)];
+    if (isDeepStrictEqual(old.value, now.value)) return [];
+    const level = field === "description" ? "patch" : "major";
+    return [{ pointer: now.pointer, use, what: `${field} of ${name} changed`, level }];
+  });
+}
+
+/**
+ * Every other difference of two contracts: words, examples, and parts that nothing refers to. Nobody's program can tell,
+ * but a document that differs is another one, and has another version.
+ */
+export function findLeftovers(base: Node, revision: Node, found: readonly Finding[]): Finding[] {
+  const pointers = found.map(({ pointer }) => pointer);
+  return differences(rootOf(base), rootOf(revision))
+    .filter((pointer) => !pointers.some((other) => isWithin(pointer, other) || isWithin(other, pointer)))
+    .filter((pointer) => pointer !== "/info/version") // what the changes are held against
+    .map((pointer) => ({ pointer, use: "", what: `${pointer.split("/").at(-1)} changed`, level: "patch" }));
+}
+
+/** Pointers to the smallest parts that differ, as the documents are written: a reference is a part like others. */
+function differences(base: Spot, revision: Spot): string[] {
+  if (isDeepStrictEqual(base.value, revision.value)) return [];
+  if (!isNode(base.value) || !isNode(revision.value)) return [revision.pointer];
+  const names = new Set([...namesIn(base), ...namesIn(revision)]);
+  return [...names].flatMap((name) => differences(childOf(base, name), childOf(revision, name)));
 }

@@ -1,11 +1,12 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { type Change, type Finding, toChanges } from "./change.ts";
-import { compareContracts } from "./contracts.ts";
-import { findLeftovers } from "./leftovers.ts";
-import { runRedoclyDiff } from "./redocly-diff.ts";
-import type { Node } from "./spot.ts";
+import type { Node } from "../document/node.ts";
+import { withTempDir } from "../files.ts";
+import { headingsOf } from "../markdown.ts";
+import { runRedocly } from "../redocly.ts";
+import { type Change, type Finding, LEVELS, type Level, toChanges } from "./change.ts";
+import { compareContracts, findLeftovers } from "./contracts.ts";
 import { compareVersions, judgeVersion, type Verdict } from "./version.ts";
 
 export type Diff = { readonly changes: readonly Change[]; readonly verdict: Verdict };
@@ -41,7 +42,82 @@ export async function newestRelease(root: string): Promise<string> {
 }
 
 /** Why the changelog does not say what a version changed, if so. */
-export function changelogFault(changelog: string, version: string): string | undefined {
-  if (changelog.split("\n").some((line) => line.trim() === `## ${version}`)) return undefined;
+export function findChangelogError(changelog: string, version: string): string | undefined {
+  const headings = headingsOf(changelog);
+  if (headings.some(({ level, text }) => level === 2 && text === version)) return undefined;
   return `CHANGELOG.md has no entry for ${version}: add "## ${version}", and below it what changed and for whom.`;
+}
+
+/** The changes, one on a line, the most severe first, and what they ask of the version. */
+export function renderReport(changes: readonly Change[], verdict: Verdict): string {
+  return [
+    ...changes.map(renderChange),
+    ...(changes.length > 0 ? [""] : []),
+    renderVerdict(changes, verdict),
+  ].join("\n");
+}
+
+function renderChange({ level, place, pointer, what, uses, ratings }: Change): string {
+  const found = Object.entries(ratings).map(([by, rating]) => (rating === level ? by : `${by} (${rating})`));
+  const [first, ...others] = uses;
+  const more = others.length > 0 ? ` and ${others.length} more` : "";
+  return [
+    `${level.padEnd(6)} ${place}: ${what.join("; ")}`,
+    ...(first === undefined ? [] : [`       in ${first}${more}`]),
+    `       found by ${found.join(" and ")}; ${pointer}`,
+  ].join("\n");
+}
+
+function renderVerdict(changes: readonly Change[], { released, version, need, required }: Verdict): string {
+  if (need === "none") return `No change since ${released}. info.version says ${version}.`;
+  const counts = LEVELS.toReversed().map(
+    (level) => `${changes.filter((one) => one.level === level).length} ${level}`,
+  );
+  return `Since ${released}: ${counts.join(", ")}. That needs ${required}. info.version says ${version}.`;
+}
+
+type Place = { readonly pointer: string; readonly value?: unknown };
+type Report = {
+  readonly changes: readonly {
+    readonly path: string;
+    readonly kind: "added" | "removed" | "modified";
+    readonly impact: Level;
+    readonly property?: string;
+    readonly verdicts: readonly { readonly message: string }[];
+    readonly base?: Place;
+    readonly revision?: Place;
+  }[];
+};
+
+/** What `redocly diff` finds between two files. Fails when it can't read one of them. */
+export async function runRedoclyDiff(from: string, to: string): Promise<Finding[]> {
+  const report = await withTempDir(async (folder): Promise<Report> => {
+    const [config, output] = [join(folder, "redocly.yaml"), join(folder, "diff.json")];
+    // Under a configuration that names no rules for changes, such as the project's own, it rates none of them major.
+    await writeFile(config, "extends: [diff-recommended]\n");
+    await runRedocly([
+      "diff",
+      from,
+      to,
+      "--config",
+      config,
+      "--format",
+      "json",
+      "--fail-on",
+      "none",
+      "--output",
+      output,
+    ]);
+    return JSON.parse(await readFile(output, "utf8"));
+  });
+  return report.changes
+    .filter(({ path, property }) => !(path === "#/info" && property === "version")) // what it is held against
+    .map(({ path, kind, impact, property, verdicts, base, revision }) => {
+      // Something that was taken out is no longer there to be pointed at.
+      const place =
+        property !== undefined && revision?.value === undefined ? (base ?? revision) : (revision ?? base);
+      const said = verdicts.map(({ message }) => message.replace(/\.$/, "")).join("; ");
+      const what = said || [property, kind].filter((word) => word !== undefined).join(" ");
+      return { pointer: (place?.pointer ?? path).replace(/^#/, ""), use: "", what, level: impact };
+    });
 }

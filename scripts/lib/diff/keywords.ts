@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from "node:util";
+import { isNode } from "../document/node.ts";
 import type { Level } from "./change.ts";
-import { isEqual, isNode } from "./spot.ts";
 
 /**
  * What a change does to the values that a schema allows: some more, some fewer, values that were announced (`extended`),
@@ -10,7 +11,7 @@ export type Effect = "loosened" | "tightened" | "extended" | "cosmetic" | "uncle
 /** Who has to live with a change: `request` is what callers write, `response` what they read. */
 export type Direction = "request" | "response";
 
-/** The level that an effect needs: whoever writes suffers from fewer values, whoever reads from more. */
+/** The level of an effect: fewer values break those who write them, more values those who read them. */
 export function levelOf(effect: Effect, direction: Direction): Level {
   if (effect === "cosmetic") return "patch";
   if (effect === "unclear") return "major";
@@ -50,7 +51,8 @@ const announced: Rate = (before, after) => inSets(before ?? [], after ?? [], "ex
 
 function inSets(before: unknown, after: unknown, added: Effect, removed: Effect): Effect[] {
   const [old, now] = [[before].flat(), [after].flat()];
-  const has = (list: readonly unknown[], value: unknown) => list.some((other) => isEqual(other, value));
+  const has = (list: readonly unknown[], value: unknown) =>
+    list.some((other) => isDeepStrictEqual(other, value));
   return [
     ...(now.some((value) => !has(old, value)) ? [added] : []),
     ...(old.some((value) => !has(now, value)) ? [removed] : []),
@@ -112,11 +114,11 @@ for (const name of [
 for (const name of ["title", "description", "examples", "example", "externalDocs", "$comment"]) {
   Object.assign(RATES, { [name]: cosmetic });
 }
-for (const name of ["x-source", "x-enum-source", "x-open", "x-unbounded"]) {
+for (const name of ["x-source", "x-enum-source", "x-open", "x-unbounded", "x-pattern-message"]) {
   Object.assign(RATES, { [name]: cosmetic });
 }
 
 /** What the change of one keyword does. One that nobody has thought of yet is taken for the worst. */
 export function effectsOf(keyword: string, before: unknown, after: unknown): Effect[] {
-  return isEqual(before, after) ? [] : (RATES[keyword] ?? unclear)(before, after);
+  return isDeepStrictEqual(before, after) ? [] : (RATES[keyword] ?? unclear)(before, after);
 }

@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from "node:util";
+import { isNode } from "../document/node.ts";
 import type { Finding } from "./change.ts";
 import { type Direction, type Effect, effectsOf, levelOf } from "./keywords.ts";
-import { at, isEqual, isNode, namesIn, type Spot } from "./spot.ts";
+import { at, namesIn, type Spot } from "./spot.ts";
 
 /** The same part of two documents. */
 export type Pair = { readonly base: Spot; readonly revision: Spot };
@@ -20,7 +22,7 @@ export function compareSchemas(pair: Pair, use: Use, within: readonly string[] =
   if (within.includes(key)) return []; // a schema that holds itself
   const inner = [...within, key];
   const [old, now] = [nodeOf(base), nodeOf(revision)];
-  if (!old || !now) return isEqual(base.value, revision.value) ? [] : [compareBooleans(pair, use)];
+  if (!old || !now) return isDeepStrictEqual(base.value, revision.value) ? [] : [compareBooleans(pair, use)];
 
   const keywords = [...new Set([...Object.keys(old), ...Object.keys(now)])];
   return [
@@ -57,7 +59,7 @@ function change(before: unknown, after: unknown): string {
   if (!Array.isArray(before) || !Array.isArray(after))
     return `changed from ${shown(before)} to ${shown(after)}`;
   const beside = (list: unknown[], other: unknown[]) =>
-    list.filter((one) => !other.some((two) => isEqual(one, two)));
+    list.filter((one) => !other.some((two) => isDeepStrictEqual(one, two)));
   const [added, removed] = [beside(after, before), beside(before, after)];
   const parts = [
     ...(added.length > 0 ? [`gained ${added.map(shown).join(", ")}`] : []),
@@ -145,7 +147,7 @@ function compareBranches(
   });
 }
 
-/** The branches of a choice, by what tells them apart: a constant in one of their fields, their name, or their place. */
+/** The branches of a choice, by what identifies them: a constant in one of their fields, their name, or their place. */
 function branchesOf(choice: Spot): Map<string, Spot> {
   const list = Array.isArray(choice.value) ? choice.value : [];
   return new Map(

@@ -10,7 +10,7 @@ export type Verdict = {
   /** The least version that may hold the changes. */
   readonly required: string;
   /** Why that is not so, with the remedy; none when it is. */
-  readonly fault?: string;
+  readonly error?: string;
 };
 
 /** Holds `info.version` to the changes since a release (D28). */
@@ -20,13 +20,15 @@ export function judgeVersion(changes: readonly Change[], released: string, versi
   const verdict: Verdict = { released, version, need, required };
   if (compareVersions(version, required) >= 0) return verdict;
   const older = compareVersions(version, released) < 0;
-  const said = older ? "is older than the release" : `says less than the changes since ${released} need`;
+  const said = older
+    ? "is older than the release"
+    : `promises less than the changes since ${released} require`;
   const frozen =
     need === "major"
       ? " /v1 only takes compatible changes, so make them compatible, or publish a new path."
       : "";
   const remedy = `Set info.version to ${required} in openapi/openapi.yaml, and say in CHANGELOG.md what changed.`;
-  return { ...verdict, fault: `info.version ${version} ${said}.${frozen} ${remedy}` };
+  return { ...verdict, error: `info.version ${version} ${said}.${frozen} ${remedy}` };
 }
 
 function raise(version: string, level: Level): string {

@@ -1,26 +1,23 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parse } from "yaml";
 import type { Change } from "../diff/change.ts";
-import { entriesOf, type Json } from "./json.ts";
+import { diffContracts } from "../diff/diff.ts";
+import { compareVersions } from "../diff/version.ts";
+import { members, type Node } from "../document/node.ts";
+import { stepsOf, valueAt } from "../document/pointer.ts";
+import { splitSections } from "../markdown.ts";
 
 /** What became of the part that a change is about. */
 export type Kind = "added" | "changed" | "removed";
 
 /** The two contracts that are compared. */
-export type Pair = { readonly base: Json; readonly revision: Json };
+export type Pair = { readonly base: Node; readonly revision: Node };
 
 export function kindOf({ pointer }: Change, { base, revision }: Pair): Kind {
-  const [before, after] = [has(base, pointer), has(revision, pointer)];
+  const [before, after] = [base, revision].map((document) => valueAt(document, pointer) !== undefined);
   if (before === after) return "changed";
   return after ? "added" : "removed";
-}
-
-function has(document: Json, pointer: string): boolean {
-  let part: unknown = document;
-  for (const name of pointer.split("/").slice(1)) {
-    const key = name.replaceAll("~1", "/").replaceAll("~0", "~");
-    if (typeof part !== "object" || part === null || !(key in part)) return false;
-    part = (part as Json)[key];
-  }
-  return true;
 }
 
 /** Where the reference shows what a change is about. */
@@ -36,9 +33,9 @@ export type Place = {
  */
 export function placeOf(change: Change, { revision }: Pair): Place | undefined {
   const { uses, pointer } = change;
-  const address = pointer.split("/")[2]?.replaceAll("~1", "/");
-  for (const [path, item] of [...entriesOf(revision.paths), ...entriesOf(revision.webhooks)]) {
-    for (const [method, part] of entriesOf(item)) {
+  const [, address] = stepsOf(pointer);
+  for (const [path, item] of [...members(revision.paths), ...members(revision.webhooks)]) {
+    for (const [method, part] of members(item)) {
       const names = [`${method.toUpperCase()} ${path}`, `event ${path}`];
       if (path !== address && !uses.some((use) => names.some((name) => use.includes(name)))) continue;
       const { operationId, tags } = part as { operationId: string; tags: string[] };
@@ -83,4 +80,58 @@ function requestFieldOf({ pointer, uses }: Change): string | undefined {
   const [, field] =
     /^\/components\/schemas\/(?:Refund|Subscription)Request\/properties\/(\w+)/.exec(pointer) ?? [];
   return uses.some((use) => use.startsWith("request")) ? field?.toLowerCase() : undefined;
+}
+
+/** A version of the contract, with what it changed of the one before; the first changed nothing. */
+export type Release = {
+  readonly version: string;
+  readonly before?: { readonly version: string; readonly changes: readonly Change[]; readonly pair: Pair };
+};
+
+/** Compares each release with the one before, and the contract as it is now with the last, when its version is a new one. */
+export async function readReleases(released: string, current: string): Promise<Release[]> {
+  const files = (await readdir(released)).filter((name) => name.endsWith(".yaml"));
+  const contracts = await Promise.all(
+    [...files.map((name) => join(released, name)), current].map(readVersion),
+  );
+  // A version that is released is what was released, whatever the working tree has meanwhile.
+  const known = new Map(contracts.toReversed().map((contract) => [contract.version, contract]));
+  const sorted = [...known.values()].sort((a, b) => compareVersions(a.version, b.version));
+  return Promise.all(
+    sorted.map(async ({ version, path, document: revision }, index) => {
+      const previous = sorted[index - 1];
+      if (!previous) return { version };
+      const { changes } = await diffContracts(previous.path, path);
+      return {
+        version,
+        before: { version: previous.version, changes, pair: { base: previous.document, revision } },
+      };
+    }),
+  );
+}
+
+async function readVersion(path: string) {
+  const document: Node = parse(await readFile(path, "utf8"));
+  return { path, document, version: String((document.info as Node).version) };
+}
+
+/** Adds to each version of the changelog the semantic diff to the one before. */
+export function fillChangelog(
+  body: string,
+  releases: readonly Release[],
+  link: (place: Place) => string,
+): string {
+  const { before, sections } = splitSections(body, 2);
+  const filled = sections.map(({ text, markdown }) => {
+    const release = releases.find(({ version }) => text === version);
+    return release ? `${markdown.trim()}\n\n${describe(release, link)}\n\n` : markdown;
+  });
+  return [before, ...filled].join("").trim();
+}
+
+function describe({ before }: Release, link: (place: Place) => string): string {
+  if (!before) return "**Semantic diff:** it is the first release, so there is nothing to compare it with.";
+  const { version, changes, pair } = before;
+  if (changes.length === 0) return `**Semantic diff to ${version}:** no change of the contract.`;
+  return `**Semantic diff to ${version}:**\n\n${tableOf(changes, pair, link)}`;
 }

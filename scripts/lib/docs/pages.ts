@@ -1,9 +1,8 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join, posix } from "node:path";
+import { type Heading, headingsOf, splitTitle } from "../markdown.ts";
 import { ROOT } from "../redocly.ts";
-import { type Heading, headingsOf, splitTitle } from "./markdown.ts";
-import { operationInFile } from "./operations.ts";
 import { GROUPS, type PageSource } from "./site.ts";
 
 /** A page as it was written: links name files of the repository. */
@@ -92,4 +91,42 @@ export function findTarget(pages: readonly Page[], from: string, address: string
   const heading = page.headings.find((candidate) => candidate.anchor === anchor);
   if (!heading) throw new Error(`${from} links to ${address}, which is no heading.`);
   return { kind: "page", page, heading };
+}
+
+/** An operation of a contract, a webhook included. */
+export type DocumentedOperation = {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly tags: readonly string[];
+};
+
+type Document = { readonly paths?: unknown; readonly webhooks?: unknown };
+
+/** Returns the operation with an `operationId`, from the published contract or the sandbox's. Throws when neither has it. */
+export type FindOperation = (operationId: string) => DocumentedOperation;
+
+export function createFindOperation(documents: readonly Document[]): FindOperation {
+  const operations = new Map(documents.flatMap(operationsOf).map((one) => [one.operationId, one]));
+  return (operationId) => {
+    const operation = operations.get(operationId);
+    if (!operation) throw new Error(`There is no operation ${operationId}.`);
+    return operation;
+  };
+}
+
+function operationsOf({ paths, webhooks }: Document): DocumentedOperation[] {
+  const items = [...Object.values(paths ?? {}), ...Object.values(webhooks ?? {})];
+  return items.flatMap((item) =>
+    Object.values(item as object).filter((one) => one?.operationId !== undefined),
+  );
+}
+
+/** The operation that a link to a file of the contract means: the one named after `#`, or else the only one in it. */
+export function operationInFile(file: string, name: string | undefined): string {
+  const text = readFileSync(join(ROOT, file), "utf8");
+  const ids = [...text.matchAll(/operationId: (\w+)/g)].map(([, id = ""]) => id);
+  const id = name ?? (ids.length === 1 ? ids[0] : undefined);
+  if (id === undefined || !ids.includes(id))
+    throw new Error(`${file} has ${ids.join(", ")}: name one of them.`);
+  return id;
 }

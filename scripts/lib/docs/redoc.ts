@@ -2,13 +2,15 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { withTempDir } from "../files.ts";
 import { ROOT, runRedocly } from "../redocly.ts";
-import { SAMPLE_LANGUAGES } from "./samples.ts";
+import { readAssets } from "./assets.ts";
+import { renderHeader } from "./layout.ts";
+import { SAMPLE_LANGUAGES } from "./reference/samples.ts";
 
 const TEMPLATE = "docs/template.hbs";
-const STYLES = "docs/site.css";
+const STYLES = ["docs/frame.css", "docs/reference.css"];
 
 /** What a page is built from, beside its document. */
-export const PAGE_PARTS = [TEMPLATE, STYLES];
+export const PAGE_PARTS = [TEMPLATE, ...STYLES];
 
 const OPTIONS = {
   disableTelemetry: true,
@@ -18,18 +20,24 @@ const OPTIONS = {
   codeSamples: { languages: [...SAMPLE_LANGUAGES, { lang: "Payload" }] },
 };
 
-/** Renders a document as one HTML page that needs nothing from elsewhere and tells nobody who reads it. */
-export async function renderPage(document: unknown): Promise<string> {
+/**
+ * Renders a document as one HTML page that loads nothing from other hosts, so that none learns who reads it. Without the
+ * site's bar, whose search is a separate file, it keeps the search of Redoc.
+ */
+export async function renderReferencePage(document: unknown, withHeader = true): Promise<string> {
   const html = await withTempDir(async (folder) => {
     const [source, template, output] = ["document.json", "template.hbs", "index.html"].map((name) =>
       join(folder, name),
     ) as [string, string, string];
-    const styles = await readFile(join(ROOT, STYLES), "utf8");
+    const { styles, script } = await readAssets(STYLES);
     const frame = await readFile(join(ROOT, TEMPLATE), "utf8");
     await writeFile(source, JSON.stringify(document));
     await writeFile(
       template,
-      frame.replace("{{{styles}}}", () => styles),
+      frame
+        .replace("{{{styles}}}", () => styles)
+        .replace("{{{script}}}", () => script)
+        .replace("{{{header}}}", () => (withHeader ? renderHeader("reference.html") : "")),
     );
     const options = ["--template", template, "--openapi", JSON.stringify(OPTIONS), "--output", output];
     await runRedocly(["build-docs", source, "--inlineBundle", ...options]);
@@ -48,7 +56,7 @@ function finishPage(html: string): string {
       "The page would report to Redocly from its readers' browsers: disableTelemetry is not on.",
     );
   }
-  return linkWithinPage(reachSearchByTab(embedLogos(html)));
+  return linkWithinPage(silence(embedLogos(html)));
 }
 
 const LOGO_ADDRESS = /https:\/\/cdn\.redoc\.ly\/redoc\/logo-mini(-full)?\.svg/g;
@@ -69,18 +77,12 @@ function drawLogo(text: string, width: number): string {
   return `data:image/svg+xml;base64,${Buffer.from(svg).toString("base64")}`;
 }
 
-const PRERENDERED_SEARCH = 'data-testid="search-trigger"';
-const RENDERED_SEARCH = '"data-testid":`search-trigger`';
+const GREETING = "console.info(`\\n%c Redoc %c";
 
-/** Redoc's search opens by a click on what is no button, and by Ctrl+K, which a reader by keyboard would have to know. */
-function reachSearchByTab(html: string): string {
-  const counts = [PRERENDERED_SEARCH, RENDERED_SEARCH].map((text) => html.split(text).length - 1);
-  if (counts.some((count) => count !== 1))
-    throw new Error(`The page has its search ${counts} times, not 1,1.`);
-  const press = "e=>{(e.key===`Enter`||e.key===` `)&&(e.preventDefault(),e.currentTarget.click())}";
-  return html
-    .replace(PRERENDERED_SEARCH, `${PRERENDERED_SEARCH} role="button" tabindex="0"`)
-    .replace(RENDERED_SEARCH, `${RENDERED_SEARCH},role:\`button\`,tabIndex:0,onKeyDown:${press}`);
+/** Redoc greets in the console, where readers look for what goes wrong. */
+function silence(html: string): string {
+  if (html.split(GREETING).length !== 2) throw new Error("Redoc greets in the console in another way now.");
+  return html.replace(GREETING, () => GREETING.replace("console.info", "void"));
 }
 
 /**

@@ -1,20 +1,19 @@
 import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
-import { type Contract, readContract } from "../contract.ts";
+import type { Source } from "../document/contract.ts";
+import { type Contract, readContract } from "../document/contract.ts";
+import { type Heading, mapHeadings, mapLinks, toAnchor, toPublished } from "../markdown.ts";
 import { ROOT } from "../redocly.ts";
-import type { Source } from "./badges.ts";
+import { type Release, readReleases } from "./changes.ts";
 import {
-  fenceIndented,
-  type Heading,
-  mapHeadings,
-  mapLinks,
-  plainFences,
-  toAnchor,
-  withoutComments,
-} from "./markdown.ts";
-import { createFindOperation, type DocumentedOperation, type FindOperation } from "./operations.ts";
-import { findTarget, type Page, type PlacedHeading, readPages } from "./pages.ts";
-import { type Release, readReleases } from "./releases.ts";
+  createFindOperation,
+  type DocumentedOperation,
+  type FindOperation,
+  findTarget,
+  type Page,
+  type PlacedHeading,
+  readPages,
+} from "./pages.ts";
 
 /** Everything that the site is made from. */
 export type Site = {
@@ -49,11 +48,35 @@ export type Rendering = {
   picture(alternative: string, file: string): string;
   /** Whether drawings stand in the text or beside it. */
   readonly drawings: "inline" | "files";
+  /** Whether what follows the language of a block of code is kept, which names its file and says what is output. */
+  readonly keepsMarks?: true;
 };
 
-/** The one HTML page: places are routes after `#`. */
-export function createPageRendering(site: Site): Rendering {
-  const address = (page: Page, heading?: PlacedHeading) => `#/${heading?.route ?? page.slug}`;
+/** The site: a file for each page, and the reference, whose places are routes after `#`. */
+export function createSiteRendering(site: Site): Rendering {
+  const base = createPageRendering(
+    site,
+    (page, heading) => `${page.slug}.html${heading ? `#${heading.id}` : ""}`,
+  );
+  return {
+    ...base,
+    // Pictures of pages are too large to be in the text; plots are small, and take the reader's colours there.
+    picture: (alternative, file) =>
+      file.startsWith("docs/console/")
+        ? `<img src="${pictureName(file)}" alt="${alternative}" loading="lazy">`
+        : base.picture(alternative, file),
+    operation: ({ tags, operationId }) => `reference.html#/${tags[0]}/${operationId}`.toLowerCase(),
+    file: (name) => name.replace(/^reference\.md$/, "reference.html"),
+    heading: (_, { level, text }) => `${"#".repeat(level)} ${text}`,
+    keepsMarks: true,
+  };
+}
+
+/** Everything in one page, for a review: places are routes after `#`. */
+export function createPageRendering(
+  site: Site,
+  address = (page: Page, heading?: PlacedHeading) => `#/${heading?.route ?? page.slug}`,
+): Rendering {
   return {
     page: address,
     operation: ({ tags, operationId }) => `#/${tags[0]}/${operationId}`.toLowerCase(),
@@ -122,7 +145,7 @@ export function renderBody(site: Site, page: Page, body: string, rendering: Rend
     if (own?.text !== heading.text) throw new Error(`${page.file} has its headings in another order.`);
     return rendering.heading(page, own);
   });
-  return renderLinks(site, page.file, plainFences(fenceIndented(withoutComments(placed))), rendering);
+  return renderLinks(site, page.file, rendering.keepsMarks ? placed : toPublished(placed), rendering);
 }
 
 /** Turns the links between files of the repository into links within the site; what is not on the site is only named. */

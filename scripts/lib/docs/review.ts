@@ -13,7 +13,7 @@ export type Review = {
   /** Absent when it was not asked for. */
   readonly mutation?: StepResult & { readonly sample: string };
   /** What the traceability page says at its top, and what keeps it from being a proof. */
-  readonly coverage: { readonly summary: string; readonly faults: readonly string[] };
+  readonly coverage: { readonly summary: string; readonly errors: readonly string[] };
 };
 
 /** The page of a review, in Markdown that names places of the site by their routes. */
@@ -24,7 +24,7 @@ export function renderReview(review: Review): string {
     "## Changes",
     changes.length === 0 ? "None." : tableOf(changes, review.contracts, routeOf),
     "## Lint",
-    renderStep(review.lint, "No fault."),
+    renderStep(review.lint, "No error."),
     "## Score",
     `**${review.score}** of 100, by \`redocly score\`.`,
     "## Survivors of mutation",
@@ -34,16 +34,16 @@ export function renderReview(review: Review): string {
 ${describeSample(review.mutation.sample)}`
       : "Not run. `npm run review -- --sample 1` runs every mutant.",
     "## Clauses and decisions",
-    [review.coverage.summary, ...review.coverage.faults.map((fault) => `- ${fault}`)].join("\n"),
+    [review.coverage.summary, ...review.coverage.errors.map((error) => `- ${error}`)].join("\n"),
     "All of them are on the page [traceability](#/traceability).",
   ].join("\n\n");
 }
 
 function renderVerdict({ diff: { verdict, changes } }: Review): string {
-  const { released, version, need, required, fault } = verdict;
+  const { released, version, need, required, error } = verdict;
   if (need === "none") return `The contract is that of the release **${released}**, without any change.`;
   const count = changes.length === 1 ? "One change" : `${changes.length} changes`;
-  const judgement = fault ? `**That does not fit:** ${fault}` : "That fits.";
+  const judgement = error ? `**That does not fit:** ${error}` : "That fits.";
   return `${count} since the release **${released}**. They need version **${required}**; \`info.version\` says **${version}**. ${judgement}`;
 }
 

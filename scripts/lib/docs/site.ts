@@ -6,6 +6,8 @@ export type PageSource = {
   readonly file: string;
   /** For a file that has no title of its own. */
   readonly title?: string;
+  /** A short name for menus, titles of windows and the search; the title unless given. */
+  readonly name?: string;
   /** Whether its second-level headings are chapters that hold the third-level ones in the menu. */
   readonly chapters?: true;
   /** What it is good for, in one line; for the list that programs read. */
@@ -19,70 +21,107 @@ export type Group = {
   readonly pages: readonly PageSource[];
 };
 
-const guide = (slug: string, about: string): PageSource => ({ slug, file: `docs/guides/${slug}.md`, about });
+const guide = (slug: string, name: string, about: string): PageSource => ({
+  slug,
+  name,
+  file: `docs/guides/${slug}.md`,
+  about,
+});
 
 /** A guide with headings of a third level. */
-const longGuide = (slug: string, about: string): PageSource => ({ ...guide(slug, about), chapters: true });
+const longGuide = (slug: string, name: string, about: string): PageSource => ({
+  ...guide(slug, name, about),
+  chapters: true,
+});
 
 /**
- * The whole site, in the order of its menu. A guide in docs/guides that is missing here fails the build: nothing that is
- * written stays unread.
+ * The whole site, by its readers, in the order of its menu. A guide in docs/guides that is missing here fails the build:
+ * nothing that is written stays unread.
  */
 export const GROUPS: readonly Group[] = [
   {
-    title: "Guides",
+    title: "Merchants",
     tags: [],
     pages: [
-      guide("start", "From nothing to a refund and its event, in five minutes"),
-      guide("refunds-step-by-step", "Every step of a refund, and what to do when one fails"),
-      guide("receiving-webhooks", "Subscribe, verify and handle events, in Node and other languages"),
-      guide("testing-with-the-sandbox", "Payments for every case, and a clock that you move"),
+      guide("start", "Start", "From nothing to a refund and its event, in five minutes"),
+      guide(
+        "packages",
+        "Packages",
+        "One line each for the sandbox, the client, the conformance kit and the server",
+      ),
+      guide("refunds-step-by-step", "Refunds", "Every step of a refund, and what to do when one fails"),
+      guide(
+        "receiving-webhooks",
+        "Webhooks",
+        "Subscribe, verify and handle events, in Node and other languages",
+      ),
+      guide("testing-with-the-sandbox", "Sandbox", "Payments for every case, and a clock that you move"),
+      guide(
+        "console",
+        "Console",
+        "A page that shows the sandbox at work: clock, refunds, requests, deliveries",
+      ),
+      {
+        slug: "sandbox-records",
+        file: "openapi/sandbox/info.md",
+        title: "Test payments",
+        about: "Merchants and payments that every sandbox has",
+      },
       {
         slug: "client",
         file: "client/README.md",
-        title: "Our client",
+        title: "JavaScript client",
         chapters: true,
         about: "The typed client for JavaScript and TypeScript",
       },
-      longGuide("generate-your-own-client", "What other generators make of the contract, tried"),
-      guide("clients-compared", "Our client beside those of other services"),
-      guide("contract-tests-with-prism", "A mock and a proxy of the contract in your CI, ready to copy"),
-      guide("going-live", "From the sandbox to production, step by step"),
-      guide("replicas", "Several servers on one PostgreSQL, behind a balancer"),
-      longGuide("runbook", "Running the service: what to watch, and what to do when"),
-      longGuide("security", "What protects the service, risk by risk, and the tests that show it"),
-      guide("versioning", "What may change under /v1, and how you notice"),
+      longGuide(
+        "clients-by-language",
+        "Other languages",
+        "Python, Java, Kotlin, Go, C#, PHP, Ruby and Rust: a generator each, tried",
+      ),
+      guide("clients-compared", "Client comparison", "Our client beside those of other services"),
+      guide("versioning", "Versioning", "What may change under /v1, and how you notice"),
     ],
   },
   {
     title: "Reference",
     tags: ["Refunds", "Webhooks", "Events"],
     pages: [
-      { slug: "states", file: "docs/states.md", about: "The states of a refund and every move between them" },
+      {
+        slug: "states",
+        name: "States",
+        file: "docs/states.md",
+        about: "The states of a refund and every transition between them",
+      },
       {
         slug: "problems",
+        name: "Error codes",
         file: "docs/problems.md",
         chapters: true,
         about: "Every error code with its cause and remedy",
       },
     ],
   },
+  { title: "Sandbox", tags: ["Payments", "Clock", "Notifications", "Sandbox"], pages: [] },
   {
-    title: "Sandbox",
-    tags: ["Payments", "Clock", "Notifications", "Sandbox"],
-    pages: [
-      {
-        slug: "sandbox-records",
-        file: "openapi/sandbox/info.md",
-        title: "What is always there",
-        about: "Merchants and payments that every sandbox has",
-      },
-    ],
-  },
-  {
-    title: "Background",
+    title: "CI and implementers",
     tags: [],
     pages: [
+      guide(
+        "contract-tests-with-prism",
+        "Contract tests",
+        "A mock and a proxy of the contract in your CI, ready to copy",
+      ),
+      longGuide(
+        "generate-your-own-client",
+        "Generated clients",
+        "What other generators make of the contract, tried",
+      ),
+      guide(
+        "older-openapi",
+        "OpenAPI 3.0",
+        "The same contract for tools that do not read OpenAPI 3.1, and what it loses",
+      ),
       {
         slug: "interface",
         file: "docs/interface.md",
@@ -97,15 +136,34 @@ export const GROUPS: readonly Group[] = [
       },
       { slug: "traceability", file: "docs/traceability.md", about: "Which tests enforce which clause" },
       {
-        slug: "performance",
-        file: "docs/performance.md",
-        about: "What the benchmarks measure, what was reached, and where the time goes",
+        slug: "extensions",
+        name: "Extensions",
+        file: "openapi/extensions.md",
+        about: "What the contract says beyond OpenAPI",
       },
-      { slug: "extensions", file: "openapi/extensions.md", about: "What the contract says beyond OpenAPI" },
       {
         slug: "changelog",
         file: "CHANGELOG.md",
         about: "What changed in each release, and how severe it is",
+      },
+    ],
+  },
+  {
+    title: "Operators",
+    tags: [],
+    pages: [
+      guide("going-live", "Going live", "From the sandbox to production, step by step"),
+      longGuide("runbook", "Runbook", "Running the service: what to watch, and what to do when"),
+      guide("replicas", "Several servers", "Several servers on one PostgreSQL, behind a balancer"),
+      longGuide(
+        "security",
+        "Security",
+        "What protects the service, risk by risk, and the tests that show it",
+      ),
+      {
+        slug: "performance",
+        file: "docs/performance.md",
+        about: "What the benchmarks measure, what was reached, and where the time goes",
       },
     ],
   },

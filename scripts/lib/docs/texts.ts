@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
+import { picturesIn } from "../markdown.ts";
 import { ROOT } from "../redocly.ts";
+import { renderData } from "./data.ts";
 import { fillBody } from "./fill.ts";
-import { picturesIn } from "./markdown.ts";
-import { renderReference } from "./reference.ts";
+import { renderReference } from "./reference/reference.ts";
 import { createFileRendering, pictureName, renderBody, type Site } from "./rendering.ts";
 import { GROUPS } from "./site.ts";
 import { drawStatesFile } from "./states.ts";
@@ -24,6 +25,7 @@ export function renderTexts(site: Site): Map<string, string> {
     ["llms-full.txt", all],
     ...picturesOf(site),
     ["states.svg", drawStatesFile(site)],
+    ...renderData(site),
   ]);
 }
 
@@ -50,5 +52,5 @@ function listPages({ published, pages }: Site): string {
 }
 
 const REFERENCE = [
-  "- [Reference](reference.md): every operation, field, answer and event, those of the sandbox included",
+  "- [Reference](reference.md): every operation, field, response and event, those of the sandbox included",
 ];

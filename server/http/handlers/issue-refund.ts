@@ -1,23 +1,16 @@
+import type { Schemas } from "../../contract/document.ts";
+import type { Handler, HandlerResponse, ValidRequest } from "../../contract/operations.ts";
+import { unavailable, type Violation } from "../../contract/problem.ts";
 import { toDomainTime } from "../../domain/clock.ts";
 import { toRefundView } from "../../domain/events.ts";
 import { createRefundId } from "../../domain/ids.ts";
 import { fromCents, toCents } from "../../domain/money.ts";
 import { firstStatus, type Original } from "../../domain/refunds.ts";
-import type { Bound } from "../../storage/bind.ts";
-import type { PaymentRecord, RefundRecord } from "../../storage/payment-record.ts";
-import type { findByRequestKey, loadOriginal, NewRefund, saveRefund } from "../../storage/refunds.ts";
-import { unavailable } from "../errors.ts";
-import type { Call, Handler, Reply } from "../operations.ts";
-import type { Schemas } from "../schemas.ts";
+import type { PaymentRecord, RefundRecord } from "../../storage/payments/payment-record.ts";
+import type { RefundStore } from "../../storage/payments/refund-batches.ts";
+import type { NewRefund } from "../../storage/payments/refunds.ts";
 
-/** What issuing a refund needs of the store. */
-export type RefundStore = Bound<{
-  loadOriginal: typeof loadOriginal;
-  saveRefund: typeof saveRefund;
-  findByRequestKey: typeof findByRequestKey;
-}>;
-
-/** A payment that changes under this many decisions in a row is being changed by more callers than can be served. */
+/** After so many decisions in a row that other requests made stale, the request is refused rather than decided again. */
 const MAX_DECISIONS = 20;
 
 /**
@@ -25,28 +18,29 @@ const MAX_DECISIONS = 20;
  * `UNAVAILABLE` when the payment changes faster than a decision about it can be saved.
  */
 export function issueRefund(store: RefundStore, realNow: () => Date): Handler<"issueRefund"> {
-  return async (call) => {
+  return async (request) => {
+    const { merchant, body, timeLimit } = request;
     for (let decisions = 0; decisions < MAX_DECISIONS; decisions += 1) {
-      const { original, clockOffsetMs } = await store.loadOriginal({
-        merchant: call.merchant,
-        paymentId: call.body.paymentId,
-      });
-      const refund = original && decide(call, original, toDomainTime(realNow(), clockOffsetMs));
-      if (refund && (await store.saveRefund(refund))) return { status: 201, body: toRefund(refund) };
+      const { original, clockOffsetMs } = await store.loadOriginal(
+        { merchant, paymentId: body.paymentId },
+        timeLimit,
+      );
+      const refund = original && decide(request, original, toDomainTime(realNow(), clockOffsetMs));
+      if (refund && (await store.saveRefund(refund, timeLimit)))
+        return { status: 201, body: toRefund(refund) };
 
-      const existing = await store.findByRequestKey({
-        merchant: call.merchant,
-        requestKey: call.body.requestKey,
-      });
+      const existing = await store.findByRequestKey({ merchant, requestKey: body.requestKey }, timeLimit);
+      // The connection was lost after the commit, so the refund was saved again, and found its own key used.
+      if (refund && existing?.paymentId === refund.paymentId) return { status: 201, body: toRefund(refund) };
       if (existing) return { code: "DUPLICATE_REQUEST_KEY", existing: existingRecord(existing) };
       if (!refund) return notFound();
-      // The payment changed between load and save, so the decision is made again on what it is now.
+      // The payment changed between load and save, so the decision is made again.
     }
     throw unavailable(new Error(`the payment changed under ${MAX_DECISIONS} decisions in a row`));
   };
 }
 
-function decide({ merchant, body }: Call<"issueRefund">, original: Original, now: Date): NewRefund {
+function decide({ merchant, body }: ValidRequest<"issueRefund">, original: Original, now: Date): NewRefund {
   const amountCents = toCents(body.amount.value);
   return {
     paymentId: createRefundId(),
@@ -62,7 +56,7 @@ function decide({ merchant, body }: Call<"issueRefund">, original: Original, now
 }
 
 /** The same for a payment that does not exist and for another merchant's (D08). */
-function notFound(): Reply<"issueRefund"> {
+function notFound(): HandlerResponse<"issueRefund"> {
   return {
     code: "NOT_FOUND",
     detail: "You have no payment with this paymentId. Check the identifier and the access token.",
@@ -74,7 +68,7 @@ function toRefund({ paymentId, decision, clientReferenceId }: NewRefund): Schema
   return toRefundView({ paymentId, status: decision.paymentStatus, clientReferenceId, failure });
 }
 
-/** What a caller needs to tell whether the record that holds the key is its own (D09). */
+/** The record that holds the key, so that a caller can tell whether it is its own (D09). */
 export function existingRecord(record: PaymentRecord): Schemas["ExistingRecord"] {
   return record.kind === "DEBIT" ? { paymentId: record.paymentId } : toExistingRefund(record);
 }
@@ -85,4 +79,13 @@ function toExistingRefund(record: RefundRecord): Schemas["ExistingRecord"] {
     originalPaymentId: record.originalPaymentId,
     amount: { currency: "USD", value: fromCents(record.amountCents) },
   };
+}
+
+/** The two spellings of the reference must agree; a violation is reported at the misspelt one (D01, D07). */
+export function checkReferences(body: unknown): Violation[] {
+  const { clientReferenceId, clientRefefenceId } = (body ?? {}) as Partial<Record<string, unknown>>;
+  if (typeof clientReferenceId !== "string" || typeof clientRefefenceId !== "string") return [];
+  if (clientReferenceId === clientRefefenceId) return [];
+  const message = "differs from clientReferenceId; send clientReferenceId alone";
+  return [{ pointer: "/clientRefefenceId", message }];
 }

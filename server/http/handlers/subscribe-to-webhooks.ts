@@ -1,13 +1,14 @@
+import type { Handler, RequestBody } from "../../contract/operations.ts";
+import type { Violation } from "../../contract/problem.ts";
 import type { DomainClock } from "../../domain/clock.ts";
-import type { Bound } from "../../storage/bind.ts";
-import type { insertSubscription } from "../../storage/subscriptions.ts";
-import type { Handler, RequestBody } from "../operations.ts";
+import type { Bound } from "../../storage/storage.ts";
+import type { insertSubscription } from "../../storage/webhooks/subscriptions.ts";
 
-/** What subscribing needs. */
+/** The parts of the server that subscribing uses. */
 export interface SubscribeParts {
   store: Bound<{ insertSubscription: typeof insertSubscription }>;
   clock: DomainClock;
-  /** The form in which a secret is stored (D29). */
+  /** Encrypts a secret before it is stored (D29). */
   encrypt(merchant: string, secret: string): Buffer;
 }
 
@@ -33,4 +34,17 @@ export function subscribeToWebhooks({
 /** A repeated name counts once; with `ALL` the list is ignored (D03). */
 function toDetails(subscription: RequestBody<"subscribeToWebhooks">["subscriptionDetails"]): string[] {
   return subscription.type === "ALL" ? [] : [...new Set<string>(subscription.details)];
+}
+
+/**
+ * The delivery URL must be one that this server delivers to (D24).
+ *
+ * @param findError says why a URL is refused; undefined for one that is accepted
+ */
+export function checkTarget(findError: (url: string) => string | undefined): (body: unknown) => Violation[] {
+  return (body) => {
+    const { url } = (body ?? {}) as Partial<Record<string, unknown>>;
+    const message = typeof url === "string" ? findError(url) : undefined;
+    return message === undefined ? [] : [{ pointer: "/url", message }];
+  };
 }

@@ -1,5 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
-import { type Figure, formatFigure } from "../../../scripts/lib/bench/figure.ts";
+import { createProgress } from "../../../scripts/lib/progress.ts";
+import { type Figure, formatFigure } from "./figure.ts";
+
+export const progress = createProgress(process.stderr);
 
 /** Five at least, so that one disturbed round changes no median. */
 const ROUNDS = 5;
@@ -22,13 +25,13 @@ export async function compare(comparison: Comparison): Promise<Figure> {
   const { name, unit, ours, against, target, floor } = comparison;
   const rounds: { ours: number; theirs: number }[] = [];
   for (let round = -1; round < ROUNDS; round += 1) {
-    progress(`${name}: ${round < 0 ? "warm-up" : `round ${round + 1} of ${ROUNDS}`}`);
+    progress.show(`${name}: ${round < 0 ? "warm-up" : `round ${round + 1} of ${ROUNDS}`}`);
     const first = round % 2 === 0 ? await ours() : undefined;
     const theirs = await against.measure();
     const result = { ours: first ?? (await ours()), theirs };
     if (round >= 0) rounds.push(result);
   }
-  progress("");
+  progress.clear();
   const value = median(rounds.map((round) => round.ours));
   const ratio = median(rounds.map((round) => round.ours / round.theirs));
   const within = "atLeast" in target ? ratio >= target.atLeast : ratio <= target.atMost;
@@ -70,14 +73,10 @@ export function single(
 /** Prints figures and leaves them where `npm run bench` collects them. */
 export async function record(part: string, figures: readonly Figure[], notes: readonly string[] = []) {
   await mkdir(".cache/bench", { recursive: true });
-  await writeFile(`.cache/bench/${part}.json`, JSON.stringify({ part, figures, notes }, null, 2));
+  const measured = new Date().toISOString().slice(0, 10);
+  await writeFile(`.cache/bench/${part}.json`, JSON.stringify({ part, measured, figures, notes }, null, 2));
   for (const figure of figures) console.log(formatFigure(figure));
   for (const note of notes) console.log(`  ${note}`);
-}
-
-/** One line that is written over, on a terminal. */
-export function progress(text: string): void {
-  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
 }
 
 export function median(values: readonly number[]): number {

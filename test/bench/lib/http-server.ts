@@ -1,16 +1,18 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import express from "express";
+import express, { type ErrorRequestHandler, type RequestHandler } from "express";
+import * as openApiValidator from "express-openapi-validator";
 import { pino } from "pino";
-import { sandboxAccess } from "../../../server/access.ts";
 import { type AppOptions, createApp } from "../../../server/app.ts";
-import { readConfig } from "../../../server/config.ts";
-import { admitAtMost } from "../../../server/http/backpressure.ts";
+import { sandboxAccess } from "../../../server/auth/access.ts";
+import { readConfig } from "../../../server/config/config.ts";
+import { createConcurrencyLimit } from "../../../server/http/middleware/availability.ts";
 import { noMetrics } from "../../../server/metrics/metrics.ts";
 
 /*
- * A process of the benchmarks: with `ours` the whole app over a store that only says yes, with `bare` express alone. Both
- * answer a refund with the same body, and log nothing.
+ * A process of the benchmarks: with `ours` the whole app over a store that accepts every refund, with `bare` express alone, with
+ * `validated` express and express-openapi-validator as its README wires them. All send the same response to a refund, and log
+ * nothing.
  */
 const original = {
   paymentId: "pay_settled",
@@ -36,7 +38,7 @@ async function createOurs(): Promise<RequestListener> {
     targetPolicy: { allowLocal: true, allowPrivate: false },
     logger: pino({ level: "silent" }),
     findCaller: sandboxAccess(async () => ({ merchant: "acme", scopes: ["refunds", "webhooks"] })).findCaller,
-    admission: admitAtMost(256),
+    concurrency: createConcurrencyLimit(256),
     metrics: noMetrics,
     checkReady: async () => {},
     runDue: async () => {},
@@ -50,15 +52,38 @@ async function createOurs(): Promise<RequestListener> {
 function createBare(): RequestListener {
   const app = express();
   app.use(express.json());
-  app.post("/v1/refunds", (request, response) => {
-    const { clientReferenceId } = request.body;
-    const paymentId = "rfd_019e9bd0-4b7a-7c3e-9a51-2f60c8d3b7aa";
-    response.status(201).json({ paymentId, paymentStatus: "PENDING", clientReferenceId });
-  });
+  app.post("/v1/refunds", issueRefund);
   return app;
 }
 
-const server = createServer(process.argv[2] === "ours" ? await createOurs() : createBare());
+function createValidated(): RequestListener {
+  const app = express();
+  app.use(express.json());
+  app.use(
+    openApiValidator.middleware({
+      apiSpec: "openapi/generated/openapi.json",
+      validateRequests: true,
+      validateResponses: true,
+    }),
+  );
+  app.post("/v1/refunds", issueRefund);
+  const handleErrors: ErrorRequestHandler = (error, _request, response, _next) => {
+    response.status(error.status || 500).json({ message: error.message, errors: error.errors });
+  };
+  app.use(handleErrors);
+  return app;
+}
+
+const issueRefund: RequestHandler = (request, response) => {
+  const { clientReferenceId } = request.body;
+  const paymentId = "rfd_019e9bd0-4b7a-7c3e-9a51-2f60c8d3b7aa";
+  response.status(201).json({ paymentId, paymentStatus: "PENDING", clientReferenceId });
+};
+
+const listeners = { ours: createOurs, bare: createBare, validated: createValidated };
+
+const create = listeners[process.argv[2] as keyof typeof listeners];
+const server = createServer(await create());
 server.listen(0, "127.0.0.1", () =>
   console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
 );

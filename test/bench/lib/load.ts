@@ -22,20 +22,20 @@ export interface LoadOptions {
 }
 
 export interface LoadResult {
-  /** Answers a second with a status below 300. */
+  /** Responses a second with a status below 300. */
   rate: number;
   /** Milliseconds of each of them. */
   latencies: number[];
-  /** How many answers there were of each status. */
+  /** How many responses had each status. */
   statuses: Map<number, number>;
 }
 
 export interface OfferResult {
-  /** Milliseconds of each answer, by its status. */
+  /** Milliseconds of each response, by its status. */
   latencies: Map<number, number[]>;
   /** Calls a second that were begun. */
   offered: number;
-  /** From the first call to the last answer. */
+  /** From the first call to the last response. */
   tookSeconds: number;
 }
 
@@ -47,7 +47,7 @@ function headersOf(token: string) {
   };
 }
 
-/** Calls as fast as the answers come, on so many connections. */
+/** Calls as fast as the responses come, on so many connections. */
 export async function load(
   target: Target,
   { connections = 32, seconds = SECONDS }: LoadOptions = {},
@@ -75,7 +75,7 @@ export async function load(
   return { rate: latencies.length / tookSeconds, latencies, statuses };
 }
 
-/** Makes so many calls a second, however long the answers take: callers who don't know of each other do not slow down. */
+/** Makes so many calls a second, however long the responses take: callers who don't know of each other do not slow down. */
 export async function offer(
   { url, path = "/v1/refunds", token = "sandbox_acme", body }: Target,
   { callsPerSecond, seconds = SECONDS }: { callsPerSecond: number; seconds?: number },

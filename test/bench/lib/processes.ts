@@ -3,8 +3,9 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { serverOptions } from "../../../scripts/lib/server-options.ts";
+import { join } from "node:path";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
+import { serverOptions } from "../../lib/server-options.ts";
 
 export interface Running {
   url: string;
@@ -48,7 +49,7 @@ function addressOf(child: ChildProcess): Promise<string> {
       resolve(url);
     };
     child.stdout?.setEncoding("utf8").on("data", read);
-    child.once("exit", (code) => reject(new Error(`it ended with ${code} before it told its address`)));
+    child.once("exit", (code) => reject(new Error(`it ended with ${code} before it printed its address`)));
   });
 }
 
@@ -64,13 +65,21 @@ function usedSeconds(pid: number | undefined): number {
 
 /** The server as operators run it, with a data folder of its own unless one is given. Embedded without a database. */
 export async function runServer(
-  options: { databaseUrl?: string; dataDir?: string; logLevel?: string } = {},
+  options: {
+    databaseUrl?: string;
+    dataDir?: string;
+    logLevel?: string;
+    retentionDays?: string;
+    /** The folder of another release, when it is not the server of this one. */
+    release?: string;
+  } = {},
 ): Promise<Running> {
   const dataDir = options.dataDir ?? (await makeTempDir());
-  const server = await run([...serverOptions(), "server/main.ts"], {
+  const server = await run([...serverOptions(), join(options.release ?? "", "server/main.ts")], {
     PORT: "0",
     DATA_DIR: dataDir,
     LOG_LEVEL: options.logLevel ?? "error",
+    ...(options.retentionDays && { RETENTION_DAYS: options.retentionDays }),
     ...(options.databaseUrl && { DATABASE_URL: options.databaseUrl, ENCRYPTION_KEY: KEY }),
   });
   const stop = async () => {
@@ -78,6 +87,12 @@ export async function runServer(
     if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
   };
   return { ...server, stop };
+}
+
+/** The mock that responds to every call as the contract says, and stores nothing; with its log, as its command starts it. */
+export function runMock(): Promise<Running> {
+  const prism = "node_modules/@stoplight/prism-cli/dist/index.js";
+  return run([prism, "mock", "--port", "0", "openapi/generated/openapi.json"]);
 }
 
 /** One for all servers of a run, so that replicas read each other's secrets. */

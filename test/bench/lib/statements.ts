@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { type Dialect, Kysely } from "kysely";
 import { createRefundId } from "../../../server/domain/ids.ts";
 import { firstStatus } from "../../../server/domain/refunds.ts";
-import { loadOriginal, saveRefund } from "../../../server/storage/refunds.ts";
-import type { Tables } from "../../../server/storage/tables.ts";
+import type { Tables } from "../../../server/storage/database/tables.ts";
+import { loadOriginal, saveRefund } from "../../helpers/store-factories.ts";
 
 /** A statement as the server sends it. */
 export interface Statement {
@@ -52,12 +52,14 @@ export async function runRefund(
 ): Promise<void> {
   let last: unknown;
   for (const [part, statement] of statements.entries()) last = (await run(statement, part))[0];
-  if ((last as { saved?: number }).saved !== 1) throw new Error("the statements saved no refund");
+  if ((last as { saved?: string[] }).saved?.length !== 1) throw new Error("the statements saved no refund");
 }
 
-/** Ids are new for each refund, also inside the event's text. */
+const EVENT_ID = /evt_[0-9a-f-]{36}/g;
+
+/** Ids are new for each refund, also inside its row and the event's text. */
 function renew(value: unknown, fresh: Readonly<Record<string, string>>): unknown {
   if (typeof value !== "string") return value;
-  if (value.startsWith("evt_")) return `evt_${randomUUID()}`;
-  return Object.entries(fresh).reduce((text, [old, now]) => text.replaceAll(old, now), value);
+  const renewed = value.replaceAll(EVENT_ID, () => `evt_${randomUUID()}`);
+  return Object.entries(fresh).reduce((text, [old, now]) => text.replaceAll(old, now), renewed);
 }

@@ -1,7 +1,7 @@
 import type fc from "fast-check";
 import { expect } from "vitest";
-import type { Debit } from "../../sandbox/call.ts";
-import { type Duplicate, dollars, type Refund } from "../../server/given.ts";
+import { type Duplicate, dollars, type Refund } from "../../helpers/factories.ts";
+import type { Debit } from "../../helpers/sandbox.ts";
 import { laterByBusinessDays } from "./calendar.ts";
 import {
   advanceTo,
@@ -11,9 +11,9 @@ import {
   MOVES,
   type Model,
   type ModelRecord,
-  moveOriginal,
   paymentsOf,
   refundsOf,
+  transitionOriginal,
 } from "./model.ts";
 import { expectAgreement, type Real } from "./real.ts";
 
@@ -57,12 +57,12 @@ export function createPayment({ cents, hoursAgo, keyed, reuse }: NewPayment): Co
       ...(settledAt === null ? { status: "PROCESSING" } : { settledAt: new Date(settledAt) }),
       ...(key !== null && { requestKey: key }),
     };
-    const answer = await real.merchant().sandbox("createPayment", { body });
-    if (holder) return expectDuplicate(answer, holder);
+    const response = await real.merchant().sandbox("createPayment", { body });
+    if (holder) return expectDuplicate(response, holder);
 
     const status = settledAt === null ? "PROCESSING" : "SETTLED";
-    expect(answer).toMatchObject({ status: 201, body: { status } });
-    const id = (answer.body as Debit).paymentId;
+    expect(response).toMatchObject({ status: 201, body: { status } });
+    const id = (response.body as Debit).paymentId;
     const history = [{ status, at: model.now } as const];
     model.records.push({ kind: "DEBIT", id, cents, key, status, settledAt, history });
     if (key !== null) model.keysUsed += 1;
@@ -101,11 +101,11 @@ export function issueRefund({ of, ofRefund, amount, reference, reuse }: NewRefun
       requestKey: key,
       ...(reference !== null && { clientReferenceId: reference }),
     };
-    const answer = await real.merchant().issue<Refund | Duplicate>(body);
-    if (holder) return expectDuplicate(answer, holder);
+    const response = await real.merchant().issue<Refund | Duplicate>(body);
+    if (holder) return expectDuplicate(response, holder);
 
     const { status, errorCode } = firstStatus(model, original, cents);
-    expect(answer).toMatchObject({
+    expect(response).toMatchObject({
       status: 201,
       body: {
         paymentStatus: status,
@@ -113,7 +113,7 @@ export function issueRefund({ of, ofRefund, amount, reference, reuse }: NewRefun
         ...(errorCode !== null && { errorDetails: { errorCode } }),
       },
     });
-    const { paymentId: id } = answer.body as Refund;
+    const { paymentId: id } = response.body as Refund;
     const history = [{ status, at: model.now }];
     const refund = { kind: "REFUND", id, originalId: original.id, cents, key, reference } as const;
     model.records.push({ ...refund, status, errorCode, history });
@@ -121,10 +121,10 @@ export function issueRefund({ of, ofRefund, amount, reference, reuse }: NewRefun
   });
 }
 
-/** The answer to a used key names the record that has it, as it is now (D09). */
-function expectDuplicate(answer: { status: number; body: unknown }, holder: ModelRecord): void {
-  expect(answer.status).toBe(409);
-  const { existing } = answer.body as Duplicate;
+/** The response to a used key names the record that has it, as it is now (D09). */
+function expectDuplicate(response: { status: number; body: unknown }, holder: ModelRecord): void {
+  expect(response.status).toBe(409);
+  const { existing } = response.body as Duplicate;
   if (holder.kind === "DEBIT") {
     expect(existing).toEqual({ paymentId: holder.id });
     return;
@@ -160,14 +160,17 @@ export function movePayment(of: number, to: keyof typeof CALLS, hoursAgo: number
     const settledAt = model.now - hoursAgo * HOUR_MS;
     const body = to === "SETTLED" ? { body: { settledAt: new Date(settledAt) } } : {};
     const { sandbox } = real.merchant();
-    const answer = await sandbox(CALLS[to], { path: { paymentId: payment.id }, ...body });
+    const response = await sandbox(CALLS[to], { path: { paymentId: payment.id }, ...body });
 
     if (!MOVES[payment.status].includes(to)) {
-      expect(answer).toMatchObject({ status: 409, body: { errorDetails: { errorCode: "IMPOSSIBLE_MOVE" } } });
+      expect(response).toMatchObject({
+        status: 409,
+        body: { errorDetails: { errorCode: "IMPOSSIBLE_MOVE" } },
+      });
       return;
     }
-    expect(answer).toMatchObject({ status: 200, body: { status: to } });
-    moveOriginal(model, payment, to, settledAt);
+    expect(response).toMatchObject({ status: 200, body: { status: to } });
+    transitionOriginal(model, payment, to, settledAt);
     // A refund that is due by this is authorized within seconds; an advance by nothing does not wait for them.
     if (to === "SETTLED") await advance(model, real, { by: "PT0S" }, model.now);
   });
@@ -196,9 +199,9 @@ export function advanceToNextDue(before: boolean): Command {
 }
 
 async function advance(model: Model, real: Real, body: object, now: number): Promise<void> {
-  const answer = await real.merchant().sandbox("advanceClock", { body });
+  const response = await real.merchant().sandbox("advanceClock", { body });
 
-  expect(answer).toMatchObject({ status: 200, body: { now: new Date(now).toISOString() } });
+  expect(response).toMatchObject({ status: 200, body: { now: new Date(now).toISOString() } });
   advanceTo(model, now);
 }
 

@@ -93,7 +93,7 @@ export function firstStatus(
 }
 
 /** Moves an original payment, which must be able to, and what becomes of its refunds. */
-export function moveOriginal(
+export function transitionOriginal(
   model: Model,
   payment: ModelPayment,
   to: OriginalStatus,

@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import { expect } from "vitest";
 import type { Engine } from "../../helpers/databases.ts";
+import { createDeployment } from "../../helpers/deployment.ts";
+import type { PaymentRecord } from "../../helpers/sandbox.ts";
+import { createSandboxMerchant, type Merchant, merchantAt } from "../../helpers/sandbox.ts";
 import type { TestServer } from "../../helpers/server.ts";
-import type { PaymentRecord } from "../../sandbox/call.ts";
-import { givenSandboxMerchant, type Merchant, merchantAt } from "../../sandbox/given.ts";
-import { createDeployment } from "../deployment.ts";
-import { toCents } from "../given.ts";
+import { toCents } from "../consistency.ts";
 import { leftOf, type Model, type ModelRecord } from "./model.ts";
 
 /** What the model is compared with: servers, and the database behind them. */
@@ -22,10 +22,14 @@ export type Real = {
   commands: number;
 };
 
+/** Longer than this test may take. */
+const NEVER_MS = 3_600_000;
+
 export async function createReal(engine: Engine): Promise<Real> {
   const deployment = await createDeployment(engine);
   let realNow = new Date();
-  const start = () => deployment.start({ realNow: () => realNow });
+  // Lives begin in years to come, and ids hold the machine's time: retention would remove what has just been written.
+  const start = () => deployment.start({ realNow: () => realNow, retentionMs: NEVER_MS });
   const servers = [await start(), ...(engine === "postgres" ? [await start()] : [])];
   let turn = 0;
   let merchant: Merchant;
@@ -42,7 +46,7 @@ export async function createReal(engine: Engine): Promise<Real> {
       realNow = new Date(now);
       turn = 0;
       await sql`truncate payments, events, clock`.execute(server().database.db);
-      merchant = await givenSandboxMerchant(server());
+      merchant = await createSandboxMerchant(server());
     },
     async restart() {
       const place = turn % servers.length;
@@ -85,10 +89,10 @@ export async function expectAgreement(model: Model, real: Real): Promise<void> {
         };
   });
   expect(byId(seen)).toEqual(byId(model.records.map((record) => toSeen(model, record))));
-  const told = events.map(
+  const written = events.map(
     (event) => `${event.resource_id} ${event.sequence} ${event.type} ${event.occurred_at.toISOString()}`,
   );
-  expect(told.toSorted()).toEqual(model.records.flatMap(toEvents).toSorted());
+  expect(written.toSorted()).toEqual(model.records.flatMap(toEvents).toSorted());
 }
 
 /** Straight from the server: checking a page against the contract takes longer than all the rest of a command. */

@@ -1,0 +1,67 @@
+import type { webhooks } from "../../../openapi/generated/types.ts";
+import { isObject, parseJson } from "../json.ts";
+
+/** The events that the contract describes. */
+export type WebhookEventName = keyof webhooks;
+
+/** The event of one name. */
+export type WebhookEventOf<Name extends WebhookEventName> =
+  webhooks[Name]["post"]["requestBody"]["content"]["application/json"];
+
+/**
+ * An event that this version of the client does not know, because the service began to send it later. Its own name stands
+ * in `name`, so that `switch (event.type)` still narrows every other event.
+ */
+export interface UnknownWebhookEvent {
+  type: "unknown";
+  name: string;
+  timestamp: string;
+  sequence: number;
+  data: Record<string, unknown>;
+}
+
+/** An event that this version of the client knows: `switch (event.type)` narrows `event.data`. */
+export type KnownWebhookEvent = { [Name in WebhookEventName]: WebhookEventOf<Name> }[WebhookEventName];
+
+/** Any event. */
+export type WebhookEvent = KnownWebhookEvent | UnknownWebhookEvent;
+
+// A record, so that a name that is missing here or that the contract dropped does not compile.
+const KNOWN: Record<WebhookEventName, true> = {
+  "refund.pending": true,
+  "refund.authorized": true,
+  "refund.terminal_failed": true,
+  "payment.settled": true,
+  "payment.failed": true,
+  "payment.covered": true,
+  "account.linked": true,
+  "account.unlinked": true,
+  "customer.created": true,
+};
+
+/** Reads the body of a delivery; undefined when it is no event. */
+export function parseEvent(body: string): WebhookEvent | undefined {
+  const event = parseJson(body);
+  if (!isEvent(event)) return undefined;
+  // The signature vouches for the fields that the contract gives an event of this name.
+  if (Object.hasOwn(KNOWN, event.type)) return event as unknown as WebhookEvent;
+  const { type: name, timestamp, sequence, data } = event;
+  return { type: "unknown", name, timestamp, sequence, data };
+}
+
+interface UnverifiedEvent {
+  type: string;
+  timestamp: string;
+  sequence: number;
+  data: Record<string, unknown>;
+}
+
+function isEvent(value: unknown): value is UnverifiedEvent {
+  return (
+    isObject(value) &&
+    typeof value.type === "string" &&
+    typeof value.timestamp === "string" &&
+    typeof value.sequence === "number" &&
+    isObject(value.data)
+  );
+}

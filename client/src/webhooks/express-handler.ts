@@ -1,0 +1,88 @@
+import { collectBody } from "../bytes.ts";
+import { createRespond, type SeparatedWebhookOptions, type WebhookHandlerOptions } from "./response.ts";
+
+/** What the handler needs of Express's request, and of Node's. */
+export interface IncomingWebhook {
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly readableEnded: boolean;
+  /** What a body parser before the handler left. */
+  readonly body?: unknown;
+  on(event: "data", listener: (chunk: Uint8Array) => void): unknown;
+  on(event: "end", listener: () => void): unknown;
+  on(event: "error", listener: (error: Error) => void): unknown;
+}
+
+/** What the handler needs of Express's response, and of Node's. */
+export interface OutgoingResponse {
+  statusCode: number;
+  readonly headersSent: boolean;
+  setHeader(name: string, value: string): unknown;
+  end(body?: string): unknown;
+}
+
+type ExpressHandler = (request: IncomingWebhook, response: OutgoingResponse) => Promise<void>;
+
+/** As the other one, for a receiver that keeps the events apart that are newer than the client. */
+export function expressWebhookHandler(options: SeparatedWebhookOptions): ExpressHandler;
+/**
+ * Makes a handler for Express, and for `http.createServer`. It needs the body as it came: no parser may stand before it
+ * but `express.raw()`.
+ *
+ * It responds with 204 when `onEvent` resolved, 400 with a reason when the delivery can't be verified, 413 to a body of more
+ * than 64 KiB, and 500 when `onEvent` throws, so that the delivery is repeated.
+ *
+ * @throws TypeError when `secretKey` is missing
+ */
+export function expressWebhookHandler(options: WebhookHandlerOptions): ExpressHandler;
+export function expressWebhookHandler(options: WebhookHandlerOptions): ExpressHandler {
+  const respond = createRespond(options);
+  return async (request, response) => {
+    const { status, ...body } = await respond(request.headers, async () => readBody(request));
+    if (response.headersSent) return; // A timeout of the application was faster.
+    response.statusCode = status;
+    if (!("reason" in body)) {
+      response.end();
+      return;
+    }
+    response.setHeader("Content-Type", "application/json");
+    response.end(JSON.stringify(body));
+  };
+}
+
+function readBody(request: IncomingWebhook): Uint8Array | Promise<Uint8Array> {
+  const { body } = request;
+  if (typeof body === "string") return limit(new TextEncoder().encode(body));
+  if (body instanceof Uint8Array) return limit(body);
+  if (request.readableEnded || isParsed(body)) {
+    throw new TypeError(
+      "The body was parsed already, and the signature covers it as it came: mount the handler before express.json().",
+    );
+  }
+  return readStream(request);
+}
+
+/** Express 4's parsers leave `{}` of a body that they did not read. */
+function isParsed(body: unknown): boolean {
+  return typeof body === "object" && body !== null && Object.keys(body).length > 0;
+}
+
+function limit(body: Uint8Array): Uint8Array {
+  collectBody().add(body);
+  return body;
+}
+
+/** Not by `for await`, which closes the connection when it stops early, and so before the response. */
+function readStream(request: IncomingWebhook): Promise<Uint8Array> {
+  const collector = collectBody();
+  return new Promise((resolve, reject) => {
+    request.on("data", (chunk) => {
+      try {
+        collector.add(chunk);
+      } catch (error) {
+        reject(error);
+      }
+    });
+    request.on("end", () => resolve(collector.toBytes()));
+    request.on("error", reject); // Also when the sender hangs up.
+  });
+}

@@ -1,0 +1,39 @@
+import { collectBody } from "../bytes.ts";
+import { createRespond, type SeparatedWebhookOptions, type WebhookHandlerOptions } from "./response.ts";
+
+type FetchHandler = (request: Request) => Promise<Response>;
+
+/** As the other one, for a receiver that keeps the events apart that are newer than the client. */
+export function fetchWebhookHandler(options: SeparatedWebhookOptions): FetchHandler;
+/**
+ * Makes a handler for everything that speaks the Fetch API: workers, Deno, Bun, Hono, Next.js routes.
+ *
+ * It responds with 204 when `onEvent` resolved, 400 with a reason when the delivery can't be verified, 413 to a body of more
+ * than 64 KiB, and 500 when `onEvent` throws, so that the delivery is repeated.
+ *
+ * @throws TypeError when `secretKey` is missing
+ */
+export function fetchWebhookHandler(options: WebhookHandlerOptions): FetchHandler;
+export function fetchWebhookHandler(options: WebhookHandlerOptions): FetchHandler {
+  const respond = createRespond(options);
+  return async (request) => {
+    const { status, ...body } = await respond(request.headers, () => readBody(request));
+    return "reason" in body ? Response.json(body, { status }) : new Response(null, { status });
+  };
+}
+
+async function readBody(request: Request): Promise<Uint8Array> {
+  if (request.bodyUsed) {
+    throw new TypeError("The body was read already: hand the request on as it came.");
+  }
+  const collector = collectBody();
+  const reader = request.body?.getReader();
+  try {
+    for (let chunk = await reader?.read(); chunk && !chunk.done; chunk = await reader?.read()) {
+      collector.add(chunk.value);
+    }
+  } finally {
+    await reader?.cancel(); // The rest of a body that is too long is not read.
+  }
+  return collector.toBytes();
+}

@@ -1,0 +1,46 @@
+import { parseJson } from "../json.ts";
+import { createSign, includesSignature, type Sign, type SignedContent } from "./signature.ts";
+
+/** A subscription's `secretKey`, or those of several: while one replaces another, and for several subscriptions. */
+export type WebhookSecrets = string | readonly string[];
+
+/** Checks signatures under each secret. */
+export interface SignatureCheck {
+  isSigned(content: SignedContent, signatures: string): boolean;
+  /** Explains a common mistake that makes a delivery look unsigned; empty when none of them applies. */
+  explain(content: SignedContent, signatures: string): string;
+}
+
+/** @throws TypeError when there is no secret, or one is not a text or is empty */
+export function createSignatureCheck(secretKey: WebhookSecrets): SignatureCheck {
+  const secrets = typeof secretKey === "object" && secretKey?.length ? secretKey : [secretKey as string];
+  const signs = secrets.map(createSign);
+  const isSigned = (content: SignedContent, signatures: string) =>
+    signs.some((sign) => includesSignature(signatures, sign(content)));
+  return {
+    isSigned,
+    explain(content, signatures) {
+      const matches = (sign: Sign) => includesSignature(signatures, sign(content));
+      if (secrets.flatMap(cleaned).map(createSign).some(matches)) {
+        return " It matches without the white space or quotes around the secret: take them away where it is read.";
+      }
+      if (asItMayHaveCome(content.body).some((body) => isSigned({ ...content, body }, signatures))) {
+        return " It matches with other white space in the body: hand the body on as it came, before anything reads it.";
+      }
+      return "";
+    },
+  };
+}
+
+/** The secret without what a file or a shell left around it; nothing when there is none of it. */
+function cleaned(secret: string): string[] {
+  const text = secret.trim().replace(/^(["'])(.+)\1$/, "$2");
+  return text === secret || text === "" ? [] : [text];
+}
+
+/** A body that was trimmed, or written anew with another layout. */
+function asItMayHaveCome(body: string): string[] {
+  const value = parseJson(body);
+  const texts = [body.trim(), value === undefined ? body : JSON.stringify(value)];
+  return texts.filter((text) => text !== body);
+}

@@ -1,0 +1,44 @@
+import type { KnownWebhookEvent } from "./events.ts";
+import { createSign } from "./signature.ts";
+
+export interface SignOptions {
+  /** The same on each attempt of one delivery; a new one unless given. */
+  webhookId?: string;
+  /** When the attempt is made; now unless given. */
+  now?: () => Date;
+}
+
+/** A delivery as the service sends it: the second argument of `fetch`, or of `new Request`. */
+export interface SignedDelivery {
+  method: "POST";
+  body: string;
+  headers: Record<"content-type" | "webhook-id" | "webhook-timestamp" | "webhook-signature", string>;
+}
+
+/**
+ * Makes a delivery for tests of a receiver, signed as the service signs (D22).
+ *
+ * @param content the event; or a text, which is signed as it is: for an event of a later version, or a body that is none
+ * @throws TypeError when `secretKey` is missing
+ *
+ * @example
+ * const response = await receive(new Request("http://localhost/webhooks", signWebhook(event, secretKey)));
+ */
+export function signWebhook(
+  content: KnownWebhookEvent | string,
+  secretKey: string,
+  { webhookId = `msg_${crypto.randomUUID()}`, now = () => new Date() }: SignOptions = {},
+): SignedDelivery {
+  const body = typeof content === "string" ? content : JSON.stringify(content);
+  const timestamp = Math.floor(now().getTime() / 1000);
+  return {
+    method: "POST",
+    body,
+    headers: {
+      "content-type": "application/json",
+      "webhook-id": webhookId,
+      "webhook-timestamp": String(timestamp),
+      "webhook-signature": createSign(secretKey)({ webhookId, timestamp, body }),
+    },
+  };
+}

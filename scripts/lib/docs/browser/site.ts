@@ -1,0 +1,63 @@
+/* Runs in every page of the site: buttons to copy, and the search, whose index is loaded when somebody wants it. */
+
+function addCopyButtons(): void {
+  for (const figure of document.querySelectorAll("figure.code:not(.output)")) {
+    const button = createButton("Copy", () => figure.querySelector("code")?.textContent ?? "");
+    figure.querySelector("figcaption")?.append(button);
+  }
+  const link = document.querySelector<HTMLAnchorElement>("a.as-markdown");
+  // A page that is read from a file may not fetch another file; there the link is all there is.
+  if (!link || location.protocol === "file:") return;
+  link.before(createButton("Copy page", async () => (await fetch(link.href)).text()));
+}
+
+function createButton(label: string, read: () => string | Promise<string>): HTMLButtonElement {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "copy";
+  button.textContent = label;
+  button.addEventListener("click", async () => {
+    const done = await write(await read());
+    button.textContent = done ? "Copied" : "Press Ctrl+C";
+    setTimeout(() => {
+      button.textContent = label;
+    }, 2000);
+  });
+  return button;
+}
+
+/** Pages that are not served over https, but for this machine's, have no clipboard. */
+async function write(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+let loading: Promise<void> | undefined;
+
+function openSearch(): void {
+  loading ??= new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = "search.js";
+    script.addEventListener("load", () => resolve());
+    script.addEventListener("error", reject);
+    document.head.append(script);
+  });
+  void loading.then(() => dispatchEvent(new Event("docs-search")));
+}
+
+document.querySelector(".search-button")?.addEventListener("click", openSearch);
+addEventListener(
+  "keydown",
+  (event) => {
+    if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    openSearch();
+  },
+  true,
+);
+addCopyButtons();

@@ -1,0 +1,73 @@
+import { stepsOf, toPointer, valueAt } from "./pointer.ts";
+
+/** An object of an OpenAPI document, as parsed: the reader of a member checks its type. */
+export type Node = { readonly [name: string]: unknown };
+
+export type Reference = Node & { readonly $ref: string };
+
+export function isNode(value: unknown): value is Node {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function isReference(value: unknown): value is Reference {
+  return isNode(value) && typeof value.$ref === "string";
+}
+
+/** Lists the members of a part that may be absent. */
+export function members(part: unknown): [string, Node][] {
+  return Object.entries((part ?? {}) as Record<string, Node>);
+}
+
+/** Follows a part of a document to the end of its references. A reference that leads nowhere gives an empty object. */
+export function follow(document: Node, part: unknown): Node {
+  const target = isReference(part) ? find(document, part.$ref.slice(1))[1] : part;
+  return isNode(target) ? target : {};
+}
+
+/** Finds where the part at a pointer stands once references are followed, and the part; undefined when there is none. */
+export function find(document: Node, pointer: string): [pointer: string, part: unknown] {
+  const part = valueAt(document, pointer);
+  return isReference(part) ? find(document, part.$ref.slice(1)) : [pointer, part];
+}
+
+/**
+ * As `find`, for parts that must be there. Throws on a pointer that leads nowhere, and on a `$ref` with other members beside
+ * it, because readers of documents disagree about those.
+ */
+export function locate(document: Node, pointer: string): [pointer: string, part: Node] {
+  const part = valueAt(document, pointer);
+  if (typeof part !== "object" || part === null) throw new Error(`the document has nothing at ${pointer}`);
+  if (!isReference(part)) return [pointer, part as Node];
+  if (Object.keys(part).length > 1) throw new Error(`there are members beside the $ref at ${pointer}`);
+  return locate(document, part.$ref.slice(1));
+}
+
+/** A part of a document, and the names that lead to it. */
+export type Visited = { readonly path: readonly string[]; readonly part: unknown };
+
+/**
+ * Walks all parts of a document in its order, each before those inside of it, and follows no reference. What stands under a
+ * name in `skip` is left out: `examples` hold data, in which a member such as `x-source` means nothing.
+ */
+export function* walk(
+  document: unknown,
+  skip: readonly string[] = [],
+  path: readonly string[] = [],
+): Generator<Visited> {
+  yield { path, part: document };
+  if (typeof document !== "object" || document === null) return;
+  for (const [name, part] of Object.entries(document)) {
+    if (!skip.includes(name)) yield* walk(part, skip, [...path, name]);
+  }
+}
+
+/** Lists the pointers of all members and items of a value, each before those inside of it. */
+export function pointersIn(value: unknown): string[] {
+  return Array.from(walk(value), ({ path }) => toPointer(path)).slice(1);
+}
+
+/** Says whether one pointer is another, or leads to a part inside of what the other points to. */
+export function isWithin(pointer: string, outer: string): boolean {
+  const [steps, outerSteps] = [stepsOf(pointer), stepsOf(outer)];
+  return outerSteps.every((name, index) => steps[index] === name);
+}

@@ -1,0 +1,102 @@
+import { cp, glob, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { isBuiltin } from "node:module";
+import { join } from "node:path";
+import { rolldown } from "rolldown";
+import { ROOT } from "../redocly.ts";
+import { emitTypes } from "./declarations.ts";
+import type { PackageSource } from "./packages.ts";
+
+/** The oldest Node that the packages run on: the first in which SQLite, the lock of a data folder, needs no flag. */
+const TARGET = "node22.13";
+
+/** Left out of packages: what browsers and servers don't read. */
+const LEFT_OUT = /\/(sources\.sha256|review\.html)$/;
+
+/**
+ * Builds a package into an empty folder, ready to be packed: JavaScript with its types and source maps, one file for each
+ * module, in the folders that they have in this tree, because they read files beside them.
+ */
+export async function buildPackage(source: PackageSource, folder: string): Promise<void> {
+  await source.prepare();
+  const dist = join(folder, "dist");
+  const imports = await buildModules(source, dist);
+  await emitTypes(source.typed, dist);
+  for await (const path of glob(source.files, { cwd: ROOT })) {
+    if (!LEFT_OUT.test(path)) await cp(join(ROOT, path), join(dist, path));
+  }
+  for (const [from, to] of Object.entries(source.copies)) await cp(join(ROOT, from), join(dist, to));
+  await cp(join(ROOT, "LICENSE"), join(folder, "LICENSE"));
+  // Its code is among the modules.
+  const besides = (await readdir(join(ROOT, source.folder))).filter((name) => !/\.ts$/.test(name));
+  for (const name of besides)
+    await cp(join(ROOT, source.folder, name), join(folder, name), { recursive: true });
+  const manifest = JSON.parse(await readFile(join(ROOT, source.folder, "package.json"), "utf8"));
+  const dependencies = await versionsOf(new Set([...imports, ...source.required]));
+  await writeFile(
+    join(folder, "package.json"),
+    `${JSON.stringify({ ...manifest, dependencies }, null, 2)}\n`,
+  );
+}
+
+/** Gives the names of the packages that the modules import. */
+async function buildModules({ modules }: PackageSource, dist: string): Promise<Set<string>> {
+  const build = await rolldown({
+    cwd: ROOT,
+    input: modules.map((module) => join(ROOT, module)),
+    platform: "node",
+    // What begins with neither a dot nor a slash is a package, or Node's own.
+    plugins: [
+      {
+        name: "packages",
+        resolveId: (id) => (/^[./]/.test(id) ? null : { id: atRunTime(id), external: true }),
+      },
+    ],
+    transform: { target: TARGET },
+    tsconfig: false,
+  });
+  await mkdir(dist, { recursive: true });
+  const { output } = await build.write({
+    dir: dist,
+    format: "esm",
+    sourcemap: true,
+    preserveModules: true,
+    preserveModulesRoot: ROOT,
+    entryFileNames: "[name].js",
+  });
+  await build.close();
+  const ids = output.flatMap((file) =>
+    file.type === "chunk" ? [...file.imports, ...file.dynamicImports] : [],
+  );
+  const built = new Set(output.map(({ fileName }) => fileName));
+  const names = ids.filter((id) => !built.has(id) && !isBuiltin(id)).map(packageOf);
+  return new Set(names);
+}
+
+/** These packages are the same at run time; the one adds types. */
+function atRunTime(id: string): string {
+  return id === "@commander-js/extra-typings" ? "commander" : id;
+}
+
+/** `@scope/name` of `@scope/name/part`, and `name` of `name/part`. */
+function packageOf(id: string): string {
+  return id
+    .split("/")
+    .slice(0, id.startsWith("@") ? 2 : 1)
+    .join("/");
+}
+
+/** The exact versions that this project is tested with. */
+async function versionsOf(names: ReadonlySet<string>): Promise<Record<string, string>> {
+  const known = { ...(await readVersions("package.json")), ...(await readVersions("client/package.json")) };
+  const pairs = [...names].sort().map((name) => {
+    const version = known[name];
+    if (version === undefined) throw new Error(`${name} is imported, and stands in no package.json`);
+    return [name, version];
+  });
+  return Object.fromEntries(pairs);
+}
+
+async function readVersions(path: string): Promise<Record<string, string>> {
+  const { dependencies, devDependencies, overrides } = JSON.parse(await readFile(join(ROOT, path), "utf8"));
+  return { ...overrides, ...devDependencies, ...dependencies };
+}

@@ -1,0 +1,87 @@
+import { buildDocs, isDocsCurrent } from "../../docs.ts";
+import { buildConsole, isConsoleCurrent } from "../console.ts";
+
+/** A package that is built from this tree. */
+export interface PackageSource {
+  /** Without the scope. */
+  readonly name: string;
+  /** Where its package.json and README.md are. Dependencies are not in it: they are what the built modules import. */
+  readonly folder: string;
+  /** The modules that are run or imported by name. What they import is built with them. */
+  readonly modules: readonly string[];
+  /** The modules whose types are part of the package. */
+  readonly typed: readonly string[];
+  /** Files that the modules read beside them, as patterns. */
+  readonly files: readonly string[];
+  /** Files of other packages, and where the modules read them. */
+  readonly copies: Readonly<Record<string, string>>;
+  /** Packages that are not imported, and needed all the same. */
+  readonly required: readonly string[];
+  /** Builds those of the files that are built. */
+  prepare(): Promise<void>;
+}
+
+const CONTRACTS = "openapi/generated/*.{json,yaml}";
+const DOCS = "docs/dist/*";
+
+const PREPARED_CLUSTER = {
+  "node_modules/@electric-sql/pglite-prepopulatedfs/dist/prepopulatedfs.tgz":
+    "server/storage/database/prepopulatedfs.tgz",
+};
+
+async function prepareDocs(): Promise<void> {
+  if (!(await isDocsCurrent())) await buildDocs();
+}
+
+async function preparePages(): Promise<void> {
+  await prepareDocs();
+  if (!(await isConsoleCurrent())) await buildConsole();
+}
+
+/** The packages beside the client, which TypeScript alone builds because it runs in browsers, too. */
+export const PACKAGES = {
+  sandbox: {
+    name: "sandbox",
+    folder: "server/packages/sandbox",
+    modules: [
+      "server/packages/sandbox/cli.ts",
+      "server/packages/sandbox/index.ts",
+      "server/storage/database/create-cluster.ts",
+    ],
+    typed: ["server/packages/sandbox/index.ts"],
+    files: [CONTRACTS, DOCS, "server/sandbox/console/dist/*"],
+    copies: PREPARED_CLUSTER,
+    required: [],
+    prepare: preparePages,
+  },
+  server: {
+    name: "server",
+    folder: "server/packages/server",
+    modules: ["server/packages/server/cli.ts"],
+    typed: [],
+    files: [CONTRACTS, DOCS],
+    copies: {},
+    required: [],
+    prepare: prepareDocs,
+  },
+  conformance: {
+    name: "conformance",
+    folder: "test/conformance/package",
+    modules: ["test/conformance/package/cli.ts", "test/conformance/package/index.ts"],
+    typed: ["test/conformance/package/index.ts"],
+    files: [
+      "openapi/generated/{openapi,sandbox}.json",
+      "openapi/sandbox/scenarios.arazzo.yaml",
+      "docs/{interface,decisions}.md",
+    ],
+    copies: {},
+    // Found at run time, in the releases that are tested here.
+    required: ["@stoplight/prism-cli", "@stoplight/prism-core", "@stoplight/prism-http-server"],
+    prepare: async () => {},
+  },
+} as const satisfies Record<string, PackageSource>;
+
+export type PackageName = "client" | keyof typeof PACKAGES;
+
+/** The names of all packages, without the scope. */
+export const PACKAGE_NAMES: readonly PackageName[] = ["client", "sandbox", "conformance", "server"];

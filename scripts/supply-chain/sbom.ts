@@ -1,0 +1,64 @@
+import { execFile } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { defineCommand } from "../lib/command.ts";
+import { type ProductionPackage, readProductionPackages } from "../lib/packages.ts";
+import { ROOT } from "../lib/redocly.ts";
+
+/* npm's own command reads the lockfile alone, so that the result is the same on every machine and needs no network. */
+type Component = { readonly "bom-ref": string; readonly purl: string; readonly licenses?: readonly object[] };
+type Bom = {
+  metadata: { component: { name: string; purl: string; "bom-ref": string } };
+  components: Component[];
+  dependencies: { ref: string; dependsOn: string[] }[];
+};
+
+/** The one package of this project that is installed by others to call the service. */
+const OWN = "pkg:npm/@refund-contract/client@";
+const ARGS = ["sbom", "--sbom-format", "cyclonedx", "--sbom-type", "application", "--package-lock-only"];
+
+const { out } = defineCommand(
+  "sbom",
+  "Writes the bill of materials of what runs in production, as CycloneDX, and prints the licences.",
+)
+  .option("--out <file>", "where to write it", join(ROOT, "dist/sbom.cdx.json"))
+  .parse()
+  .opts();
+const { stdout } = await promisify(execFile)("npm", ARGS, { cwd: ROOT, maxBuffer: 64 * 2 ** 20 });
+const packages = await readProductionPackages(ROOT);
+const bom = keepProduction(JSON.parse(stdout), new Map(packages.map((one) => [toPurl(one), one])));
+// npm takes the name of the folder, which is anything in a clone.
+bom.metadata.component.name = bom.metadata.component["bom-ref"].replace(/@[^@]*$/, "");
+
+await mkdir(dirname(out), { recursive: true });
+await writeFile(out, `${JSON.stringify(bom, null, 2)}\n`);
+const byLicense = Map.groupBy(packages, ({ license }) => license ?? "none");
+for (const [license, { length }] of [...byLicense].sort(([, one], [, other]) => other.length - one.length)) {
+  process.stdout.write(`${length} ${license}\n`);
+}
+process.stdout.write(`${bom.components.length} components are listed in ${out}\n`);
+
+/** What npm leaves out itself with `--omit dev` is too much: also what a development tool and production both need. */
+function keepProduction(whole: Bom, production: ReadonlyMap<string, ProductionPackage>): Bom {
+  const components = whole.components.flatMap((component) => {
+    const name = decodeURIComponent(component.purl);
+    const found = production.get(name);
+    return found || name.startsWith(OWN) ? [addLicense(component, found?.license)] : [];
+  });
+  const refs = new Set([whole.metadata.component, ...components].map((component) => component["bom-ref"]));
+  const dependencies = whole.dependencies
+    .filter(({ ref }) => refs.has(ref))
+    .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((other) => refs.has(other)) }));
+  return { ...whole, components, dependencies };
+}
+
+/** npm omits the licence of packages that state it in the old form, `licenses`. */
+function addLicense(component: Component, license: string | undefined): Component {
+  if (component.licenses || license === undefined) return component;
+  return { ...component, licenses: [{ license: { id: license } }] };
+}
+
+function toPurl({ name, version }: ProductionPackage): string {
+  return `pkg:npm/${name}@${version}`;
+}

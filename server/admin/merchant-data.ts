@@ -1,0 +1,128 @@
+import type {
+  ErasedPart,
+  eraseDeliveries,
+  eraseEvents,
+  erasePaymentTexts,
+  eraseSubscriptions,
+  MerchantPage,
+  MerchantPart,
+  readDeliveries,
+  readEvents,
+  readPayments,
+  readSubscriptions,
+} from "../storage/merchant-data.ts";
+import type { Bound } from "../storage/storage.ts";
+import { count, type Output, startProgress } from "./output.ts";
+
+type Functions = {
+  readDeliveries: typeof readDeliveries;
+  readEvents: typeof readEvents;
+  readPayments: typeof readPayments;
+  readSubscriptions: typeof readSubscriptions;
+  eraseDeliveries: typeof eraseDeliveries;
+  eraseEvents: typeof eraseEvents;
+  erasePaymentTexts: typeof erasePaymentTexts;
+  eraseSubscriptions: typeof eraseSubscriptions;
+};
+
+export interface MerchantDataOptions {
+  store: Bound<Functions>;
+  output: Output;
+  /** Aborted when the operator interrupts. */
+  signal: AbortSignal;
+}
+
+export interface MerchantChoice {
+  merchant: string;
+  before: Date;
+}
+
+/** Rows that are read or erased by one statement. */
+const PART_SIZE = 500;
+
+/**
+ * Prints everything that is stored of a merchant and is older, one JSON object on each line. Secrets are left out.
+ *
+ * @returns whether it was complete
+ */
+export async function exportMerchant(
+  { store, output, signal }: MerchantDataOptions,
+  choice: MerchantChoice,
+): Promise<boolean> {
+  let lines = 0;
+  const progress = startProgress(output, () => count(lines, "line"));
+  async function print(kind: string, read: (part: MerchantPart) => Promise<MerchantPage<object>>) {
+    let after: string | undefined = "";
+    while (after !== undefined && !signal.aborted) {
+      const page: MerchantPage<object> = await read({ ...choice, after, atMost: PART_SIZE });
+      for (const row of page.rows) output.print(toJsonLine({ record: kind, ...row }));
+      lines += page.rows.length;
+      after = page.last;
+      await output.flushed();
+    }
+  }
+  try {
+    await print("payment", store.readPayments);
+    await print("subscription", store.readSubscriptions);
+    await print("event", store.readEvents);
+    await print("delivery", store.readDeliveries);
+  } finally {
+    progress.stop();
+  }
+  if (signal.aborted) output.complain("Interrupted: the export is not complete.");
+  return !signal.aborted;
+}
+
+/** JSON in which no control character is left: output replaces them, because they could change the operator's terminal. */
+function toJsonLine(value: object): string {
+  return JSON.stringify(value).replaceAll(
+    /\p{Cc}/gu,
+    (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/**
+ * Erases what is stored of a merchant and is older: finished deliveries, events, ended subscriptions, and what the merchant
+ * wrote into payments. Payments and refunds themselves stay: they are the record of the money. Run again, it continues.
+ *
+ * @returns whether nothing is left that is to be erased
+ */
+export async function eraseMerchant(
+  { store, output, signal }: MerchantDataOptions,
+  choice: MerchantChoice,
+): Promise<boolean> {
+  let sum = 0;
+  const progress = startProgress(output, () => `${count(sum, "record")} erased`);
+  async function eraseAll(erase: (part: MerchantPart) => Promise<ErasedPart>) {
+    const total = { erased: 0, kept: 0 };
+    let after: string | undefined = "";
+    while (after !== undefined && !signal.aborted) {
+      const part: ErasedPart = await erase({ ...choice, after, atMost: PART_SIZE });
+      total.erased += part.erased;
+      total.kept += part.kept;
+      sum += part.erased;
+      after = part.last;
+    }
+    return total;
+  }
+  try {
+    // An event is erased after its deliveries, and a subscription, too.
+    const deliveries = await eraseAll(store.eraseDeliveries);
+    const events = await eraseAll(store.eraseEvents);
+    const subscriptions = await eraseAll(store.eraseSubscriptions);
+    const payments = await eraseAll(store.erasePaymentTexts);
+    output.print(
+      `${choice.merchant}: erased ${count(deliveries.erased, "delivery")}, ${count(events.erased, "event")}, ` +
+        `${count(subscriptions.erased, "ended subscription")}, and the texts of ${count(payments.erased, "payment")}`,
+    );
+    if (deliveries.kept > 0) {
+      output.complain(
+        `${count(deliveries.kept, "delivery")} stayed, because they are still to be made. Disable their subscriptions, and run it again.`,
+      );
+    }
+    if (signal.aborted) output.complain("Interrupted. Run it again.");
+    return deliveries.kept === 0 && !signal.aborted;
+  } finally {
+    progress.stop();
+  }
+}

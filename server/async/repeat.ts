@@ -1,0 +1,74 @@
+import type { Logger } from "pino";
+
+/** Work that is repeated until it is stopped. */
+export interface Repeated {
+  /** Resolves when a run that began after this call has ended. Rejects with its error. */
+  run(): Promise<void>;
+  /** Ends the timer and waits for the run under way. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Repeats work on a timer and on request, never twice at a time in this process. A failed run is logged and repeated: work
+ * that fails because there is no database succeeds when the database is back.
+ *
+ * @param name for the log
+ */
+export function repeat(
+  work: () => Promise<unknown>,
+  { name, everyMs, logger }: { name: string; everyMs: number; logger: Logger },
+): Repeated {
+  const run = singleFlight(work);
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+  let last: Promise<void> = Promise.resolve();
+
+  function runOnce(): Promise<void> {
+    const next = run();
+    last = next.catch(() => {});
+    return next;
+  }
+
+  async function tick(): Promise<void> {
+    await runOnce().catch((error: unknown) => logger.error({ err: error }, `${name} failed`));
+    schedule();
+  }
+
+  function schedule(): void {
+    if (!stopped) timer = setTimeout(tick, everyMs);
+  }
+
+  schedule();
+  return {
+    run: runOnce,
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await last;
+    },
+  };
+}
+
+/** Runs work one run at a time. Calls during a run share the one that follows it, because it sees what they want done. */
+export function singleFlight(work: () => Promise<unknown>): () => Promise<void> {
+  let current: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+
+  function begin(): Promise<void> {
+    next = undefined;
+    current = runWork().finally(() => {
+      current = undefined;
+    });
+    return current;
+  }
+
+  async function runWork(): Promise<void> {
+    await work();
+  }
+
+  return () => {
+    if (!current) return begin();
+    next ??= current.then(begin, begin);
+    return next;
+  };
+}

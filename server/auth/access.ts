@@ -1,0 +1,63 @@
+import { hash } from "node:crypto";
+import type { Logger } from "pino";
+import type { AuthSettings } from "../config/config.ts";
+import type { Caller, FindCaller } from "./bearer.ts";
+import { createIssuerKeys, type IssuerKeysOptions } from "./issuer-keys.ts";
+import { verifyJwts } from "./jwt.ts";
+
+/** How a server verifies access tokens (D18). */
+export interface Access {
+  findCaller: FindCaller;
+  /** Rejects while no access token could be verified. */
+  ready(): Promise<void>;
+  /** Seconds since the issuer's keys were fetched; undefined where there are none. */
+  keysAgeSeconds(): number | undefined;
+}
+
+/** Finds the owner of an opaque token by the token's SHA-256, because tokens themselves are never stored (D18). */
+export type FindToken = (tokenSha256: Buffer) => Promise<Caller | undefined>;
+
+/** The sandbox looks up the opaque tokens that it has issued itself. */
+export function sandboxAccess(findToken: FindToken): Access {
+  const find = rememberTokens(findToken);
+  return {
+    findCaller: async (token) => (await find(hash("sha256", token, "buffer"))) ?? { reason: "unknown token" },
+    ready: async () => {},
+    keysAgeSeconds: () => undefined,
+  };
+}
+
+/** Production verifies the JWTs of an issuer, and begins to fetch the issuer's keys at once. */
+export function productionAccess(
+  { jwksUrl: url, ...claims }: AuthSettings,
+  options: Pick<IssuerKeysOptions, "refreshMs" | "cooldownMs"> & { logger: Logger; realNow: () => Date },
+): Access {
+  const { realNow } = options;
+  const keys = createIssuerKeys({ ...options, url });
+  keys.ready().catch(() => {}); // it has been logged, and the server is not ready
+  return {
+    findCaller: verifyJwts({ ...claims, keys, realNow }),
+    ready: keys.ready,
+    keysAgeSeconds: keys.ageSeconds,
+  };
+}
+
+const MAX_REMEMBERED = 10_000;
+
+/**
+ * Looks up each token once: its grant never changes and is never withdrawn. Unknown tokens are looked up each time, because
+ * another server may issue them.
+ */
+function rememberTokens(findToken: FindToken): FindToken {
+  const known = new Map<string, Caller>();
+  return async (tokenSha256) => {
+    const key = tokenSha256.toString("latin1");
+    const caller = known.get(key) ?? (await findToken(tokenSha256));
+    if (caller && !known.has(key)) {
+      const [oldest] = known.keys();
+      if (known.size >= MAX_REMEMBERED && oldest !== undefined) known.delete(oldest);
+      known.set(key, caller);
+    }
+    return caller;
+  };
+}

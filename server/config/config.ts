@@ -1,0 +1,139 @@
+import { ConfigError, type Environment, oneOf, port } from "./environment.ts";
+import { readStoreSettings, type StoreSettings } from "./store-settings.ts";
+
+/** The settings of a server, read from the environment once. */
+export interface Config extends StoreSettings {
+  host: string;
+  port: number;
+  mode: "sandbox" | "production";
+  /** Whose access tokens are verified; undefined: the sandbox, which issues its own (D18). */
+  auth: AuthSettings | undefined;
+  /** Calls a second for each merchant, twice as many in a burst; undefined: no limit (D27). */
+  rateLimit: number | undefined;
+  /** Whether webhook targets may lie in private ranges (sandbox only, D24). */
+  allowPrivateTargets: boolean;
+  /** Where `/metrics` is served; undefined: nowhere. */
+  metricsPort: number | undefined;
+  logLevel: string;
+  /** Whether `/docs` is served, and `/` leads browsers there. */
+  serveDocs: boolean;
+  /** One JSON object for each line, or text for people. */
+  logFormat: "json" | "text";
+  /** Days that finished deliveries and past events are kept; undefined: forever. */
+  retentionDays: number | undefined;
+}
+
+/** Whose access tokens production accepts, and how it checks them (D18). */
+export interface AuthSettings {
+  /** The `iss` of a token, character for character. */
+  issuer: string;
+  /** One of the values in the `aud` of a token. */
+  audience: string;
+  /** Where the issuer's public keys are. */
+  jwksUrl: URL;
+  /** The only algorithm there is: a token does not choose. */
+  algorithm: "ES256" | "RS256";
+  /** How long a token may still be valid. */
+  maxLifetimeSeconds: number;
+}
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"];
+
+/** Reads and checks every setting. Throws {@link ConfigError} on the first one that is wrong. */
+export function readConfig(env: Environment): Config {
+  const mode = oneOf(env, "MODE", ["sandbox", "production"] as const, "sandbox");
+  const production = mode === "production";
+  if (production) refuseUnsafe(env);
+  return {
+    host: env.HOST || "127.0.0.1",
+    port: port("PORT", env.PORT || "3000"),
+    mode,
+    ...readStoreSettings(env, { required: production }),
+    auth: production ? readAuth(env) : undefined,
+    rateLimit: rateLimit(env.RATE_LIMIT || (production ? "100" : "off")),
+    allowPrivateTargets: allowsPrivateTargets(env),
+    metricsPort: env.METRICS_PORT ? port("METRICS_PORT", env.METRICS_PORT) : undefined,
+    logLevel: oneOf(env, "LOG_LEVEL", LOG_LEVELS, "info"),
+    // A sandbox's log is read by people, production's by programs.
+    logFormat: oneOf(env, "LOG_FORMAT", ["json", "text"] as const, production ? "json" : "text"),
+    serveDocs: oneOf(env, "SERVE_DOCS", ["true", "false"] as const, "true") === "true",
+    retentionDays: retentionDays(env.RETENTION_DAYS || "90"),
+  };
+}
+
+function allowsPrivateTargets(env: Environment): boolean {
+  return oneOf(env, "WEBHOOK_ALLOW_PRIVATE", ["true", "false"] as const, "false") === "true";
+}
+
+function refuseUnsafe(env: Environment): void {
+  if (allowsPrivateTargets(env)) {
+    throw new ConfigError(
+      "WEBHOOK_ALLOW_PRIVATE must not be set in production: webhooks would reach private networks.",
+    );
+  }
+  if (env.NODE_TLS_REJECT_UNAUTHORIZED === "0") {
+    throw new ConfigError(
+      "NODE_TLS_REJECT_UNAUTHORIZED must not be 0 in production: nobody could tell the token issuer from an impostor.",
+    );
+  }
+}
+
+function rateLimit(text: string): number | undefined {
+  if (text === "off") return undefined;
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < 1) {
+    throw new ConfigError(`RATE_LIMIT must be a whole number of calls a second, or "off", not "${text}".`);
+  }
+  return value;
+}
+
+/** Reads the settings of access tokens, each of which is required. Throws {@link ConfigError}. */
+function readAuth(env: Environment): AuthSettings {
+  return {
+    issuer: required(env, "AUTH_ISSUER", "the iss claim of the access tokens"),
+    audience: required(env, "AUTH_AUDIENCE", "the aud claim of the access tokens"),
+    jwksUrl: jwksUrl(required(env, "AUTH_JWKS_URL", "the address of the issuer's public keys")),
+    algorithm: algorithm(env),
+    maxLifetimeSeconds: maxLifetimeSeconds(env.AUTH_MAX_LIFETIME || "86400"),
+  };
+}
+
+function required(env: Environment, name: string, what: string): string {
+  const value = env[name]?.trim();
+  if (!value) throw new ConfigError(`${name} is required in production: ${what}.`);
+  return value;
+}
+
+/** Keys fetched in clear could be anybody's: only this machine may be asked without TLS. */
+function jwksUrl(text: string): URL {
+  const url = URL.parse(text);
+  if (url?.username || url?.password) throw new ConfigError("AUTH_JWKS_URL must not contain credentials.");
+  if (url?.protocol === "https:" || (url?.protocol === "http:" && LOOPBACK.test(url.hostname))) return url;
+  throw new ConfigError("AUTH_JWKS_URL must be an https:// address (http:// only to this machine itself).");
+}
+
+function algorithm(env: Environment): AuthSettings["algorithm"] {
+  required(env, "AUTH_ALGORITHM", "ES256 or RS256, whichever the issuer signs with");
+  return oneOf(env, "AUTH_ALGORITHM", ["ES256", "RS256"] as const, "ES256");
+}
+
+/** A hundred years. */
+const MAX_RETENTION_DAYS = 36_500;
+
+function retentionDays(text: string): number | undefined {
+  if (text === "off") return undefined;
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < 1 || value > MAX_RETENTION_DAYS) {
+    throw new ConfigError(
+      `RETENTION_DAYS must be a whole number of days from 1 to ${MAX_RETENTION_DAYS}, or "off", not "${text}".`,
+    );
+  }
+  return value;
+}
+
+function maxLifetimeSeconds(text: string): number {
+  if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
+  throw new ConfigError(`AUTH_MAX_LIFETIME must be a whole number of seconds, not "${text}".`);
+}

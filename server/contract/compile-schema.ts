@@ -1,0 +1,33 @@
+import { Ajv2020, type Options, type ValidateFunction } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { toPointer } from "../json/pointer.ts";
+import { type ContractDocument, type DocumentPath, follow } from "./document.ts";
+
+/** Compiles the schema at a path of the document. */
+export type CompileSchema = (path: DocumentPath) => ValidateFunction;
+
+/** Compiles schemas of a document. An unknown keyword or format is an error, because ignoring it would let data pass. */
+export function createCompiler(document: ContractDocument, options: Options = {}): CompileSchema {
+  const ajv = new Ajv2020({
+    strict: true,
+    strictTypes: false,
+    strictRequired: false,
+    allErrors: true,
+    // Ajv's optimizer takes a third of the time to compile and makes no validation faster: V8 drops unused code itself.
+    code: { optimize: false },
+    ...options,
+  });
+  addFormats.default(ajv);
+  const extensions = new Set(JSON.stringify(document).match(/(?<=")x-[\w-]+(?=":)/g));
+  // The document is no schema, but Ajv reads it as one on the way to the schemas in it.
+  ajv.addVocabulary([...Object.keys(document), "discriminator", "example", ...extensions]);
+  ajv.addSchema(document, "contract");
+  // Most problems share one schema.
+  const compiled = new Map<string, ValidateFunction>();
+  return (path) => {
+    const pointer = toPointer(follow(document, path)[1]);
+    const validate = compiled.get(pointer) ?? ajv.compile({ $ref: `contract#${pointer}` });
+    compiled.set(pointer, validate);
+    return validate;
+  };
+}

@@ -1,0 +1,63 @@
+import { toPointer } from "../json/pointer.ts";
+import type { NumberLiteral } from "../json/scan.ts";
+import { type ContractDocument, type ContractOperation, resolveSchema, type Schema } from "./document.ts";
+import type { Violation } from "./problem.ts";
+
+/** A field of a request body that holds money. */
+export interface DecimalField {
+  /** The names that lead to it, such as `["amount", "value"]`. */
+  path: readonly string[];
+  /** How many digits may follow the point. */
+  digits: number;
+}
+
+/** Finds the fields with `x-fraction-digits` in the request body of an operation. */
+export function decimalFields(document: ContractDocument, operation: ContractOperation): DecimalField[] {
+  const body = operation.requestBody?.content["application/json"]?.schema;
+  return body ? decimalFieldsIn(document, body) : [];
+}
+
+/** Finds the fields with `x-fraction-digits` in a schema of the document, which may be a reference. */
+export function decimalFieldsIn(
+  document: ContractDocument,
+  reference: Schema,
+  path: readonly string[] = [],
+): DecimalField[] {
+  const schema = resolveSchema(document, reference);
+  const digits = schema["x-fraction-digits"];
+  if (digits !== undefined) return [{ path, digits }];
+  return Object.entries(schema.properties ?? {}).flatMap(([name, child]) =>
+    decimalFieldsIn(document, child, [...path, name]),
+  );
+}
+
+/**
+ * One violation for each amount that has more digits after the point than allowed when its literal is written plainly, with
+ * the exponent applied and every digit kept: `1E+1` is 10, and `1.0000E1` is 10.000 (D13). A schema can't say so, because it
+ * sees the parsed number: 10.990000000000000001 parses as 10.99.
+ */
+export function checkLiterals(
+  fields: readonly DecimalField[],
+  literals: readonly NumberLiteral[],
+): Violation[] {
+  return fields.flatMap(({ path, digits }) => {
+    const written = literals.find((literal) => isSamePath(literal.path, path))?.text;
+    if (written === undefined || fractionDigits(written) <= digits) return [];
+    const message =
+      "must have at most two digits after the point when it is written out, zeros included: send 10.00 or 10, not 10.000";
+    return [{ pointer: toPointer(path), message }];
+  });
+}
+
+/** How many digits follow the point of a JSON number when it is written plainly. */
+function fractionDigits(literal: string): number {
+  const [mantissa = "", exponent = "0"] = literal.toLowerCase().split("e");
+  const [, fraction = ""] = mantissa.split(".");
+  return Math.max(0, fraction.length - Number(exponent));
+}
+
+function isSamePath(left: NumberLiteral["path"], right: DecimalField["path"]): boolean {
+  if (left.length !== right.length) return false;
+  for (let index = 0; index < left.length; index += 1) if (left[index] !== right[index]) return false;
+  return true;
+}

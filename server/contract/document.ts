@@ -1,0 +1,91 @@
+import { readFile } from "node:fs/promises";
+import type { components as sandboxComponents } from "../../openapi/generated/sandbox-types.ts";
+import type { components } from "../../openapi/generated/types.ts";
+
+/** The types of the published contract's schemas, by name. */
+export type Schemas = components["schemas"];
+/** The types of the sandbox contract's schemas, by name. */
+export type SandboxSchemas = sandboxComponents["schemas"];
+
+/** The parts of a bundled OpenAPI document that the server reads itself; validators read the rest. */
+export interface ContractDocument {
+  openapi: string;
+  paths: Record<string, Partial<Record<Method, ContractOperation>>>;
+  components: { schemas: Record<string, Schema>; parameters?: object; requestBodies?: object };
+}
+
+const METHODS = ["get", "post", "delete"] as const;
+export type Method = (typeof METHODS)[number];
+
+export interface ContractOperation {
+  operationId: string;
+  security?: Record<string, string[]>[];
+  parameters?: object[];
+  responses?: object;
+  requestBody?: { required?: boolean; content: Record<string, { schema: Schema }> };
+}
+
+/** The keywords of JSON Schema that the server reads itself. */
+export interface Schema {
+  $ref?: string;
+  properties?: Record<string, Schema>;
+  oneOf?: Schema[];
+  discriminator?: { propertyName: string };
+  const?: unknown;
+  pattern?: string;
+  format?: string;
+  "x-fraction-digits"?: number;
+  "x-pattern-message"?: string;
+}
+
+/** The names that lead from the top of a document to one of its nodes. */
+export type DocumentPath = readonly string[];
+/** Any object of a document. */
+export type DocumentNode = { readonly [name: string]: unknown };
+
+/** Reads a document of `openapi/generated`. */
+export async function readContract(name: "openapi" | "sandbox" | "payment-lines"): Promise<ContractDocument> {
+  const file = new URL(`../../openapi/generated/${name}.json`, import.meta.url);
+  return JSON.parse(await readFile(file, "utf8"));
+}
+
+/** Finds the node at a path. Where a reference stands there, finds its target instead, and the path of that. */
+export function follow(
+  document: ContractDocument,
+  path: DocumentPath,
+): [node: DocumentNode, path: DocumentPath] {
+  const node = path.reduce<unknown>((holder, name) => (holder as DocumentNode)[name], document);
+  const { $ref } = node as DocumentNode;
+  return typeof $ref === "string" ? follow(document, $ref.split("/").slice(1)) : [node as DocumentNode, path];
+}
+
+/** Finds the schema that a reference to `#/components/schemas` names; any other schema stands for itself. */
+export function resolveSchema(document: ContractDocument, schema: Schema): Schema {
+  const name = schema.$ref?.match(/^#\/components\/schemas\/(.+)$/)?.[1];
+  return name === undefined ? schema : (document.components.schemas[name] ?? schema);
+}
+
+/** Calls `visit` with every object and list of a document, the outer ones first. */
+export function visitNodes(node: unknown, visit: (node: DocumentNode) => void): void {
+  if (typeof node !== "object" || node === null) return;
+  visit(node as DocumentNode);
+  for (const child of Object.values(node)) visitNodes(child, visit);
+}
+
+/** The scopes that an access token must have for an operation. */
+export function scopesOf(operation: ContractOperation): string[] {
+  return (operation.security ?? []).flatMap((requirement) => Object.values(requirement).flat());
+}
+
+/** Every path of the document with the operations on it. */
+export function operationsOf(
+  document: ContractDocument,
+): [path: string, operations: { method: Method; operation: ContractOperation }[]][] {
+  return Object.entries(document.paths).map(([path, item]) => [
+    path,
+    METHODS.flatMap((method) => {
+      const operation = item[method];
+      return operation ? [{ method, operation }] : [];
+    }),
+  ]);
+}

@@ -1,0 +1,184 @@
+import type { SandboxSchemas, Schemas } from "./document.ts";
+
+/** The closed list of the published contract (D08), and the codes that only the sandbox sends. */
+export type ProblemCode =
+  | Schemas["ProblemErrorDetails"]["errorCode"]
+  | SandboxSchemas["ImpossibleMoveErrorDetails"]["errorCode"];
+export type Violation = Schemas["Violation"];
+
+interface Kind {
+  status: number;
+  title: string;
+  /** The detail of a problem whose cause has nothing more exact to say. */
+  detail: string;
+}
+
+/** Every kind of problem (D08). The only place that knows the status of an error. */
+export const PROBLEMS = {
+  INVALID_REQUEST: {
+    status: 400,
+    title: "Invalid request",
+    detail: "The call is malformed. Send one HTTP request as the contract says.",
+  },
+  UNAUTHORIZED: {
+    status: 401,
+    title: "Unauthorized",
+    detail:
+      "The access token is missing, unknown or expired. Send a valid one as Authorization: Bearer <ACCESS_TOKEN>.",
+  },
+  FORBIDDEN: {
+    status: 403,
+    title: "Forbidden",
+    detail: "The access token lacks the scope that this operation needs.",
+  },
+  NOT_FOUND: {
+    status: 404,
+    title: "Not found",
+    detail: "There is no such path. Paths match exactly, case and slashes included.",
+  },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    title: "Method not allowed",
+    detail: "The path takes another method; see Allow.",
+  },
+  NOT_ACCEPTABLE: {
+    status: 406,
+    title: "Not acceptable",
+    detail: "Accept rules out JSON. Send Accept: application/json.",
+  },
+  REQUEST_TIMEOUT: {
+    status: 408,
+    title: "Request timeout",
+    detail: "The body did not arrive in time. Repeat the call.",
+  },
+  DUPLICATE_REQUEST_KEY: {
+    status: 409,
+    title: "Duplicate requestKey",
+    detail: "A payment record holds this requestKey already, so no refund was made. See existing.",
+  },
+  SUBSCRIPTION_LIMIT: {
+    status: 409,
+    title: "Subscription limit reached",
+    detail: "You have 100 live subscriptions. End one before you make another.",
+  },
+  IMPOSSIBLE_MOVE: {
+    status: 409,
+    title: "Impossible move",
+    detail: "The payment can't make this transition from its current status.",
+  },
+  PAYLOAD_TOO_LARGE: {
+    status: 413,
+    title: "Payload too large",
+    detail: "The body is larger than 64 KiB. Send less.",
+  },
+  UNSUPPORTED_MEDIA_TYPE: {
+    status: 415,
+    title: "Unsupported media type",
+    detail:
+      "The body must be plain JSON in UTF-8. Send Content-Type: application/json and no Content-Encoding.",
+  },
+  RATE_LIMITED: {
+    status: 429,
+    title: "Rate limited",
+    detail: "Too many calls. Wait as long as Retry-After says, then repeat the call.",
+  },
+  INTERNAL_ERROR: {
+    status: 500,
+    title: "Internal error",
+    detail: "Something went wrong on our side. Repeat the call; for a refund, with the same requestKey.",
+  },
+  UNAVAILABLE: {
+    status: 503,
+    title: "Unavailable",
+    detail:
+      "The call can't be served now. Wait as long as Retry-After says, then repeat it; for a refund, with the same requestKey.",
+  },
+} as const satisfies Record<ProblemCode, Kind>;
+
+/** The members of a problem that its kind does not settle. */
+export interface ProblemExtras {
+  detail?: string;
+  violations?: Violation[];
+  existing?: Schemas["ExistingRecord"];
+  headers?: Record<string, string>;
+  /** Logged, and not sent to the caller. */
+  reason?: string;
+}
+
+/** A problem as an expected outcome of a handler. */
+export interface ProblemResponse<Code extends ProblemCode = ProblemCode> extends ProblemExtras {
+  code: Code;
+}
+
+/** A problem that ends the request where it is thrown. */
+export class ProblemError extends Error {
+  readonly problem: ProblemResponse;
+  constructor(code: ProblemCode, extras: ProblemExtras = {}, options?: ErrorOptions) {
+    super(extras.detail ?? PROBLEMS[code].detail, options);
+    this.name = "ProblemError";
+    this.problem = { code, ...extras };
+  }
+}
+
+const RETRY_AFTER_SECONDS = "1";
+
+/**
+ * The request can't be served now; the caller may repeat it soon.
+ *
+ * @param cause logged as an error
+ * @param reason logged with the request
+ */
+export function unavailable(cause?: unknown, reason?: string): ProblemError {
+  const headers = { "Retry-After": RETRY_AFTER_SECONDS };
+  return new ProblemError("UNAVAILABLE", { headers, ...(reason !== undefined && { reason }) }, { cause });
+}
+
+const MAX_VIOLATIONS = 20;
+const MAX_POINTER_LENGTH = 1000;
+
+/** The violations of a request, one for each field that is wrong (D07). */
+export function invalidRequest(violations: readonly Violation[]): ProblemResponse<"INVALID_REQUEST"> {
+  const count = violations.length;
+  return {
+    code: "INVALID_REQUEST",
+    detail: `The request has ${count === 1 ? "one error" : `${count} errors`}; see violations.`,
+    violations: violations.slice(0, MAX_VIOLATIONS).map(shortenPointer),
+  };
+}
+
+/** The same as an error, for a step that ends the request. */
+export function invalidRequestError(violations: readonly Violation[]): ProblemError {
+  const { code, ...extras } = invalidRequest(violations);
+  return new ProblemError(code, extras);
+}
+
+/** The bytes are not one whole HTTP/1.1 request, or could be read as two different ones. */
+export function malformedRequest(message = "did not come as a well-formed HTTP/1.1 request"): ProblemError {
+  return new ProblemError("INVALID_REQUEST", {
+    violations: [{ pointer: "", message }],
+  });
+}
+
+/** A field whose name is too long to repeat is reported at the object that holds it. */
+function shortenPointer({ pointer, message }: Violation): Violation {
+  if (pointer.length <= MAX_POINTER_LENGTH) return { pointer, message };
+  let holder = pointer;
+  while (holder.length > MAX_POINTER_LENGTH) holder = holder.slice(0, holder.lastIndexOf("/"));
+  return { pointer: holder, message: `holds a field with a very long name that ${message}` };
+}
+
+/** The body of a problem (RFC 9457, D07), for the request with this id. */
+export function toProblemBody(problem: ProblemResponse, requestId: string) {
+  const { status, title, detail: usual } = PROBLEMS[problem.code];
+  const detail = problem.detail ?? usual;
+  return {
+    type: `urn:problem:${problem.code.toLowerCase().replaceAll("_", "-")}`,
+    title,
+    status,
+    detail,
+    instance: `urn:uuid:${requestId}`,
+    errorDetails: { errorCode: problem.code, errorMessage: detail },
+    ...(problem.violations && { violations: problem.violations }),
+    ...(problem.existing && { existing: problem.existing }),
+  };
+}

@@ -1,0 +1,155 @@
+import { IncomingMessage, ServerResponse } from "node:http";
+import { Socket } from "node:net";
+import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from "express";
+import * as openApiValidator from "express-openapi-validator";
+import { toPointer } from "../json/pointer.ts";
+import {
+  type ContractDocument,
+  type ContractOperation,
+  follow,
+  type Method,
+  operationsOf,
+} from "./document.ts";
+import { invalidRequestError, type Violation } from "./problem.ts";
+import { toValidationDocument } from "./validation-document.ts";
+import { findSurrogates, readPatternMessages, toViolations, type ValidatorError } from "./violations.ts";
+
+/** Finds violations that schemas can't express. The body of the request may be any JSON value. */
+export type FindViolations<Locals> = (request: Request, locals: Locals) => Violation[];
+
+/** An operation of a document, by its path and method. */
+export interface OperationAt {
+  path: string;
+  method: Method;
+  operation: ContractOperation;
+}
+
+type Step = RequestHandler | ErrorRequestHandler;
+
+/** Validates the requests of one document. */
+export interface RequestValidator {
+  /** The steps that validate one operation. They pass on valid requests alone, with parsed parameters. */
+  stepsFor<Locals>(at: OperationAt, findViolations: FindViolations<Locals>): Step[];
+  /** Compiles every schema, for which the first request of each operation would wait otherwise. */
+  warmUp(app: Express): Promise<void>;
+}
+
+/**
+ * Validates requests against a document. The app needs `case sensitive routing` and `strict routing`, which the validator
+ * reads there to find the operation of a request.
+ */
+export function createRequestValidator(
+  document: ContractDocument,
+  { ignoreUnknownQuery }: { ignoreUnknownQuery: boolean },
+): RequestValidator {
+  const patterns = readPatternMessages(document);
+  const validate = createMiddlewares(document);
+
+  return {
+    stepsFor<Locals>(at: OperationAt, findViolations: FindViolations<Locals>) {
+      const findUnknown = ignoreUnknownQuery ? () => [] : findUnknownQuery(document, at);
+      /** Where several checks find an error in a field, the message of the first one counts. */
+      const complete = (ofSchemas: Violation[], request: Request, response: Response) => {
+        const violations = [...ofSchemas, ...findUnknown(request)];
+        violations.push(...findSurrogates(request.body, pointersOf(violations)));
+        const known = pointersOf(violations);
+        const own = findViolations(request, response.locals as Locals);
+        return [...violations, ...own.filter(({ pointer }) => !known.has(pointer))];
+      };
+      const reportErrors: ErrorRequestHandler = (error, request, response, next) => {
+        if (!(error instanceof openApiValidator.error.BadRequest)) return next(error);
+        const ofSchemas = toViolations(error.errors as ValidatorError[], request.body, patterns);
+        next(invalidRequestError(complete(ofSchemas, request, response)));
+      };
+      const requireNone: RequestHandler = (request, response, next) => {
+        const violations = complete([], request, response);
+        next(violations.length > 0 ? invalidRequestError(violations) : undefined);
+      };
+      return [useOneContentType(at.operation), ...validate, reportErrors, requireNone];
+    },
+
+    async warmUp(app) {
+      for (const [path, operations] of operationsOf(document)) {
+        for (const { method, operation } of operations) {
+          const request = createRequest(app, method.toUpperCase(), path.replaceAll(/\{\w+\}/g, "x"));
+          await runAll([useOneContentType(operation), ...validate], request);
+        }
+      }
+    },
+  };
+}
+
+function pointersOf(violations: readonly Violation[]): ReadonlySet<string> {
+  return new Set(violations.map(({ pointer }) => pointer));
+}
+
+type ValidatorOptions = Parameters<typeof openApiValidator.middleware>[0];
+
+function createMiddlewares(document: ContractDocument): RequestHandler[] {
+  const middlewares = openApiValidator.middleware({
+    // The library's type asks for every part of a document; the document is linted.
+    apiSpec: toValidationDocument(document) as unknown as ValidatorOptions["apiSpec"],
+    validateApiSpec: false,
+    $refParser: { mode: "dereference" },
+    // Of unknown parameters the library would report the first alone, and nothing else with it.
+    validateRequests: { allErrors: true, allowUnknownQueryParameters: true },
+    // The response guard does this, and sees more: statuses, headers, and what is not sent by `response.json`.
+    validateResponses: false,
+    validateSecurity: false,
+    fileUploader: false,
+    ajvFormats: { mode: "full" },
+  });
+  return middlewares as unknown as RequestHandler[]; // their type wants `request.openapi`, which the first of them sets
+}
+
+/**
+ * The validator compiles schemas for each `Content-Type` as it was sent, and keeps them. An earlier step has accepted the
+ * media type, so one spelling is enough: with any number of them, a caller could fill the memory.
+ */
+function useOneContentType({ requestBody }: ContractOperation): RequestHandler {
+  return (request, _response, next) => {
+    if (requestBody) request.headers["content-type"] = "application/json";
+    else delete request.headers["content-type"];
+    next();
+  };
+}
+
+function findUnknownQuery(
+  document: ContractDocument,
+  { path, method, operation: { parameters = [] } }: OperationAt,
+): (request: Request) => Violation[] {
+  const declared = parameters.map(
+    (_, index) => follow(document, ["paths", path, method, "parameters", String(index)])[0],
+  );
+  const known = new Set(declared.filter((parameter) => parameter.in === "query").map(({ name }) => name));
+  return ({ originalUrl }) =>
+    queryNames(originalUrl)
+      .filter((name) => !known.has(name))
+      .map((name) => ({
+        pointer: `/query${toPointer([name])}`,
+        message: "is not a field of this object; remove it",
+      }));
+}
+
+/** The names in the query of a request as they were sent, each once: the validator renames `limit[]` to `limit`. */
+function queryNames(url: string): string[] {
+  const start = url.indexOf("?");
+  return start === -1 ? [] : [...new Set(new URLSearchParams(url.slice(start + 1)).keys())];
+}
+
+/** A request of the app that no caller has sent. */
+function createRequest(app: Express, method: string, url: string): Request {
+  const request = Object.setPrototypeOf(new IncomingMessage(new Socket()), app.request) as Request;
+  return Object.assign(request, { method, url, originalUrl: url, baseUrl: "", params: {}, body: {} });
+}
+
+/** Runs middlewares one after the other. An invalid request is fine, because the schemas are compiled then. */
+async function runAll(middlewares: readonly RequestHandler[], request: Request): Promise<void> {
+  const response = new ServerResponse(request) as Response; // none of the middlewares sends one
+  for (const middleware of middlewares) {
+    const error = await new Promise<unknown>((resolve) => {
+      middleware(request, response, resolve);
+    });
+    if (error !== undefined && !(error instanceof openApiValidator.error.BadRequest)) throw error;
+  }
+}

@@ -1,0 +1,137 @@
+import type { components } from "../../openapi/generated/sandbox-types.ts";
+
+/** Where a delivery stands. Only a `PENDING` one has an attempt due; a redelivery makes any state `PENDING` again. */
+export type DeliveryState = components["schemas"]["DeliveryState"];
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** How long after the end of each failed attempt the next one follows, in milliseconds of domain time (D23, D30). */
+export const RETRY_STEPS_MS = [
+  5 * SECOND,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  14 * HOUR,
+  20 * HOUR,
+  24 * HOUR,
+] as const;
+
+/** The largest part of a step that chance adds to it, so that deliveries which failed together are not retried together. */
+const JITTER = 0.2;
+
+/** `Retry-After` can lengthen a wait to at most this many steps. */
+const MAX_RETRY_AFTER_STEPS = 2;
+
+/** The status by which a receiver ends its subscription (D23). */
+const GONE = 410;
+
+/** The result of one attempt, as far as it decides what follows. */
+export type AttemptResponse = {
+  /** Null when no response came. */
+  readonly status: number | null;
+  readonly success: boolean;
+  /** The `Retry-After` header. */
+  readonly retryAfter: string | undefined;
+};
+
+/** The outcome of an attempt (D23): delivered, to be retried, the last one that failed, or refused permanently by a 410. */
+export type Outcome =
+  | { readonly kind: "delivered" }
+  /** `afterMs`: milliseconds of domain time after the end of the attempt. */
+  | { readonly kind: "retry"; readonly afterMs: number }
+  | { readonly kind: "exhausted" }
+  | { readonly kind: "ended" };
+
+/**
+ * Decides what an attempt means for its delivery (D23).
+ *
+ * @param attempts attempts so far, this one included; from 1
+ * @param random from 0 up to 1
+ * @param realNow to read a `Retry-After` that is a date
+ */
+export function toOutcome(
+  response: AttemptResponse,
+  attempts: number,
+  { random, realNow }: { random: number; realNow: Date },
+): Outcome {
+  if (response.success) return { kind: "delivered" };
+  if (response.status === GONE) return { kind: "ended" };
+  const afterMs = retryDelay(attempts, random, parseRetryAfter(response.retryAfter, realNow));
+  return afterMs === undefined ? { kind: "exhausted" } : { kind: "retry", afterMs };
+}
+
+/** Whether the outcome of one delivery ends its whole subscription (D23, D26). */
+export function endsSubscription({ kind }: Outcome): boolean {
+  return kind === "ended";
+}
+
+/**
+ * What else decides over a delivery after its attempt, known only when the result is stored:
+ *
+ * - `redelivery`: during the attempt its merchant asked for it to be sent again.
+ * - `subscription-ended`: its subscription has ended, and nobody asked for it during the attempt.
+ * - `only-once`: the attempt was a redelivery of one that was finished, so no retries follow.
+ */
+export const CIRCUMSTANCES = ["undisturbed", "redelivery", "subscription-ended", "only-once"] as const;
+export type Circumstance = (typeof CIRCUMSTANCES)[number];
+
+/** What a delivery becomes after an attempt. */
+export type NextDelivery = {
+  readonly state: DeliveryState;
+  readonly attempts: number;
+  /** Whether the next attempt is the only one that follows, because no more of the schedule are left. */
+  readonly onlyOnce: boolean;
+  /** Milliseconds of domain time from the end of the attempt to the next one; null when none follows. */
+  readonly dueAfterMs: number | null;
+};
+
+/**
+ * The next state of a delivery. A redelivery is one more sending and not a new schedule: while retries are left, it takes the
+ * place of the next one.
+ *
+ * @param attempts attempts so far, this one included
+ */
+export function nextDelivery(outcome: Outcome, attempts: number, circumstance: Circumstance): NextDelivery {
+  // A redelivery is sent whatever came before, except to a receiver that has just said it wants no more.
+  if (circumstance === "redelivery" && outcome.kind !== "ended") {
+    return { state: "PENDING", attempts, onlyOnce: outcome.kind !== "retry", dueAfterMs: 0 };
+  }
+  const finished = { attempts, onlyOnce: false, dueAfterMs: null };
+  if (outcome.kind === "delivered") return { state: "DELIVERED", ...finished };
+  if (outcome.kind === "ended" || circumstance === "subscription-ended")
+    return { state: "ENDED", ...finished };
+  if (outcome.kind === "exhausted" || circumstance === "only-once")
+    return { state: "EXHAUSTED", ...finished };
+  return { state: "PENDING", attempts, onlyOnce: false, dueAfterMs: outcome.afterMs };
+}
+
+/**
+ * How long to wait after a failed attempt, in milliseconds; undefined when it was the last one.
+ *
+ * @param failed attempts that have failed, this one included
+ * @param random from 0 up to 1
+ * @param retryAfterMs what the receiver's `Retry-After` asks for; it only delays
+ */
+export function retryDelay(failed: number, random: number, retryAfterMs = 0): number | undefined {
+  const step = RETRY_STEPS_MS[failed - 1];
+  if (step === undefined) return undefined;
+  const planned = step * (1 + JITTER * random);
+  return Math.round(Math.max(planned, Math.min(retryAfterMs, MAX_RETRY_AFTER_STEPS * step)));
+}
+
+/**
+ * What a `Retry-After` header asks for, in milliseconds from now; 0 when it is missing, invalid or in the past.
+ *
+ * @param header seconds, or a date as HTTP writes it (RFC 9110, 5.6.7)
+ */
+export function parseRetryAfter(header: string | undefined, now: Date): number {
+  const text = header?.trim() ?? "";
+  if (/^\d+$/.test(text)) return Number(text) * SECOND;
+  if (!/^[A-Z][a-z]{2,8},? /.test(text)) return 0;
+  const time = Date.parse(text);
+  return Number.isNaN(time) ? 0 : Math.max(0, time - now.getTime());
+}

@@ -1,0 +1,123 @@
+/** How many deliveries may be in progress at once, at all servers together: claimed by a server, and perhaps under way. */
+export type Limits = {
+  readonly total: number;
+  /** Of these, for subscriptions whose receivers have not responded in time lately. The others are kept for those that have. */
+  readonly unproven: number;
+  /** Of one merchant, who may have subscribed one dead endpoint a hundred times. */
+  readonly perMerchant: number;
+  /** Of one subscription. */
+  readonly perSubscription: number;
+};
+
+/** A subscription, as far as it decides how many of its deliveries may be in progress. */
+export type ShareHolder = {
+  readonly subscriptionKey: string;
+  readonly merchant: string;
+  /** Attempts in a row that ended by a timeout, at most `MAX_TIMEOUTS`; null before the first attempt has ended. */
+  readonly timeouts: number | null;
+};
+
+/** The deliveries in progress for a subscription, at all servers together. */
+export type InHand = ShareHolder & { readonly count: number };
+
+/** How many deliveries of a subscription to claim at most. */
+export type ClaimLimit = { readonly subscriptionKey: string; readonly limit: number };
+
+/** After so many timeouts in a row, one delivery at a time probes whether the receiver responds again. More are not counted. */
+export const MAX_TIMEOUTS = 3;
+
+/** Deliveries in progress of a subscription that has not had a response yet, or whose latest attempt timed out. */
+const ON_TRIAL = 4;
+
+/**
+ * A merchant may hold so many times as many deliveries as would still be free. However many merchants hold theirs, some stay
+ * free for one that has none in progress: alone a merchant gets a quarter of all, among twenty a twenty-third.
+ */
+const PART_OF_FREE = 1 / 3;
+
+/** Whether the end of an attempt changes the number of timeouts in a row. */
+export function changesTimeouts(timeouts: number | null, timedOut: boolean): boolean {
+  return timedOut ? timeouts === null || timeouts < MAX_TIMEOUTS : timeouts !== 0;
+}
+
+/** The deliveries of a subscription that may be in progress: fewer as long as its receiver has not responded in time. */
+export function slotsOf(timeouts: number | null, { perSubscription }: Limits): number {
+  if (timeouts === 0) return perSubscription;
+  return Math.min(perSubscription, timeouts !== null && timeouts >= MAX_TIMEOUTS ? 1 : ON_TRIAL);
+}
+
+/**
+ * The fair share of each subscription: how many of its deliveries to claim. They are dealt out one by one, to one merchant
+ * after the other, until none may have more. Of the subscriptions of a merchant those with the fewest timeouts come first,
+ * then those that were given first.
+ */
+export function shareFairly(
+  due: readonly ShareHolder[],
+  inHand: readonly InHand[],
+  limits: Limits,
+): ClaimLimit[] {
+  const hand = new Hand(limits);
+  for (const { count, ...holder } of inHand) hand.add(holder, count);
+  const shares = new Map<string, number>();
+  const sorted = due.toSorted((a, b) => (a.timeouts ?? 0) - (b.timeouts ?? 0));
+  let lists = [...Map.groupBy(sorted, ({ merchant }) => merchant).values()];
+  while (lists.length > 0) {
+    lists = lists.filter((list) => {
+      // A subscription that may not have one more now may not have one later either: nothing is given back meanwhile.
+      while (list[0] && !hand.hasRoom(list[0])) list.shift();
+      const holder = list.shift();
+      if (!holder) return false;
+      hand.add(holder, 1);
+      shares.set(holder.subscriptionKey, (shares.get(holder.subscriptionKey) ?? 0) + 1);
+      list.push(holder);
+      return true;
+    });
+  }
+  return [...shares].map(([subscriptionKey, limit]) => ({ subscriptionKey, limit }));
+}
+
+/** Counts what is in progress. */
+class Hand {
+  readonly #limits: Limits;
+  readonly #counts = new Map<string, number>();
+
+  constructor(limits: Limits) {
+    this.#limits = limits;
+  }
+
+  add(holder: ShareHolder, count: number): void {
+    for (const key of keysOf(holder)) this.#counts.set(key, this.#count(key) + count);
+  }
+
+  hasRoom(holder: ShareHolder): boolean {
+    const { total, unproven, perMerchant } = this.#limits;
+    const ofMerchant = this.#count(merchantKey(holder));
+    if (this.#count(holder.subscriptionKey) >= slotsOf(holder.timeouts, this.#limits)) return false;
+    if (ofMerchant >= perMerchant || !isPart(ofMerchant, total - this.#count(ALL))) return false;
+    return (
+      holder.timeouts === 0 ||
+      isPart(this.#count(merchantKey(holder, UNPROVEN)), unproven - this.#count(UNPROVEN))
+    );
+  }
+
+  #count(key: string): number {
+    return this.#counts.get(key) ?? 0;
+  }
+}
+
+function isPart(own: number, free: number): boolean {
+  return free > 0 && own < Math.max(1, free * PART_OF_FREE);
+}
+
+const ALL = "all";
+const UNPROVEN = "unproven";
+
+/** What a delivery of a subscription counts for. */
+function keysOf(holder: ShareHolder): string[] {
+  const ofAll = [holder.subscriptionKey, merchantKey(holder), ALL];
+  return holder.timeouts === 0 ? ofAll : [...ofAll, merchantKey(holder, UNPROVEN), UNPROVEN];
+}
+
+function merchantKey({ merchant }: ShareHolder, of = ALL): string {
+  return `${of} of ${merchant}`;
+}

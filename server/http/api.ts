@@ -1,0 +1,130 @@
+import express, { type Express, type RequestHandler, type Router } from "express";
+import type { TimeLimit } from "../async/time-limit.ts";
+import { checkLiterals, decimalFields } from "../contract/decimal-literals.ts";
+import {
+  type ContractDocument,
+  type ContractOperation,
+  follow,
+  operationsOf,
+  scopesOf,
+} from "../contract/document.ts";
+import type { HandlersOf, OperationId } from "../contract/operations.ts";
+import { ProblemError, type Violation } from "../contract/problem.ts";
+import {
+  createRequestValidator,
+  type OperationAt,
+  type RequestValidator,
+} from "../contract/validate-request.ts";
+import { EVENT_STREAM } from "../contract/validate-response.ts";
+import { type AccessOptions, requireAccess } from "./middleware/access.ts";
+import { type ConcurrencyLimit, refuseExcess, refuseWhileDraining } from "./middleware/availability.ts";
+import { allowAbsentBody, readBody, requireJson } from "./middleware/body.ts";
+import type {
+  ErrorMiddleware,
+  HttpResponse,
+  Middleware,
+  RequestLocals,
+} from "./middleware/request-locals.ts";
+import { type AnyResponse, requireAcceptance, sendResponse } from "./middleware/send-response.ts";
+
+/** Checks a body for what schemas can't express. The body may be any JSON value, also one that schemas refuse. */
+export type BodyCheck = (body: unknown) => Violation[];
+
+export interface ApiOptions<Ids extends OperationId> extends AccessOptions {
+  document: ContractDocument;
+  handlers: HandlersOf<Ids>;
+  bodyChecks: Partial<Record<Ids, BodyCheck>>;
+  /** Whether a query parameter that the contract does not know is ignored rather than refused. */
+  ignoreUnknownQuery: boolean;
+  /** Bounds how many requests use the store at a time. */
+  concurrency: ConcurrencyLimit;
+  isDraining: () => boolean;
+  /** Milliseconds that a caller has to send a body. */
+  bodyTimeoutMs: number;
+}
+
+export interface Api {
+  router: Router;
+  /** Compiles the schemas of requests, for which the first requests would wait otherwise. */
+  warmUp(app: Express): Promise<void>;
+}
+
+/** Serves every operation of the contract. Requests are checked in the order of D08a: the first error ends a request. */
+export function createApi<Ids extends OperationId>(options: ApiOptions<Ids>): Api {
+  const router = express.Router({ caseSensitive: true, strict: true });
+  const validator = createRequestValidator(options.document, options);
+  for (const [path, operations] of operationsOf(options.document)) {
+    const route = router.route(path.replaceAll(/\{(\w+)\}/g, ":$1"));
+    route.all(requireMethod(operations.map(({ method }) => method.toUpperCase())));
+    for (const { method, operation } of operations) {
+      route[method](...stepsOf({ path, method, operation }, validator, options));
+    }
+  }
+  return { router, warmUp: validator.warmUp };
+}
+
+function requireMethod(methods: readonly string[]): RequestHandler {
+  const Allow = methods.join(", ");
+  return (request, _response, next) => {
+    if (!methods.includes(request.method))
+      throw new ProblemError("METHOD_NOT_ALLOWED", { headers: { Allow } });
+    next();
+  };
+}
+
+function stepsOf<Ids extends OperationId>(
+  at: OperationAt,
+  validator: RequestValidator,
+  options: ApiOptions<Ids>,
+): (Middleware | ErrorMiddleware)[] {
+  const { operation } = at;
+  const id = operation.operationId as Ids; // the bundle and the types come from one document
+  const fields = decimalFields(options.document, operation);
+  const checkBody: BodyCheck = options.bodyChecks[id] ?? (() => []);
+  return [
+    refuseWhileDraining(options.isDraining),
+    refuseExcess(options.concurrency),
+    requireAccess(scopesOf(operation), options),
+    requireAcceptance(sendsStream(options.document, at)),
+    ...readBodyOf(operation, options.bodyTimeoutMs),
+    ...validator.stepsFor(at, ({ body }, locals: RequestLocals) => [
+      ...checkLiterals(fields, locals.literals ?? []),
+      ...checkBody(body),
+    ]),
+    handle(id, options),
+  ];
+}
+
+/** Whether an operation responds with server-sent events. */
+function sendsStream(document: ContractDocument, { path, method }: OperationAt): boolean {
+  const [responses, at] = follow(document, ["paths", path, method, "responses"]);
+  if (!("200" in responses)) return false;
+  const [{ content }] = follow(document, [...at, "200"]);
+  return typeof content === "object" && content !== null && EVENT_STREAM in content;
+}
+
+function readBodyOf({ requestBody }: ContractOperation, timeoutMs: number): Middleware[] {
+  if (!requestBody) return [];
+  const steps = [requireJson, readBody(timeoutMs)];
+  return requestBody.required ? steps : steps.map(allowAbsentBody);
+}
+
+function handle<Ids extends OperationId>(
+  id: Ids,
+  { handlers, concurrency, deadline }: ApiOptions<Ids>,
+): Middleware {
+  // The type of a handler says which request it takes, and the id in the contract says which handler that is.
+  const handler = handlers[id] as unknown as (request: unknown) => Promise<AnyResponse>;
+  return async (request, response) => {
+    const { body, params: path, query } = request;
+    const merchant = merchantOf(response);
+    const run = (timeLimit: TimeLimit) =>
+      concurrency.run(() => handler({ merchant, body, path, query, timeLimit }));
+    sendResponse(request, response, await deadline(response, run));
+  };
+}
+
+function merchantOf({ locals: { caller } }: HttpResponse): string {
+  if (!caller) throw new Error("the access token has not been verified");
+  return caller.merchant;
+}

@@ -1,0 +1,47 @@
+import type { Logger } from "pino";
+import { PROBLEMS, ProblemError, unavailable } from "../contract/problem.ts";
+import type { ErrorMiddleware, Middleware } from "./middleware/request-locals.ts";
+import { sendProblem } from "./middleware/send-response.ts";
+
+/** The path is not served. */
+export const notFound: Middleware = () => {
+  throw new ProblemError("NOT_FOUND");
+};
+
+/**
+ * Turns every error into a problem. An error that the caller did not cause is logged, and the problem reveals nothing of
+ * it but the id of the request.
+ */
+export function handleErrors(logger: Logger, isUnavailable: (error: unknown) => boolean): ErrorMiddleware {
+  return (error, request, response, _next) => {
+    const { requestId } = response.locals;
+    if (response.headersSent) {
+      logger.error({ requestId, err: error }, "failed after the response had begun");
+      response.destroy();
+      return;
+    }
+    const { problem, cause } = toProblemError(error, isUnavailable);
+    response.locals.reason = problem.reason;
+    // A refusal on purpose, as while the server drains, has no cause; its line in the request log is enough.
+    if (PROBLEMS[problem.code].status >= 500 && cause !== undefined) {
+      logger.error({ requestId, err: error }, "request failed");
+    }
+    sendProblem(request, response, problem);
+  };
+}
+
+function toProblemError(error: unknown, isUnavailable: (error: unknown) => boolean): ProblemError {
+  if (error instanceof ProblemError) return error;
+  if (isUnavailable(error)) return unavailable(error);
+  // A path with a broken percent-encoding, which the router refuses to decode.
+  if (error instanceof URIError) return new ProblemError("NOT_FOUND");
+  return bodyProblem(error) ?? new ProblemError("INTERNAL_ERROR", {}, { cause: error });
+}
+
+/** The problem of a body that Express's own parsers refuse, as the sandbox's inbox uses them. */
+function bodyProblem(error: unknown): ProblemError | undefined {
+  const status = error instanceof Error && "status" in error ? error.status : undefined;
+  if (status === 413) return new ProblemError("PAYLOAD_TOO_LARGE");
+  if (status === 415) return new ProblemError("UNSUPPORTED_MEDIA_TYPE");
+  return undefined;
+}

@@ -1,0 +1,127 @@
+import { randomUUID } from "node:crypto";
+import {
+  createServer,
+  type IncomingMessage,
+  maxHeaderSize,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from "node:http";
+import { type AddressInfo, Socket } from "node:net";
+import { invalidRequestError, malformedRequest, ProblemError, toProblemBody } from "../contract/problem.ts";
+
+/** The limit of the body is shorter, and has a better response. */
+const REQUEST_TIMEOUT_MS = 30_000;
+
+/** More than the minute that balancers usually keep a connection: if the server closed first, a request could get lost. */
+const KEEP_ALIVE_MS = 65_000;
+
+/**
+ * How many connections may wait to be accepted, where the system allows so many. A connection beyond that is dropped, and
+ * its caller tries again after one, three and seven seconds. Node's default of 511 is less than what arrives at once when
+ * another replica stops.
+ */
+const BACKLOG = 4_096;
+
+/**
+ * Creates an HTTP server for the app. A request that Node itself would refuse with an empty response, or serve in another
+ * way, goes to the app as well, or gets a problem.
+ *
+ * @param headTimeoutMs milliseconds that a caller has to send a head
+ */
+export function createHttpServer(app: RequestListener, headTimeoutMs: number): Server {
+  const latest = new WeakMap<Socket, { request: IncomingMessage; response: ServerResponse }>();
+  const serve: RequestListener = (request, response) => {
+    latest.set(request.socket, { request, response });
+    useOriginForm(request);
+    app(request, response);
+  };
+
+  const server = createServer(
+    {
+      headersTimeout: headTimeoutMs,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: Math.min(1_000, headTimeoutMs),
+      requireHostHeader: false,
+    },
+    serve,
+  );
+  server.on("clientError", (error, stream) => {
+    if (!(stream instanceof Socket)) return;
+    const previous = latest.get(stream);
+    const refuse = () => refuseBrokenRequest(error, stream);
+    // Bad bytes after a whole request don't concern it. Its response comes first, or a refund that was made would look refused.
+    if (previous?.request.complete && !previous.response.closed) previous.response.once("close", refuse);
+    else refuse();
+  });
+  // An expectation other than 100-continue may be ignored (RFC 9110, 10.1.1).
+  server.on("checkExpectation", serve);
+  server.on("connect", (_request, stream) => {
+    if (stream instanceof Socket) refuseBrokenRequest(new Error("CONNECT"), stream);
+  });
+  return server;
+}
+
+/** A target in the form for proxies counts as the path in it, and its host replaces `Host` (RFC 9112, 3.2.2). */
+function useOriginForm(request: IncomingMessage): void {
+  const [, host, path = ""] = /^https?:\/\/([^/?#]+)(.*)$/i.exec(request.url ?? "") ?? [];
+  if (host === undefined) return;
+  request.headers.host = host;
+  request.url = path.startsWith("/") ? path : `/${path}`;
+}
+
+/** Sends a problem where Express has no request: the bytes are not HTTP, or came too slowly to become a request. */
+function refuseBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+  if (!socket.writable || error.code === "ECONNRESET") {
+    socket.destroy();
+    return;
+  }
+  const { problem } = toProblem(error.code);
+  const body = toProblemBody(problem, randomUUID());
+  const text = JSON.stringify(body);
+  socket.end(
+    `HTTP/1.1 ${body.status} ${body.title}\r\nContent-Type: application/problem+json\r\n` +
+      `Content-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`,
+  );
+}
+
+function toProblem(code: string | undefined): ProblemError {
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return new ProblemError("REQUEST_TIMEOUT");
+  if (code !== "HPE_HEADER_OVERFLOW") return malformedRequest();
+  const message = `has headers of more than ${maxHeaderSize / 1024} KiB in all; send fewer or shorter ones`;
+  return invalidRequestError([{ pointer: "", message }]);
+}
+
+/** Resolves when the server listens. Rejects with the system's error when it can't. */
+export function listen(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ port, host, backlog: BACKLOG }, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
+
+/**
+ * Stops accepting connections, and waits for the requests in flight: at most so many milliseconds, after which their
+ * connections are cut. Idle connections are closed at once, because one that is kept alive would hold the server open.
+ */
+export function drain(server: Server, limitMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const closeIdle = setInterval(() => server.closeIdleConnections(), 50);
+    const cut = setTimeout(() => server.closeAllConnections(), limitMs);
+    server.close(() => {
+      clearInterval(closeIdle);
+      clearTimeout(cut);
+      resolve();
+    });
+  });
+}
+
+/** The address of a listening server, such as `http://127.0.0.1:3000`. */
+export function toUrl(server: Server, host: string): string {
+  const { port } = server.address() as AddressInfo; // a server that listens on a port has no other kind of address
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}

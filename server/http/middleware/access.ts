@@ -1,0 +1,47 @@
+import { authenticate, authorize, type FindCaller } from "../../auth/bearer.ts";
+import { ProblemError } from "../../contract/problem.ts";
+import type { RateLimiter } from "../../rate-limit/rate-limiter.ts";
+import type { Deadline } from "./availability.ts";
+import type { Middleware } from "./request-locals.ts";
+
+/** Counts a request of a merchant; resolves with the headers that state the limit. Throws `RATE_LIMITED`. */
+export type LimitRate = (merchant: string) => Promise<Record<string, string>>;
+
+/** No limit, and no headers. */
+export const unlimited: LimitRate = async () => ({});
+
+/** The limit as HTTP headers (D27), such as `RateLimit-Policy: "merchant";q=100;w=1` and `RateLimit: "merchant";r=199;t=1`. */
+export function limitRate(requestsPerSecond: number, takeToken: RateLimiter): LimitRate {
+  const policy = { "RateLimit-Policy": `"merchant";q=${requestsPerSecond};w=1` };
+  return async (merchant) => {
+    const { remaining, fullInMs, waitMs } = await takeToken(merchant);
+    const headers = { ...policy, RateLimit: `"merchant";r=${remaining};t=${Math.ceil(fullInMs / 1000)}` };
+    if (waitMs === 0) return headers;
+    const retryAfter = `${Math.ceil(waitMs / 1000)}`;
+    throw new ProblemError("RATE_LIMITED", { headers: { ...headers, "Retry-After": retryAfter } });
+  };
+}
+
+export interface AccessOptions {
+  findCaller: FindCaller;
+  limitRate: LimitRate;
+  /** Bounds how long a request waits for the caller to be found. */
+  deadline: Deadline;
+}
+
+/** Verifies the access token (401) and its scopes (403), then counts the request for the rate limit (429). */
+export function requireAccess(
+  scopes: readonly string[],
+  { findCaller, limitRate, deadline }: AccessOptions,
+): Middleware {
+  return async (request, response, next) => {
+    const headers = await deadline(response, async () => {
+      const caller = await authenticate(request.headers.authorization, findCaller);
+      response.locals.caller = caller;
+      authorize(caller, scopes);
+      return limitRate(caller.merchant);
+    });
+    response.set(headers);
+    next();
+  };
+}

@@ -1,0 +1,92 @@
+import pTimeout from "p-timeout";
+import { noTimeLimit, type TimeLimit } from "../../async/time-limit.ts";
+import { unavailable } from "../../contract/problem.ts";
+import type { HttpResponse, Middleware } from "./request-locals.ts";
+
+/** Bounds how many requests use the store at a time. */
+export interface ConcurrencyLimit {
+  /** Runs a piece of work. Throws `UNAVAILABLE` at once when too many are running. */
+  run<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** Whether the next piece of work would be refused now. */
+  isFull(): boolean;
+}
+
+/**
+ * Lets so many requests use the store at a time. Excess requests get 503 with `Retry-After`, because queuing them would
+ * only use memory: a server under too much load then still does as much work as it can.
+ */
+export function createConcurrencyLimit(limit: number): ConcurrencyLimit {
+  let running = 0;
+  const isFull = () => running >= limit;
+  return {
+    isFull,
+    async run(work) {
+      if (isFull()) throw unavailable();
+      running += 1;
+      try {
+        return await work();
+      } finally {
+        running -= 1;
+      }
+    },
+  };
+}
+
+/** Refuses excess requests before their bodies are read, so that a refusal costs next to nothing. */
+export function refuseExcess({ isFull }: ConcurrencyLimit): Middleware {
+  return (_request, _response, next) => {
+    if (isFull()) throw unavailable();
+    next();
+  };
+}
+
+/** Refuses requests on connections that are still open while the server drains; the caller connects elsewhere then. */
+export function refuseWhileDraining(isDraining: () => boolean): Middleware {
+  return (_request, response, next) => {
+    if (!isDraining()) return next();
+    response.set("Connection", "close");
+    throw unavailable();
+  };
+}
+
+/**
+ * Runs a part of a request that waits for others. Throws `UNAVAILABLE` when these parts take too long together; the work is
+ * given what is left of that time.
+ */
+export type Deadline = <Result>(
+  response: HttpResponse,
+  work: (timeLimit: TimeLimit) => Promise<Result>,
+) => Promise<Result>;
+
+/**
+ * Bounds how long a request waits, so that every request gets its response in time. Work that is under way at the deadline is
+ * not undone: it may still succeed, as after every 503, and a repeated request shows whether it did.
+ *
+ * @param limitMs milliseconds that all parts of a request may wait together, not counting the reading of its body
+ */
+export function createDeadline(limitMs: number): Deadline {
+  return async ({ locals }, work) => {
+    const startedAt = performance.now();
+    const { waitedMs = 0 } = locals;
+    const late = () => unavailable(new Error(`not done in ${limitMs} ms`));
+    if (waitedMs >= limitMs) throw late();
+    const controller = new AbortController();
+    const leftMs = limitMs - waitedMs;
+    const remainingMs = () => startedAt + leftMs - performance.now();
+    try {
+      return await pTimeout(work({ signal: controller.signal, remainingMs }), {
+        milliseconds: leftMs,
+        fallback: () => {
+          const error = late();
+          controller.abort(error);
+          throw error;
+        },
+      });
+    } finally {
+      locals.waitedMs = waitedMs + performance.now() - startedAt;
+    }
+  };
+}
+
+/** Lets a request wait for any time. */
+export const noDeadline: Deadline = (_response, work) => work(noTimeLimit);

@@ -1,0 +1,49 @@
+import { malformedRequest, ProblemError } from "../../contract/problem.ts";
+import type { Middleware } from "./request-locals.ts";
+
+/** Requires exactly one `Host`, and a target without a fragment, as HTTP/1.1 does (RFC 9112, 3.2). */
+export const requireHost: Middleware = (request, _response, next) => {
+  const hosts = countHeaders(request.rawHeaders, "host");
+  if (hosts > 1 || (hosts === 0 && request.httpVersion === "1.1")) throw malformedRequest();
+  if (request.url.includes("#")) throw malformedRequest();
+  next();
+};
+
+/** Headers of which the server and a proxy before it might read different ones. */
+const ONCE = ["authorization", "content-type"];
+
+/** Requires each of these headers at most once, and no other transfer coding than `chunked`, which would not be decoded. */
+export const requirePlainHead: Middleware = ({ rawHeaders, headers }, _response, next) => {
+  const repeated = ONCE.find((name) => countHeaders(rawHeaders, name) > 1);
+  if (repeated) throw malformedRequest(`has more than one header ${repeated}`);
+  const coding = headers["transfer-encoding"];
+  if (coding !== undefined && coding.toLowerCase() !== "chunked") {
+    throw malformedRequest("has a Transfer-Encoding other than chunked");
+  }
+  next();
+};
+
+/** @param rawHeaders names and values in turn, because Node drops a second one of many from the parsed headers */
+function countHeaders(rawHeaders: readonly string[], name: string): number {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const header = rawHeaders[index];
+    if (header?.length === name.length && header.toLowerCase() === name) count += 1;
+  }
+  return count;
+}
+
+const LOCAL_NAMES = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/i;
+
+/**
+ * Serves a request only under a name of this machine. The sandbox's tokens are public knowledge, so a web page could
+ * otherwise use them through a name of its own that it points at 127.0.0.1.
+ */
+export const requireLocalHost: Middleware = (request, _response, next) => {
+  if (!LOCAL_NAMES.test(request.headers.host ?? "")) {
+    throw new ProblemError("FORBIDDEN", {
+      detail: "The sandbox answers to 127.0.0.1, localhost and [::1] only. Use one of these names.",
+    });
+  }
+  next();
+};

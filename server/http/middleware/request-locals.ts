@@ -1,0 +1,33 @@
+import type { NextFunction, Request, Response } from "express";
+import type { Caller } from "../../auth/bearer.ts";
+import type { NumberLiteral } from "../../json/scan.ts";
+
+/** What the steps of a request leave for later ones in `response.locals`. */
+export interface RequestLocals {
+  /** The id in the log, and in the `instance` of a problem. */
+  requestId: string;
+  /** Set once the access token is verified. */
+  caller?: Caller;
+  /** How the numbers of the body are written, as far as they are no plain integers (D13). */
+  literals?: readonly NumberLiteral[];
+  /** Milliseconds that the request has waited for the store so far. */
+  waitedMs?: number;
+  /** The record that the response is about, for the log. */
+  paymentId?: unknown;
+  /** The status of a refund in the response, for the log. */
+  paymentStatus?: unknown;
+  /** The code of a problem in the response, for the log. */
+  errorCode?: string;
+  /** Why the request is refused, for the log alone. */
+  reason?: string | undefined;
+}
+
+/** Express's types with our locals, which it types as `any` otherwise. */
+export type HttpResponse = Response<unknown, RequestLocals>;
+export type Middleware = (request: Request, response: HttpResponse, next: NextFunction) => unknown;
+export type ErrorMiddleware = (
+  error: unknown,
+  request: Request,
+  response: HttpResponse,
+  next: NextFunction,
+) => unknown;

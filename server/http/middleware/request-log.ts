@@ -1,0 +1,57 @@
+import { randomUUID } from "node:crypto";
+import type { Request } from "express";
+import type { Logger } from "pino";
+import type { HttpResponse, Middleware } from "./request-locals.ts";
+
+/** A finished request, as metrics count it. */
+export interface RequestOutcome {
+  /** The path as the contract writes it, or "unknown": paths that callers invent would make too many series. */
+  route: string;
+  /** "aborted" when the caller had gone before the response was sent. */
+  status: number | "aborted";
+  milliseconds: number;
+}
+
+/** Gives each request the id that its problem carries as `instance`, and logs its outcome under that id. */
+export function logRequests(
+  logger: Logger,
+  observe: (outcome: RequestOutcome) => void = () => {},
+): Middleware {
+  return (request, response, next) => {
+    const startedAt = performance.now();
+    response.locals.requestId = randomUUID();
+    response.once("close", () => {
+      const outcome = {
+        route: toRoute(request),
+        status: response.writableFinished ? response.statusCode : ("aborted" as const),
+        milliseconds: Math.round(performance.now() - startedAt),
+      };
+      observe(outcome);
+      if (logger.isLevelEnabled("info"))
+        logger.info({ ...toContext(request, response), ...outcome }, "request");
+    });
+    next();
+  };
+}
+
+/** Identifiers only, and the path only of a known route, because an unknown path may hold anything, secrets included. */
+function toContext({ method, path, route, headers }: Request, { locals }: HttpResponse) {
+  return {
+    requestId: locals.requestId,
+    merchant: locals.caller?.merchant,
+    paymentId: locals.paymentId,
+    paymentStatus: locals.paymentStatus,
+    errorCode: locals.errorCode,
+    reason: locals.reason,
+    method,
+    path: route ? path : undefined,
+    // Sent by browsers alone: a call of the console, or of the docs.
+    fromPage: headers["sec-fetch-site"] === "same-origin" || undefined,
+  };
+}
+
+function toRoute({ path, route }: Request): string {
+  const routed: unknown = route?.path;
+  if (Array.isArray(routed)) return path;
+  return typeof routed === "string" ? routed.replaceAll(/:(\w+)/g, "{$1}") : "unknown";
+}

@@ -1,0 +1,110 @@
+import type { Logger } from "pino";
+import { bucketSize, hasToken, type Take, type TokenBucket, takeToken } from "./token-bucket.ts";
+
+/** Takes a token from a merchant's bucket; `waitMs` above 0 means that the request exceeds the limit. */
+export type RateLimiter = (merchant: string) => Promise<Take>;
+
+/**
+ * Adds requests that were let through to the count that all servers share.
+ *
+ * @returns milliseconds until the merchant's bucket is full, with the requests of all servers counted
+ */
+export type ReportCalls = (report: { merchant: string; calls: number; msPerCall: number }) => Promise<number>;
+
+export interface RateLimiterOptions {
+  requestsPerSecond: number;
+  /** Undefined for a single server, which has nobody to share its count with. */
+  report: ReportCalls | undefined;
+  logger: Logger;
+  /** Milliseconds, on a clock that never goes back. */
+  nowMs?: () => number;
+}
+
+/** How long requests wait to be reported, in milliseconds, so that one report holds many. */
+const REPORT_AFTER_MS = 50;
+/** The share of a second's requests that a server may leave unreported; with that many, a request waits for the report. */
+const MAX_UNREPORTED_SHARE = 0.1;
+/** After a failed report the server counts alone for this time, in milliseconds, before it tries again. */
+const ALONE_MS = 1_000;
+/** With this many buckets in memory, the full ones are dropped. */
+const MAX_BUCKETS = 10_000;
+
+interface SharedBucket extends TokenBucket {
+  /** Requests that the other servers do not know of yet. */
+  unreported: number;
+  reporting: Promise<void> | undefined;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/**
+ * A token bucket for each merchant (D27), shared by all servers at almost no cost to a request: a server decides by its own
+ * count, and reports the requests afterwards, several at once. A request waits for a report only when a tenth of a second's
+ * requests are unreported. So each server can let through at most that many too many, and later requests pay them back:
+ * over time the rate is exact.
+ */
+export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
+  const { requestsPerSecond, report, logger, nowMs = () => performance.now() } = options;
+  const size = bucketSize(requestsPerSecond);
+  const maxUnreported = Math.max(1, Math.floor(requestsPerSecond * MAX_UNREPORTED_SHARE));
+  const buckets = new Map<string, SharedBucket>();
+  let aloneUntilMs = 0;
+
+  function bucketOf(merchant: string): SharedBucket {
+    const known = buckets.get(merchant);
+    if (known) return known;
+    if (buckets.size >= MAX_BUCKETS) dropFullBuckets();
+    const bucket = { fullAtMs: 0, unreported: 0, reporting: undefined, timer: undefined };
+    buckets.set(merchant, bucket);
+    return bucket;
+  }
+
+  function dropFullBuckets(): void {
+    for (const [merchant, { fullAtMs, unreported, reporting }] of buckets) {
+      if (fullAtMs <= nowMs() && unreported === 0 && !reporting) buckets.delete(merchant);
+    }
+  }
+
+  /** One report at a time: requests that come during it are reported by the next. */
+  function sendReport(merchant: string, bucket: SharedBucket, send: ReportCalls): Promise<void> {
+    clearTimeout(bucket.timer);
+    bucket.timer = undefined;
+    bucket.reporting ??= sendOnce(merchant, bucket, send).finally(() => {
+      bucket.reporting = undefined;
+      if (bucket.unreported > 0) reportSoon(merchant, bucket);
+    });
+    return bucket.reporting;
+  }
+
+  async function sendOnce(merchant: string, bucket: SharedBucket, send: ReportCalls): Promise<void> {
+    const calls = bucket.unreported;
+    try {
+      const fullInMs = await send({ merchant, calls, msPerCall: size.msPerToken });
+      // The report does not include the requests that were let through during it.
+      bucket.fullAtMs = nowMs() + fullInMs + (bucket.unreported - calls) * size.msPerToken;
+    } catch (error) {
+      if (nowMs() >= aloneUntilMs) logger.warn({ err: error }, "can't share rate limits; counting alone");
+      aloneUntilMs = nowMs() + ALONE_MS;
+    }
+    bucket.unreported -= calls;
+  }
+
+  function reportSoon(merchant: string, bucket: SharedBucket): void {
+    if (!report || bucket.timer || nowMs() < aloneUntilMs) return;
+    bucket.timer = setTimeout(() => void sendReport(merchant, bucket, report), REPORT_AFTER_MS).unref();
+  }
+
+  return async (merchant) => {
+    const bucket = bucketOf(merchant);
+    const mustReport = () => bucket.unreported >= maxUnreported && nowMs() >= aloneUntilMs;
+    // Checked again after each report: otherwise all requests that waited for the same one would pass together.
+    while (report && mustReport() && hasToken(bucket, size, nowMs())) {
+      await sendReport(merchant, bucket, report);
+    }
+    const take = takeToken(bucket, size, nowMs());
+    if (report && take.waitMs === 0) {
+      bucket.unreported += 1;
+      reportSoon(merchant, bucket);
+    }
+    return take;
+  };
+}

@@ -1,0 +1,57 @@
+/** A token bucket, held as the time at which it is full again: every token that is taken puts that time off. */
+export interface TokenBucket {
+  /** In milliseconds, on the clock of `performance.now()`; in the past for a full bucket. */
+  fullAtMs: number;
+}
+
+/** How much a bucket holds and how fast it fills. */
+export interface BucketSize {
+  /** Milliseconds in which one token is added. */
+  msPerToken: number;
+  /** Milliseconds in which an empty bucket becomes full. */
+  capacityMs: number;
+}
+
+/** The result of asking a bucket for a token. */
+export interface Take {
+  /** Whole tokens that are left: requests that may follow at once. */
+  remaining: number;
+  /** Milliseconds until the bucket is full. */
+  fullInMs: number;
+  /** Milliseconds until the bucket has a token; 0 when this request got one. */
+  waitMs: number;
+}
+
+/** A bucket holds the tokens of two seconds: 200 at 100 a second (D27). */
+const BURST_SECONDS = 2;
+
+/** The size of a bucket that gains so many tokens a second. */
+export function bucketSize(tokensPerSecond: number): BucketSize {
+  return { msPerToken: 1000 / tokensPerSecond, capacityMs: BURST_SECONDS * 1000 };
+}
+
+/** Whether {@link takeToken} would get a token at this time. */
+export function hasToken(
+  bucket: TokenBucket,
+  { msPerToken, capacityMs }: BucketSize,
+  nowMs: number,
+): boolean {
+  return emptyMs(bucket, nowMs) + msPerToken <= capacityMs;
+}
+
+/** Takes a token from the bucket if there is one; an empty bucket stays as it is. */
+export function takeToken(bucket: TokenBucket, size: BucketSize, nowMs: number): Take {
+  const { msPerToken, capacityMs } = size;
+  const missingMs = emptyMs(bucket, nowMs);
+  const fullInMs = missingMs + msPerToken;
+  if (!hasToken(bucket, size, nowMs)) {
+    return { remaining: 0, fullInMs: missingMs, waitMs: fullInMs - capacityMs };
+  }
+  bucket.fullAtMs = nowMs + fullInMs;
+  return { remaining: Math.floor((capacityMs - fullInMs) / msPerToken), fullInMs, waitMs: 0 };
+}
+
+/** The part of the bucket that is empty, as the time in which it fills. */
+function emptyMs({ fullAtMs }: TokenBucket, nowMs: number): number {
+  return Math.max(0, fullAtMs - nowMs);
+}

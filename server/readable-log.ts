@@ -1,0 +1,82 @@
+/** The fields of a logged line that are read here. LOG_FORMAT=json prints all of them. */
+interface Entry {
+  readonly level: number;
+  readonly time: number;
+  readonly msg: string;
+  readonly method?: string;
+  readonly path?: string;
+  readonly route?: string;
+  readonly status?: number | string | null;
+  readonly milliseconds?: number;
+  readonly fromPage?: boolean;
+  readonly merchant?: string;
+  readonly paymentId?: string;
+  readonly paymentStatus?: string;
+  readonly errorCode?: string;
+  readonly event?: string;
+  readonly host?: string;
+  readonly outcome?: string;
+  readonly error?: string | null;
+  readonly err?: LoggedError;
+}
+
+interface LoggedError {
+  readonly message?: string;
+  readonly stack?: string;
+  readonly cause?: LoggedError;
+}
+
+/** From pino's level 40 on a line is a warning, from 50 on an error. */
+const WARNING = 40;
+const ERROR = 50;
+
+/**
+ * Turns a line of the JSON log into one for people, such as
+ * `09:30:00 POST /v1/refunds 201 PENDING rfd_019aa5b2 acme 12 ms`. Empty for pages, probes, and what an open console reads.
+ */
+export function toReadableLine(json: string): string {
+  const entry: Entry = JSON.parse(json);
+  const text = describe(entry);
+  if (text === undefined) return "";
+  const time = new Date(entry.time).toTimeString().slice(0, 8);
+  return `${time} ${text}\n`;
+}
+
+function describe(entry: Entry): string | undefined {
+  const { msg, merchant, paymentId, paymentStatus, status, milliseconds } = entry;
+  switch (msg) {
+    case "request": {
+      const { method, path, route = "", errorCode, fromPage } = entry;
+      const isCall = fromPage !== true && /^\/(v1|sandbox)\//.test(route);
+      if (method === "GET" && Number(status) < 400 && !isCall) return undefined;
+      return join([
+        method,
+        path ?? route,
+        status,
+        errorCode ?? paymentStatus,
+        paymentId,
+        merchant,
+        `${milliseconds} ms`,
+      ]);
+    }
+    case "delivery": {
+      const { event, host, outcome, error } = entry;
+      return join(["webhook", event, "to", host, status ?? error, outcome, merchant, `${milliseconds} ms`]);
+    }
+    case "transition":
+      return join(["refund", paymentId, "is now", paymentStatus, merchant]);
+    default: {
+      const kind = entry.level >= ERROR ? "error:" : entry.level >= WARNING ? "warning:" : undefined;
+      const { err } = entry;
+      const reason = err?.message !== undefined && err.message !== msg ? `(${err.message})` : undefined;
+      // The stack of an error and of its cause show where it comes from.
+      const stacks =
+        entry.level >= ERROR ? [err?.stack, err?.cause?.stack].map((stack) => stack && `\n${stack}`) : [];
+      return join([kind, msg, reason, ...stacks]);
+    }
+  }
+}
+
+function join(parts: readonly (string | number | null | undefined)[]): string {
+  return parts.filter((part) => part !== undefined && part !== null && part !== "").join(" ");
+}

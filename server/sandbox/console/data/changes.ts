@@ -1,0 +1,60 @@
+import { type SandboxSchemas, sandbox } from "./api.ts";
+import { count, toDollars, toEastern } from "./format.ts";
+
+type Payment = SandboxSchemas["PaymentRecord"];
+
+/** What a step can change, as far as the newest hundred of each kind show it. */
+type Snapshot = {
+  now: string;
+  payments: ReadonlyMap<string, Payment>;
+  events: readonly { eventId: string; type: string }[];
+};
+
+/** Sentences; none when nothing is different. */
+export type Difference = readonly string[];
+
+const NEWEST = { limit: 100 };
+/** Less than this is only the time that a step took. */
+const MOVED_MS = 60_000;
+
+export async function takeSnapshot(): Promise<Snapshot> {
+  const [clock, payments, events] = await Promise.all([
+    sandbox.GET("/sandbox/clock"),
+    sandbox.GET("/sandbox/payments", { params: { query: NEWEST } }),
+    sandbox.GET("/sandbox/events", { params: { query: NEWEST } }),
+  ]);
+  const items = (payments.data?.items ?? []) as Payment[]; // the library's form of the types loses `string & {}`
+  return {
+    now: clock.data?.now ?? "",
+    payments: new Map(items.map((payment) => [payment.paymentId, payment])),
+    events: events.data?.items ?? [],
+  };
+}
+
+export function differenceOf(before: Snapshot, after: Snapshot): Difference {
+  const removed = [...before.payments.keys()].filter((id) => !after.payments.has(id)).length;
+  const fresh = after.events.filter(({ eventId }) => !before.events.some((one) => one.eventId === eventId));
+  return [
+    ...(Date.parse(after.now) - Date.parse(before.now) > MOVED_MS
+      ? [`The clock moved from ${toEastern(before.now)} to ${toEastern(after.now)}.`]
+      : []),
+    ...(removed > 0 ? [`${count(removed, "payment record")} removed.`] : []),
+    ...[...after.payments.values()].flatMap((payment) =>
+      changesOf(before.payments.get(payment.paymentId), payment),
+    ),
+    ...fresh.reverse().map(({ type }) => `The event ${type} was emitted.`),
+  ];
+}
+
+function changesOf(before: Payment | undefined, after: Payment): string[] {
+  const { paymentId, status } = after;
+  if (!before)
+    return [
+      `${after.kind === "REFUND" ? "Refund" : "Payment"} ${paymentId} is new: ${status}, ${toDollars(after.amount)}.`,
+    ];
+  const moved = before.status === status ? [] : [`${paymentId}: ${before.status} became ${status}.`];
+  if (before.kind !== "DEBIT" || after.kind !== "DEBIT") return moved;
+  const [had, has] = [before.refundableAmount, after.refundableAmount];
+  if (had.value === has.value) return moved;
+  return [...moved, `${paymentId}: ${toDollars(had)} left to refund became ${toDollars(has)}.`];
+}

@@ -1,0 +1,102 @@
+/** What the contract says of a field of a request. */
+export type Constraints = {
+  type: "string" | "number" | "array";
+  format?: string;
+  required: boolean;
+  minLength?: number;
+  maxLength?: number;
+  pattern?: string;
+  patternMessage?: string;
+  minimum?: number;
+  maximum?: number;
+  fractionDigits?: number;
+  options?: string[];
+  /** The texts that a list may hold, by the option that is chosen beside it. */
+  choices?: Record<string, string[]>;
+};
+
+/** The forms of the page, named after the schemas of their requests. */
+export type FormName = "NewPayment" | "RefundRequest" | "SubscriptionRequest" | "NewEvent";
+
+export type Step = {
+  stepId: string;
+  description?: string;
+  workflowId?: string;
+  operationId?: string;
+  parameters?: { name: string; in?: string; value: unknown }[];
+  requestBody?: { payload: unknown };
+  successCriteria?: { condition: string }[];
+  outputs?: Record<string, string>;
+};
+
+/** An Arazzo workflow. */
+export type Scenario = {
+  workflowId: string;
+  summary: string;
+  description?: string;
+  steps: Step[];
+  outputs?: Record<string, string>;
+};
+
+/** The parts of the contract that the console uses, put into its script by the build (`scripts/lib/console.ts`). */
+declare const CONTRACT: {
+  workflows: Scenario[];
+  operations: Record<string, { method: string; path: string }>;
+  /** The constraints of each field of a form, by its JSON Pointer. */
+  forms: Record<FormName, Record<string, Constraints>>;
+  /** How to verify a delivery: the example of the client's documentation. */
+  verify: string;
+};
+
+/** Named once, because the build puts all of it wherever its name stands. */
+const contract = CONTRACT;
+
+export const SCENARIOS: readonly Scenario[] = contract.workflows;
+export const OPERATIONS = contract.operations;
+export const VERIFY = contract.verify;
+
+export function constraintsOf(form: FormName, pointer: string): Constraints {
+  return contract.forms[form][pointer] ?? { type: "string", required: false };
+}
+
+/** Whether the object at a JSON Pointer has variants, of which each may have a list. */
+export function isVariant(form: FormName, pointer: string): boolean {
+  return contract.forms[form][`${pointer}/details`]?.choices !== undefined;
+}
+
+/** The constraints in words, such as `at most 255 characters`. */
+export function inWords({
+  format,
+  maxLength,
+  minimum,
+  maximum,
+  fractionDigits,
+  patternMessage,
+  pattern,
+}: Constraints): string {
+  if (format === "date-time") return "such as 2026-11-24T15:30:00Z";
+  const words = [
+    ...(minimum !== undefined && maximum !== undefined
+      ? [`${minimum} to ${maximum.toLocaleString("en-US")}`]
+      : []),
+    ...(fractionDigits !== undefined ? [`at most ${fractionDigits} decimals`] : []),
+    ...(maxLength !== undefined ? [`at most ${maxLength} characters`] : []),
+    // That a text holds no U+0000 goes without saying.
+    ...(pattern !== undefined && !pattern.includes("\\x00") && patternMessage ? [patternMessage] : []),
+  ];
+  return words.join(", ");
+}
+
+/** The constraints as the browser's own, which count characters as the contract does: in code points. */
+export function toPattern({
+  type,
+  minLength = 0,
+  maxLength,
+  pattern,
+  fractionDigits,
+}: Constraints): string | undefined {
+  if (type === "number") return `\\d+(\\.\\d{1,${fractionDigits ?? 2}})?`;
+  if (maxLength === undefined) return undefined;
+  const whole = pattern && !pattern.includes("\\x00") ? `(?=${pattern.replace(/^\^/, "")})` : "";
+  return `${whole}[\\s\\S]{${minLength},${maxLength}}`;
+}

@@ -1,0 +1,53 @@
+const EASTERN = "America/New_York";
+const parts = {
+  timeZone: EASTERN,
+  weekday: "short",
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
+} as const;
+const eastern = new Intl.DateTimeFormat("en-GB", parts);
+const withYear = new Intl.DateTimeFormat("en-GB", { ...parts, year: "numeric" });
+const wallTime = new Intl.DateTimeFormat("sv-SE", {
+  timeZone: EASTERN,
+  dateStyle: "short",
+  timeStyle: "short",
+});
+const dollars = new Intl.NumberFormat("en-US", { style: "currency", currency: "USD" });
+
+/** Such as `Wed 25 Nov, 00:00 ET`; with the year where it is not the one of this computer. */
+export function toEastern(iso: string): string {
+  const time = new Date(iso);
+  const format = time.getFullYear() === new Date().getFullYear() ? eastern : withYear;
+  return `${format.format(time)} ET`;
+}
+
+/** Such as `2026-11-25 05:00:00Z`. */
+export const toUtc = (iso: string) => `${iso.slice(0, 19).replace("T", " ")}Z`;
+
+/** The instant of an Eastern wall time such as `2026-11-25T00:00`. */
+export function fromEastern(wall: string): string {
+  const asUtc = Date.parse(`${wall}:00Z`);
+  const aheadMs = (at: number) => Date.parse(`${wallTime.format(at).replace(" ", "T")}:00Z`) - at;
+  // The second look is right where the clocks change between the two.
+  return new Date(asUtc - aheadMs(asUtc - aheadMs(asUtc))).toISOString();
+}
+
+export const toDollars = ({ value }: { value: number }) => dollars.format(value);
+
+export const count = (number: number, noun: string, plural = `${noun}s`) =>
+  `${number.toLocaleString("en-US")} ${number === 1 ? noun : plural}`;
+
+/** JSON with line breaks; any other text as it is. */
+export function pretty(text: string | null): string {
+  if (text === null) return "(none)";
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
+
+/** A text as one word of a shell. */
+export const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;

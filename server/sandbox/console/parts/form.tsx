@@ -1,0 +1,168 @@
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import type { Problem } from "../data/api.ts";
+import { constraintsOf, type FormName, inWords, isVariant, toPattern } from "../data/contract.ts";
+import { ProblemText } from "./parts.tsx";
+import { Variants } from "./variants.tsx";
+
+/** A field of a request, by the JSON Pointer at which it stands in the body. */
+export type FieldOf = {
+  at: string;
+  label: string;
+  value?: string | undefined;
+  /** What an empty field means; the contract says whether it may be empty. */
+  empty?: string;
+};
+
+type FormProps = {
+  /** Whose constraints in the contract the fields have. */
+  form: FormName;
+  fields: readonly FieldOf[];
+  submit: string;
+  /** Sends the body; resolves with a problem if there was one. */
+  send: (body: object) => Promise<Problem | undefined>;
+};
+
+/** The form of a request. What is wrong is for the server to say, so an invalid request is sent like any other. */
+export function Form({ form, fields, submit, send }: FormProps) {
+  const [problem, setProblem] = useState<Problem>();
+  const [busy, setBusy] = useState(false);
+  const [sent, setSent] = useState(0);
+  const onSubmit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const element = event.currentTarget as HTMLFormElement;
+    setBusy(true);
+    try {
+      const result = await send(toBody(form, element));
+      setProblem(result);
+      if (result) focusFirst(element, result);
+      else {
+        element.reset();
+        setSent((before) => before + 1);
+      }
+    } finally {
+      setBusy(false);
+    }
+  };
+  const others = problem?.violations?.filter(({ pointer }) => !fields.some(({ at }) => isAt(at, pointer)));
+  // What stands at a field need not stand below the form as well.
+  const rest = problem?.violations && others ? { ...problem, violations: others } : problem;
+  return (
+    <form onSubmit={onSubmit} noValidate class="form">
+      {fields.map((field) => (
+        <Field key={`${field.at}${sent}`} form={form} field={field} problem={problem} />
+      ))}
+      <div class="row submit">
+        <button type="submit" class="primary" disabled={busy}>
+          {submit}
+        </button>
+      </div>
+      <ProblemText problem={rest} />
+    </form>
+  );
+}
+
+/** Whether a violation is of a field, or of something in it. */
+const isAt = (at: string, pointer: string) => pointer === at || pointer.startsWith(`${at}/`);
+
+function Field({
+  form,
+  field,
+  problem,
+}: Pick<FormProps, "form"> & { field: FieldOf; problem: Problem | undefined }) {
+  const { at, label, value = "", empty } = field;
+  const constraints = constraintsOf(form, at);
+  const error = problem?.violations?.find(({ pointer }) => isAt(at, pointer))?.message;
+  const hint = inWords(constraints);
+  const id = `${form}${at}`;
+  const described = [error && `${id}-error`, hint && `${id}-hint`].filter(Boolean).join(" ");
+  const attributes = {
+    id,
+    name: at,
+    "aria-invalid": error ? ("true" as const) : undefined,
+    "aria-describedby": described || undefined,
+  };
+  if (isVariant(form, at)) return <Variants form={form} at={at} label={label} error={error} />;
+  const optional = empty ?? (constraints.required ? undefined : "optional");
+  return (
+    <div class="field">
+      <label for={id}>
+        {label}
+        {optional && !constraints.options && <span class="quiet"> ({optional})</span>}
+      </label>
+      {constraints.options ? (
+        <select {...attributes}>
+          {!constraints.required && <option value="">{empty} (the default)</option>}
+          {constraints.options.map((option) => (
+            <option key={option}>{option}</option>
+          ))}
+        </select>
+      ) : (
+        <input
+          {...attributes}
+          autocomplete="off"
+          spellcheck={false}
+          defaultValue={value}
+          inputMode={constraints.type === "number" ? "decimal" : "text"}
+          required={constraints.required && empty === undefined}
+          pattern={toPattern(constraints)}
+        />
+      )}
+      {error && (
+        <span class="error" id={`${id}-error`}>
+          {error}
+        </span>
+      )}
+      {hint && (
+        <span class="hint" id={`${id}-hint`}>
+          {hint}
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** Fields that are empty are left out, as optional ones are in the contract. */
+function toBody(form: FormName, element: HTMLFormElement): object {
+  const body: Record<string, unknown> = {};
+  for (const [pointer, text] of new FormData(element)) {
+    if (text === "") continue;
+    const names = pointer.split("/").slice(1);
+    const last = names.pop() ?? "";
+    let holder = body;
+    for (const name of names) {
+      holder[name] ??= {};
+      holder = holder[name] as Record<string, unknown>;
+    }
+    // What is no number is sent as it was written, so that the server says so.
+    const { type } = constraintsOf(form, pointer);
+    const isNumber = type === "number" && Number.isFinite(Number(text));
+    if (type === "array") holder[last] = [...((holder[last] as unknown[]) ?? []), text];
+    else holder[last] = isNumber ? Number(text) : text;
+  }
+  return body;
+}
+
+function focusFirst(element: HTMLFormElement, { violations = [] }: Problem): void {
+  const names = violations.map(({ pointer }) => pointer);
+  const input = [...element.elements].find((one) => names.includes((one as HTMLInputElement).name));
+  (input as HTMLElement | undefined)?.focus();
+}
+
+/** A form that is opened where it is wanted, by what looks like a button. */
+export function Fold({
+  label,
+  open,
+  children,
+}: {
+  label: string;
+  open?: boolean;
+  children: ComponentChildren;
+}) {
+  return (
+    <details class="fold" open={open}>
+      <summary>{label}</summary>
+      <div class="card">{children}</div>
+    </details>
+  );
+}

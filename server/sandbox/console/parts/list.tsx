@@ -1,0 +1,120 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { count } from "../data/format.ts";
+import type { Paged } from "../data/paged.ts";
+import { Empty, ProblemText } from "./parts.tsx";
+
+type Column<Item> = {
+  head: string;
+  /**
+   * Sets the width. `main` has what the others leave, `number` and `money` are aligned to the right. On a phone the `state` stands
+   * below `main`, and `reason`, `record`, `time` and a `short` one beside a state are left out.
+   */
+  kind: "main" | "state" | "short" | "reason" | "record" | "number" | "money" | "time";
+  cell: (item: Item) => ComponentChildren;
+};
+
+type ListProps<Item> = {
+  name: string;
+  paged: Paged<Item>;
+  columns: readonly Column<Item>[];
+  idOf: (item: Item) => string;
+  /** What to say of an empty list. */
+  empty: ComponentChildren;
+};
+
+/** Height of a row in pixels; the styles give it to every row, whatever is in it. */
+const ROW = 52;
+/** Rows that are drawn above and below those on the screen. */
+const AROUND = 10;
+/** Rows from the end of what is loaded at which the next page is asked for. */
+const AHEAD = 40;
+
+/** A list that scrolls however long it is: only the rows on the screen are drawn, and pages are loaded as they are reached. */
+export function List<Item>({ name, paged, columns, idOf, empty }: ListProps<Item>) {
+  const table = useRef<HTMLTableElement>(null);
+  const items = paged.items ?? [];
+  const [from, to] = useRows(table, items.length);
+  const shown = items.slice(from, to);
+  const state = columns.find(({ kind }) => kind === "state");
+  useEffect(() => {
+    paged.show(shown.map(idOf));
+    if (paged.hasMore && to + AHEAD > items.length) paged.more();
+  });
+  if (items.length === 0) {
+    return (
+      <>
+        <ProblemText problem={paged.problem} />
+        {paged.items && <Empty>{empty}</Empty>}
+      </>
+    );
+  }
+  return (
+    <>
+      <ProblemText problem={paged.problem} />
+      <table ref={table} aria-label={name} aria-rowcount={paged.hasMore ? -1 : items.length + 1}>
+        <thead>
+          <tr>
+            {columns.map(({ head, kind }) => (
+              <th key={head} scope="col" class={kind}>
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          <Gap rows={from} columns={columns.length} />
+          {shown.map((item, index) => (
+            <tr key={idOf(item)} aria-rowindex={from + index + 2}>
+              {columns.map(({ head, kind, cell }) => (
+                <td key={head} class={kind}>
+                  {cell(item)}
+                  {kind === "main" && state && <span class="below">{state.cell(item)}</span>}
+                </td>
+              ))}
+            </tr>
+          ))}
+          <Gap rows={items.length - from - shown.length} columns={columns.length} />
+        </tbody>
+      </table>
+      <p class="quiet end">
+        {count(items.length, "row")}
+        {paged.hasMore ? " loaded; more as you scroll" : ""}.
+      </p>
+    </>
+  );
+}
+
+/** The room of rows that are not drawn. */
+function Gap({ rows, columns }: { rows: number; columns: number }) {
+  if (rows <= 0) return null;
+  return (
+    <tr class="gap">
+      <td colSpan={columns} style={{ height: `${rows * ROW}px` }} />
+    </tr>
+  );
+}
+
+/** Which rows of a table are near the screen. */
+function useRows(
+  table: { current: HTMLTableElement | null },
+  length: number,
+): readonly [from: number, to: number] {
+  const [first, setFirst] = useState(0);
+  const onScreen = Math.ceil(innerHeight / ROW);
+  useEffect(() => {
+    const look = () => {
+      const top = table.current?.tBodies[0]?.getBoundingClientRect().top ?? 0;
+      setFirst(Math.max(0, Math.floor(-top / ROW)));
+    };
+    look();
+    addEventListener("scroll", look, { passive: true });
+    addEventListener("resize", look);
+    return () => {
+      removeEventListener("scroll", look);
+      removeEventListener("resize", look);
+    };
+  }, [length > 0]);
+  const last = Math.min(length, first + onScreen + AROUND);
+  return [Math.max(0, Math.min(first, length) - AROUND), last];
+}

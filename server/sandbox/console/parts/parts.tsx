@@ -1,0 +1,144 @@
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import type { Problem } from "../data/api.ts";
+import { pretty, toEastern, toUtc } from "../data/format.ts";
+
+export function Time({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={toUtc(at)}>
+      {toEastern(at)}
+    </time>
+  );
+}
+
+/** A time of the real clock, in UTC. Times of the sandbox's clock are shown in Eastern time. */
+export function RealTime({ at }: { at: string }) {
+  return <time dateTime={at}>{toUtc(at).slice(0, -1)}</time>;
+}
+
+/** A status in words and in its colour; the shape of the mark tells it from others without colour. */
+export function Status({ value }: { value: string }) {
+  return <span class={`status ${value.toLowerCase()}`}>{value}</span>;
+}
+
+/** The status of a response; one without a response is a dash. */
+export function Code({ status }: { status: number | null }) {
+  const good = status !== null && status < 400;
+  return <span class={good ? "code good" : "code bad"}>{status ?? "—"}</span>;
+}
+
+export function Empty({ children }: { children: ComponentChildren }) {
+  return <p class="empty">{children}</p>;
+}
+
+/** The address of a record, such as `#/payments/pay_settled`. */
+export const toHash = (view: string, id: string) => `#/${view}/${encodeURIComponent(id)}`;
+
+/** A link to a record by its identifier. */
+export function Id({ view, id }: { view: string; id: string }) {
+  return (
+    <a class="id" href={toHash(view, id)}>
+      <bdi>{id}</bdi>
+    </a>
+  );
+}
+
+/** What an event is about; only payments and refunds have a page. */
+export function Resource({ id }: { id: string }) {
+  return /^(pay|rfd)_/.test(id) ? <Id view="payments" id={id} /> : <bdi class="id">{id}</bdi>;
+}
+
+/** The head of a page: where it is, what it shows, and what can be done with it. */
+export function PageHead({
+  up,
+  title,
+  children,
+}: {
+  up?: { view: string; label: string };
+  title: ComponentChildren;
+  children?: ComponentChildren;
+}) {
+  return (
+    <header class="page-head">
+      {up && (
+        <a class="up" href={`#/${up.view}`}>
+          {up.label}
+        </a>
+      )}
+      <h1>{title}</h1>
+      {children && <div class="row actions">{children}</div>}
+    </header>
+  );
+}
+
+/** Names and values; those that are null or undefined are left out. */
+export function Facts({ facts }: { facts: readonly (readonly [name: string, value: ComponentChildren])[] }) {
+  return (
+    <dl class="facts">
+      {facts.map(([name, value]) =>
+        value == null ? null : (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ),
+      )}
+    </dl>
+  );
+}
+
+/** JSON, or any other text, with a button that copies it. */
+export function Body({ label, text }: { label: string; text: string | null }) {
+  const shown = pretty(text);
+  return (
+    <section class="body" aria-label={label}>
+      <div class="row body-head">
+        <strong class="quiet">{label}</strong>
+        {text !== null && <Copy label="Copy" of={label} text={shown} />}
+      </div>
+      <pre>{shown}</pre>
+    </section>
+  );
+}
+
+/** A problem in words, with a link to the record that a duplicate key belongs to. */
+export function ProblemText({ problem }: { problem: Problem | undefined }) {
+  if (!problem) return null;
+  return (
+    <div class="problem" role="alert">
+      <strong>
+        {problem.status} {problem.errorDetails?.errorCode ?? problem.title}
+      </strong>
+      {problem.violations ? (
+        <ul>
+          {problem.violations.map(({ pointer, message }) => (
+            <li key={pointer}>
+              <code>{pointer || "body"}</code> {message}
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <p>{problem.detail}</p>
+      )}
+      {problem.existing && (
+        <p>
+          The key belongs to <Id view="payments" id={problem.existing.paymentId} />.
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** @param of what is copied, for who does not see where the button is */
+export function Copy({ text, label, of }: { text: string; label: string; of?: string }) {
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+  };
+  return (
+    <button type="button" class="small" aria-label={of && `${label} ${of}`} onClick={copy}>
+      {copied ? "Copied" : label}
+    </button>
+  );
+}

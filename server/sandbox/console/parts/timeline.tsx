@@ -1,0 +1,65 @@
+import type { SandboxSchemas } from "../data/api.ts";
+import { toEastern } from "../data/format.ts";
+import { Time } from "./parts.tsx";
+
+type Refund = SandboxSchemas["RefundRecord"];
+type Debit = SandboxSchemas["Debit"];
+
+/** A refund's life: what happened as filled marks, what it waits for as an open one; the words say the same. */
+export function Timeline({ refund, payment }: { refund: Refund; payment: Debit }) {
+  const { due, history } = refund;
+  const past = history.map(({ paymentStatus, at }) => ({ label: paymentStatus, at, open: false }));
+  const marks = due ? [...past, { label: "AUTHORIZED" as const, at: due.at, open: true }] : past;
+  return (
+    <>
+      <ol class="timeline">
+        {marks.map(({ label, at, open }, index) => (
+          <li key={label} class={`${label.toLowerCase()}${open ? " open" : ""}`}>
+            <svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true">
+              <Mark label={label} />
+            </svg>
+            <strong>{open ? `${label}, due` : index === 0 ? `Issued: ${label}` : label}</strong>
+            <Time at={at} />
+          </li>
+        ))}
+      </ol>
+      <p>{inWords(refund, payment)}</p>
+    </>
+  );
+}
+
+/** A circle, a square and a triangle, so that the states differ without colour. */
+function Mark({ label }: { label: string }) {
+  if (label === "AUTHORIZED") return <rect x="4" y="4" width="12" height="12" />;
+  if (label === "TERMINAL_FAILED") return <path d="M3 16h14L10 3z" />;
+  return <circle cx="10" cy="10" r="6" />;
+}
+
+function inWords({ paymentStatus, errorDetails, due }: Refund, { settledAt }: Debit): string {
+  if (paymentStatus === "TERMINAL_FAILED") {
+    return `TERMINAL_FAILED with ${errorDetails?.errorCode}: ${errorDetails?.errorMessage}`;
+  }
+  if (paymentStatus === "AUTHORIZED") return "AUTHORIZED: the money is on its way.";
+  if (!due || settledAt === null) {
+    return "PENDING until three business days after the payment settles, which it has not done yet.";
+  }
+  const skipped = due.holidays.length > 0 ? `, ${due.holidays.join(" and ")} skipped` : "";
+  return `PENDING because the payment settled on ${toEastern(settledAt)}; due ${toEastern(due.at)}, three business days later${skipped}.`;
+}
+
+/** How much of a payment has been given back. */
+export function RefundedBar({ payment: { amount, refundableAmount } }: { payment: Debit }) {
+  const refunded = 1 - refundableAmount.value / amount.value;
+  return (
+    <svg
+      class="bar"
+      viewBox="0 0 100 6"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={`${Math.round(refunded * 100)} % refunded`}
+    >
+      <rect class="whole" width="100" height="6" />
+      <rect class="part" width={100 * refunded} height="6" />
+    </svg>
+  );
+}

@@ -1,0 +1,87 @@
+import { type SandboxSchemas, sandbox, useLoaded } from "../data/api.ts";
+import { usePaged } from "../data/paged.ts";
+import { List } from "../parts/list.tsx";
+import { Body, Facts, PageHead, ProblemText, Resource, Time, toHash } from "../parts/parts.tsx";
+import { DeliveryList } from "./deliveries.tsx";
+
+type EventRecord = SandboxSchemas["EventRecord"];
+
+const LIMIT = 100;
+
+/** Every event, newest first, or those about one record. */
+export function Events({ resourceId }: { resourceId: string }) {
+  const paged = usePaged<EventRecord>({
+    key: `events ${resourceId}`,
+    topics: ["payments", "webhooks", "clock"],
+    idOf,
+    load: (cursor) =>
+      sandbox.GET("/sandbox/events", {
+        params: { query: { limit: LIMIT, ...(resourceId !== "" && { resourceId }), ...cursor } },
+      }),
+  });
+  return (
+    <section>
+      {resourceId === "" ? (
+        <PageHead title="Events" />
+      ) : (
+        <PageHead up={{ view: "events", label: "Events" }} title={<bdi>About {resourceId}</bdi>} />
+      )}
+      <List
+        name="Events"
+        paged={paged}
+        idOf={idOf}
+        empty="No events yet. A payment that settles, a refund that is authorized or fails: each emits one."
+        columns={[
+          {
+            head: "Event",
+            kind: "main",
+            cell: ({ eventId, type }) => <a href={toHash("events", eventId)}>{type}</a>,
+          },
+          { head: "About", kind: "record", cell: ({ resourceId: about }) => <Resource id={about} /> },
+          { head: "Sequence", kind: "number", cell: ({ sequence }) => sequence },
+          { head: "Happened", kind: "time", cell: ({ occurredAt }) => <Time at={occurredAt} /> },
+        ]}
+      />
+    </section>
+  );
+}
+
+const idOf = ({ eventId }: EventRecord) => eventId;
+
+/** One event, and where it was sent. */
+export function Event({ eventId }: { eventId: string }) {
+  const { data, problem } = useLoaded(`event ${eventId}`, ["webhooks"], () =>
+    sandbox.GET("/sandbox/events/{eventId}", { params: { path: { eventId } } }),
+  );
+  return (
+    <section>
+      <PageHead up={{ view: "events", label: "Events" }} title={data?.type ?? "Event"} />
+      <ProblemText problem={problem} />
+      {data && (
+        <>
+          <div class="card">
+            <Facts
+              facts={[
+                ["About", <Resource key="about" id={data.resourceId} />],
+                ["Sequence", data.sequence],
+                ["Happened", <Time key="at" at={data.occurredAt} />],
+                [
+                  "eventId",
+                  <span key="id" class="id">
+                    {data.eventId}
+                  </span>,
+                ],
+              ]}
+            />
+          </div>
+          <Body label="Payload" text={data.payload} />
+          <h2>Deliveries</h2>
+          <DeliveryList
+            of={{ eventId }}
+            empty="Sent to nobody: there was no subscription to events of this kind."
+          />
+        </>
+      )}
+    </section>
+  );
+}

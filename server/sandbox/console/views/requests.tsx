@@ -1,0 +1,192 @@
+import { useState } from "preact/hooks";
+import { getToken, published, type SandboxSchemas, sandbox } from "../data/api.ts";
+import { quote } from "../data/format.ts";
+import { usePaged } from "../data/paged.ts";
+import { List } from "../parts/list.tsx";
+import { Body, Code, Copy, Facts, Id, PageHead, RealTime, toHash } from "../parts/parts.tsx";
+
+type Recorded = SandboxSchemas["RequestRecord"];
+
+const LIMIT = 100;
+const INSTANCE = /^urn:uuid:/;
+
+/** Every request to the published contract, newest first, live; the link of a request shows the whole of it. */
+export function Requests({ search }: { search: string }) {
+  const paged = usePaged<Recorded>({
+    key: `requests ${search}`,
+    topics: ["requests"],
+    idOf,
+    load: (cursor) =>
+      sandbox.GET("/sandbox/requests", {
+        params: { query: { limit: LIMIT, ...(search !== "" && { search }), ...cursor } },
+      }),
+  });
+  const [only] = paged.items ?? [];
+  if (INSTANCE.test(search) && only) return <Request recorded={only} />;
+  return (
+    <section>
+      <PageHead title="Requests" />
+      <search>
+        <form class="form find" onSubmit={find}>
+          <div class="field">
+            <label for="search">requestKey, paymentId or instance</label>
+            <input id="search" name="search" type="search" defaultValue={search} maxLength={255} />
+          </div>
+          <button type="submit">Find</button>
+        </form>
+      </search>
+      <List
+        name="Requests"
+        paged={paged}
+        idOf={idOf}
+        empty={
+          search === ""
+            ? "No requests yet. Issue a refund here, from your server or with curl, and watch it arrive."
+            : "No request is about this. The sandbox remembers the latest thousand only, until it stops."
+        }
+        columns={[
+          {
+            head: "Request",
+            kind: "main",
+            cell: ({ operation, requestId, requestKey }) => (
+              <>
+                <a href={toHash("requests", requestId)}>{operation}</a>
+                {requestKey !== null && <bdi class="quiet reference">{requestKey}</bdi>}
+              </>
+            ),
+          },
+          { head: "Response", kind: "short", cell: ({ status }) => <Code status={status} /> },
+          { head: "Error", kind: "reason", cell: ({ responseBody }) => problemOf(responseBody)?.code },
+          { head: "Took", kind: "number", cell: ({ milliseconds }) => `${milliseconds} ms` },
+          { head: "At (real time, UTC)", kind: "time", cell: ({ at }) => <RealTime at={at} /> },
+        ]}
+      />
+    </section>
+  );
+}
+
+const idOf = ({ requestId }: Recorded) => requestId;
+
+function find(event: SubmitEvent): void {
+  event.preventDefault();
+  const text = String(new FormData(event.currentTarget as HTMLFormElement).get("search") ?? "");
+  location.hash = text === "" ? "#/requests" : toHash("requests", text);
+}
+
+function Request({ recorded }: { recorded: Recorded }) {
+  const {
+    operation,
+    path,
+    status,
+    milliseconds,
+    requestBody,
+    responseBody,
+    requestId,
+    paymentId,
+    requestKey,
+    at,
+  } = recorded;
+  const problem = problemOf(responseBody);
+  return (
+    <section>
+      <PageHead up={{ view: "requests", label: "Requests" }} title={operation}>
+        <Repeat recorded={recorded} />
+        <Copy label="Copy as curl" text={toCurl(recorded)} />
+      </PageHead>
+      <div class="card">
+        <p class="row lead">
+          <Code status={status} />
+          {problem && <strong>{problem.code}</strong>}
+        </p>
+        {problem?.existing !== undefined && (
+          <p>
+            This requestKey was used before. The first request made{" "}
+            <Id view="payments" id={problem.existing} />; nothing was refunded twice.
+          </p>
+        )}
+        {problem && <Violations of={problem.violations} />}
+        <Facts
+          facts={[
+            ["Path", `POST ${path}`],
+            ["requestKey", requestKey !== null ? <bdi>{requestKey}</bdi> : null],
+            ["Record", paymentId !== null ? <Id view="payments" id={paymentId} /> : null],
+            [
+              "instance",
+              <span key="instance" class="id">
+                {requestId}
+              </span>,
+            ],
+            ["At (real time, UTC)", <RealTime key="at" at={at} />],
+            ["Took", `${milliseconds} ms`],
+          ]}
+        />
+      </div>
+      <div class="columns">
+        <Body label="Request" text={requestBody} />
+        <Body label="Response" text={responseBody} />
+      </div>
+    </section>
+  );
+}
+
+type Violation = { pointer: string; message: string };
+
+function Violations({ of: violations }: { of: readonly Violation[] }) {
+  if (violations.length === 0) return null;
+  return (
+    <ul>
+      {violations.map(({ pointer, message }) => (
+        <li key={pointer}>
+          <code>{pointer || "body"}</code> {message}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** What a response says of an error, also of a refund that failed; undefined without one. */
+function problemOf(responseBody: string | null) {
+  try {
+    const {
+      errorDetails,
+      violations = [],
+      existing,
+    } = JSON.parse(responseBody ?? "{}") as {
+      errorDetails?: { errorCode: string };
+      violations?: Violation[];
+      existing?: { paymentId: string };
+    };
+    return errorDetails && { code: errorDetails.errorCode, violations, existing: existing?.paymentId };
+  } catch {
+    return undefined; // cut off, because it was too long to keep
+  }
+}
+
+function toCurl({ path, requestBody }: Recorded): string {
+  const headers = [
+    `Authorization: Bearer ${getToken()}`,
+    "Content-Type: application/json",
+    "Accept: application/json",
+  ];
+  const parts = headers.map((header) => `-H ${quote(header)}`);
+  return `curl -i ${location.origin}${path} ${parts.join(" ")} -d ${quote(requestBody ?? "")}`;
+}
+
+/** Sends the same body again; a secret that was not kept can't be repeated. */
+function Repeat({ recorded: { operation, requestBody } }: { recorded: Recorded }) {
+  const [told, setTold] = useState("");
+  if (operation !== "issueRefund" || requestBody === null) return null;
+  const repeat = async () => {
+    const { response, error } = await published.POST("/v1/refunds", { body: JSON.parse(requestBody) });
+    const code = error && "errorDetails" in error ? error.errorDetails?.errorCode : "";
+    setTold(`Repeated: ${response.status} ${code ?? ""}`);
+  };
+  return (
+    <>
+      <span role="status">{told}</span>
+      <button type="button" onClick={repeat}>
+        Repeat
+      </button>
+    </>
+  );
+}

@@ -1,0 +1,167 @@
+import { useState } from "preact/hooks";
+import type { components } from "../../../../openapi/generated/types.ts";
+import { type Problem, published, type SandboxSchemas, sandbox, useLoaded } from "../data/api.ts";
+import { VERIFY } from "../data/contract.ts";
+import { count } from "../data/format.ts";
+import { Fold, Form } from "../parts/form.tsx";
+import { Body, Empty, Facts, Id, PageHead, ProblemText, Status, Time } from "../parts/parts.tsx";
+import { DeliveryList } from "./deliveries.tsx";
+import { Inbox } from "./inbox.tsx";
+
+type SubscriptionRecord = SandboxSchemas["SubscriptionRecord"];
+
+/** The largest page of the contract; a merchant has few subscriptions that are live. */
+const LIMIT = 100;
+
+export function Webhooks() {
+  return (
+    <section>
+      <PageHead title="Webhooks" />
+      <Subscriptions />
+      <Inbox />
+      <h2>Deliveries</h2>
+      <DeliveryList
+        of={{}}
+        empty="No deliveries. An event is delivered to each subscription that wants it."
+      />
+    </section>
+  );
+}
+
+function Subscriptions() {
+  const { data, problem } = useLoaded("subscriptions", ["webhooks"], () =>
+    sandbox.GET("/sandbox/subscriptions", { params: { query: { limit: LIMIT } } }),
+  );
+  return (
+    <>
+      <h2>Subscriptions</h2>
+      <ProblemText problem={problem} />
+      {data?.items.length === 0 && (
+        <Empty>
+          Nobody receives your events. The button of the inbox below subscribes it to all of them.
+        </Empty>
+      )}
+      {data?.items.map((subscription) => (
+        <article key={subscription.subscriptionKey} class="card row">
+          <Status value={subscription.endedAt ? "ENDED" : "LIVE"} />
+          <span class="grow">
+            <bdi class="url">{subscription.url}</bdi>
+            <Id view="subscriptions" id={subscription.subscriptionKey} />
+          </span>
+          <span class="quiet">{wants(subscription)}</span>
+          <End subscription={subscription} />
+        </article>
+      ))}
+      <div class="row folds">
+        <Fold label="Subscribe your own server">
+          <Form
+            form="SubscriptionRequest"
+            submit="Subscribe"
+            send={subscribe}
+            fields={[
+              { at: "/url", label: "url" },
+              { at: "/secretKey", label: "secretKey" },
+              { at: "/subscriptionDetails", label: "Events" },
+            ]}
+          />
+        </Fold>
+        <Fold label="Send a test event">
+          <SendTest />
+        </Fold>
+        <Fold label="How to verify a delivery">
+          <Body label="With the client of this service" text={VERIFY} />
+        </Fold>
+      </div>
+    </>
+  );
+}
+
+const wants = ({ subscriptionDetails: { type, details } }: SubscriptionRecord) =>
+  type === "ALL" ? "all events" : (details ?? []).join(", ");
+
+async function subscribe(body: object): Promise<Problem | undefined> {
+  const { error } = await published.POST("/v1/webhook/subscribe", {
+    body: body as components["schemas"]["SubscriptionRequest"],
+  });
+  return error as Problem | undefined;
+}
+
+function SendTest() {
+  const [told, setTold] = useState("");
+  const send = async (body: object) => {
+    const { data, error } = await sandbox.POST("/sandbox/events", {
+      body: body as SandboxSchemas["NewEvent"],
+    });
+    setTold(data ? `Emitted ${data.type} number ${data.sequence} of ${data.resourceId}.` : "");
+    return error as Problem | undefined;
+  };
+  return (
+    <>
+      <Form
+        form="NewEvent"
+        submit="Send the event"
+        send={send}
+        fields={[
+          { at: "/type", label: "Event" },
+          { at: "/resourceId", label: "Account or customer", value: "acc_from_console" },
+        ]}
+      />
+      <p role="status">{told}</p>
+    </>
+  );
+}
+
+function End({ subscription: { subscriptionKey, url, endedAt } }: { subscription: SubscriptionRecord }) {
+  if (endedAt) return null;
+  const params = { path: { subscriptionKey } };
+  return (
+    <button
+      type="button"
+      aria-label={`End the subscription of ${url}`}
+      onClick={() => sandbox.DELETE("/sandbox/subscriptions/{subscriptionKey}", { params })}
+    >
+      End
+    </button>
+  );
+}
+
+/** One subscription with its deliveries. */
+export function Subscription({ subscriptionKey }: { subscriptionKey: string }) {
+  const { data, problem } = useLoaded(`subscription ${subscriptionKey}`, ["webhooks"], () =>
+    sandbox.GET("/sandbox/subscriptions/{subscriptionKey}", { params: { path: { subscriptionKey } } }),
+  );
+  return (
+    <section>
+      <PageHead up={{ view: "webhooks", label: "Webhooks" }} title="Subscription">
+        {data && <End subscription={data as SubscriptionRecord} />}
+      </PageHead>
+      <ProblemText problem={problem} />
+      {data && (
+        <>
+          <div class="card">
+            <Facts
+              facts={[
+                ["State", <Status key="state" value={data.endedAt ? "ENDED" : "LIVE"} />],
+                ["url", <bdi key="url">{data.url}</bdi>],
+                ["Receives", wants(data as SubscriptionRecord)],
+                [
+                  "subscriptionKey",
+                  <span key="key" class="id">
+                    {data.subscriptionKey}
+                  </span>,
+                ],
+                ["Since", <Time key="since" at={data.createdAt} />],
+                ["Ended", data.endedAt ? <Time at={data.endedAt} /> : null],
+              ]}
+            />
+          </div>
+          <h2>Deliveries</h2>
+          <DeliveryList
+            of={{ subscriptionKey }}
+            empty={`Nothing was sent to it: ${count(0, "delivery", "deliveries")}.`}
+          />
+        </>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,46 @@
+import { sql } from "kysely";
+import type { Store } from "./database/tables.ts";
+
+/** The merchant of an access token, and its scopes (D18). */
+export type TokenGrant = { readonly merchant: string; readonly scopes: readonly string[] };
+
+/** Finds the grant of an access token by its SHA-256; the token itself is never stored. */
+export async function findToken(store: Store, tokenSha256: Uint8Array): Promise<TokenGrant | undefined> {
+  return store
+    .selectFrom("access_tokens")
+    .select(["merchant", "scopes"])
+    .where("token_sha256", "=", tokenSha256)
+    .executeTakeFirst();
+}
+
+/** Stores an access token. If it is stored already, its grant does not change. */
+export async function insertToken(
+  store: Store,
+  { tokenSha256, merchant, scopes }: TokenGrant & { readonly tokenSha256: Uint8Array },
+): Promise<void> {
+  await store
+    .insertInto("access_tokens")
+    .values({ token_sha256: tokenSha256, merchant, scopes: [...scopes] })
+    .onConflict((conflict) => conflict.column("token_sha256").doNothing())
+    .execute();
+}
+
+/**
+ * Takes calls from a merchant's token bucket (D27), by the database's clock, because the clocks of servers may differ. The
+ * bucket is stored as the instant at which it is full again: every call makes that later.
+ *
+ * @param calls the calls since the last report; if they are more than the bucket holds, later calls pay for them
+ * @param msPerCall milliseconds in which the bucket gains one call
+ * @returns milliseconds until the bucket is full
+ */
+export async function reportCalls(
+  store: Store,
+  { merchant, calls, msPerCall }: { merchant: string; calls: number; msPerCall: number },
+): Promise<number> {
+  const cost = sql`(${calls * msPerCall}::float8 * interval '1 ms')`;
+  const { rows } = await sql<{ full_in_ms: number }>`
+    insert into rate_limits as known (merchant, full_at) values (${merchant}, clock_timestamp() + ${cost})
+    on conflict (merchant) do update set full_at = greatest(known.full_at, clock_timestamp()) + ${cost}
+    returning extract(epoch from full_at - clock_timestamp())::float8 * 1000 as full_in_ms`.execute(store);
+  return Math.max(0, rows[0]?.full_in_ms ?? 0);
+}

@@ -1,0 +1,198 @@
+import { Kysely, PGliteDialect, PostgresDialect } from "kysely";
+import { type Migration, Migrator } from "kysely/migration";
+import { type Connection, connectEmbedded, connectPool } from "./connection.ts";
+import { openEmbedded } from "./embedded.ts";
+import { firstTables } from "./migrations/0001-first-tables.ts";
+import { deliveries } from "./migrations/0002-deliveries.ts";
+import { production } from "./migrations/0003-production.ts";
+import { newestPayments } from "./migrations/0004-newest-payments.ts";
+import { adminActions } from "./migrations/0005-admin-actions.ts";
+import { timeouts } from "./migrations/0006-timeouts.ts";
+import { attemptTimes } from "./migrations/0007-attempt-times.ts";
+import { noJobQueue } from "./migrations/0008-no-job-queue.ts";
+import { createPool, createPreparing, type Pool, refuseTransactionPooling, toPreparedPool } from "./pool.ts";
+import { toPreparedPGlite } from "./prepared-embedded.ts";
+import { explainStartError } from "./start-error.ts";
+import type { Store, Tables } from "./tables.ts";
+
+/** How the connections of a pool are used. */
+export type PoolUsage = {
+  readonly inUse: number;
+  readonly idle: number;
+  /** Requests for a connection that wait. */
+  readonly waiting: number;
+};
+
+/** The open store. Inside `db.transaction()` use only the transaction: the embedded store has a single connection. */
+export type Database = {
+  readonly db: Store;
+  /** The same store for work that no caller waits for or that may change many rows, with its own connections and time limits. */
+  readonly background: Store;
+  /** Whether this is the store in DATA_DIR, which no other process can use. */
+  readonly embedded: boolean;
+  /** The same store for text and notifications. Waits for transactions when embedded. */
+  readonly connection: Connection;
+  /** Resolves when the database responds; otherwise rejects with the driver's error. */
+  ping(): Promise<void>;
+  /** The database's clock. On PostgreSQL it has a connection of its own, so that calls that wait do not delay it. */
+  readTime(): Promise<Date>;
+  /** Undefined for the embedded store, which has one connection. */
+  poolUsage(): PoolUsage | undefined;
+  /** Ends all connections and unlocks the data folder. May be called again. */
+  close(): Promise<void>;
+};
+
+/**
+ * How long PostgreSQL may take, in milliseconds, before it counts as unavailable. Migrations and the embedded store have no
+ * limits.
+ */
+export type StoreLimits = {
+  /** To provide a connection, whether all are in use or none can be opened. */
+  readonly connectMs: number;
+  /** For a statement, including its wait for locks. A database that does not respond at all is given up a second later. */
+  readonly statementMs: number;
+  /** The same for statements of `background`. */
+  readonly backgroundMs: number;
+};
+
+const LIMITS: StoreLimits = { connectMs: 4_000, statementMs: 4_000, backgroundMs: 30_000 };
+
+/** Enough for dispatches, scans for due refunds, retention and metrics, which run at the same time. */
+const BACKGROUND_CONNECTIONS = 6;
+
+/** One connection for readiness probes, which wait no longer than their sender. */
+const PROBE = { size: 1, connectMs: 1_500, statementMs: 1_500 };
+
+const READ_TIME = "select clock_timestamp() as now";
+
+function toTime([row]: readonly unknown[]): Date {
+  return (row as { now: Date }).now; // the one row of the statement above
+}
+
+export type DatabaseOptions = {
+  /** `postgres://…`; the store is embedded when absent. */
+  readonly databaseUrl?: string | undefined;
+  /** Folder of the embedded store; created when missing. */
+  readonly dataDir: string;
+  /** Called when an idle connection breaks; the pool replaces it by itself. */
+  readonly onConnectionError?: ((error: Error) => void) | undefined;
+  readonly limits?: Partial<StoreLimits> | undefined;
+};
+
+/**
+ * Opens the store and brings its tables to the latest form.
+ *
+ * @throws DataDirLockedError when another process uses the folder of the embedded store
+ * @throws StoreStartError when it is damaged, of another release, or refuses this server
+ * @throws ConfigError when a pooler before PostgreSQL takes connections away between transactions
+ */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const { databaseUrl } = options;
+  try {
+    if (databaseUrl === undefined) return await openPGlite(options.dataDir);
+    await migratePostgres(databaseUrl);
+    return openPostgres(databaseUrl, options);
+  } catch (error) {
+    throw explainStartError(error);
+  }
+}
+
+/** Uses a pool without limits: a migration may take long, and so may the wait for another replica that migrates. */
+async function migratePostgres(databaseUrl: string): Promise<void> {
+  const pool = createPool(databaseUrl);
+  const db = toStore(pool);
+  try {
+    await refuseTransactionPooling(pool);
+    await migrateToLatest(db);
+  } finally {
+    await db.destroy();
+  }
+}
+
+function openPostgres(
+  databaseUrl: string,
+  { limits, onConnectionError = () => {} }: DatabaseOptions,
+): Database {
+  const { connectMs, statementMs, backgroundMs } = { ...LIMITS, ...limits };
+  const shared = { connectMs, onConnectionError };
+  const pool = createPool(databaseUrl, { ...shared, statementMs });
+  const backgroundPool = createPool(databaseUrl, {
+    ...shared,
+    statementMs: backgroundMs,
+    size: BACKGROUND_CONNECTIONS,
+  });
+  const run = createPreparing();
+  const poolUsage = () => {
+    const { totalCount, idleCount: idle, waitingCount: waiting } = pool;
+    return { inUse: totalCount - idle, idle, waiting };
+  };
+  const listening = { connectionString: databaseUrl, onConnectionError };
+  const connection = connectPool({ pool: backgroundPool, run, ...listening });
+  const stores = { db: toStore(pool, run), background: toStore(backgroundPool, run) };
+  const probePool = createPool(databaseUrl, { onConnectionError, ...PROBE });
+  const readTime = async () => toTime((await probePool.query(READ_TIME)).rows);
+  // The query builder does not know a pool that has only run text, and would not end it.
+  const close = () => Promise.all([pool.close(), backgroundPool.close(), probePool.close()]);
+  return toDatabase({ ...stores, embedded: false, connection, poolUsage, readTime }, close);
+}
+
+function toStore(pool: Pool, run = createPreparing()): Store {
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: toPreparedPool(pool, run) }) });
+}
+
+async function openPGlite(dataDir: string): Promise<Database> {
+  const { pglite, unlock } = await openEmbedded(dataDir);
+  const db = new Kysely<Tables>({ dialect: new PGliteDialect({ pglite: toPreparedPGlite(pglite) }) });
+  const connection = connectEmbedded(pglite);
+  const readTime = async () => toTime((await connection.executeSql(READ_TIME)).rows);
+  const parts = { db, background: db, embedded: true, connection, poolUsage: () => undefined, readTime };
+  const database = toDatabase(parts, unlock);
+  try {
+    await migrateToLatest(db);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  return database;
+}
+
+function toDatabase(parts: Omit<Database, "ping" | "close">, release: () => unknown): Database {
+  const { db, background } = parts;
+  let closing: Promise<void> | undefined;
+  return {
+    ...parts,
+    async ping() {
+      await parts.readTime();
+    },
+    close() {
+      closing ??= Promise.all([db.destroy(), background.destroy()])
+        .finally(release)
+        .then(() => {});
+      return closing;
+    },
+  };
+}
+
+/** Applied in the order of their names. A released migration is never changed. */
+const migrations: Record<string, Migration> = {
+  "0001-first-tables": firstTables,
+  "0002-deliveries": deliveries,
+  "0003-production": production,
+  "0004-newest-payments": newestPayments,
+  "0005-admin-actions": adminActions,
+  "0006-timeouts": timeouts,
+  "0007-attempt-times": attemptTimes,
+  "0008-no-job-queue": noJobQueue,
+};
+
+/**
+ * Brings the tables to the latest form. Replicas that start together are safe: one migrates under a lock, and the
+ * others wait and then find nothing to do.
+ *
+ * @throws the database's error; also when a newer release has migrated the database already
+ */
+async function migrateToLatest(db: Store): Promise<void> {
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
+  const { error } = await migrator.migrateToLatest();
+  if (error) throw error;
+}

@@ -1,0 +1,143 @@
+import { execFile as runFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { inspect, promisify } from "node:util";
+import { PGlite, types } from "@electric-sql/pglite";
+import { IN_MEMORY } from "../../config/store-settings.ts";
+import type { Connection } from "./connection.ts";
+import { DataDirIncompleteError, DataDirUnusableError, lockDataDir } from "./lock.ts";
+import { readPreparedCluster } from "./prepared-cluster.ts";
+import { StoreStartError } from "./start-error.ts";
+
+/** The messages of Node, PostgreSQL and its WebAssembly runtime for a full disk. */
+const NO_SPACE = /ENOSPC|No space left on device|errno: 51\b/;
+
+/**
+ * Opens the embedded PostgreSQL of a data folder, for this process alone; or a new one in memory.
+ *
+ * @returns the store, and the function that unlocks the folder, to be called after the store is closed
+ * @throws DataDirLockedError when another process uses the folder
+ * @throws DataDirUnusableError when it can't be written, or its disk is full
+ * @throws DataDirIncompleteError when its database is gone
+ */
+export async function openEmbedded(dataDir: string): Promise<{ pglite: PGlite; unlock: () => void }> {
+  if (dataDir === IN_MEMORY) return { pglite: await openInMemory(), unlock: () => {} };
+  await makeFolder(dataDir);
+  const unlock = lockDataDir(dataDir);
+  try {
+    return { pglite: await openCluster(join(dataDir, "postgres")), unlock };
+  } catch (error) {
+    unlock();
+    throw NO_SPACE.test(inspect(error))
+      ? new DataDirUnusableError(dataDir, "no space left on its disk")
+      : error;
+  }
+}
+
+/** Creates a folder with its parents. Node's `recursive` never ends on a system that reports every parent as missing. */
+async function makeFolder(folder: string): Promise<void> {
+  const make = () => mkdir(folder, { mode: 0o700 });
+  try {
+    await make();
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "EEXIST" && (await stat(folder)).isDirectory()) return;
+    if (code !== "ENOENT" || dirname(folder) === folder) throw error;
+    await makeFolder(dirname(folder));
+    await make();
+  }
+}
+
+const SETTINGS = [
+  // A store for one process needs little; PostgreSQL's default of 128 MB would be most of the server's memory.
+  "shared_buffers=16MB",
+  "wal_buffers=1MB",
+  "maintenance_work_mem=4MB",
+  "default_statistics_target=10",
+  // The prepared cluster has the time zone of the machine on which it was created.
+  "timezone=UTC",
+  "log_timezone=UTC",
+];
+
+const OPTIONS = { parsers: { [types.INT8]: Number }, postgresqlconf: SETTINGS };
+
+/** An empty file beside the database, which says that there is one. Its name tells readers of a backup what is missing. */
+const MARKER = "has-postgres-folder";
+
+async function openCluster(folder: string): Promise<PGlite> {
+  const marker = join(dirname(folder), MARKER);
+  if (!existsSync(folder)) {
+    // To go on would look as if nothing had ever been stored. Folders of earlier releases have no marker, but a sandbox's key.
+    const traces = [marker, join(dirname(folder), "encryption.key")];
+    if (traces.some((trace) => existsSync(trace))) throw new DataDirIncompleteError(folder);
+    await createCluster(folder);
+  }
+  try {
+    const pglite = await PGlite.create(folder, OPTIONS);
+    if (!existsSync(marker)) await writeFile(marker, "");
+    return pglite;
+  } catch (error) {
+    if (NO_SPACE.test(inspect(error))) throw error;
+    throw await explainDamage(folder, error);
+  }
+}
+
+/** Nothing of it is ever on the disk. */
+async function openInMemory(): Promise<PGlite> {
+  return PGlite.create({ dataDir: "memory://", loadDataDir: await readPreparedCluster(), ...OPTIONS });
+}
+
+/** The release of PostgreSQL whose files the embedded store reads. */
+const MAJOR_VERSION = "18";
+
+/** PostgreSQL only says that it failed, or aborts. */
+async function explainDamage(folder: string, cause: unknown): Promise<StoreStartError> {
+  const version = (await readFile(join(folder, "PG_VERSION"), "utf8").catch(() => "")).trim();
+  if (/^\d+$/.test(version) && version !== MAJOR_VERSION) {
+    return new StoreStartError(
+      `The data in ${folder} is of PostgreSQL ${version}, and this release reads ${MAJOR_VERSION}. Start the release that wrote it, or choose another folder with DATA_DIR.`,
+      { cause },
+    );
+  }
+  return new StoreStartError(
+    `The data in ${folder} is damaged. Restore the folder from a backup, or choose another one with DATA_DIR.`,
+    { cause },
+  );
+}
+
+const execFile = promisify(runFile);
+/** Its name ends as that of this module does: packages hold JavaScript. */
+const CREATE_CLUSTER = fileURLToPath(new URL(`./create-cluster${extname(import.meta.url)}`, import.meta.url));
+
+/**
+ * Creates the files of an empty PostgreSQL in a folder that does not exist yet. They are written beside it and then renamed,
+ * so that a killed process leaves no folder that looks complete; and by a process of their own, because its memory is freed
+ * when it ends.
+ */
+export async function createCluster(folder: string): Promise<void> {
+  const unfinished = `${folder}.unfinished`;
+  await rm(unfinished, { recursive: true, force: true });
+  await execFile(process.execPath, [CREATE_CLUSTER, unfinished]);
+  await rename(unfinished, folder);
+}
+
+/** The tables that PostgreSQL's autovacuum would choose, with higher thresholds, because a vacuum blocks this process. */
+const TABLES_TO_VACUUM = `
+  select format('%I.%I', schemaname, relname) as name from pg_stat_user_tables
+  where n_dead_tup > 1000 + 0.2 * n_live_tup or n_mod_since_analyze > 1000 + 0.1 * n_live_tup`;
+
+/**
+ * Vacuums and analyzes the tables with many dead rows. PostgreSQL's autovacuum does so by itself; the embedded store has
+ * none, and without it a search for due rows would read every row that was ever due.
+ */
+export async function vacuum(connection: Connection): Promise<void> {
+  const { rows } = await connection.executeSql(TABLES_TO_VACUUM);
+  const failures: unknown[] = [];
+  for (const { name } of rows as { name: string }[]) {
+    // A table that can't be vacuumed must not prevent the vacuum of the others.
+    await connection.executeSql(`vacuum (analyze) ${name}`).catch((error) => failures.push(error));
+  }
+  if (failures.length > 0) throw new AggregateError(failures, "some tables can't be vacuumed");
+}

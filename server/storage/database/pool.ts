@@ -1,0 +1,188 @@
+import type { Socket } from "node:net";
+import type { PostgresPool } from "kysely";
+import pg from "pg";
+import { createSocket } from "../../async/shared-lookup.ts";
+import { ConfigError } from "../../config/environment.ts";
+import { isSilence } from "./unavailable.ts";
+
+export type PoolOptions = {
+  /** The largest number of connections. */
+  readonly size?: number;
+  /** Milliseconds to wait for a connection, whether all are in use or none can be opened. */
+  readonly connectMs?: number;
+  /** Milliseconds that a statement may take, including its wait for locks; no limit when absent. */
+  readonly statementMs?: number | undefined;
+  /** Called when an idle connection breaks. */
+  readonly onConnectionError?: ((error: Error) => void) | undefined;
+};
+
+/** The driver's pool, with a `close` that ends even when the database does not respond, and may be called again. */
+export type Pool = pg.Pool & { close(): Promise<void> };
+
+const DEFAULTS = { size: 20, connectMs: 4_000 };
+/** PostgreSQL ends a statement that takes too long. If it has not done so after this time more, it does not respond. */
+const SILENCE_MS = 1_000;
+/** An idle transaction belongs to a process that was paused, and may hold locks for which others wait. */
+const IDLE_IN_TRANSACTION_MS = 10_000;
+/** How long the connections have to end in an orderly way before they are cut. */
+const CLOSE_MS = 800;
+
+/**
+ * A pool of connections to a PostgreSQL server. It returns bigint columns as numbers, as the embedded store does:
+ * amounts and offsets are far below 2^53.
+ */
+export function createPool(databaseUrl: string, options: PoolOptions = {}): Pool {
+  const { size, connectMs, statementMs, onConnectionError } = { ...DEFAULTS, ...options };
+  const sockets = new Set<Socket>();
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    max: size,
+    connectionTimeoutMillis: connectMs,
+    keepAlive: true,
+    types: { getTypeParser: toTypeParser },
+    stream: () => {
+      const socket = createSocket();
+      sockets.add(socket);
+      return socket.once("close", () => sockets.delete(socket));
+    },
+    ...(statementMs !== undefined && { query_timeout: statementMs + SILENCE_MS }),
+    onConnect: (client) => client.query(toSessionSettings(statementMs)),
+  });
+  // Without a listener a restart of the server would end this process.
+  pool.on("error", (error) => onConnectionError?.(error));
+  // The pool handles errors of idle connections only. A connection that is lost in a transaction, between two statements,
+  // would end the process as well; the next statement on it fails and reports the error.
+  pool.on("connect", (client) => client.on("error", () => {}));
+  let closing: Promise<void> | undefined;
+  const closeOnce = () => {
+    closing ??= close(pool, sockets);
+    return closing;
+  };
+  return Object.assign(pool, { close: closeOnce });
+}
+
+/**
+ * What each connection sets first. Sent while connecting, these settings would be dropped by a pooler; without them, those of
+ * the database or of the role would hold, such as another isolation level, under which parallel refunds fail.
+ */
+function toSessionSettings(statementMs = 0): string {
+  const idleMs = statementMs === 0 ? 0 : Math.max(statementMs, IDLE_IN_TRANSACTION_MS);
+  return `
+    set default_transaction_isolation = 'read committed';
+    set statement_timeout = ${statementMs};
+    set lock_timeout = 0;
+    set idle_in_transaction_session_timeout = ${idleMs};
+    set idle_session_timeout = 0;
+    set datestyle = 'ISO, MDY';
+    select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'`;
+}
+
+/**
+ * @throws ConfigError when a pooler gives each transaction another connection: settings, prepared statements and `LISTEN` belong
+ *   to a connection, so none of them would hold
+ */
+export async function refuseTransactionPooling(pool: Pool): Promise<void> {
+  const [first, second] = [await pool.connect(), await pool.connect()];
+  try {
+    const before = await readBackend(first);
+    // The pooler gives the second client the connection that the first one has used, or gives the first one another then.
+    await second.query("begin");
+    if ((await readBackend(second)) !== before && (await readBackend(first)) === before) return;
+  } finally {
+    await second.query("rollback");
+    for (const client of [first, second]) client.release();
+  }
+  throw new ConfigError(
+    "DATABASE_URL leads to a pooler that gives each transaction another connection, where time limits and LISTEN don't hold: set pool_mode = session in PgBouncer, or connect directly.",
+  );
+}
+
+async function readBackend(client: pg.PoolClient): Promise<number | undefined> {
+  const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
+  return rows[0]?.pid;
+}
+
+async function close(pool: pg.Pool, sockets: ReadonlySet<Socket>): Promise<void> {
+  const cut = setTimeout(() => {
+    for (const socket of sockets) socket.destroy();
+  }, CLOSE_MS);
+  await pool.end();
+  await Promise.all([...sockets].map((socket) => new Promise((resolve) => socket.once("close", resolve))));
+  clearTimeout(cut);
+}
+
+function toTypeParser(oid: number, format?: "text" | "binary") {
+  return oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format);
+}
+
+/** There are far fewer statements than this, but one that is built for a list differs with its length; then the rest is unnamed. */
+const MAX_NAMES = 500;
+
+/** The error after a newer server has added a column to a table of which a statement reads every column. */
+const STALE_PLAN = "cached plan must not change result type";
+
+/** Runs statements: a connection, or a pool that chooses one. */
+type Runner = Pick<pg.Pool | pg.PoolClient, "query">;
+export type RunStatement = (
+  runner: Runner,
+  text: string,
+  values: readonly unknown[],
+) => Promise<pg.QueryResult>;
+
+/**
+ * Runs each statement under a name, so that PostgreSQL parses and plans it once on each connection. Otherwise that would be
+ * most of the cost of a refund in the database.
+ */
+export function createPreparing(): RunStatement {
+  const names = new Map<string, string>();
+  let made = 0;
+
+  function nameOf(text: string): string | undefined {
+    const known = names.get(text);
+    if (known !== undefined || names.size >= MAX_NAMES) return known;
+    made += 1;
+    names.set(text, `s${made}`);
+    return names.get(text);
+  }
+
+  return async (runner, text, values) => {
+    const name = values.length > 0 ? nameOf(text) : undefined;
+    // The driver runs several statements in one text only without a list of values, not even an empty one.
+    if (name === undefined) return values.length > 0 ? runner.query(text, [...values]) : runner.query(text);
+    try {
+      return await runner.query({ name, text, values: [...values] });
+    } catch (error) {
+      // The next call prepares it again on every connection, under another name.
+      if (error instanceof Error && error.message === STALE_PLAN) names.delete(text);
+      throw error;
+    }
+  };
+}
+
+/** The pool as the query builder expects it, with every statement prepared. */
+export function toPreparedPool(pool: Pool, run: RunStatement): PostgresPool {
+  const prepared = {
+    options: pool.options,
+    connect: async () => prepareClient(await pool.connect(), run),
+    end: () => pool.close(),
+  };
+  return prepared as unknown as PostgresPool; // without cursors, which are not used here
+}
+
+function prepareClient(client: pg.PoolClient, run: RunStatement) {
+  let released = false;
+  const release = (destroy?: boolean) => {
+    if (!released) client.release(destroy);
+    released = true;
+  };
+  return {
+    release,
+    query: (text: string, values: readonly unknown[]) =>
+      run(client, text, values).catch((error: unknown) => {
+        // The statement is still under way: the next user of the connection would wait for it, or read its result. The
+        // connection is ended at once, so that a rollback on it does not wait as long again.
+        if (isSilence(error)) release(true);
+        throw error;
+      }),
+  };
+}

@@ -1,0 +1,30 @@
+/** The store can't be used. The message says why and what to do, in one sentence each; the cause is for the log. */
+export class StoreStartError extends Error {
+  override readonly name = "StoreStartError";
+}
+
+/** What to do about PostgreSQL's errors while connecting and migrating, by their codes. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  "28P01": "PostgreSQL refuses the password. Correct the user and the password in DATABASE_URL.",
+  "28000": "PostgreSQL refuses the user. Correct the user in DATABASE_URL, or let it in by pg_hba.conf.",
+  "3D000": "The database does not exist. Create it, or correct its name in DATABASE_URL.",
+  "42501":
+    "The user of DATABASE_URL lacks rights in the database. Run npm run admin -- migrate as the user that owns the tables, and grant the others theirs.",
+};
+
+/** Kysely's errors about migrations that this release does not know, which it distinguishes by their messages only. */
+const NEWER_SCHEMA = /previously executed migration (\S+) is missing/;
+
+/** A sentence that an operator can act on in place of an error of PostgreSQL; other errors unchanged. */
+export function explainStartError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const [, migration] = NEWER_SCHEMA.exec(error.message) ?? [];
+  if (migration !== undefined) {
+    return new StoreStartError(
+      `A newer release has migrated the database (${migration}). Start that release, or restore a backup from before into another database and name it in DATABASE_URL.`,
+      { cause: error },
+    );
+  }
+  const remedy = "code" in error ? REMEDIES[String(error.code)] : undefined;
+  return remedy === undefined ? error : new StoreStartError(remedy, { cause: error });
+}

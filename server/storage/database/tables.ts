@@ -1,0 +1,114 @@
+import type { ColumnType, Generated, Kysely } from "kysely";
+import type { DeliveryState } from "../../domain/deliveries.ts";
+import type { EventType, SubscriptionType } from "../../domain/events.ts";
+import type { OriginalStatus, RefundErrorCode, RefundStatus } from "../../domain/refunds.ts";
+
+/** The database, or a transaction in it; every storage function takes one first. */
+export type Store = Kysely<Tables>;
+
+/** A status that a payment took, and the domain time at which it did (ISO 8601, UTC). */
+export type HistoryEntry = { readonly status: RefundStatus | OriginalStatus; readonly at: string };
+
+export type AccessTokensTable = {
+  token_sha256: Uint8Array;
+  merchant: string;
+  scopes: string[];
+};
+
+/** Original payments and refunds in one table, because a requestKey is unique among both (D10). */
+export type PaymentsTable = {
+  payment_id: string;
+  merchant: string;
+  kind: "DEBIT" | "REFUND";
+  status: OriginalStatus | RefundStatus;
+  amount_cents: number;
+  request_key: string | null;
+  client_reference_id: string | null;
+  soft_descriptor: string | null;
+  original_payment_id: string | null;
+  refunded_cents: Generated<number>;
+  settled_at: Date | null;
+  due_at: Date | null;
+  error_code: RefundErrorCode | null;
+  error_message: string | null;
+  history: ColumnType<HistoryEntry[], string, string>;
+  sequence: number;
+  created_at: Date;
+};
+
+/** An event is written in the transaction that changes a status, with its deliveries (D20a). */
+export type EventsTable = {
+  event_id: string;
+  merchant: string;
+  type: EventType;
+  resource_id: string;
+  sequence: number;
+  occurred_at: Date;
+  payload: string;
+};
+
+export type SubscriptionsTable = {
+  subscription_key: string;
+  merchant: string;
+  url: string;
+  secret_ciphertext: Uint8Array;
+  type: SubscriptionType;
+  details: string[];
+  created_at: Date;
+  ended_at: Date | null;
+  /** Attempts in a row that ended by a timeout; null before the first attempt has ended. */
+  timeouts: Generated<number | null>;
+};
+
+/** One event on its way to one subscription. */
+export type DeliveriesTable = {
+  webhook_id: string;
+  event_id: string;
+  merchant: string;
+  subscription_key: string;
+  state: DeliveryState;
+  /** When the next attempt is due, in domain time (D30); null exactly when none follows. */
+  due_at: Date | null;
+  attempts: number;
+  /** The merchant asked for it after it was finished or its subscription had ended: it is sent once, and never retried. */
+  forced: boolean;
+  /** The merchant asked for it during an attempt, so it is sent once more after that attempt. */
+  again: boolean;
+  /** Grows with every lease; a process with an older fence may no longer write the result. */
+  fence: number;
+  /** End of the lease, in real time; null while no process has the delivery in progress. */
+  leased_until: Date | null;
+  /** Whether its attempt is under way: true for as long as it is leased. */
+  sending: boolean;
+};
+
+export type DeliveryAttemptsTable = {
+  webhook_id: string;
+  /** From 1, over all rounds. */
+  number: number;
+  /** Real time at which it began. */
+  at: Date;
+  /** When it ended, in domain time (D30); null where an older server recorded it. */
+  domain_at: Date | null;
+  status: number | null;
+  error: string | null;
+  milliseconds: number;
+  /** The first 1,024 bytes of the body of the receiver's response. */
+  answer: string | null;
+};
+
+/** At most one row; without one the clock was never advanced (D30). */
+export type ClockTable = {
+  single_row: Generated<boolean>;
+  offset_ms: number;
+};
+
+export type Tables = {
+  access_tokens: AccessTokensTable;
+  payments: PaymentsTable;
+  events: EventsTable;
+  subscriptions: SubscriptionsTable;
+  deliveries: DeliveriesTable;
+  delivery_attempts: DeliveryAttemptsTable;
+  clock: ClockTable;
+};

@@ -1,0 +1,66 @@
+/** Class of PostgreSQL's error codes: it has rolled a transaction back, because of others at the same time. */
+const CONFLICT_CLASS = "40";
+/** Classes of PostgreSQL's error codes: connection, rollback, insufficient resources, operator intervention. */
+const UNAVAILABLE_CLASSES = ["08", CONFLICT_CLASS, "53", "57"];
+const LOCK_TIMEOUT = "55P03";
+/** A transaction was idle or took too long; the server has become a read-only replica; a lock was not free in time. */
+const UNAVAILABLE_CODES = ["25P03", "25P04", "25006", LOCK_TIMEOUT];
+const NETWORK_CODES = [
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EPIPE",
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+];
+const SILENCE = "Query read timeout";
+/** The pool and the driver distinguish these errors by their messages only. */
+const DRIVER_MESSAGES = new RegExp(
+  [
+    SILENCE,
+    "timeout exceeded when trying to connect",
+    "timeout expired",
+    "Connection terminated",
+    "Client has encountered a connection error",
+    "Client was closed and is not queryable",
+    "connection has been discarded",
+    "PGlite is closed",
+    "cached plan must not change result type",
+    "driver has already been destroyed",
+    "Cannot use a pool after calling end",
+  ].join("|"),
+);
+
+/** Whether an error means that the database is unavailable, rather than that a statement is wrong. */
+export function isUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = toCode(error);
+  return (
+    NETWORK_CODES.includes(code) ||
+    UNAVAILABLE_CODES.includes(code) ||
+    (code.length === 5 && UNAVAILABLE_CLASSES.includes(code.slice(0, 2))) ||
+    DRIVER_MESSAGES.test(error.message)
+  );
+}
+
+/** Whether nothing was stored because of other transactions at the same time, so that a repeat may succeed at once. */
+export function isConflict(error: unknown): boolean {
+  const code = toCode(error);
+  return code.length === 5 && code.startsWith(CONFLICT_CLASS);
+}
+
+/** Whether a statement waited for a lock longer than it was to. */
+export function isLockTimeout(error: unknown): boolean {
+  return toCode(error) === LOCK_TIMEOUT;
+}
+
+function toCode(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+}
+
+/** Whether the database has not responded to a statement at all, so that the connection still waits for it. */
+export function isSilence(error: unknown): boolean {
+  return error instanceof Error && error.message === SILENCE;
+}

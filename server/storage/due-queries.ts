@@ -1,0 +1,44 @@
+import { sql } from "kysely";
+import type { Store } from "./database/tables.ts";
+
+/** A refund or delivery that waits for a domain time (D30). */
+export type DueRecord = {
+  readonly kind: "REFUND" | "DELIVERY";
+  readonly id: string;
+  readonly at: Date;
+};
+
+export type DueRecords = {
+  /** The earliest first. */
+  readonly items: readonly DueRecord[];
+  /** How many refunds and deliveries are due by the time of the earliest. */
+  readonly refunds: number;
+  readonly deliveries: number;
+};
+
+/** What waits for a time of a merchant's records. */
+export async function listDue(
+  store: Store,
+  { merchant, limit }: { merchant: string; limit: number },
+): Promise<DueRecords> {
+  const { rows: items } = await sql<DueRecord>`
+    (select 'REFUND' as kind, payment_id as id, due_at as at from payments
+      where merchant = ${merchant} and kind = 'REFUND' and status = 'PENDING' and due_at is not null
+      order by due_at, payment_id limit ${limit})
+    union all
+    (select 'DELIVERY', webhook_id, due_at from deliveries
+      where merchant = ${merchant} and state = 'PENDING' and due_at is not null
+      order by due_at, webhook_id limit ${limit})
+    order by 3, 2 limit ${limit}`.execute(store);
+  const [first] = items;
+  if (!first) return { items, refunds: 0, deliveries: 0 };
+  const { rows } = await sql<{ refunds: number; deliveries: number }>`
+    select
+      (select count(*)::integer from payments
+        where merchant = ${merchant} and kind = 'REFUND' and status = 'PENDING' and due_at <= ${first.at}::timestamptz) as refunds,
+      (select count(*)::integer from deliveries
+        where merchant = ${merchant} and state = 'PENDING' and due_at <= ${first.at}::timestamptz) as deliveries`.execute(
+    store,
+  );
+  return { items, refunds: rows[0]?.refunds ?? 0, deliveries: rows[0]?.deliveries ?? 0 };
+}

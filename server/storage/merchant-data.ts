@@ -1,0 +1,167 @@
+import { type RawBuilder, sql } from "kysely";
+import { firstIdSince } from "../domain/ids.ts";
+import type { Store } from "./database/tables.ts";
+import { type PaymentRecord, type PaymentRow, toPaymentRecord } from "./payments/payment-record.ts";
+import { isForgettable } from "./webhooks/retention.ts";
+
+/** A part of what is stored of a merchant. */
+export type MerchantPart = {
+  readonly merchant: string;
+  /** Only what is older. Ids of deliveries and events hold real time; payments and subscriptions have domain time (D30). */
+  readonly before: Date;
+  /** `last` of the part before; empty for the first one. */
+  readonly after: string;
+  /** How many rows to read; of events, those of all merchants. */
+  readonly atMost: number;
+};
+
+export type MerchantPage<Row> = {
+  readonly rows: readonly Row[];
+  /** The end of this part; undefined when there is no more. */
+  readonly last: string | undefined;
+};
+
+export type ExportedSubscription = {
+  readonly subscription_key: string;
+  readonly url: string;
+  readonly type: string;
+  readonly details: readonly string[];
+  readonly created_at: Date;
+  readonly ended_at: Date | null;
+};
+
+/** Subscriptions without their secrets. */
+export async function readSubscriptions(
+  store: Store,
+  { merchant, before, after, atMost }: MerchantPart,
+): Promise<MerchantPage<ExportedSubscription>> {
+  const rows = await store
+    .selectFrom("subscriptions")
+    .select(["subscription_key", "url", "type", "details", "created_at", "ended_at"])
+    .where("merchant", "=", merchant)
+    .where("created_at", "<", before)
+    .where("subscription_key", ">", after)
+    .orderBy("subscription_key")
+    .limit(atMost)
+    .execute();
+  return { rows, last: rows.at(-1)?.subscription_key };
+}
+
+/** Payments and refunds. */
+export async function readPayments(
+  store: Store,
+  { merchant, before, after, atMost }: MerchantPart,
+): Promise<MerchantPage<PaymentRecord>> {
+  const { rows } = await sql<PaymentRow>`
+    select * from payments
+    where merchant = ${merchant} and created_at < ${before}::timestamptz and payment_id > ${after}
+    order by payment_id limit ${atMost}`.execute(store);
+  return { rows: rows.map(toPaymentRecord), last: rows.at(-1)?.payment_id };
+}
+
+export type ExportedEvent = {
+  readonly event_id: string;
+  readonly type: string;
+  readonly resource_id: string;
+  readonly occurred_at: Date;
+  readonly payload: string;
+};
+
+/** Events, found among those of all merchants in the order of their ids, because no index leads to those of one. */
+export async function readEvents(store: Store, part: MerchantPart): Promise<MerchantPage<ExportedEvent>> {
+  const { rows } = await sql<ExportedEvent & { merchant: string }>`
+    select event_id, merchant, type, resource_id, occurred_at, payload from events
+    where event_id > ${part.after} and event_id < ${firstIdSince("evt_", part.before)}
+    order by event_id limit ${part.atMost}`.execute(store);
+  return { rows: rows.filter(({ merchant }) => merchant === part.merchant), last: rows.at(-1)?.event_id };
+}
+
+export type ExportedDelivery = {
+  readonly webhook_id: string;
+  readonly event_id: string;
+  readonly subscription_key: string;
+  readonly state: string;
+  readonly attempts: readonly unknown[];
+};
+
+/** Deliveries with their attempts, oldest first. */
+export async function readDeliveries(
+  store: Store,
+  part: MerchantPart,
+): Promise<MerchantPage<ExportedDelivery>> {
+  const { rows } = await sql<ExportedDelivery>`
+    select d.webhook_id, d.event_id, d.subscription_key, d.state, coalesce((
+      select json_agg(json_build_object('number', number, 'at', at, 'status', status, 'error', error,
+        'milliseconds', milliseconds, 'bodyStart', answer) order by number)
+      from delivery_attempts a where a.webhook_id = d.webhook_id), '[]') as attempts
+    from deliveries d
+    where d.merchant = ${part.merchant} and d.webhook_id > ${part.after}
+      and d.webhook_id < ${firstIdSince("msg_", part.before)}
+    order by d.webhook_id limit ${part.atMost}`.execute(store);
+  return { rows, last: rows.at(-1)?.webhook_id };
+}
+
+export type ErasedPart = {
+  readonly erased: number;
+  /** Rows of this part that must stay for now, such as a delivery that is still to be made. */
+  readonly kept: number;
+  readonly last: string | undefined;
+};
+
+/** Erases deliveries that are finished, with their attempts; those that are pending stay. */
+export async function eraseDeliveries(store: Store, part: MerchantPart): Promise<ErasedPart> {
+  const batch = sql`select webhook_id as id from deliveries
+    where merchant = ${part.merchant} and webhook_id > ${part.after}
+      and webhook_id < ${firstIdSince("msg_", part.before)}
+    order by webhook_id limit ${part.atMost}`;
+  const erased = sql`delete from deliveries d
+    where d.webhook_id = any(array(select id from batch)) and d.state <> 'PENDING' returning 1`;
+  return erase(store, batch, erased);
+}
+
+/** Erases events without deliveries. The newest event of an account or customer stays: the next one is numbered by it. */
+export async function eraseEvents(store: Store, part: MerchantPart): Promise<ErasedPart> {
+  const batch = sql`select event_id as id, merchant from events
+    where event_id > ${part.after} and event_id < ${firstIdSince("evt_", part.before)}
+    order by event_id limit ${part.atMost}`;
+  const erased = sql`delete from events e
+    where e.event_id = any(array(select id from batch where merchant = ${part.merchant})) and ${isForgettable()}
+    returning 1`;
+  return erase(store, batch, erased);
+}
+
+/** Erases subscriptions that have ended, with their urls and secrets, unless a delivery of theirs is left. */
+export async function eraseSubscriptions(store: Store, part: MerchantPart): Promise<ErasedPart> {
+  const batch = sql`select subscription_key as id from subscriptions
+    where merchant = ${part.merchant} and ended_at < ${part.before}::timestamptz and subscription_key > ${part.after}
+    order by subscription_key limit ${part.atMost}`;
+  const erased = sql`delete from subscriptions s
+    where s.subscription_key = any(array(select id from batch)) and not exists (
+      select from deliveries d where d.merchant = s.merchant and d.subscription_key = s.subscription_key)
+    returning 1`;
+  return erase(store, batch, erased);
+}
+
+/** Erases what a merchant wrote into payments and refunds about its customers. The records themselves stay. */
+export async function erasePaymentTexts(store: Store, part: MerchantPart): Promise<ErasedPart> {
+  const batch = sql`select payment_id as id from payments
+    where merchant = ${part.merchant} and created_at < ${part.before}::timestamptz and payment_id > ${part.after}
+      and num_nonnulls(client_reference_id, soft_descriptor) > 0
+    order by payment_id limit ${part.atMost}`;
+  const erased = sql`update payments p set client_reference_id = null, soft_descriptor = null
+    where p.merchant = ${part.merchant} and p.payment_id = any(array(select id from batch)) returning 1`;
+  return erase(store, batch, erased);
+}
+
+async function erase(
+  store: Store,
+  batch: RawBuilder<unknown>,
+  erased: RawBuilder<unknown>,
+): Promise<ErasedPart> {
+  const { rows } = await sql<{ erased: number; read: number; last: string | null }>`
+    with batch as materialized (${batch}), erased as (${erased})
+    select (select count(*)::integer from erased) as erased, count(*)::integer as read, max(id) as last
+    from batch`.execute(store);
+  const { erased: count = 0, read = 0, last } = rows[0] ?? {};
+  return { erased: count, kept: read - count, last: last ?? undefined };
+}

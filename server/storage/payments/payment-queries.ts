@@ -1,0 +1,118 @@
+import { sql } from "kysely";
+import type { Store } from "../database/tables.ts";
+import {
+  exactTexts,
+  type PaymentKey,
+  type PaymentRecord,
+  type PaymentRow,
+  toPaymentRecord,
+} from "./payment-record.ts";
+
+/** A payment or refund of this merchant. */
+export async function getPayment(store: Store, key: PaymentKey): Promise<PaymentRecord | undefined> {
+  const row = await store
+    .selectFrom("payments")
+    .selectAll()
+    .select(exactTexts)
+    .where("payment_id", "=", key.paymentId)
+    .where("merchant", "=", key.merchant)
+    .executeTakeFirst();
+  return row && toPaymentRecord(row);
+}
+
+/** A requestKey of a merchant. */
+export type RequestKey = { readonly merchant: string; readonly requestKey: string };
+
+/** The payment or refund that used up a requestKey of this merchant (D10). */
+export async function findByRequestKey(store: Store, key: RequestKey): Promise<PaymentRecord | undefined> {
+  const [record] = await findByRequestKeys(store, [key]);
+  return record;
+}
+
+/** The same for several keys by one statement; the records are in the order of the keys. */
+export async function findByRequestKeys(
+  store: Store,
+  keys: readonly RequestKey[],
+): Promise<(PaymentRecord | undefined)[]> {
+  // `limit` and JSON for the reasons given in `loadOriginals`.
+  const { rows } = await sql<PaymentRow & { found: boolean }>`
+    select p.payment_id is not null as found, p.*
+    from json_to_recordset(${JSON.stringify(keys.map((key, position) => ({ position, ...key })))}::json)
+      as wanted (position integer, "requestKey" text, merchant text)
+    left join lateral (
+      select payments.*, ${sql.join(exactTexts)} from payments
+      where request_key = wanted."requestKey" and merchant = wanted.merchant
+      limit 1
+    ) as p on true
+    order by wanted.position`.execute(store);
+  return rows.map(({ found, ...row }) => (found ? toPaymentRecord(row) : undefined));
+}
+
+export type PaymentPage = {
+  readonly payments: readonly PaymentRecord[];
+  /** Where the next page begins; null on the last one. */
+  readonly nextCursor: string | null;
+};
+
+type Position = { readonly createdAt: Date; readonly paymentId: string };
+
+/**
+ * The payments and refunds of a merchant, newest first. Records that are added while a caller reads the pages come
+ * before the first page and do not shift the others.
+ *
+ * @param limit how many at most, from 1
+ * @param cursor `nextCursor` of the page before
+ * @returns "invalid-cursor" for a cursor that is not the `nextCursor` of a page
+ */
+export async function listPayments(
+  store: Store,
+  {
+    merchant,
+    kind,
+    originalPaymentId,
+    limit,
+    cursor,
+  }: {
+    merchant: string;
+    kind?: "DEBIT" | "REFUND" | undefined;
+    originalPaymentId?: string | undefined;
+    limit: number;
+    cursor?: string | undefined;
+  },
+): Promise<PaymentPage | "invalid-cursor"> {
+  const after = cursor === undefined ? undefined : fromCursor(cursor);
+  if (cursor !== undefined && !after) return "invalid-cursor";
+
+  let query = store.selectFrom("payments").selectAll().select(exactTexts).where("merchant", "=", merchant);
+  // A payment has few refunds, which have an index of their own. All others need the condition of the index of the newest.
+  query =
+    originalPaymentId === undefined
+      ? query.where(sql<boolean>`sequence >= 0`)
+      : query.where("original_payment_id", "=", originalPaymentId);
+  if (kind) query = query.where("kind", "=", kind);
+  if (after) {
+    query = query.where(({ eb, refTuple, tuple }) =>
+      eb(refTuple("created_at", "payment_id"), "<", tuple(after.createdAt, after.paymentId)),
+    );
+  }
+  const rows = await query
+    .orderBy("created_at", "desc")
+    .orderBy("payment_id", "desc")
+    .limit(limit + 1) // one more than requested shows whether there is a next page
+    .execute();
+
+  const payments = rows.slice(0, limit).map(toPaymentRecord);
+  const last = payments.at(-1);
+  return { payments, nextCursor: last && rows.length > limit ? toCursor(last) : null };
+}
+
+function toCursor({ createdAt, paymentId }: Position): string {
+  return Buffer.from(`${createdAt.getTime()} ${paymentId}`).toString("base64url");
+}
+
+function fromCursor(cursor: string): Position | undefined {
+  const [, time, paymentId] =
+    /^(\d{1,15}) (.{1,64})$/su.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
+  if (time === undefined || paymentId === undefined || paymentId.includes("\0")) return undefined;
+  return { createdAt: new Date(Number(time)), paymentId };
+}

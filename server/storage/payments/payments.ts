@@ -1,0 +1,188 @@
+import { sql } from "kysely";
+import { refundDueAt } from "../../domain/calendar.ts";
+import { type AnnouncedStatus, paymentEvent, toPaymentView } from "../../domain/events.ts";
+import { failureBy, type OriginalStatus, originalTransition, statusesLeftBy } from "../../domain/refunds.ts";
+import type { HistoryEntry, Store } from "../database/tables.ts";
+import { insertEvents } from "../webhooks/outbox.ts";
+import { type DebitRecord, exactTexts, type PaymentKey, toDebitRecord } from "./payment-record.ts";
+import { type ChangedRefund, transitionRefunds } from "./refund-transitions.ts";
+
+/** An original payment as it is at the payment system. Amount in cents. */
+export type NewPayment = PaymentKey & {
+  readonly status: OriginalStatus;
+  readonly amountCents: number;
+  readonly settledAt: Date | null;
+  readonly requestKey?: string | null;
+  readonly clientReferenceId?: string | null;
+  /** The domain's time (D30). */
+  readonly now: Date;
+  /** Whether its status emits an event (D20). */
+  readonly announced: boolean;
+};
+
+/** The result of a requested transition of an original payment (D16a). */
+export type TransitionResult =
+  | {
+      readonly kind: "moved";
+      readonly payment: DebitRecord;
+      readonly failedRefunds: readonly ChangedRefund[];
+    }
+  | { readonly kind: "not-found" }
+  | { readonly kind: "impossible"; readonly status: OriginalStatus };
+
+/**
+ * Stores an original payment.
+ *
+ * @returns the record, or undefined when this merchant has used the paymentId or the requestKey already
+ */
+export async function insertPayment(store: Store, payment: NewPayment): Promise<DebitRecord | undefined> {
+  const { paymentId, merchant, status, amountCents, settledAt, now } = payment;
+  const history: HistoryEntry[] = [{ status, at: now.toISOString() }];
+  return store.transaction().execute(async (transaction) => {
+    const row = await transaction
+      .insertInto("payments")
+      .values({
+        payment_id: paymentId,
+        merchant,
+        kind: "DEBIT",
+        status,
+        amount_cents: amountCents,
+        request_key: payment.requestKey ?? null,
+        client_reference_id: payment.clientReferenceId ?? null,
+        settled_at: settledAt,
+        history: JSON.stringify(history),
+        sequence: 0,
+        created_at: now,
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .returningAll()
+      .returning(exactTexts)
+      .executeTakeFirst();
+    if (!row) return undefined;
+    const record = toDebitRecord(row);
+    if (payment.announced) await emitEvent(transaction, record, now);
+    return record;
+  });
+}
+
+/** Writes the event of the status that an original payment has taken; none for `PROCESSING`. */
+async function emitEvent(transaction: Store, payment: DebitRecord, at: Date): Promise<void> {
+  const { paymentId, merchant, status } = payment;
+  if (status === "PROCESSING") return;
+  const { sequence } = await transaction
+    .updateTable("payments")
+    .set((column) => ({ sequence: column("sequence", "+", 1) }))
+    .where("payment_id", "=", paymentId)
+    .where("merchant", "=", merchant)
+    .returning("sequence")
+    .executeTakeFirstOrThrow();
+  const view = { ...toPaymentView(payment), status: status satisfies AnnouncedStatus };
+  const event = paymentEvent(view, { at, sequence });
+  await insertEvents(transaction, [{ ...event, merchant, resourceId: paymentId, sequence, occurredAt: at }]);
+}
+
+/** The original payment settled: its pending refunds get their due date (D16). */
+export async function settleOriginal(
+  store: Store,
+  { merchant, paymentId, settledAt, now }: PaymentKey & { settledAt: Date; now: Date },
+): Promise<TransitionResult> {
+  return transitionOriginal(store, { merchant, paymentId, to: "SETTLED", settledAt, now });
+}
+
+/** The original debit failed, before or after it settled: its refunds fail with it (D12). */
+export async function failOriginal(
+  store: Store,
+  { merchant, paymentId, now }: PaymentKey & { now: Date },
+): Promise<TransitionResult> {
+  return transitionOriginal(store, { merchant, paymentId, to: "FAILED", now });
+}
+
+/** The original payment fell into the service's cover: its refunds fail (D12). */
+export async function coverOriginal(
+  store: Store,
+  { merchant, paymentId, now }: PaymentKey & { now: Date },
+): Promise<TransitionResult> {
+  return transitionOriginal(store, { merchant, paymentId, to: "COVERED", now });
+}
+
+type TransitionRequest = PaymentKey & {
+  readonly to: AnnouncedStatus;
+  readonly settledAt?: Date;
+  readonly now: Date;
+};
+
+/** Changes an original payment, its event and its refunds in one transaction, which locks its row first (D12a). */
+async function transitionOriginal(store: Store, request: TransitionRequest): Promise<TransitionResult> {
+  return store.transaction().execute(async (transaction) => {
+    const current = await lockDebit(transaction, request);
+    if (!current) return { kind: "not-found" };
+    const transition = originalTransition(current.status, request.to);
+    if (!transition) return { kind: "impossible", status: current.status };
+
+    if (request.settledAt) await setDue(transaction, request, refundDueAt(request.settledAt));
+    const { refunds: failedRefunds, amountCents: freedCents } = transition.refundTrigger
+      ? await failRefunds(transaction, request, transition.refundTrigger)
+      : { refunds: [], amountCents: 0 };
+    const payment = await updateDebit(transaction, request, freedCents);
+    await emitEvent(transaction, payment, request.now);
+    return { kind: "moved", payment, failedRefunds };
+  });
+}
+
+async function lockDebit(transaction: Store, { merchant, paymentId }: PaymentKey) {
+  const row = await transaction
+    .selectFrom("payments")
+    .selectAll()
+    .select(exactTexts)
+    .where("payment_id", "=", paymentId)
+    .where("merchant", "=", merchant)
+    .where("kind", "=", "DEBIT")
+    .forUpdate()
+    .executeTakeFirst();
+  return row && toDebitRecord(row);
+}
+
+async function updateDebit(
+  transaction: Store,
+  request: TransitionRequest,
+  freedCents: number,
+): Promise<DebitRecord> {
+  const entry: HistoryEntry = { status: request.to, at: request.now.toISOString() };
+  const row = await transaction
+    .updateTable("payments")
+    .set((column) => ({
+      status: request.to,
+      settled_at: request.settledAt ?? column.ref("settled_at"),
+      refunded_cents: column("refunded_cents", "-", freedCents),
+      history: sql<string>`history || ${JSON.stringify(entry)}::jsonb`,
+    }))
+    .where("payment_id", "=", request.paymentId)
+    .where("merchant", "=", request.merchant)
+    .returningAll()
+    .returning(exactTexts)
+    .executeTakeFirstOrThrow();
+  return toDebitRecord(row);
+}
+
+async function setDue(transaction: Store, { merchant, paymentId }: PaymentKey, dueAt: Date): Promise<void> {
+  await transaction
+    .updateTable("payments")
+    .set({ due_at: dueAt })
+    .where("original_payment_id", "=", paymentId)
+    .where("merchant", "=", merchant)
+    .where("kind", "=", "REFUND")
+    .where("status", "=", "PENDING")
+    .execute();
+}
+
+/** Fails the refunds that have not failed yet, and returns them with the sum of their amounts in cents. */
+async function failRefunds(
+  transaction: Store,
+  { merchant, paymentId, now }: TransitionRequest,
+  trigger: "original-failed" | "original-covered",
+): ReturnType<typeof transitionRefunds> {
+  const which = sql<boolean>`original_payment_id = ${paymentId} and merchant = ${merchant}
+    and status = any(${statusesLeftBy(trigger)}::text[])`;
+  const outcome = { to: "TERMINAL_FAILED", at: now, failure: failureBy(trigger) } as const;
+  return transitionRefunds(transaction, which, outcome);
+}

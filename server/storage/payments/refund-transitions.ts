@@ -1,0 +1,126 @@
+import { type RawBuilder, sql } from "kysely";
+import { refundEvent, toRefundView } from "../../domain/events.ts";
+import { type RefundFailure, type RefundStatus, statusesLeftBy } from "../../domain/refunds.ts";
+import type { HistoryEntry, Store } from "../database/tables.ts";
+import { insertEvents } from "../webhooks/outbox.ts";
+import { exactReference } from "./payment-record.ts";
+
+/** The status that refunds take, and when and why. */
+export type RefundChange = {
+  readonly to: RefundStatus;
+  readonly at: Date;
+  readonly failure: RefundFailure | null;
+};
+
+type ChangedRow = {
+  payment_id: string;
+  merchant: string;
+  client_reference_id: string | null;
+  amount_cents: number;
+  sequence: number;
+};
+
+/** A refund whose status has changed. */
+export type ChangedRefund = { readonly paymentId: string; readonly merchant: string };
+
+/**
+ * Changes the status of the refunds that a condition on `payments` selects, with their history and one event for each. The
+ * transaction must hold the locks of their original payments (D12a), and the condition must name the statuses from which
+ * there is such a transition.
+ *
+ * @returns the refunds that changed, and the sum of their amounts in cents
+ */
+export async function transitionRefunds(
+  transaction: Store,
+  which: RawBuilder<boolean>,
+  change: RefundChange,
+): Promise<{ refunds: ChangedRefund[]; amountCents: number }> {
+  const { to, at, failure } = change;
+  const entry: HistoryEntry = { status: to, at: at.toISOString() };
+  const { rows } = await sql<ChangedRow>`
+    update payments
+    set status = ${to}, error_code = ${failure?.errorCode ?? null}, error_message = ${failure?.errorMessage ?? null},
+      history = history || ${JSON.stringify(entry)}::jsonb, sequence = sequence + 1
+    where kind = 'REFUND' and ${which}
+    returning payment_id, merchant, ${exactReference}, amount_cents, sequence`.execute(transaction);
+
+  await insertEvents(
+    transaction,
+    rows.map((row) => toEvent(row, change)),
+  );
+  return {
+    refunds: rows.map(({ payment_id: paymentId, merchant }) => ({ paymentId, merchant })),
+    amountCents: rows.reduce((sum, row) => sum + row.amount_cents, 0),
+  };
+}
+
+function toEvent(row: ChangedRow, { to, at, failure }: RefundChange) {
+  const { payment_id: paymentId, client_reference_id: clientReferenceId, merchant, sequence } = row;
+  const view = toRefundView({ paymentId, status: to, clientReferenceId, failure });
+  return {
+    ...refundEvent(view, { at, sequence }),
+    merchant,
+    resourceId: paymentId,
+    sequence,
+    occurredAt: at,
+  };
+}
+
+const BATCH_SIZE = 1_000;
+
+type DueRefund = { payment_id: string; merchant: string; original_payment_id: string };
+
+/**
+ * Authorises every refund that is due, in batches of one transaction each, until none is left. Several processes may run
+ * it at once, and each refund still changes once: one waits for the locks of the other, and then finds its work done.
+ *
+ * @param now the domain's time (D30)
+ * @param batchSize the largest number of refunds in one transaction
+ * @returns the refunds that this call authorised
+ */
+export async function authorizeDue(
+  store: Store,
+  now: Date,
+  batchSize = BATCH_SIZE,
+): Promise<ChangedRefund[]> {
+  const authorised: ChangedRefund[] = [];
+  for (;;) {
+    const due = await findDue(store, now, batchSize);
+    if (due.length === 0) return authorised;
+    authorised.push(
+      ...(await store.transaction().execute((transaction) => authorize(transaction, due, now))),
+    );
+  }
+}
+
+async function findDue(store: Store, now: Date, limit: number): Promise<DueRefund[]> {
+  const { rows } = await sql<DueRefund>`
+    select payment_id, merchant, original_payment_id from payments
+    where kind = 'REFUND' and status = 'PENDING' and due_at <= ${now}::timestamptz
+    order by due_at
+    limit ${limit}`.execute(store);
+  return rows;
+}
+
+async function authorize(transaction: Store, due: readonly DueRefund[], now: Date): Promise<ChangedRefund[]> {
+  const merchants = due.map((refund) => refund.merchant);
+  const originals = due.map((refund) => refund.original_payment_id);
+  const ids = due.map((refund) => refund.payment_id);
+
+  // D12a. Always in the same order, so that two processes with overlapping batches can't deadlock.
+  await sql`
+    select from payments
+    where (payment_id, merchant) in (select * from unnest(${originals}::text[], ${merchants}::text[]))
+    order by payment_id, merchant
+    for update`.execute(transaction);
+
+  // They were selected before the locks: this excludes those that another process has changed meanwhile.
+  const which = sql<boolean>`status = any(${statusesLeftBy("time")}::text[]) and due_at <= ${now}::timestamptz
+    and (payment_id, merchant) in (select * from unnest(${ids}::text[], ${merchants}::text[]))`;
+  const { refunds } = await transitionRefunds(transaction, which, {
+    to: "AUTHORIZED",
+    at: now,
+    failure: null,
+  });
+  return refunds;
+}

@@ -1,0 +1,159 @@
+import { sql } from "kysely";
+import type { DeliveryState } from "../../domain/deliveries.ts";
+import type { EventType } from "../../domain/events.ts";
+import type { Store } from "../database/tables.ts";
+import { notify } from "./outbox.ts";
+
+/** How many attempts of a delivery are listed: the latest ones. */
+const MAX_ATTEMPTS = 1_000;
+
+/** A delivery as its merchant may see it. */
+export type DeliveryRecord = {
+  readonly webhookId: string;
+  readonly subscriptionKey: string;
+  readonly type: EventType;
+  readonly resourceId: string;
+  readonly state: DeliveryState;
+  /** Domain time (D30). */
+  readonly dueAt: Date | null;
+  /** Oldest first. */
+  readonly attempts: readonly AttemptRecord[];
+};
+
+export type AttemptRecord = {
+  /** Real time. */
+  readonly at: Date;
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly milliseconds: number;
+};
+
+export type DeliveryPage = {
+  readonly deliveries: readonly DeliveryRecord[];
+  /** Where the next page begins; null on the last one. */
+  readonly nextCursor: string | null;
+};
+
+type DeliveryRow = {
+  webhook_id: string;
+  subscription_key: string;
+  type: EventType;
+  resource_id: string;
+  state: DeliveryState;
+  due_at: Date | null;
+};
+
+/**
+ * The deliveries of a merchant, newest event first, with their attempts.
+ *
+ * @param limit how many at most, from 1
+ * @param cursor `nextCursor` of the page before
+ * @returns "invalid-cursor" for a cursor that is not the `nextCursor` of a page
+ */
+export async function listDeliveries(
+  store: Store,
+  {
+    merchant,
+    subscriptionKey = null,
+    eventId = null,
+    limit,
+    cursor,
+  }: {
+    merchant: string;
+    subscriptionKey?: string | null | undefined;
+    eventId?: string | null | undefined;
+    limit: number;
+    cursor?: string | undefined;
+  },
+): Promise<DeliveryPage | "invalid-cursor"> {
+  const before = cursor === undefined ? null : fromCursor(cursor);
+  if (before === undefined) return "invalid-cursor";
+  const { rows } = await sql<DeliveryRow>`
+    select d.webhook_id, d.subscription_key, e.type, e.resource_id, d.state, d.due_at
+    from deliveries d join events e on e.event_id = d.event_id
+    where d.merchant = ${merchant}
+      and (${subscriptionKey}::text is null or d.subscription_key = ${subscriptionKey}::text)
+      and (${eventId}::text is null or d.event_id = ${eventId}::text)
+      and (${before}::text is null or d.webhook_id < ${before}::text)
+    order by d.webhook_id desc
+    limit ${limit + 1}`.execute(store); // one more than requested shows whether there is a next page
+
+  const page = rows.slice(0, limit);
+  const attempts = await listAttempts(
+    store,
+    page.map((row) => row.webhook_id),
+  );
+  const deliveries = page.map((row) => toRecord(row, attempts.get(row.webhook_id) ?? []));
+  const last = deliveries.at(-1);
+  return { deliveries, nextCursor: last && rows.length > limit ? toCursor(last.webhookId) : null };
+}
+
+function toRecord(row: DeliveryRow, attempts: readonly AttemptRecord[]): DeliveryRecord {
+  return {
+    webhookId: row.webhook_id,
+    subscriptionKey: row.subscription_key,
+    type: row.type,
+    resourceId: row.resource_id,
+    state: row.state,
+    dueAt: row.due_at,
+    attempts,
+  };
+}
+
+async function listAttempts(
+  store: Store,
+  webhookIds: readonly string[],
+): Promise<Map<string, AttemptRecord[]>> {
+  const { rows } = await sql<AttemptRecord & { webhook_id: string }>`
+    select latest.* from unnest(${webhookIds}::text[]) as wanted (webhook_id), lateral (
+      select webhook_id, number, at, status, error, milliseconds from delivery_attempts a
+      where a.webhook_id = wanted.webhook_id order by number desc limit ${MAX_ATTEMPTS}
+    ) as latest
+    order by latest.webhook_id, latest.number`.execute(store);
+  const lists = new Map<string, AttemptRecord[]>();
+  for (const { webhook_id, at, status, error, milliseconds } of rows) {
+    const list = lists.get(webhook_id) ?? [];
+    lists.set(webhook_id, list);
+    list.push({ at, status, error, milliseconds });
+  }
+  return lists;
+}
+
+function toCursor(webhookId: string): string {
+  return Buffer.from(webhookId).toString("base64url");
+}
+
+function fromCursor(cursor: string): string | undefined {
+  const webhookId = Buffer.from(cursor, "base64url").toString();
+  return /^msg_[0-9a-f-]{36}$/.test(webhookId) ? webhookId : undefined;
+}
+
+/**
+ * Makes a delivery due now, in any state and with the same webhook id. One that waits for its next attempt goes on with its
+ * schedule; one that is finished, or whose subscription has ended, is sent once and no more (D23). During an attempt it is
+ * due after that attempt.
+ *
+ * @param now the domain's time (D30)
+ * @returns the delivery after the change, or undefined when the merchant has none with this id
+ */
+export async function redeliver(
+  store: Store,
+  { merchant, webhookId, now }: { merchant: string; webhookId: string; now: Date },
+): Promise<DeliveryRecord | undefined> {
+  const { rows } = await sql<DeliveryRow>`
+    with armed as (
+      update deliveries d set
+        forced = forced or state <> 'PENDING' or exists (
+          select from subscriptions s where s.subscription_key = d.subscription_key and s.ended_at is not null),
+        again = sending,
+        state = 'PENDING',
+        due_at = case when sending then due_at else ${now}::timestamptz end
+      where webhook_id = ${webhookId} and merchant = ${merchant}
+      returning *
+    ), notified as (select ${notify()} from armed)
+    select d.webhook_id, d.subscription_key, e.type, e.resource_id, d.state, d.due_at
+    from armed d join events e on e.event_id = d.event_id
+    where (select count(*) from notified) = 1`.execute(store);
+  const row = rows[0];
+  return row && toRecord(row, (await listAttempts(store, [webhookId])).get(webhookId) ?? []);
+}

@@ -1,0 +1,90 @@
+import { randomBytes } from "node:crypto";
+import { open, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { sql } from "kysely";
+import { ADMIN_COMMAND } from "../../config/command-names.ts";
+import { ConfigError } from "../../config/environment.ts";
+import { IN_MEMORY } from "../../config/store-settings.ts";
+import type { Store } from "../database/tables.ts";
+import { KEY_BYTES, toKeyId } from "./secrets.ts";
+
+/** Secrets of live subscriptions that one key has encrypted. */
+export type KeyUse = { readonly keyId: Uint8Array; readonly secrets: number };
+
+/** The keys that have encrypted the secrets of live subscriptions. */
+export async function readKeyUses(store: Store): Promise<KeyUse[]> {
+  return store
+    .selectFrom("subscriptions")
+    .select([
+      sql<Uint8Array>`substring(secret_ciphertext from 2 for 4)`.as("keyId"),
+      sql<number>`count(*)::int`.as("secrets"),
+    ])
+    .where("ended_at", "is", null)
+    .groupBy("keyId")
+    .execute();
+}
+
+/**
+ * The configured keys, or without any that of the embedded sandbox, which is created once and kept in its data folder. Call it
+ * only while the folder is locked.
+ *
+ * @throws ConfigError when a key is missing without which a delivery could not be signed: each would use up its attempts
+ */
+export async function openEncryptionKeys(
+  { encryptionKeys, dataDir }: { encryptionKeys: readonly Buffer[]; dataDir: string },
+  uses: readonly KeyUse[],
+): Promise<readonly Buffer[]> {
+  if (encryptionKeys.length > 0) {
+    const remedy = `Add the key to ENCRYPTION_KEYS_OLD, or end those subscriptions with: ${ADMIN_COMMAND} subscription disable`;
+    requireKeys(encryptionKeys, uses, { place: "ENCRYPTION_KEY", remedy });
+    return encryptionKeys;
+  }
+  if (dataDir === IN_MEMORY) return [randomBytes(KEY_BYTES)];
+  const place = join(dataDir, "encryption.key");
+  const kept = await readKey(place);
+  const remedy = `Put the key back, or remove the folder ${dataDir} to begin anew.`;
+  requireKeys(kept ? [kept] : [], uses, { place, remedy });
+  return [kept ?? (await createKey(place))];
+}
+
+function requireKeys(
+  keys: readonly Buffer[],
+  uses: readonly KeyUse[],
+  { place, remedy }: { place: string; remedy: string },
+): void {
+  const ids = keys.map(toKeyId);
+  const missing = uses.filter(({ keyId }) => !ids.some((id) => id.equals(keyId)));
+  if (missing.length === 0) return;
+  const count = missing.reduce((sum, { secrets }) => sum + secrets, 0);
+  const names = missing.map(({ keyId }) => Buffer.from(keyId).toString("hex")).join(", ");
+  throw new ConfigError(
+    `${place} lacks the key (id ${names}) that encrypted the secretKeys of ${count} live subscriptions. ${remedy}`,
+  );
+}
+
+/** Undefined when there is none, or an empty one that a power cut left. */
+async function readKey(path: string): Promise<Buffer | undefined> {
+  const text = await readFile(path, "utf8").catch((error: unknown) => {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return "";
+    throw error;
+  });
+  const key = Buffer.from(text, "base64");
+  if (key.length === 0) return undefined;
+  if (key.length === KEY_BYTES) return key;
+  throw new ConfigError(
+    `${path} is not a key of ${KEY_BYTES} bytes in base64. Put the right one back, or remove DATA_DIR.`,
+  );
+}
+
+async function createKey(path: string): Promise<Buffer> {
+  const key = randomBytes(KEY_BYTES);
+  const file = await open(path, "w", 0o600);
+  try {
+    await file.writeFile(`${key.toString("base64")}\n`);
+    // Before anything is encrypted with it: if a power cut lost the key, every secret would be lost too.
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  return key;
+}

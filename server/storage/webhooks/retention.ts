@@ -1,0 +1,103 @@
+import { type RawBuilder, sql } from "kysely";
+import { firstIdSince } from "../../domain/ids.ts";
+import type { Store } from "../database/tables.ts";
+
+/** Key of the advisory lock under which one server at a time removes. */
+const LOCK_CLASS = 40;
+
+/** A part of a table, in the order of its ids. */
+export type RetentionBatch = {
+  /** Real time: what is older goes. */
+  readonly before: Date;
+  /** The last id of the batch before; empty for the first batch. */
+  readonly after: string;
+  /** How many rows to look at. */
+  readonly atMost: number;
+};
+
+export type RemovedBatch = {
+  readonly removed: number;
+  /** The last id of this batch; undefined when nothing older is left, or another server is removing. */
+  readonly last: string | undefined;
+};
+
+type RemovedRow = { removed: number; last: string | null };
+
+/**
+ * Removes deliveries that are finished, with their attempts: of events that happened before a time, and without an attempt
+ * since. Pending ones stay, however old, and so do those that were sent again lately.
+ *
+ * Every part of the statement looks rows up by id, because a plan that reads a whole table would hold up refunds.
+ */
+export async function removeDeliveries(
+  store: Store,
+  { before, after, atMost }: RetentionBatch,
+): Promise<RemovedBatch> {
+  const { rows } = await sql<RemovedRow>`
+    with ${inTurn()}, batch as materialized (
+      select older.webhook_id from turn, lateral (
+        select webhook_id from deliveries
+        where turn.ours and webhook_id > ${after} and webhook_id < ${firstIdSince("msg_", before)}
+        order by webhook_id limit ${atMost}
+      ) as older
+    ), removed as (
+      delete from deliveries d
+      where d.webhook_id = any(array(select webhook_id from batch)) and d.state <> 'PENDING' and coalesce(
+        (select max(at) from delivery_attempts a where a.webhook_id = d.webhook_id) < ${before}::timestamptz, true)
+      returning 1
+    )
+    select (select count(*)::integer from removed) as removed, (select max(webhook_id) from batch) as last`.execute(
+    store,
+  );
+  return toRemoved(rows[0]);
+}
+
+/**
+ * Removes events that happened before a time and have no delivery any more. The newest event of an account or a customer
+ * stays, because the next one takes its number from it (D21). Payments count their events themselves.
+ */
+export async function removeEvents(
+  store: Store,
+  { before, after, atMost }: RetentionBatch,
+): Promise<RemovedBatch> {
+  const { rows } = await sql<RemovedRow>`
+    with ${inTurn()}, batch as materialized (
+      select older.event_id from turn, lateral (
+        select event_id from events
+        where turn.ours and event_id > ${after} and event_id < ${firstIdSince("evt_", before)}
+        order by event_id limit ${atMost}
+      ) as older
+    ), removed as (
+      delete from events e
+      where e.event_id = any(array(select event_id from batch)) and ${isForgettable()}
+      returning 1
+    )
+    select (select count(*)::integer from removed) as removed, (select max(event_id) from batch) as last`.execute(
+    store,
+  );
+  return toRemoved(rows[0]);
+}
+
+/** The lock is free again when the statement ends. */
+function inTurn(): RawBuilder<unknown> {
+  return sql`turn as materialized (select pg_try_advisory_xact_lock(${LOCK_CLASS}::integer, 0) as ours)`;
+}
+
+/**
+ * The condition for removing an event `e`. Its deliveries are found by the time in its id, with which their ids begin, too,
+ * so they need no index by event, which every attempt would have to write.
+ */
+export function isForgettable(): RawBuilder<boolean> {
+  return sql`(
+    (select count(*) from deliveries d
+      where d.webhook_id >= 'msg_' || substr(e.event_id, 5, 18)
+        and d.webhook_id < 'msg_' || substr(e.event_id, 5, 18) || '~' and d.event_id = e.event_id) = 0
+    and (split_part(e.type, '.', 1) not in ('account', 'customer') or e.sequence < (
+      select max(newest.sequence) from events newest
+      where newest.resource_id = e.resource_id and newest.merchant = e.merchant
+        and split_part(newest.type, '.', 1) = split_part(e.type, '.', 1))))`;
+}
+
+function toRemoved(row: RemovedRow | undefined): RemovedBatch {
+  return { removed: row?.removed ?? 0, last: row?.last ?? undefined };
+}

@@ -1,0 +1,86 @@
+import { sql } from "kysely";
+import type { Store } from "../database/tables.ts";
+import { decryptSecret, encryptSecret, isCurrent } from "./secrets.ts";
+
+const BATCH_SIZE = 500;
+
+type StoredSecret = { subscription_key: string; merchant: string; secret_ciphertext: Uint8Array };
+
+/** The progress of a rotation. */
+export type Rotation = {
+  /** Secrets read. */
+  readonly seen: number;
+  /** Of these, encrypted again with the first key. */
+  readonly rotated: number;
+  /** Keys of the subscriptions whose secret none of the keys decrypts. */
+  readonly unreadable: readonly string[];
+};
+
+/**
+ * Encrypts with the first key every secret that another key has encrypted, in batches of one transaction each. Interrupted
+ * and run again, it continues. Secrets that servers write meanwhile are not overwritten.
+ *
+ * @param keys 32 bytes each; the first one encrypts
+ * @param onBatch called after each batch
+ */
+export async function rotateSecrets(
+  store: Store,
+  keys: readonly Buffer[],
+  onBatch: (rotation: Rotation) => void = () => {},
+): Promise<Rotation> {
+  let rotation: Rotation = { seen: 0, rotated: 0, unreadable: [] };
+  let last = "";
+  for (;;) {
+    const batch = await readBatch(store, last);
+    const latest = batch.at(-1);
+    if (!latest) return rotation;
+    last = latest.subscription_key;
+    const fresh = toFresh(batch, keys);
+    rotation = {
+      seen: rotation.seen + batch.length,
+      rotated: rotation.rotated + (await writeBatch(store, fresh.rows)),
+      unreadable: [...rotation.unreadable, ...fresh.unreadable],
+    };
+    onBatch(rotation);
+  }
+}
+
+async function readBatch(store: Store, after: string): Promise<StoredSecret[]> {
+  return store
+    .selectFrom("subscriptions")
+    .select(["subscription_key", "merchant", "secret_ciphertext"])
+    .where("subscription_key", ">", after)
+    .orderBy("subscription_key")
+    .limit(BATCH_SIZE)
+    .execute();
+}
+
+type FreshSecret = { readonly subscriptionKey: string; readonly old: Uint8Array; readonly next: Uint8Array };
+
+function toFresh(batch: readonly StoredSecret[], keys: readonly Buffer[]) {
+  const rows: FreshSecret[] = [];
+  const unreadable: string[] = [];
+  for (const { subscription_key: subscriptionKey, merchant, secret_ciphertext: old } of batch) {
+    if (isCurrent(keys, old)) continue;
+    try {
+      const next = encryptSecret(keys, merchant, decryptSecret(keys, merchant, old));
+      rows.push({ subscriptionKey, old, next });
+    } catch {
+      unreadable.push(subscriptionKey);
+    }
+  }
+  return { rows, unreadable };
+}
+
+async function writeBatch(store: Store, rows: readonly FreshSecret[]): Promise<number> {
+  if (rows.length === 0) return 0;
+  const { numAffectedRows = 0n } = await sql`
+    update subscriptions s set secret_ciphertext = fresh.next
+    from unnest(
+      ${rows.map((row) => row.subscriptionKey)}::text[],
+      ${rows.map((row) => Buffer.from(row.old))}::bytea[],
+      ${rows.map((row) => Buffer.from(row.next))}::bytea[]
+    ) as fresh (subscription_key, old, next)
+    where s.subscription_key = fresh.subscription_key and s.secret_ciphertext = fresh.old`.execute(store);
+  return Number(numAffectedRows);
+}

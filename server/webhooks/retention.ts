@@ -1,0 +1,78 @@
+import { setTimeout } from "node:timers/promises";
+import type { Logger } from "pino";
+import { repeat } from "../async/repeat.ts";
+import type { RemovedBatch, RetentionBatch } from "../storage/webhooks/retention.ts";
+
+const DAY_MS = 86_400_000;
+/** Often, so that each run has little to remove. */
+const EVERY_MS = 60_000;
+/** Rows of a batch: on the embedded store the whole server waits for it. */
+const BATCH_SIZE = 25;
+/** After a batch the database is left to others for this many times as long as the batch took. */
+const PAUSE_FACTOR = 9;
+const MIN_PAUSE_MS = 20;
+
+type RemoveBatch = (batch: RetentionBatch) => Promise<RemovedBatch>;
+
+export type RetentionParts = {
+  readonly store: { readonly removeDeliveries: RemoveBatch; readonly removeEvents: RemoveBatch };
+  /** Undefined: everything is kept. */
+  readonly days: number | undefined;
+  /** Real time. */
+  readonly realNow: () => Date;
+  readonly logger: Logger;
+  readonly everyMs?: number | undefined;
+};
+
+export type Retention = {
+  /** Removes what is old enough now; resolves when it is removed, or retention has stopped. */
+  run(): Promise<void>;
+  /** Waits for the batch under way. */
+  stop(): Promise<void>;
+};
+
+/**
+ * Removes finished deliveries, their attempts and events that are older than so many days, until stopped. Small batches with
+ * long pauses between them, so that refunds and deliveries notice nothing. Payments and refunds are never removed.
+ */
+export function startRetention(parts: RetentionParts): Retention {
+  const { store, days, realNow, logger, everyMs = EVERY_MS } = parts;
+  if (days === undefined) return { run: async () => {}, stop: async () => {} };
+  const stopping = new AbortController();
+  const { signal } = stopping;
+
+  async function removeAll(remove: RemoveBatch, before: Date): Promise<number> {
+    let total = 0;
+    let after = "";
+    while (!signal.aborted) {
+      const startedMs = performance.now();
+      const { removed, last } = await remove({ before, after, atMost: BATCH_SIZE });
+      total += removed;
+      if (last === undefined) break;
+      after = last;
+      const pauseMs = Math.max(MIN_PAUSE_MS, PAUSE_FACTOR * (performance.now() - startedMs));
+      await setTimeout(pauseMs, undefined, { signal }).catch(() => {});
+    }
+    return total;
+  }
+
+  const ageMs = days * DAY_MS;
+
+  async function removeOld(): Promise<void> {
+    const before = new Date(realNow().getTime() - ageMs);
+    const deliveries = await removeAll(store.removeDeliveries, before);
+    // After their deliveries, without which an event is of no use.
+    const events = await removeAll(store.removeEvents, before);
+    if (deliveries + events > 0)
+      logger.info({ deliveries, events, before }, "removed what is past retention");
+  }
+
+  const { run, stop } = repeat(removeOld, { name: "retention", everyMs, logger });
+  return {
+    run,
+    async stop() {
+      stopping.abort();
+      await stop();
+    },
+  };
+}

@@ -1,0 +1,141 @@
+import type { Logger } from "pino";
+import { type AddToBatch, createBatcher } from "../async/batcher.ts";
+import { endsSubscription } from "../domain/deliveries.ts";
+import { changesTimeouts } from "../domain/fair-shares.ts";
+import type { Database } from "../storage/database/database.ts";
+import {
+  type AttemptResult,
+  type EndedAttempt,
+  recordAttempts,
+  recordTimeout,
+  releaseClaim,
+} from "../storage/webhooks/attempts.ts";
+import type { Attempt } from "../storage/webhooks/claims.ts";
+import { END_BATCH_SIZE, endSomeDeliveries } from "../storage/webhooks/subscriptions.ts";
+import { type AttemptOptions, type MadeAttempt, makeAttempt } from "./attempt.ts";
+import { createConnections } from "./connections.ts";
+
+export type WorkerParts = Omit<AttemptOptions, "signal" | "connections"> & {
+  readonly database: Pick<Database, "db" | "background">;
+  readonly logger: Logger;
+  /** Called after each attempt whose result was recorded. */
+  readonly onAttempt: (result: AttemptResult) => void;
+  /** Called after every attempt: there is room for another delivery of its merchant. */
+  readonly onRoom: (merchant: string) => void;
+};
+
+/** Attempts under way in one process at most, whatever the limits of all servers together allow. */
+const MAX_ATTEMPTS = 512;
+
+/** Makes the attempts of claimed deliveries in this process, and records their results. */
+export class Worker {
+  readonly #parts: WorkerParts;
+  readonly #connections = createConnections();
+  readonly #running = new Set<Promise<void>>();
+  readonly #abandoned = new AbortController();
+  /** Resolves with whether the result was recorded. */
+  readonly #record: AddToBatch<EndedAttempt, boolean>;
+  #stopping = false;
+  #abandonTimer: NodeJS.Timeout | undefined;
+
+  constructor(parts: WorkerParts) {
+    this.#parts = parts;
+    // Results that arrive while others are being written are written together, because the statement is most of the cost.
+    this.#record = createBatcher(async (attempts) => {
+      const recorded = await recordAttempts(parts.database.db, attempts);
+      return attempts.map(({ webhookId }) => recorded.has(webhookId));
+    });
+  }
+
+  /** How many more attempts may be under way. */
+  room(): number {
+    return this.#stopping ? 0 : Math.max(0, MAX_ATTEMPTS - this.#running.size);
+  }
+
+  /** Begins the attempts of claimed deliveries, or gives the claims back when this worker is stopping. */
+  async begin(attempts: readonly Attempt[]): Promise<void> {
+    if (this.#stopping) {
+      await Promise.all(attempts.map((attempt) => releaseClaim(this.#parts.database.db, attempt)));
+      return;
+    }
+    for (const attempt of attempts) this.#start(attempt);
+  }
+
+  /**
+   * Begins no further attempt from now on, and gives the claims back.
+   *
+   * @param drainMs milliseconds after which the attempts under way are cut off
+   */
+  stop(drainMs: number): void {
+    this.#stopping = true;
+    this.#abandonTimer = setTimeout(() => this.#abandoned.abort(), drainMs);
+  }
+
+  /** Resolves when no attempt is under way and every connection is closed. */
+  async ended(): Promise<void> {
+    await Promise.all(this.#running);
+    clearTimeout(this.#abandonTimer);
+    await this.#connections.close();
+  }
+
+  #start(attempt: Attempt): void {
+    const running: Promise<void> = this.#deliver(attempt).finally(() => this.#running.delete(running));
+    this.#running.add(running);
+  }
+
+  async #deliver(attempt: Attempt): Promise<void> {
+    const { database, realNow, logger, onAttempt, onRoom } = this.#parts;
+    const { signal } = this.#abandoned;
+    try {
+      const result = await makeAttempt(attempt, { ...this.#parts, connections: this.#connections, signal });
+      if (signal.aborted && result.status === null) await releaseClaim(database.db, attempt);
+      else if (await this.#record({ ...attempt, ...result, endedAt: realNow() })) {
+        onAttempt(result);
+        if (logger.isLevelEnabled("info")) logger.info(toLogged(attempt, result), "delivery");
+        await this.#noteTimeout(attempt, result);
+        if (endsSubscription(result.outcome)) await this.#endWaiting(attempt);
+      }
+    } catch (error) {
+      // The lease runs out, and the delivery is sent again: at least once, never lost.
+      logger.error({ err: error, webhookId: attempt.webhookId }, "can't record a webhook attempt");
+    }
+    onRoom(attempt.merchant);
+  }
+
+  async #noteTimeout({ subscriptionKey, timeouts }: Attempt, { timedOut }: MadeAttempt): Promise<void> {
+    if (!changesTimeouts(timeouts, timedOut)) return;
+    await recordTimeout(this.#parts.database.db, { subscriptionKey, timedOut });
+  }
+
+  /** Ends the deliveries that wait for a subscription which its receiver has ended. */
+  async #endWaiting({ subscriptionKey }: Attempt): Promise<void> {
+    const { database, logger } = this.#parts;
+    const batch = { subscriptionKey, atMost: END_BATCH_SIZE };
+    try {
+      while ((await endSomeDeliveries(database.background, batch)) === END_BATCH_SIZE && !this.#stopping);
+    } catch (error) {
+      // The rest is ended one by one, when it comes due.
+      logger.error(
+        { err: error, subscriptionKey },
+        "can't end the deliveries of a subscription that has ended",
+      );
+    }
+  }
+}
+
+/** Of the address the host alone: the rest may hold secrets. */
+function toLogged({ webhookId, merchant, url, payload, earlierAttempts }: Attempt, result: AttemptResult) {
+  const { status, error, milliseconds, outcome } = result;
+  const event: unknown = JSON.parse(payload).type;
+  return {
+    webhookId,
+    merchant,
+    event,
+    host: URL.parse(url)?.host,
+    attempt: earlierAttempts + 1,
+    status,
+    error,
+    outcome: outcome.kind,
+    milliseconds,
+  };
+}

@@ -1,0 +1,34 @@
+import type { Kit } from "./kit.ts";
+import type { Precondition } from "./preconditions.ts";
+
+/** One thing that users of the service rely on. */
+export interface Check {
+  /** Stable, for machines: `group.what`. */
+  readonly id: string;
+  readonly group: string;
+  /** What a conforming service does, as the end of "the service …". */
+  readonly name: string;
+  /** Clauses of the interface (`7.5`) and decisions (`D09`) that say so; the one that says most comes first. */
+  readonly sources: readonly string[];
+  readonly preconditions: readonly Precondition[];
+  /** Throws a `CheckFailure` when the service does something else. */
+  run(kit: Kit): Promise<void> | void;
+}
+
+/** The parts of a check that its group does not say. */
+export type CheckParts = Omit<Check, "group" | "preconditions"> & {
+  readonly preconditions?: readonly Precondition[];
+};
+
+/** Checks of one group, which share its preconditions. */
+export function defineGroup(
+  group: string,
+  preconditions: readonly Precondition[],
+  checks: readonly CheckParts[],
+): Check[] {
+  return checks.map((check) => ({
+    ...check,
+    group,
+    preconditions: [...preconditions, ...(check.preconditions ?? [])],
+  }));
+}

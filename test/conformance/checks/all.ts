@@ -1,0 +1,37 @@
+import type { Contract } from "../../../scripts/lib/document/contract.ts";
+import type { Check } from "../check.ts";
+import { AMOUNT_CHECKS } from "./amounts.ts";
+import { constraintChecks } from "./constraints.ts";
+import { DELIVERY_CHECKS } from "./deliveries.ts";
+import { exampleChecks } from "./examples.ts";
+import { FIRST_STATUS_CHECKS } from "./first-status.ts";
+import { KEY_CHECKS } from "./keys.ts";
+import { ORDER_CHECKS } from "./order.ts";
+import { PAYMENT_CHECKS } from "./payments.ts";
+import { PROBLEM_CHECKS } from "./problems.ts";
+import { REFERENCE_CHECKS } from "./references.ts";
+import { REQUEST_CHECKS } from "./requests.ts";
+import { RESPONSE_CHECKS } from "./responses.ts";
+import { scenarioChecks } from "./scenarios.ts";
+import { SUBSCRIPTION_CHECKS } from "./subscriptions.ts";
+
+/** Every check, in the order in which they are made. */
+export function allChecks(contract: Contract): Check[] {
+  return [
+    ...exampleChecks(contract),
+    ...FIRST_STATUS_CHECKS,
+    ...REFERENCE_CHECKS,
+    ...AMOUNT_CHECKS,
+    ...KEY_CHECKS,
+    ...PAYMENT_CHECKS,
+    ...SUBSCRIPTION_CHECKS,
+    ...DELIVERY_CHECKS,
+    ...REQUEST_CHECKS,
+    ...PROBLEM_CHECKS,
+    ...ORDER_CHECKS,
+    ...constraintChecks(contract),
+    // They reset the merchant's data.
+    ...scenarioChecks(),
+    ...RESPONSE_CHECKS,
+  ];
+}

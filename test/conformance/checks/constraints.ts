@@ -1,0 +1,175 @@
+import type { Contract } from "../../../scripts/lib/document/contract.ts";
+import { isNode } from "../../../scripts/lib/document/node.ts";
+import { stepsOf, toPointer, valueAt } from "../../../scripts/lib/document/pointer.ts";
+import type { Constraint } from "../../lib/constraints/constraint.ts";
+import { findConstraints } from "../../lib/constraints/find.ts";
+import type { Call, ConstraintRequest } from "../../lib/constraints/request.ts";
+import { acceptedRequests, breakingRequests } from "../../lib/constraints/requests.ts";
+import { type Check, defineGroup } from "../check.ts";
+import type { Exchange } from "../exchange.ts";
+import { assert, bodyOf, expectHeader, pointersOf } from "../expect.ts";
+import type { CallSpec, Kit } from "../kit.ts";
+import { PRECONDITIONS, type Precondition } from "../preconditions.ts";
+import { OPERATIONS } from "../requests.ts";
+
+/** Calls on their way at the same time. */
+const IN_FLIGHT = 8;
+
+/** The payments that the examples name. Nobody has this one, so that also a call that is taken takes nothing. */
+const IDS = Object.fromEntries(
+  ["settled", "recent", "processing", "failed", "covered", "refund", "unknown"].map((kind) => [
+    `pay_${kind}`,
+    "pay_conform_unknown",
+  ]),
+);
+
+/** As long as the prefix of a run, which takes its place when a call is sent: the calls themselves are made once. */
+const KEY_PREFIX = "conform-000000000000-";
+
+/**
+ * For each constraint on requests that the document has: calls that break it and nothing else, and calls that go as far as it
+ * allows. Of the latter those that would make subscriptions are left out.
+ */
+export function constraintChecks({ document }: Contract): Check[] {
+  const constraints = findConstraints(document);
+  const options = { requestKeyPrefix: KEY_PREFIX, ids: IDS };
+  const broken = byConstraint(breakingRequests(document, constraints, options));
+  const kept = byConstraint(
+    acceptedRequests(document, constraints, options).filter(({ call }) => call.operationId === "issueRefund"),
+  );
+  return [
+    ...defineGroup(
+      "Broken requests",
+      [],
+      broken.map(([constraint, requests]) => ({
+        id: `broken.${toSlug(constraint)}`,
+        name: `refuses what breaks ${nameOf(constraint)}`,
+        sources: sourcesOf(document, constraint),
+        preconditions: preconditionsOf(requests),
+        run: (kit) =>
+          sendAll(kit, requests, ({ expected }, exchange, name) => {
+            const { status, code, pointer } = expected;
+            const at = pointer === undefined ? "" : ` and one violation, at ${JSON.stringify(pointer)}`;
+            const { errorDetails, ...problem } = bodyOf(exchange);
+            const coded = isNode(errorDetails) && errorDetails.errorCode === code;
+            const pointed =
+              pointer === undefined || JSON.stringify(pointersOf(problem)) === JSON.stringify([pointer]);
+            const refused = exchange.received.status === status && coded && pointed;
+            assert(refused, `${status} ${code}${at}, because ${name}`, exchange);
+            if (status === 401) expectHeader(exchange, "WWW-Authenticate", /^Bearer\b/i, "Bearer");
+          }),
+      })),
+    ),
+    ...defineGroup(
+      "Requests at the bounds",
+      [],
+      kept.map(([constraint, requests]) => ({
+        id: `kept.${toSlug(constraint)}`,
+        name: `takes what goes as far as ${nameOf(constraint)} allows`,
+        sources: sourcesOf(document, constraint),
+        preconditions: preconditionsOf(requests),
+        run: (kit) =>
+          sendAll(kit, requests, ({ outcomes }, exchange, name) =>
+            assert(
+              outcomes.includes(exchange.received.status),
+              `${outcomes.join(" or ")}, though ${name}`,
+              exchange,
+            ),
+          ),
+      })),
+    ),
+  ];
+}
+
+function byConstraint<Sent extends ConstraintRequest>(requests: readonly Sent[]): [Constraint, Sent[]][] {
+  return [...Map.groupBy(requests, ({ constraint }) => constraint)];
+}
+
+function nameOf({ id }: Constraint): string {
+  return id.replace(" request application/json", "").replace(" request", "");
+}
+
+function toSlug(constraint: Constraint): string {
+  return nameOf(constraint)
+    .replaceAll(/[^A-Za-z0-9]+/g, "-")
+    .replaceAll(/^-|-$/g, "");
+}
+
+function preconditionsOf(requests: readonly ConstraintRequest[]): Precondition[] {
+  const tokens = new Set(requests.map(({ call }) => call.token));
+  return [
+    ...(tokens.has("valid") ? [PRECONDITIONS.token] : []),
+    ...(tokens.has("unscoped") ? [PRECONDITIONS.unscopedToken] : []),
+  ];
+}
+
+async function sendAll<Sent extends ConstraintRequest>(
+  kit: Kit,
+  requests: readonly Sent[],
+  expectResponse: (request: Sent, exchange: Exchange, name: string) => void,
+): Promise<void> {
+  const waiting = pickSome(requests, kit.options.sample);
+  const sendNext = async () => {
+    for (let request = waiting.shift(); request; request = waiting.shift()) {
+      expectResponse(request, await kit.send(toSpec(kit, request.call)), request.name);
+    }
+  };
+  await Promise.all(Array.from({ length: IN_FLIGHT }, sendNext));
+}
+
+/** Spread over all of them, because neighbours are alike. */
+function pickSome<Sent>(requests: readonly Sent[], limit: number): Sent[] {
+  const step = Math.max(1, requests.length / limit);
+  return requests.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step));
+}
+
+function toSpec(
+  { options, keyPrefix }: Kit,
+  { operationId, method, path, token, headers, body }: Call,
+): CallSpec {
+  const tokens = {
+    valid: options.token ?? null,
+    unscoped: options.unscopedToken ?? null,
+    absent: null,
+    unknown: "conform-nobody",
+  };
+  const operation = OPERATIONS.find((id) => id === operationId);
+  // What the call does not name it does not send, and the kit would.
+  const absent = { Accept: null, "Content-Type": null };
+  return {
+    ...(operation && { operation }),
+    method,
+    path,
+    token: tokens[token],
+    headers: { ...absent, ...headers },
+    body: body?.replace(KEY_PREFIX, keyPrefix),
+  };
+}
+
+/** What says so when no part of the document around it does: the clause of the whole body. */
+const BODY_SOURCES: Readonly<Record<string, readonly string[]>> = {
+  issueRefund: ["7.3"],
+  subscribeToWebhooks: ["8.3"],
+};
+
+/** Decisions about every place of a kind, which stand at none of them. */
+const KEYWORD_SOURCES: Readonly<Record<string, readonly string[]>> = { additionalProperties: ["D15"] };
+
+/** The clauses and decisions that the document names for a constraint: those of the nearest part around it. */
+function sourcesOf(document: unknown, constraint: Constraint): string[] {
+  const { keyword, operationId } = constraint;
+  const found = nearestSources(document, constraint);
+  const named = found.length > 0 ? found : (BODY_SOURCES[operationId] ?? []);
+  return [...new Set([...(KEYWORD_SOURCES[keyword] ?? []), ...named])];
+}
+
+function nearestSources(document: unknown, { pointer }: Constraint): string[] {
+  const steps = stepsOf(pointer);
+  const around = steps.map((_step, index) => valueAt(document, toPointer(steps.slice(0, index + 1))));
+  const nearest = around.findLast((part) => isNode(part) && Array.isArray(part["x-source"]));
+  return isNode(nearest) ? toIds(nearest["x-source"] as unknown[]) : [];
+}
+
+function toIds(sources: readonly unknown[]): string[] {
+  return sources.flatMap((source) => (isNode(source) ? String(source.clause ?? source.decision) : []));
+}

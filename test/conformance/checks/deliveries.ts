@@ -1,0 +1,195 @@
+import { verifyWebhook, WebhookVerificationError } from "../../../client/src/index.ts";
+import { isNode, type Node } from "../../../scripts/lib/document/node.ts";
+import { createFindViolations } from "../../../scripts/lib/document/schemas.ts";
+import { type Check, defineGroup } from "../check.ts";
+import { CheckFailure } from "../exchange.ts";
+import { PRECONDITIONS } from "../preconditions.ts";
+import type { Delivery, Hook } from "../receiver.ts";
+import { type DeliveryRun, deliveryRunOf, endSubscriptions, refundIdOf } from "./delivery-run.ts";
+
+export const DELIVERY_CHECKS: Check[] = defineGroup(
+  "Deliveries",
+  [PRECONDITIONS.token, PRECONDITIONS.receiver, PRECONDITIONS.failed],
+  [
+    {
+      id: "delivery.arrives",
+      name: "delivers the first status of each refund to ALL, CATEGORY and EVENT that select it",
+      sources: ["10.1", "10.2", "D20"],
+      async run(kit) {
+        const run = await deliveryRunOf(kit);
+        for (const refund of run.refunds) {
+          for (const [name, hook] of Object.entries(hooksFor(run, refund))) {
+            const found = deliveriesOf(hook, refund).length > 0;
+            expectSeen(found, `an event of ${refund.paymentId} for the subscription to ${name}`, hook);
+          }
+        }
+      },
+    },
+    {
+      id: "delivery.event",
+      name: "repeats in an event what the response to the refund said",
+      sources: ["D21", "D19", "D02"],
+      async run(kit) {
+        const { all, refunds } = await deliveryRunOf(kit);
+        for (const refund of refunds) {
+          const type = `refund.${String(refund.paymentStatus).toLowerCase()}`;
+          const same = deliveriesOf(all, refund).some((delivery) => {
+            const event = eventOf(delivery);
+            return event.type === type && event.sequence === 1 && sorted(event.data) === sorted(refund);
+          });
+          expectSeen(same, `an event ${type} with sequence 1 and data ${JSON.stringify(refund)}`, all);
+        }
+      },
+    },
+    {
+      id: "delivery.form",
+      name: "delivers as the document describes: method, headers and body",
+      sources: ["D21", "D22", "10.4"],
+      async run(kit) {
+        const check = createEventCheck(kit.contract.document);
+        for (const hook of hooksOf(await deliveryRunOf(kit))) {
+          for (const delivery of hook.deliveries) {
+            const mismatches = check(delivery);
+            expectSeen(
+              mismatches.length === 0,
+              `a delivery as documented; ${mismatches.join("; ")}`,
+              hook,
+              delivery,
+            );
+          }
+        }
+      },
+    },
+    {
+      id: "delivery.signature",
+      name: "signs deliveries with the secretKey, as text and as whsec_ base64",
+      sources: ["10.2", "4.2", "D22"],
+      async run(kit) {
+        const run = await deliveryRunOf(kit);
+        for (const hook of hooksOf(run)) {
+          for (const delivery of hook.deliveries) {
+            const refusal = refusalOf(delivery, run.secrets.get(hook) ?? "");
+            expectSeen(refusal === undefined, `a signature that verifies; ${refusal}`, hook, delivery);
+          }
+        }
+      },
+    },
+    {
+      id: "delivery.webhook-id",
+      name: "gives each event its own webhook-id for each subscription",
+      sources: ["D22"],
+      async run(kit) {
+        const run = await deliveryRunOf(kit);
+        // An attempt that is repeated has the id of the one before.
+        const seen = new Map<string, string>();
+        for (const [index, hook] of hooksOf(run).entries()) {
+          for (const delivery of hook.deliveries) {
+            const id = delivery.headers.get("webhook-id") ?? "";
+            const what = `${index} ${delivery.bytes.toString("utf8")}`;
+            const own = id !== "" && (seen.get(id) ?? what) === what;
+            expectSeen(own, "a webhook-id that no other delivery has", hook, delivery);
+            seen.set(id, what);
+          }
+        }
+      },
+    },
+    {
+      id: "delivery.selection",
+      name: "delivers to EVENT only the events that it names",
+      sources: ["10.1", "4.8", "D03"],
+      async run(kit) {
+        const { single } = await deliveryRunOf(kit);
+        const others = single.deliveries.filter(
+          (delivery) => eventOf(delivery).type !== "refund.terminal_failed",
+        );
+        expectSeen(others.length === 0, "nothing but refund.terminal_failed", single, others[0]);
+      },
+    },
+    {
+      id: "delivery.gone",
+      name: "ends a subscription whose url responds with 410",
+      sources: ["D23", "D26"],
+      async run(kit) {
+        const run = await deliveryRunOf(kit);
+        const stillSent = await endSubscriptions(kit, run);
+        expectSeen(stillSent === undefined, "no delivery after a 410", stillSent ?? run.all);
+      },
+    },
+  ],
+);
+
+const hooksOf = ({ all, category, single }: DeliveryRun): Hook[] => [all, category, single];
+
+function hooksFor({ all, category, single }: DeliveryRun, { paymentStatus }: Node): Record<string, Hook> {
+  const ofAll = { ALL: all, "CATEGORY PAYMENT": category };
+  return paymentStatus === "TERMINAL_FAILED" ? { ...ofAll, "EVENT refund.terminal_failed": single } : ofAll;
+}
+
+function deliveriesOf({ deliveries }: Hook, { paymentId }: Node): Delivery[] {
+  return deliveries.filter((delivery) => refundIdOf(delivery) === paymentId);
+}
+
+function eventOf({ bytes }: Pick<Delivery, "bytes">): Node {
+  try {
+    const event: unknown = JSON.parse(bytes.toString("utf8"));
+    return isNode(event) ? event : {};
+  } catch {
+    return {};
+  }
+}
+
+function sorted(fields: unknown): string {
+  return isNode(fields) ? JSON.stringify(Object.entries(fields).sort()) : "";
+}
+
+function refusalOf({ bytes, headers }: Delivery, secretKey: string): string | undefined {
+  try {
+    verifyWebhook(bytes, headers, secretKey);
+    return undefined;
+  } catch (error) {
+    if (error instanceof WebhookVerificationError) return error.message;
+    throw error;
+  }
+}
+
+function expectSeen(
+  condition: boolean,
+  expected: string,
+  hook: Hook,
+  delivery = hook.deliveries.at(-1),
+): void {
+  if (!condition) throw new CheckFailure(expected, { received: describe(delivery) });
+}
+
+function describe(delivery: Delivery | undefined): string {
+  if (!delivery) return "no delivery";
+  const headers = [...delivery.headers].filter(([name]) => /^(webhook-|content-type)/.test(name));
+  const lines = headers.map(([name, value]) => `${name}: ${value}`);
+  return [`${delivery.method} to the receiver`, ...lines, delivery.bytes.toString("utf8")].join("\n");
+}
+
+const MAX_BYTES = 20_000;
+const REQUIRED_HEADERS = ["webhook-id", "webhook-timestamp", "webhook-signature"];
+
+/** Holds deliveries against the document's webhooks; the function resolves with everything that is not as documented. */
+function createEventCheck(document: Node): (delivery: Delivery) => string[] {
+  const findViolations = createFindViolations(document);
+  const violationsOf = (event: Node): string[] => {
+    const name = String(event.type);
+    if (!isNode(document.webhooks) || !Object.hasOwn(document.webhooks, name))
+      return [`the document has no event ${name}`];
+    const pointer = `/webhooks/${name}/post/requestBody/content/application~1json/schema`;
+    return findViolations(pointer, event).map((violation) => `body: ${violation}`);
+  };
+
+  return ({ method, headers, bytes }) => {
+    const type = headers.get("content-type")?.split(";")[0];
+    return [
+      ...(method === "POST" ? [] : [`the method is ${method}`]),
+      ...(type === "application/json" ? [] : [`the media type is ${type ?? "missing"}`]),
+      ...(bytes.length < MAX_BYTES ? [] : [`the body has ${bytes.length} bytes`]),
+      ...REQUIRED_HEADERS.filter((name) => !headers.get(name)).map((name) => `header ${name} is missing`),
+      ...violationsOf(eventOf({ bytes })),
+    ];
+  };
+}

@@ -1,0 +1,133 @@
+import { isNode, type Node } from "../../../scripts/lib/document/node.ts";
+import { assert, bodyOf, expectProblem, expectRefund } from "../expect.ts";
+import type { Kit } from "../kit.ts";
+import type { Delivery, Hook, Receiver } from "../receiver.ts";
+import { receiverOf } from "../receiver.ts";
+import { issue, refundOf, subscribe, subscriptionOf } from "../requests.ts";
+import { pause } from "../transport.ts";
+import { refuseFull } from "./subscriptions.ts";
+
+/** Three subscriptions, the refunds whose events they receive, and the attempts that were seen. */
+export interface DeliveryRun {
+  /** To every event. */
+  readonly all: Hook;
+  /** To the category of payments and another one. */
+  readonly category: Hook;
+  /** To refunds that failed. */
+  readonly single: Hook;
+  readonly secrets: ReadonlyMap<Hook, string>;
+  readonly refunds: readonly Node[];
+}
+
+/** Makes them once a run, and waits until everything has arrived or time is up. */
+export function deliveryRunOf(kit: Kit): Promise<DeliveryRun> {
+  return kit.share("deliveries", async () => {
+    const receiver = await receiverOf(kit);
+    if (!receiver) throw new Error("deliveries need a receiver");
+    const secrets = new Map<Hook, string>();
+    const open = async (subscriptionDetails: unknown, secretKey: string) => {
+      const hook = await openHook(kit, receiver, { subscriptionDetails, secretKey });
+      secrets.set(hook, secretKey);
+      return hook;
+    };
+    const all = await open({ type: "ALL" }, kit.newSecret());
+    const category = await open({ type: "CATEGORY", details: ["PAYMENT", "ACCOUNT"] }, kit.newSecret());
+    // Of 32 letters of base64, and so 24 bytes.
+    const single = await open(
+      { type: "EVENT", details: ["refund.terminal_failed"] },
+      `whsec_${kit.newSecret().replaceAll("-", "+").replaceAll("_", "/")}`,
+    );
+    const refunds = await issueEach(kit);
+
+    const { timeoutMs } = kit.options;
+    const has = (deliveries: readonly Delivery[], wanted: readonly Node[]) =>
+      wanted.every(({ paymentId }) => deliveries.some((delivery) => refundIdOf(delivery) === paymentId));
+    const failed = refunds.filter(({ paymentStatus }) => paymentStatus === "TERMINAL_FAILED");
+    await Promise.all([
+      all.until((deliveries) => has(deliveries, refunds), timeoutMs),
+      category.until((deliveries) => has(deliveries, refunds), timeoutMs),
+      single.until((deliveries) => has(deliveries, failed), timeoutMs),
+    ]);
+    return { all, category, single, secrets, refunds };
+  });
+}
+
+async function openHook(
+  kit: Kit,
+  receiver: Receiver,
+  fields: { subscriptionDetails: unknown; secretKey?: string },
+): Promise<Hook> {
+  const hook = receiver.hook({ wanted: true });
+  const exchange = await subscribe(kit, subscriptionOf(kit, { ...fields, url: hook.url }));
+  refuseFull(exchange.received.status, () => expectProblem(exchange, "SUBSCRIPTION_LIMIT"));
+  const made = exchange.received.status === 200 && typeof bodyOf(exchange).subscriptionKey === "string";
+  assert(made, "200 with a subscriptionKey", exchange);
+  return hook;
+}
+
+/** The one whose debit failed comes last: when it has arrived, the others had their time. */
+async function issueEach(kit: Kit): Promise<Node[]> {
+  const { recent, processing, settled, failed } = kit.options.payments;
+  const refunds: Node[] = [];
+  for (const paymentId of [recent ?? processing, settled, failed]) {
+    if (paymentId === undefined) continue;
+    const refund = refundOf(kit, { paymentId, clientReferenceId: "conform ✓" });
+    refunds.push(expectRefund(await issue(kit, refund)));
+  }
+  return refunds;
+}
+
+/** How often a service is given another chance to notice a 410 before it delivers again. */
+const CHANCES = 5;
+const CHANCE_MS = 200;
+
+/**
+ * Responds with 410 to every subscription of the run. Resolves with one that still gets deliveries
+ * afterwards: a fresh subscription shows when a later event has gone out, and is ended as well.
+ */
+export async function endSubscriptions(kit: Kit, run: DeliveryRun): Promise<Hook | undefined> {
+  const { timeoutMs } = kit.options;
+  const hooks = [run.all, run.category, run.single];
+  for (const hook of hooks) hook.refuse();
+  await issueFailed(kit);
+  const isEnded = (deliveries: readonly Delivery[]) => deliveries.some(({ refused }) => refused);
+  const ended = await Promise.all(hooks.map((hook) => hook.until(isEnded, timeoutMs)));
+  assert(!ended.includes(false), "an event for each subscription");
+
+  const receiver = await receiverOf(kit);
+  if (!receiver) throw new Error("deliveries need a receiver");
+  const later = await openHook(kit, receiver, { subscriptionDetails: { type: "ALL" } });
+  const stillSent = await findStillSent(kit, hooks, later);
+  later.refuse();
+  await issueFailed(kit);
+  await later.until(isEnded, timeoutMs);
+  return stillSent;
+}
+
+async function findStillSent(kit: Kit, hooks: readonly Hook[], later: Hook): Promise<Hook | undefined> {
+  let stillSent: Hook | undefined;
+  for (let chance = 0; chance < CHANCES; chance += 1) {
+    const refund = await issueFailed(kit);
+    const arrived = ({ deliveries }: Hook) =>
+      deliveries.some((delivery) => refundIdOf(delivery) === refund.paymentId);
+    await later.until(() => arrived(later), kit.options.timeoutMs);
+    stillSent = hooks.find(arrived);
+    if (!stillSent) return undefined;
+    await pause(CHANCE_MS);
+  }
+  return stillSent;
+}
+
+async function issueFailed(kit: Kit): Promise<Node> {
+  return expectRefund(await issue(kit, refundOf(kit, { paymentId: kit.options.payments.failed })));
+}
+
+/** Of an event of a refund. */
+export function refundIdOf({ bytes }: Delivery): unknown {
+  try {
+    const event: unknown = JSON.parse(bytes.toString("utf8"));
+    return isNode(event) && isNode(event.data) ? event.data.paymentId : undefined;
+  } catch {
+    return undefined;
+  }
+}

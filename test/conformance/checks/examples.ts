@@ -1,0 +1,111 @@
+import type { OperationId } from "../../../client/src/index.ts";
+import type { Contract, Example, Operation } from "../../../scripts/lib/document/contract.ts";
+import { isNode, type Node } from "../../../scripts/lib/document/node.ts";
+import { type Check, defineGroup } from "../check.ts";
+import type { Exchange } from "../exchange.ts";
+import { assert, bodyOf } from "../expect.ts";
+import type { Kit } from "../kit.ts";
+import { PAYMENT_KINDS, type PaymentKind } from "../options.ts";
+import { PRECONDITIONS, type Precondition } from "../preconditions.ts";
+import { receiverOf } from "../receiver.ts";
+import { typedClientOf } from "../typed-client.ts";
+
+/**
+ * Every example of a request, sent with the typed client through Prism: the response is the example of the same name.
+ * Keys are new, amounts are a cent, and payments are those that were given.
+ */
+export function exampleChecks(contract: Contract): Check[] {
+  return defineGroup(
+    "Examples, with the typed client and through Prism",
+    [PRECONDITIONS.token],
+    contract.operations.flatMap((operation) =>
+      operation.requests.map((example) => ({
+        id: `example.${operation.id}.${example.name}`,
+        name: `responds to the example ${example.name} of ${operation.id} as the document says`,
+        sources: sourcesOf(operation, example),
+        preconditions: preconditionsOf(example),
+        run: (kit) => sendExample(kit, operation, example),
+      })),
+    ),
+  );
+}
+
+/** The clauses that the response to an example shows. */
+function sourcesOf({ id, responses }: Operation, { name }: Example): string[] {
+  if (id === "subscribeToWebhooks") return ["8.4", "8.3", "5.1", "D05"];
+  const documented = responses.find((response) => response.name === name);
+  const shown = { PENDING: ["6.3"], AUTHORIZED: ["6.4"], TERMINAL_FAILED: ["6.5", "11.1"] };
+  const status = isNode(documented?.value) ? documented.value.paymentStatus : undefined;
+  const first = Object.entries(shown).find(([value]) => value === status)?.[1];
+  return [...(first ?? (documented?.status === 409 ? ["7.5", "D09"] : ["D08"])), "7.3", "7.4"];
+}
+
+function preconditionsOf({ value }: Example): Precondition[] {
+  if (!isNode(value)) return [];
+  const kind = kindOf(value);
+  // An original payment holds this key.
+  const ofPayment = String(value.requestKey).startsWith("debit-");
+  return [...(kind ? [PRECONDITIONS[kind]] : []), ...(ofPayment ? [PRECONDITIONS.paymentKey] : [])];
+}
+
+/** Examples name the sandbox's payments, whose ids say what they are. */
+function kindOf({ paymentId }: Node): PaymentKind | undefined {
+  return PAYMENT_KINDS.find((kind) => paymentId === `pay_${kind}`);
+}
+
+async function sendExample(kit: Kit, operation: Operation, example: Example): Promise<void> {
+  const client = await typedClientOf(kit);
+  const documented = operation.responses.find(({ name }) => name === example.name);
+  if (!documented || !isNode(documented.value) || !isNode(example.value)) {
+    throw new Error(`the document has no response named ${example.name}`);
+  }
+  const id = operation.id as OperationId; // the client has a function for each operation of the document
+  const body =
+    id === "issueRefund"
+      ? await toRefund(kit, example.value, documented.value)
+      : await toSubscription(kit, example.value);
+  compare(await client.call(id, body), documented.status, documented.value, kit);
+}
+
+function toRefund(kit: Kit, example: Node, documented: Node) {
+  const { payments, paymentKey } = kit.options;
+  const kind = kindOf(example);
+  const exceeds = codeOf(documented) === "AMOUNT_EXCEEDS_REFUNDABLE";
+  return {
+    ...example,
+    paymentId: kind ? payments[kind] : "pay_conform_unknown",
+    amount: { currency: "USD", value: exceeds ? 9999999999.99 : 0.01 },
+    requestKey: String(example.requestKey).startsWith("debit-") ? paymentKey : kit.newKey(),
+  };
+}
+
+/** With a receiver, the subscription ends with its first delivery. */
+async function toSubscription(kit: Kit, example: Node) {
+  const receiver = await receiverOf(kit);
+  const { hash } = new URL(String(example.url));
+  const url = receiver ? receiver.hook({ wanted: false }).url + hash : example.url;
+  return { ...example, url, secretKey: kit.newSecret() };
+}
+
+/** What the service generates differs; all else is as documented. */
+function compare(exchange: Exchange, status: number, documented: Node, kit: Kit): void {
+  const body = bodyOf(exchange);
+  const detailsOf = (from: Node) => ({
+    members: Object.keys(from).sort(),
+    paymentStatus: from.paymentStatus,
+    clientReferenceId: from.clientReferenceId,
+    errorCode: codeOf(from),
+  });
+  const same =
+    exchange.received.status === status &&
+    JSON.stringify(detailsOf(body)) === JSON.stringify(detailsOf(documented));
+  assert(same, `${status} with ${JSON.stringify(documented)}, but for ids and texts`, exchange);
+  if (isNode(documented.existing) && Object.keys(documented.existing).length === 1) {
+    const wanted = JSON.stringify({ paymentId: kit.options.payments.settled });
+    assert(JSON.stringify(body.existing) === wanted, `existing ${wanted}`, exchange);
+  }
+}
+
+function codeOf({ errorDetails }: Node): unknown {
+  return isNode(errorDetails) ? errorDetails.errorCode : undefined;
+}

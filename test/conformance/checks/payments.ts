@@ -1,0 +1,39 @@
+import { type Check, defineGroup } from "../check.ts";
+import type { Exchange } from "../exchange.ts";
+import { assert, bodyOf, expectProblem } from "../expect.ts";
+import { PRECONDITIONS } from "../preconditions.ts";
+import { issue, paymentOf, refundOf } from "../requests.ts";
+import { expected } from "./expected.ts";
+
+export const PAYMENT_CHECKS: Check[] = defineGroup(
+  "Payments",
+  [PRECONDITIONS.token],
+  [
+    expected(
+      "payment.unknown",
+      "responds with 404 to a payment that does not exist, whatever its id looks like",
+      ["D08", "2.1"],
+    ),
+    {
+      id: "payment.foreign",
+      name: "responds to another merchant's payment as to one that does not exist",
+      sources: ["D08"],
+      preconditions: [PRECONDITIONS.payment, PRECONDITIONS.otherToken],
+      async run(kit) {
+        const token = kit.options.otherToken ?? null;
+        const foreign = await issue(kit, refundOf(kit, { paymentId: paymentOf(kit) }), { token });
+        const unknown = await issue(kit, refundOf(kit, { paymentId: "pay_conform_unknown" }), { token });
+        expectProblem(foreign, "NOT_FOUND", "the payment is another merchant's");
+        expectProblem(unknown, "NOT_FOUND");
+        const same = shown(foreign) === shown(unknown);
+        assert(same, "the same response as to a payment that does not exist, but for its instance", foreign);
+      },
+    },
+  ],
+);
+
+/** All that could distinguish two responses for a caller, without what differs in any two. */
+function shown(exchange: Exchange): string {
+  const { status, headers } = exchange.received;
+  return JSON.stringify([status, [...headers.keys()], { ...bodyOf(exchange), instance: "" }]);
+}

@@ -1,0 +1,155 @@
+import { readFileSync } from "node:fs";
+import { parse } from "yaml";
+import { type Contract, readContract } from "../../../scripts/lib/document/contract.ts";
+import { isNode, type Node } from "../../../scripts/lib/document/node.ts";
+import { valueAt } from "../../../scripts/lib/document/pointer.ts";
+import { type Check, defineGroup } from "../check.ts";
+import type { Exchange } from "../exchange.ts";
+import { assert } from "../expect.ts";
+import type { CallSpec, Kit } from "../kit.ts";
+import { PRECONDITIONS } from "../preconditions.ts";
+import { OPERATIONS } from "../requests.ts";
+
+const FILE = new URL("../../../openapi/sandbox/scenarios.arazzo.yaml", import.meta.url);
+
+/** What each scenario shows. */
+const SOURCES: Readonly<Record<string, readonly string[]>> = {
+  refundRecentPayment: ["6.3"],
+  refundIsAuthorized: ["6.6", "12.4", "D16"],
+  refundFailsWithItsPayment: ["6.7", "11.1", "D12"],
+  duplicateKeyIsRejected: ["7.5", "11.3", "D09"],
+};
+
+interface Document {
+  readonly workflows: readonly Workflow[];
+  readonly components: { readonly parameters: Readonly<Record<string, Node>> };
+}
+
+/** The scenarios of the sandbox's contract, step by step. They need its calls, and the merchant's data begin anew. */
+export function scenarioChecks(): Check[] {
+  const document: Document = parse(readFileSync(FILE, "utf8"));
+  return defineGroup(
+    "Scenarios",
+    [PRECONDITIONS.token, PRECONDITIONS.sandbox],
+    document.workflows.map((workflow) => ({
+      id: `scenario.${workflow.workflowId}`,
+      name: `plays the scenario: ${workflow.summary}`,
+      sources: SOURCES[workflow.workflowId] ?? ["D25"],
+      run: async (kit) => void (await play(kit, document, workflow)),
+    })),
+  );
+}
+
+/** Plays a workflow and resolves with its outputs. */
+async function play(kit: Kit, document: Document, workflow: Workflow): Promise<Node> {
+  // The token is sent by the kit, which keeps it out of reports.
+  const scope: Node = { inputs: { accessToken: kit.options.token }, steps: {} };
+  let steps: Node = {};
+  for (const step of workflow.steps) {
+    const outputs = await playStep(kit, document, step, { ...scope, steps });
+    steps = { ...steps, [step.stepId]: { outputs } };
+  }
+  return outputsOf(workflow.outputs, { ...scope, steps });
+}
+
+async function playStep(kit: Kit, document: Document, step: Step, scope: Scope): Promise<Node> {
+  if (step.workflowId !== undefined) {
+    const workflow = document.workflows.find(({ workflowId }) => workflowId === step.workflowId);
+    if (!workflow) throw new Error(`there is no workflow ${step.workflowId}`);
+    return outputsOf(step.outputs, { ...scope, outputs: await play(kit, document, workflow) });
+  }
+  const { exchange, contract, id } = await callOf(kit, step, scope);
+  const { status, body } = exchange.received;
+  const mismatches = contract.violationsOf(id, exchange.received);
+  assert(
+    mismatches.length === 0,
+    `a response as documented at the step ${step.stepId}; ${mismatches.join("; ")}`,
+    exchange,
+  );
+  const received = { ...scope, statusCode: status, response: { body } };
+  for (const { condition } of step.successCriteria ?? []) {
+    assert(holds(condition, received), `${condition} at the step ${step.stepId}`, exchange);
+  }
+  return outputsOf(step.outputs, received);
+}
+
+type Called = { readonly exchange: Exchange; readonly contract: Contract; readonly id: string };
+
+async function callOf(kit: Kit, step: Step, scope: Scope): Promise<Called> {
+  const [, source, id] = /^\$sourceDescriptions\.(\w+)\.(\w+)$/.exec(step.operationId ?? "") ?? [];
+  if (source === undefined || id === undefined) throw new Error(`no operation at the step ${step.stepId}`);
+  const contract = source === "sandbox" ? readContract("sandbox") : kit.contract;
+  const { path: template, method } = contract.operation(id);
+  const filled = new Map((step.parameters ?? []).map(({ name, value }) => [name, fill(value, scope)]));
+  const path = template.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(filled.get(name))));
+  const operation = source === "sandbox" ? undefined : OPERATIONS.find((known) => known === id);
+  const body = step.requestBody && fill(step.requestBody.payload, scope);
+  const spec: CallSpec = {
+    method,
+    path,
+    ...(operation && { operation }),
+    ...(body !== undefined && { body }),
+  };
+  return { exchange: await kit.send(spec), contract, id };
+}
+
+function outputsOf(outputs: Readonly<Record<string, string>> = {}, scope: Scope): Node {
+  const entries = Object.entries(outputs).map(([name, expression]) => [name, evaluate(expression, scope)]);
+  const found = Object.fromEntries(entries);
+  return isNode(found) ? found : {};
+}
+
+/** As much of Arazzo 1.0 as the contract's scenarios use. Anything else throws: a step that is not understood is not passed. */
+interface Workflow {
+  readonly workflowId: string;
+  readonly summary: string;
+  readonly parameters?: readonly Node[];
+  readonly steps: readonly Step[];
+  readonly outputs?: Readonly<Record<string, string>>;
+}
+
+interface Step {
+  readonly stepId: string;
+  readonly operationId?: string;
+  readonly workflowId?: string;
+  readonly parameters?: readonly Node[];
+  readonly requestBody?: { readonly payload: unknown };
+  readonly successCriteria?: readonly { readonly condition: string }[];
+  readonly outputs?: Readonly<Record<string, string>>;
+}
+
+/** What expressions are about: the names after `$`, such as `inputs`, `steps`, `statusCode` and `response`. */
+type Scope = Readonly<Record<string, unknown>>;
+
+/** The value of an expression such as `$steps.refund.outputs.refundId` or `$response.body#/existing/paymentId`. */
+function evaluate(expression: string, scope: Scope): unknown {
+  const [path = "", pointer] = expression.slice(1).split("#");
+  const value = path.split(".").reduce<unknown>((part, name) => memberOf(part, name), scope);
+  return pointer === undefined ? value : valueAt(value, pointer);
+}
+
+function memberOf(part: unknown, name: string): unknown {
+  return typeof part === "object" && part !== null ? Reflect.get(part, name) : undefined;
+}
+
+/** A value of a step with its expressions filled in: whole texts, and those that braces mark inside of one. */
+function fill(value: unknown, scope: Scope): unknown {
+  if (typeof value === "string") {
+    if (/^\$[a-z]/.test(value)) return evaluate(value, scope);
+    return value.replaceAll(/\{(\$[^}]+)\}/g, (_, expression) => String(evaluate(expression, scope)));
+  }
+  if (Array.isArray(value)) return value.map((item) => fill(item, scope));
+  if (!isNode(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, fill(member, scope)]));
+}
+
+/** Whether a simple condition holds: an expression, `==`, and an expression or a literal. */
+function holds(condition: string, scope: Scope): boolean {
+  const [, left, right] = /^(\$\S+) == (.+)$/.exec(condition) ?? [];
+  if (left === undefined || right === undefined) throw new Error(`a condition of another form: ${condition}`);
+  return evaluate(left, scope) === (right.startsWith("$") ? evaluate(right, scope) : literal(right));
+}
+
+function literal(text: string): unknown {
+  return /^'.*'$/.test(text) ? text.slice(1, -1) : JSON.parse(text);
+}

@@ -1,0 +1,73 @@
+import { type Check, defineGroup } from "../check.ts";
+import { NotRun } from "../exchange.ts";
+import { assert, bodyOf, expectProblem } from "../expect.ts";
+import type { Kit } from "../kit.ts";
+import { PRECONDITIONS } from "../preconditions.ts";
+import { receiverOf } from "../receiver.ts";
+import { subscribe, subscriptionOf } from "../requests.ts";
+import { expected } from "./expected.ts";
+
+/** The three kinds of subscriptions are made by the examples; these are about what is refused, and one more. */
+export const SUBSCRIPTION_CHECKS: Check[] = defineGroup(
+  "Subscriptions",
+  [PRECONDITIONS.token],
+  [
+    expected(
+      "subscription.bare-string",
+      "responds with 400 to a bare text for details, and says to send a list",
+      ["4.5", "D03"],
+    ),
+    expected("subscription.details-required", "responds with 400 to EVENT and CATEGORY without details", [
+      "4.6",
+      "D03",
+    ]),
+    expected(
+      "subscription.unknown-name",
+      "responds with 400 to the name of no event or category, and lists those that there are",
+      ["D03", "4.7", "4.8", "D19"],
+    ),
+    expected("subscription.unknown-type", "responds with 400 to another type than EVENT, CATEGORY and ALL", [
+      "4.4",
+    ]),
+    expected(
+      "subscription.forbidden-target",
+      "responds with 400 to a url that is not for deliveries: other schemes, credentials, inner addresses",
+      ["D24", "4.1"],
+    ),
+    {
+      id: "subscription.again",
+      name: "makes another subscription with a key of its own, also for what is subscribed already; names may repeat",
+      sources: ["D26", "5.1", "D03", "8.4"],
+      async run(kit) {
+        const keys = keysOf(kit);
+        const receiver = await receiverOf(kit);
+        const subscription = subscriptionOf(kit, {
+          ...(receiver && { url: receiver.hook({ wanted: false }).url }),
+          subscriptionDetails: {
+            type: "EVENT",
+            details: ["refund.terminal_failed", "refund.terminal_failed"],
+          },
+        });
+        const exchange = await subscribe(kit, subscription);
+        refuseFull(exchange.received.status, () => expectProblem(exchange, "SUBSCRIPTION_LIMIT"));
+        const { subscriptionKey } = bodyOf(exchange);
+        const made = exchange.received.status === 200 && typeof subscriptionKey === "string";
+        assert(made, "200 with a subscriptionKey", exchange);
+        assert(!keys.includes(subscriptionKey), "a subscriptionKey that no other subscription has", exchange);
+      },
+    },
+  ],
+);
+
+/** A merchant may have 100: then the service is right, and the rest can't be seen. */
+export function refuseFull(status: number, expectLimit: () => void): void {
+  if (status !== 409) return;
+  expectLimit();
+  throw new NotRun(
+    "the merchant has 100 subscriptions already; end some, or take another merchant's --token",
+  );
+}
+
+function keysOf(kit: Kit): unknown[] {
+  return kit.exchanges.flatMap((exchange) => bodyOf(exchange).subscriptionKey ?? []);
+}

@@ -1,0 +1,76 @@
+import type { OperationId } from "../../client/src/index.ts";
+
+/** What was sent. Texts hold no secrets any more. */
+export interface Sent {
+  readonly operation: OperationId | undefined;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+export interface Received {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The JSON of the body, its text when it is none, or undefined when it is empty. */
+  readonly body: unknown;
+  readonly milliseconds: number;
+}
+
+export interface Exchange {
+  readonly sent: Sent;
+  readonly received: Received;
+}
+
+/** The service does something else than it should. */
+export class CheckFailure extends Error {
+  readonly expected: string;
+  readonly sent: Sent | undefined;
+  /** The response, or why there is none. */
+  readonly received: Received | string | undefined;
+  /** Three in a row end the run. */
+  readonly timedOut: boolean;
+
+  constructor(
+    expected: string,
+    {
+      sent,
+      received,
+      timedOut = false,
+    }: { sent?: Sent; received?: Received | string; timedOut?: boolean } = {},
+  ) {
+    super(`expected ${expected}`);
+    this.expected = expected;
+    this.sent = sent;
+    this.received = received;
+    this.timedOut = timedOut;
+  }
+}
+
+/** Thrown by a check that finds only as it runs that it can't be made. */
+export class NotRun extends Error {}
+
+/** Takes secrets out of everything that is shown or written. */
+export interface Redactor {
+  /** From now on `secret` is shown as `‹name›`. */
+  add(name: string, secret: string | undefined): void;
+  apply(text: string): string;
+}
+
+export function createRedactor(): Redactor {
+  const names = new Map<string, string>();
+  return {
+    add(name, secret) {
+      if (!secret) return;
+      names.set(secret, `‹${name}›`);
+      // As it stands inside of JSON.
+      names.set(JSON.stringify(secret).slice(1, -1), `‹${name}›`);
+    },
+    apply(text) {
+      // Longest first: one token may begin with another.
+      const secrets = [...names].sort(([a], [b]) => b.length - a.length);
+      return secrets.reduce((shown, [secret, name]) => shown.replaceAll(secret, name), text);
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import type { RefundStatus } from "../../client/src/index.ts";
+import { isNode, type Node } from "../../scripts/lib/document/node.ts";
+import { CheckFailure, type Exchange } from "./exchange.ts";
+
+/** The status that each kind of problem has. */
+export const PROBLEM_STATUSES = {
+  INVALID_REQUEST: 400,
+  UNAUTHORIZED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  NOT_ACCEPTABLE: 406,
+  REQUEST_TIMEOUT: 408,
+  DUPLICATE_REQUEST_KEY: 409,
+  SUBSCRIPTION_LIMIT: 409,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  RATE_LIMITED: 429,
+  INTERNAL_ERROR: 500,
+  UNAVAILABLE: 503,
+} as const;
+
+export type ProblemCode = keyof typeof PROBLEM_STATUSES;
+
+export function fail(expected: string, exchange?: Exchange): never {
+  throw new CheckFailure(expected, exchange ?? {});
+}
+
+/** Fails unless the condition holds. */
+export function assert(condition: boolean, expected: string, exchange?: Exchange): asserts condition {
+  if (!condition) fail(expected, exchange);
+}
+
+/** The body, or an empty object when it is none. */
+export function bodyOf({ received: { body } }: Exchange): Node {
+  return isNode(body) ? body : {};
+}
+
+export interface ExpectedRefund {
+  readonly paymentStatus?: RefundStatus;
+  /** Of a failed refund; undefined expects no `errorDetails` when `paymentStatus` is given. */
+  readonly errorCode?: string;
+  readonly clientReferenceId?: string | null;
+}
+
+/** A refund was made, as it should be; resolves with its body. */
+export function expectRefund(exchange: Exchange, expected: ExpectedRefund = {}): Node {
+  const body = bodyOf(exchange);
+  const { paymentStatus, errorCode, clientReferenceId } = expected;
+  const words = [
+    `201 with a refund${paymentStatus ? ` that is ${paymentStatus}` : ""}`,
+    paymentStatus && (errorCode ? `errorDetails.errorCode ${errorCode}` : "no errorDetails"),
+    clientReferenceId !== undefined && `clientReferenceId ${JSON.stringify(clientReferenceId)}`,
+  ];
+  const text = words.filter((word) => typeof word === "string").join(", ");
+  const made = exchange.received.status === 201 && typeof body.paymentId === "string";
+  const reference = clientReferenceId === undefined || body.clientReferenceId === clientReferenceId;
+  assert(made && reference && isIn(body, expected), text, exchange);
+  return body;
+}
+
+function isIn(body: Node, { paymentStatus, errorCode }: ExpectedRefund): boolean {
+  if (paymentStatus === undefined) return true;
+  const details = isNode(body.errorDetails) ? body.errorDetails : undefined;
+  const explained =
+    errorCode === undefined
+      ? body.errorDetails === undefined
+      : details?.errorCode === errorCode && typeof details.errorMessage === "string";
+  return body.paymentStatus === paymentStatus && explained;
+}
+
+/** The call was refused with a problem of this kind; resolves with its body. */
+export function expectProblem(exchange: Exchange, code: ProblemCode, why = ""): Node {
+  const status = PROBLEM_STATUSES[code];
+  const body = bodyOf(exchange);
+  const details = isNode(body.errorDetails) ? body.errorDetails : {};
+  const isProblem = exchange.received.status === status && details.errorCode === code;
+  assert(isProblem, `${status} with errorDetails.errorCode ${code}${why && `, because ${why}`}`, exchange);
+  return body;
+}
+
+export function violationsOf({ violations }: Node): Node[] {
+  return Array.isArray(violations) ? violations.filter(isNode) : [];
+}
+
+export function pointersOf(problem: Node): string[] {
+  return violationsOf(problem).map(({ pointer }) => String(pointer));
+}
+
+/** A header of the response is as it should be. */
+export function expectHeader(exchange: Exchange, name: string, pattern: RegExp, expected: string): void {
+  const value = exchange.received.headers.get(name);
+  const { status } = exchange.received;
+  assert(value !== null && pattern.test(value), `${status} with the header ${name}: ${expected}`, exchange);
+}

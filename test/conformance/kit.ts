@@ -1,0 +1,173 @@
+import { randomBytes } from "node:crypto";
+import type { OperationId } from "../../client/src/index.ts";
+import type { Contract } from "../../scripts/lib/document/contract.ts";
+import {
+  CheckFailure,
+  createRedactor,
+  type Exchange,
+  type Received,
+  type Redactor,
+  type Sent,
+} from "./exchange.ts";
+import type { ConformOptions } from "./options.ts";
+import {
+  createTransport,
+  LimitedError,
+  NoResponseError,
+  untilTaken,
+  type WireResponse,
+} from "./transport.ts";
+
+/** What checks are made with: the way to the service, and what they share. */
+export interface Kit extends AsyncDisposable {
+  readonly options: ConformOptions;
+  readonly contract: Contract;
+  readonly redactor: Redactor;
+  /** Every response so far. */
+  readonly exchanges: readonly Exchange[];
+  /** Sends a call, waits out a rate limit, and keeps the exchange. Throws a `CheckFailure` when there is no response. */
+  send(call: CallSpec): Promise<Exchange>;
+  /** Keeps an exchange that was made in another way. */
+  keep(sent: Sent, response: WireResponse): Exchange;
+  /** Begins every requestKey of the run. */
+  readonly keyPrefix: string;
+  /** A requestKey that no run has used. */
+  newKey(): string;
+  /** A secretKey, which no report shows. */
+  newSecret(): string;
+  /** Makes a thing that several checks share, once. */
+  share<Thing>(name: string, make: () => Promise<Thing>): Promise<Thing>;
+  /** Cleans up at the end of the run. */
+  onClose(close: () => Promise<void> | void): void;
+}
+
+/** A call, as far as it differs from a good one. */
+export interface CallSpec {
+  /** Decides the path, and which responses are documented. */
+  readonly operation?: OperationId;
+  readonly path?: string;
+  readonly method?: string;
+  /** A text or bytes are sent as they are, anything else as JSON. */
+  readonly body?: unknown;
+  /** Null sends no `Authorization`. */
+  readonly token?: string | null;
+  /** Beside the three that the interface asks for; null leaves one out. */
+  readonly headers?: Readonly<Record<string, string | null>>;
+  /** Whether a 429 is a response like any other. */
+  readonly takeLimit?: boolean;
+}
+
+export function createKit(options: ConformOptions, contract: Contract): Kit {
+  const redactor = createRedactor();
+  redactor.add("token", options.token);
+  redactor.add("other token", options.otherToken);
+  redactor.add("second token", options.secondToken);
+  redactor.add("unscoped token", options.unscopedToken);
+  const transport = createTransport(options.url, options.timeoutMs);
+  const exchanges: Exchange[] = [];
+  const shared = new Map<string, Promise<unknown>>();
+  const closers: (() => Promise<void> | void)[] = [() => transport.close()];
+  const keyPrefix = `conform-${randomBytes(6).toString("hex")}-`;
+  let keys = 0;
+
+  const keep = (sent: Sent, response: WireResponse): Exchange => {
+    const exchange = { sent, received: toReceived(response, redactor) };
+    exchanges.push(exchange);
+    return exchange;
+  };
+
+  async function send(spec: CallSpec): Promise<Exchange> {
+    const { sent, call } = toCall(spec, { contract, options, redactor });
+    const sendOnce = async () => {
+      const response = await transport.send(call).catch((error: unknown) => {
+        if (!(error instanceof NoResponseError)) throw error;
+        const { message, timedOut } = error;
+        throw new CheckFailure("a response", { sent, received: message, timedOut });
+      });
+      return keep(sent, response);
+    };
+    if (spec.takeLimit) return sendOnce();
+    const received = await untilTaken(async () => (await sendOnce()).received).catch((error: unknown) => {
+      if (!(error instanceof LimitedError)) throw error;
+      throw new CheckFailure("to be served at last", { sent, received: error.message, timedOut: true });
+    });
+    return { sent, received };
+  }
+
+  return {
+    options,
+    contract,
+    redactor,
+    exchanges,
+    send,
+    keep,
+    keyPrefix,
+    newKey: () => `${keyPrefix}${++keys}`,
+    newSecret: () => {
+      const secret = randomBytes(24).toString("base64url");
+      redactor.add("secretKey", secret);
+      return secret;
+    },
+    share<Thing>(name: string, make: () => Promise<Thing>) {
+      const made = (shared.get(name) ?? make()) as Promise<Thing>; // each name is used by one caller
+      shared.set(name, made);
+      return made;
+    },
+    onClose: (close) => void closers.push(close),
+    async [Symbol.asyncDispose]() {
+      for (const close of closers.reverse()) await close();
+    },
+  };
+}
+
+type Parts = Pick<Kit, "contract" | "options" | "redactor">;
+
+function toCall(spec: CallSpec, { contract, options, redactor }: Parts) {
+  const { operation, method = "POST", token = options.token ?? null } = spec;
+  const path = spec.path ?? (operation ? contract.operation(operation).path : "/");
+  const body = toBytes(spec.body);
+  const wanted = {
+    Accept: "application/json",
+    "Content-Type": body.length > 0 ? "application/json" : null,
+    Authorization: token === null ? null : `Bearer ${token}`,
+    ...spec.headers,
+  };
+  const headers = Object.fromEntries(
+    Object.entries(wanted).filter((entry): entry is [string, string] => entry[1] !== null),
+  );
+  const shown = Object.entries(headers).map(([name, value]) => [name, redactor.apply(value)]);
+  const text = redactor.apply(Buffer.from(body).toString("utf8"));
+  // Only a POST to exactly this path is the operation, and has documented responses.
+  const isOperation = operation && method === "POST" && path === contract.operation(operation).path;
+  const sent: Sent = {
+    operation: isOperation ? operation : undefined,
+    method,
+    path,
+    headers: Object.fromEntries(shown),
+    text,
+  };
+  return { sent, call: { method, path, headers, body } };
+}
+
+function toBytes(body: unknown): Uint8Array {
+  if (body === undefined) return new Uint8Array();
+  if (body instanceof Uint8Array) return body;
+  return Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+}
+
+function toReceived(
+  { status, headers, text: raw, milliseconds }: WireResponse,
+  redactor: Redactor,
+): Received {
+  const text = redactor.apply(raw);
+  return { status, headers, text, body: toBody(text), milliseconds };
+}
+
+function toBody(text: string): unknown {
+  if (text === "") return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,231 @@
+import { CommanderError, Option } from "@commander-js/extra-typings";
+import { defineProgram } from "../../scripts/lib/command.ts";
+
+/** What a payment is, as far as the first status of its refund depends on it. */
+export const PAYMENT_KINDS = ["settled", "recent", "processing", "failed", "covered", "refund"] as const;
+export type PaymentKind = (typeof PAYMENT_KINDS)[number];
+
+/** The options of a run. Checks that need an option which is left out are not run, and the report names them. */
+export interface ConformOptions {
+  /** Where the service is: what stands before `/v1`, without a slash at its end. */
+  readonly url: string;
+  readonly token?: string | undefined;
+  /** A token of another merchant. */
+  readonly otherToken?: string | undefined;
+  /** A second token of the merchant whose `token` is. */
+  readonly secondToken?: string | undefined;
+  /** A token of the merchant with neither of the two scopes. */
+  readonly unscopedToken?: string | undefined;
+  readonly payments: Readonly<Partial<Record<PaymentKind, string>>>;
+  /** The requestKey that the settled payment itself holds. */
+  readonly paymentKey?: string | undefined;
+  /** Where the service reaches this machine; with port 0, a free port of it. */
+  readonly receiver?: string | undefined;
+  /** Where the receiver listens, when that differs from the port in `receiver`. */
+  readonly receiverPort?: number | undefined;
+  /** The service also serves the sandbox's calls, and may be reset. */
+  readonly sandbox: boolean;
+  /** The most requests to send to meet the rate limit; 0 does not try it. */
+  readonly burst: number;
+  /** The number of requests for each constraint, spread over all that there are. */
+  readonly sample: number;
+  /** Milliseconds that a response may take, and a delivery. */
+  readonly timeoutMs: number;
+  /** Beginnings of ids of checks; empty for all. */
+  readonly only: readonly string[];
+  /** Beginnings of ids of checks that fail when they are not run; "" is the beginning of all. */
+  readonly require?: readonly string[];
+}
+
+/** More than there are for any. */
+export const MAX_SAMPLE = 100_000;
+
+/** The options of the command: those of a run, who makes it, and where to write the reports. */
+export interface CommandOptions extends ConformOptions {
+  /** Another contract tester, in place of our checks. */
+  readonly with?: string | undefined;
+  readonly junit?: string | undefined;
+  readonly json?: string | undefined;
+}
+
+/** The run can't begin, or can't go on; the message says what to do about it. */
+export class ConformError extends Error {}
+
+const PAYMENTS_HELP = `payments of that merchant, by kind:
+settled: three business days ago or more
+recent: settled less than three business days ago
+processing: not settled yet
+failed: its debit failed
+covered: fell into the service's cover
+refund: is itself a refund`;
+
+const NOTES = `
+Each run issues refunds of 0.01 and makes a few subscriptions; a merchant can have 100. With --receiver they are ended.
+Exit code: 0 every check that ran has passed, 1 one has failed, 2 the run could not be made.`;
+
+const defineConform = (name: string) =>
+  defineProgram(
+    name,
+    "Holds a server to the contract from outside. What is not given is reported as not run.",
+  )
+    .option("--url <url>", "the service: what stands before /v1 (CONFORM_URL)", readUrl("--url"))
+    .option("--token <token>", "an access token with both scopes (CONFORM_TOKEN)", readToken("--token"))
+    .option("--payments <kind=id,...>", PAYMENTS_HELP, readPayments)
+    .option("--payment-key <key>", "the requestKey that the settled payment itself holds")
+    .option(
+      "--other-token <token>",
+      "a token of another merchant (CONFORM_OTHER_TOKEN)",
+      readToken("--other-token"),
+    )
+    .option(
+      "--second-token <token>",
+      "a second token of the same merchant (CONFORM_SECOND_TOKEN)",
+      readToken("--second-token"),
+    )
+    .option(
+      "--unscoped-token <token>",
+      "a token of the same merchant without scopes (CONFORM_UNSCOPED_TOKEN)",
+      readToken("--unscoped-token"),
+    )
+    .option(
+      "--receiver <url>",
+      "where the service reaches this machine, to be sent events; port 0: a free one",
+      readUrl("--receiver"),
+    )
+    .option(
+      "--receiver-port <port>",
+      "where to listen for them, when it is another port",
+      readNumber("--receiver-port", { from: 1, to: 65_535 }),
+    )
+    .option(
+      "--sandbox",
+      "the service has the sandbox's calls: plays the scenarios, which RESETS the merchant's data",
+    )
+    .option(
+      "--burst <n>",
+      "up to n requests, 50 at once, to meet the rate limit",
+      readNumber("--burst", { from: 0, to: 100_000 }),
+      0,
+    )
+    .option(
+      "--sample <n>",
+      "n requests for each constraint of the document, not all of some 2,000",
+      readNumber("--sample", { from: 1, to: MAX_SAMPLE }),
+    )
+    .option("--only <id,...>", "checks whose ids begin so", readIds)
+    .option("--require <all|id,...>", "of these checks, those that are not run fail", readRequired)
+    .option(
+      "--timeout <seconds>",
+      "for each response and each delivery",
+      readNumber("--timeout", { from: 0.05, to: 600, fractions: true }),
+      10,
+    )
+    .option("--junit <file>", "the report as JUnit XML")
+    .option("--json <file>", "the report as JSON")
+    .addHelpText("after", NOTES);
+
+/** Shown only where there is a tester to run. */
+function withOption(testers: readonly string[]) {
+  const option = new Option(
+    "--with <tester>",
+    "run this contract tester in place of our checks; it needs Java",
+  );
+  return option.choices(testers).hideHelp(testers.length === 0);
+}
+
+/**
+ * Reads the command line; tokens rather from the environment, where other users of the machine don't see them. Prints the help
+ * when that is asked for.
+ *
+ * @param name how the command is run
+ * @param testers the names of other contract testers that it can run
+ * @throws ConformError when an option is wrong, or the address or the token is missing
+ */
+export function readOptions(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+  name = "npm run conform --",
+  testers: readonly string[] = [],
+): CommandOptions | "help" {
+  const usageError = (message: string) =>
+    new ConformError(`${message}\n${name} --help shows how it is used.`);
+  const command = defineConform(name)
+    .addOption(withOption(testers))
+    .exitOverride()
+    .configureOutput({ writeErr: () => {} });
+  const fromEnv = ["url", "token", "other-token", "second-token", "unscoped-token"].flatMap((name) => {
+    const value = env[`CONFORM_${name.toUpperCase().replace("-", "_")}`];
+    return value === undefined ? [] : `--${name}=${value}`;
+  });
+  try {
+    command.parse([...fromEnv, ...args], { from: "user" });
+  } catch (error) {
+    if (error instanceof OptionError) throw usageError(error.message);
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return "help";
+    throw new ConformError(`${error.message}\n\n${command.helpInformation().trimEnd()}`);
+  }
+  const {
+    url,
+    timeout,
+    sample = MAX_SAMPLE,
+    payments = {},
+    only = [],
+    sandbox = false,
+    ...options
+  } = command.opts();
+  if (!url) throw usageError("Say where the service is: --url https://payments.example.com");
+  if (!options.token) throw usageError("Give an access token: --token … (or CONFORM_TOKEN).");
+  return { ...options, url, sample, payments, only, sandbox, timeoutMs: 1000 * timeout };
+}
+
+function readUrl(option: string) {
+  return (text: string): string => {
+    const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
+    if (!url) throw new OptionError(`${option} must be an address such as https://payments.example.com.`);
+    if (url.username || url.password)
+      throw new OptionError(`${option} must not contain a user name or password.`);
+    if (url.search || url.hash) throw new OptionError(`${option} must end with its host or path.`);
+    return url.href.replace(/\/+$/, "");
+  };
+}
+
+/** Refuses what can't stand in a header, which would fail every request, far from its cause. Never prints the token. */
+function readToken(option: string) {
+  return (token: string): string => {
+    if (/^[\x21-\x7e]+$/.test(token)) return token;
+    throw new OptionError(`${option} is empty, or holds characters that no header can carry.`);
+  };
+}
+
+function readPayments(text: string, before: ConformOptions["payments"] = {}): ConformOptions["payments"] {
+  const pairs = text.split(",").map((pair) => {
+    const [kind = "", id = ""] = pair.split(/=(.*)/s);
+    if (PAYMENT_KINDS.some((known) => known === kind) && id !== "") return [kind, id];
+    throw new OptionError(
+      `--payments takes KIND=ID, with one of ${PAYMENT_KINDS.join(", ")}; not "${pair}".`,
+    );
+  });
+  return { ...before, ...Object.fromEntries(pairs) };
+}
+
+function readIds(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, ...text.split(",").filter((id) => id !== "")];
+}
+
+function readRequired(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, ...text.split(",").map((id) => (id === "all" ? "" : id))];
+}
+
+type Range = { readonly from: number; readonly to: number; readonly fractions?: boolean };
+
+function readNumber(option: string, { from, to, fractions = false }: Range) {
+  return (text: string): number => {
+    const value = text.trim() === "" ? Number.NaN : Number(text);
+    if ((fractions || Number.isInteger(value)) && value >= from && value <= to) return value;
+    throw new OptionError(`${option} must be a number from ${from} to ${to}, not "${text}".`);
+  };
+}
+
+/** The value of an option is wrong. */
+class OptionError extends Error {}

@@ -1,0 +1,36 @@
+import type { ConformOptions } from "./options.ts";
+
+/** Something that must be given for a check to be made: the option that gives it, and whether it does. */
+export interface Precondition {
+  readonly option: string;
+  isMet(options: ConformOptions): boolean;
+}
+
+const precondition = (option: string, isMet: Precondition["isMet"]): Precondition => ({ option, isMet });
+
+const payments = (kinds: readonly (keyof ConformOptions["payments"])[]): Precondition =>
+  precondition(`--payments ${kinds.map((kind) => `${kind}=…`).join(" or ")}`, ({ payments }) =>
+    kinds.some((kind) => payments[kind] !== undefined),
+  );
+
+export const PRECONDITIONS = {
+  token: precondition("--token", ({ token }) => token !== undefined),
+  otherToken: precondition("--other-token", ({ otherToken }) => otherToken !== undefined),
+  secondToken: precondition("--second-token", ({ secondToken }) => secondToken !== undefined),
+  unscopedToken: precondition("--unscoped-token", ({ unscopedToken }) => unscopedToken !== undefined),
+  paymentKey: precondition("--payment-key", ({ paymentKey }) => paymentKey !== undefined),
+  receiver: precondition("--receiver", ({ receiver }) => receiver !== undefined),
+  sandbox: precondition("--sandbox", ({ sandbox }) => sandbox),
+  settled: payments(["settled"]),
+  recent: payments(["recent"]),
+  processing: payments(["processing"]),
+  failed: payments(["failed"]),
+  covered: payments(["covered"]),
+  refund: payments(["refund"]),
+  /** Any of the merchant's own. */
+  payment: payments(["recent", "processing", "settled", "failed", "covered", "refund"]),
+  /** One with money to give back. */
+  refundable: payments(["recent", "processing", "settled"]),
+  /** One whose refunds fail, so that larger amounts take nothing. */
+  unrefundable: payments(["failed", "covered", "refund"]),
+} as const satisfies Record<string, Precondition>;

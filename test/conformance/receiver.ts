@@ -1,0 +1,129 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Kit } from "./kit.ts";
+import { ConformError, type ConformOptions } from "./options.ts";
+
+/** A delivery as it came. */
+export interface Delivery {
+  readonly method: string;
+  readonly headers: Headers;
+  readonly bytes: Buffer;
+  /** Whether the hook has responded with 410. */
+  readonly refused: boolean;
+}
+
+/** What a service delivers to: hooks, each for one subscription. */
+export interface Receiver {
+  /** The address of a hook. One that is not wanted responds with 410 from the start, which ends its subscription. */
+  hook(options: { wanted: boolean }): Hook;
+  /** How many hooks have responded with 410. */
+  readonly ended: number;
+  close(): void;
+}
+
+export interface Hook {
+  readonly url: string;
+  readonly deliveries: readonly Delivery[];
+  /** Responds with 410 from now on. */
+  refuse(): void;
+  /** Resolves with true when the deliveries are as wanted, or with false when time is up. */
+  until(isDone: (deliveries: readonly Delivery[]) => boolean, timeoutMs: number): Promise<boolean>;
+}
+
+/** More than a delivery may have. */
+const MAX_BYTES = 64 * 1024;
+
+/** The receiver of a run; undefined when the service can't reach this machine. */
+export function receiverOf(kit: Kit): Promise<Receiver | undefined> {
+  return kit.share("receiver", async () => {
+    if (kit.options.receiver === undefined) return undefined;
+    const receiver = await startReceiver(kit.options);
+    kit.onClose(() => receiver.close());
+    return receiver;
+  });
+}
+
+/** Starts to listen. Throws a `ConformError` when the port is taken. */
+async function startReceiver({ receiver = "", receiverPort }: ConformOptions): Promise<Receiver> {
+  const address = new URL(receiver);
+  const hooks = new Map<string, OpenHook>();
+  const server = createServer(async (request, response) => {
+    const name = (request.url ?? "").slice(address.pathname.replace(/\/$/, "").length + 1);
+    const bytes = await readBytes(request).catch(() => undefined);
+    const hook = hooks.get(name);
+    if (hook && bytes) hook.take(request, bytes);
+    response.writeHead(hook?.isWanted() ? 204 : 410).end();
+  });
+  const loopback = /^(127\.|localhost$|\[::1\]$)/.test(address.hostname);
+  const port = receiverPort ?? Number(address.port || (address.protocol === "https:" ? 443 : 80));
+  server.listen(port, ...(loopback ? [address.hostname.replace(/^\[|\]$/g, "")] : []));
+  await once(server, "listening").catch((error: Error) => {
+    throw new ConformError(`Deliveries can't be received: ${error.message}. Try another --receiver-port.`);
+  });
+  // An address of a server that listens on a port is no text.
+  if (address.port === "0") address.port = String((server.address() as AddressInfo).port);
+
+  return {
+    hook: ({ wanted }) => {
+      const name = `hook-${hooks.size + 1}`;
+      const hook = openHook(`${address.href.replace(/\/$/, "")}/${name}`, wanted);
+      hooks.set(name, hook);
+      return hook;
+    },
+    get ended() {
+      return [...hooks.values()].filter(({ deliveries }) => deliveries.some(({ refused }) => refused)).length;
+    },
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+interface OpenHook extends Hook {
+  isWanted(): boolean;
+  take(request: IncomingMessage, bytes: Buffer): void;
+}
+
+function openHook(url: string, wantedAtFirst: boolean): OpenHook {
+  const deliveries: Delivery[] = [];
+  const waiting = new Set<() => void>();
+  let wanted = wantedAtFirst;
+  return {
+    url,
+    deliveries,
+    isWanted: () => wanted,
+    refuse: () => {
+      wanted = false;
+    },
+    take: ({ method = "", headers }, bytes) => {
+      const entries = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]);
+      deliveries.push({ method, headers: new Headers(entries), bytes, refused: !wanted });
+      for (const look of waiting) look();
+    },
+    until: (isDone, timeoutMs) =>
+      new Promise((resolve) => {
+        const settle = (done: boolean) => {
+          clearTimeout(timer);
+          waiting.delete(look);
+          resolve(done);
+        };
+        const look = () => isDone(deliveries) && settle(true);
+        const timer = setTimeout(() => settle(false), timeoutMs);
+        waiting.add(look);
+        look();
+      }),
+  };
+}
+
+async function readBytes(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request) {
+    length += chunk.length;
+    if (length > MAX_BYTES) throw new Error("the delivery is too large");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

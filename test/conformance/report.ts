@@ -1,0 +1,125 @@
+import junit from "junit-report-builder";
+import type { CheckFailure, Received, Sent } from "./exchange.ts";
+import { describeSource, type Source } from "./sources.ts";
+
+export interface Result {
+  readonly id: string;
+  readonly group: string;
+  readonly name: string;
+  readonly sources: readonly Source[];
+  readonly outcome: "passed" | "failed" | "not run";
+  readonly failure?: CheckFailure;
+  /** Why it was not run. */
+  readonly reason?: string;
+  /** The options that would run it. */
+  readonly missing: readonly string[];
+  readonly seconds: number;
+}
+
+/** The result of a run, without secrets. */
+export interface Report {
+  readonly url: string;
+  readonly startedAt: Date;
+  readonly seconds: number;
+  readonly results: readonly Result[];
+  readonly calls: number;
+  readonly subscriptionsMade: number;
+  readonly subscriptionsEnded: number;
+}
+
+export function countOutcomes({ results }: Report) {
+  const count = (outcome: Result["outcome"]) => results.filter((result) => result.outcome === outcome).length;
+  return { passed: count("passed"), failed: count("failed"), notRun: count("not run") };
+}
+
+/** Longer bodies are cut: what is wrong with them stands in what was expected. */
+const MAX_TEXT = 1_000;
+
+/** A failure as lines for people: what was sent, what came, what was expected, and which clauses that breaks. */
+export function describeFailure({ failure, sources }: Result): string[] {
+  if (!failure) return [];
+  const { sent, received, expected } = failure;
+  return [
+    ...(sent ? labelled("sent", describeSent(sent)) : []),
+    ...(received
+      ? labelled("received", typeof received === "string" ? [received] : describeReceived(received))
+      : []),
+    ...labelled("expected", [expected]),
+    ...labelled("breaks", sources.map(describeSource)),
+  ];
+}
+
+function labelled(label: string, texts: readonly string[]): string[] {
+  const lines = texts.flatMap((text) => text.split("\n")).map(printable);
+  return lines.map((line, index) => `${(index === 0 ? label : "").padEnd(9)} ${line}`);
+}
+
+export function describeSent({ method, path, headers, text }: Sent): string[] {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return [`${method} ${path}`, ...lines, ...(text === "" ? [] : [cut(text)])];
+}
+
+export function describeReceived({ status, headers, text, milliseconds }: Received): string[] {
+  const lines = ["content-type", "allow", "www-authenticate", "retry-after"].flatMap((name) => {
+    const value = headers.get(name);
+    return value === null ? [] : `${name}: ${value}`;
+  });
+  return [
+    `${status} after ${milliseconds.toFixed(0)} ms`,
+    ...lines,
+    ...(text === "" ? ["(no body)"] : [cut(text)]),
+  ];
+}
+
+function cut(text: string): string {
+  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)}… (${text.length} characters)`;
+}
+
+/** What a service sends must not move the cursor of a terminal, nor break a file of XML. */
+function printable(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cs}\uFFFE\uFFFF]/gu, "�");
+}
+
+/** The report as JSON. */
+export function toJson(report: Report): string {
+  const { url, startedAt, seconds, calls, subscriptionsMade, subscriptionsEnded, results } = report;
+  const head = { url, startedAt, seconds, calls, subscriptionsMade, subscriptionsEnded };
+  return `${JSON.stringify({ ...head, ...countOutcomes(report), checks: results.map(toCheck) }, null, 2)}\n`;
+}
+
+function toCheck({ failure, missing, ...result }: Result) {
+  if (!failure) return { ...result, ...(missing.length > 0 && { missing }) };
+  const { expected, sent, received } = failure;
+  return {
+    ...result,
+    expected,
+    ...(sent && { sent: describeSent(sent) }),
+    ...(received && { received: typeof received === "string" ? [received] : describeReceived(received) }),
+  };
+}
+
+/** The report as JUnit XML, a suite for each group. */
+export function toJunit({ results, startedAt }: Report): string {
+  // The package exports the builder itself, and its types say that it stands under `default`.
+  const builder = (junit as unknown as typeof junit.default).newBuilder().name("conform");
+  for (const [group, members] of Map.groupBy(results, (result) => result.group)) {
+    const suite = builder.testSuite().name(group).timestamp(startedAt.toISOString());
+    suite.time(members.reduce((sum, member) => sum + member.seconds, 0));
+    for (const result of members) {
+      const { id, name, outcome, reason = "", failure } = result;
+      const test = suite
+        .testCase()
+        .className(`conform.${id.split(".")[0]}`)
+        .name(`${id}: ${name}`);
+      test.time(result.seconds);
+      if (failure) {
+        test
+          .failure(printable(`expected ${failure.expected}`))
+          .stacktrace(describeFailure(result).join("\n"));
+      } else if (outcome === "not run") {
+        test.skipped().standardOutput(reason);
+      }
+    }
+  }
+  return builder.build();
+}

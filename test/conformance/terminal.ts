@@ -1,0 +1,70 @@
+import { styleText } from "node:util";
+import { createProgress } from "../../scripts/lib/progress.ts";
+import { countOutcomes, describeFailure, type Report, type Result } from "./report.ts";
+import type { Listener } from "./run.ts";
+
+export type Stream = NodeJS.WriteStream | NodeJS.WritableStream;
+
+/** In a group of more checks than this, only those are listed that have not passed. */
+const MAX_LISTED = 30;
+
+const MARKS = { passed: ["green", "✓"], failed: ["red", "✗"], "not run": ["dim", "–"] } as const;
+
+/** Writes each check as it ends, by group; on a terminal, the one that is being made stands below. */
+export function createTerminal(stream: Stream): Required<Listener> & { end(report: Report): void } {
+  const paint = (format: Parameters<typeof styleText>[0], text: string) =>
+    styleText(format, text, { stream });
+  const progress = createProgress(stream);
+  let group: Result[] = [];
+
+  const line = ({ outcome, name, reason }: Result) => {
+    const [color, mark] = MARKS[outcome];
+    const note = reason === undefined ? "" : paint("dim", ` (not run: ${reason})`);
+    return `  ${paint(color, mark)} ${outcome === "not run" ? paint("dim", name) : name}${note}`;
+  };
+  const details = (result: Result) => [
+    paint("dim", `      ${result.id}`),
+    ...describeFailure(result).map((text) => `      ${text}`),
+  ];
+  const endGroup = () => {
+    const [first] = group;
+    if (!first) return;
+    const many = group.length > MAX_LISTED;
+    const passed = group.filter(({ outcome }) => outcome === "passed").length;
+    const listed = many ? group.filter(({ outcome }) => outcome !== "passed") : group;
+    const lines = listed.flatMap((result) => [line(result), ...(result.failure ? details(result) : [])]);
+    const summary = many && passed > 0 ? [`  ${paint("green", "✓")} ${passed} checks`] : [];
+    progress.clear();
+    stream.write(`\n${[paint("bold", first.group), ...summary, ...lines].join("\n")}\n`);
+    group = [];
+  };
+
+  return {
+    onStart: (check, position, count) => {
+      if (group[0] && group[0].group !== check.group) endGroup();
+      progress.show(`  ${position}/${count} ${check.group}: ${check.name}`);
+    },
+    onResult: (result) => void group.push(result),
+    end: (report) => {
+      endGroup();
+      stream.write(`\n${summaryOf(report).join("\n")}\n`);
+    },
+  };
+}
+
+function summaryOf(report: Report): string[] {
+  const { passed, failed, notRun } = countOutcomes(report);
+  const { url, calls, seconds, subscriptionsMade: made, subscriptionsEnded: ended } = report;
+  const left = made - ended;
+  const options = new Set(report.results.flatMap(({ missing }) => missing));
+  return [
+    ...(notRun > 0 && options.size > 0 ? [`To run what was not run, give ${[...options].join(", ")}.`] : []),
+    ...(left > 0
+      ? [
+          `Subscriptions of this run that stay: ${left}. A merchant can have 100; with --receiver they are ended.`,
+        ]
+      : []),
+    `${calls} calls to ${url} in ${seconds.toFixed(1)} s`,
+    `${passed} passed, ${failed} failed, ${notRun} not run`,
+  ];
+}

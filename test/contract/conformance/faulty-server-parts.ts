@@ -1,0 +1,100 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Call, Fault, HttpResponse } from "./faulty-server.ts";
+
+/** A JSON object. */
+export type Json = Readonly<Record<string, unknown>>;
+
+/** A planted fault, and the check of the conformance kit that has to name it. */
+export type Planted = {
+  readonly name: string;
+  readonly check: string;
+  /** Checks to run beside those of the same group: they send the calls whose responses are examined. */
+  readonly beside?: string;
+  readonly fault: Fault;
+};
+
+export const REFUNDS = "/v1/refunds";
+export const SUBSCRIBE = "/v1/webhook/subscribe";
+
+/** The object in a body, or an empty one where there is none. */
+export function jsonOf({ body }: { readonly body: Buffer }): Json {
+  try {
+    const value: unknown = JSON.parse(body.toString("utf8"));
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+export function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Leaves a body as it is that is nested too deeply to be written. */
+export function withJson<Message extends { readonly body: Buffer }>(message: Message, json: Json): Message {
+  return message.body.includes("[[[[") ? message : { ...message, body: Buffer.from(JSON.stringify(json)) };
+}
+
+export function withHeaders<Message extends { readonly headers: IncomingHttpHeaders }>(
+  message: Message,
+  headers: IncomingHttpHeaders,
+): Message {
+  const changed = Object.entries({ ...message.headers, ...headers }).filter(
+    ([, value]) => value !== undefined,
+  );
+  return { ...message, headers: Object.fromEntries(changed) };
+}
+
+/** A response like a problem of the good server. */
+export function problem(status: number, errorCode: string): HttpResponse {
+  const instance = `urn:uuid:${crypto.randomUUID()}`;
+  const errorDetails = { errorCode, errorMessage: "No." };
+  const json = {
+    type: "urn:problem:planted",
+    title: "Planted",
+    status,
+    detail: "No.",
+    instance,
+    errorDetails,
+  };
+  return { status, headers: { "content-type": "application/json" }, body: Buffer.from(JSON.stringify(json)) };
+}
+
+/** A fault that changes each response for which the condition is true. */
+export function inResponses(
+  isMeant: (response: HttpResponse, call: Call) => boolean,
+  change: (response: HttpResponse, call: Call) => HttpResponse,
+): Fault {
+  return async (call, forward) => {
+    const response = await forward(call);
+    return isMeant(response, call) ? change(response, call) : response;
+  };
+}
+
+/** A fault in what the server makes of calls, before it looks at them. */
+export function inCalls(isMeant: (call: Call) => boolean, change: (call: Call) => Call): Fault {
+  return (call, forward) => forward(isMeant(call) ? change(call) : call);
+}
+
+/** Changes the object in a call's body; what is no object passes as it is. */
+export function inBodies(path: string, change: (json: Json) => Json): Fault {
+  const isMeant = (call: Call) => call.path === path && Object.keys(jsonOf(call)).length > 0;
+  return inCalls(isMeant, (call) => withJson(call, change(jsonOf(call))));
+}
+
+export const isRefund = ({ status }: HttpResponse, { path }: Call) => path === REFUNDS && status === 201;
+export const isSubscription = ({ status }: HttpResponse, { path }: Call) =>
+  path === SUBSCRIBE && status === 200;
+export const has = (status: number) => (response: HttpResponse) => response.status === status;
+
+/** Changes the object in a response's body. */
+export const rewrite =
+  (change: (json: Json, call: Call) => Json) =>
+  (response: HttpResponse, call: Call): HttpResponse =>
+    withJson(response, change(jsonOf(response), call));
+
+/** Without one of its members. */
+export function without(json: Json, name: string): Json {
+  const { [name]: _, ...rest } = json;
+  return rest;
+}

@@ -1,0 +1,83 @@
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
+
+/** A call as it came. */
+export type Call = {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+};
+
+export type HttpResponse = {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+};
+
+/** The response of the good server. */
+export type Forward = (call: Call) => Promise<HttpResponse>;
+
+/** What a server does instead of just responding. It may keep state between calls. */
+export type Fault = (call: Call, forward: Forward) => Promise<HttpResponse>;
+
+export type FaultyServer = AsyncDisposable & {
+  readonly url: string;
+  /** From now on. Without a fault it is as good as the server behind it. */
+  plant(fault: Fault | undefined): void;
+};
+
+/** The server of a careless team: a good one, and before it a fault. */
+export async function startFaultyServer(goodUrl: string): Promise<FaultyServer> {
+  let planted: Fault | undefined;
+  const forward: Forward = (call) => send(goodUrl, call);
+  const server = createServer(async (incoming, outgoing) => {
+    const { method = "", url: path = "", headers } = incoming;
+    const call = { method, path, headers, body: await buffer(incoming) };
+    const {
+      status,
+      headers: responseHeaders,
+      body,
+    } = await (planted ? planted(call, forward) : forward(call));
+    const length = method === "HEAD" ? {} : { "content-length": body.length };
+    outgoing.writeHead(status, { ...withoutFraming(responseHeaders), ...length }).end(body);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo; // it listens on a port
+  return {
+    url: `http://127.0.0.1:${port}`,
+    plant: (fault) => {
+      planted = fault;
+    },
+    [Symbol.asyncDispose]: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, "close");
+    },
+  };
+}
+
+async function send(url: string, { method, path, headers, body }: Call): Promise<HttpResponse> {
+  const { hostname, port } = new URL(url);
+  // Its own length, because faults change bodies.
+  const length = body.length > 0 ? { "content-length": body.length } : {};
+  const outgoing = request({
+    hostname,
+    port,
+    path,
+    method,
+    headers: { ...withoutFraming(headers), ...length },
+  });
+  outgoing.end(body);
+  const [incoming]: IncomingMessage[] = await once(outgoing, "response");
+  if (!incoming) throw new Error("no response");
+  return { status: incoming.statusCode ?? 0, headers: incoming.headers, body: await buffer(incoming) };
+}
+
+/** What belongs to one connection, or is said anew. */
+function withoutFraming(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  const framing = ["connection", "keep-alive", "transfer-encoding", "content-length"];
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !framing.includes(name)));
+}

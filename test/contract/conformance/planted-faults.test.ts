@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { ConformOptions } from "../../conformance/options.ts";
+import { runConformance } from "../../conformance/run.ts";
+import { startTestServer, type TestServer } from "../../helpers/server.ts";
+import { type FaultyServer, startFaultyServer } from "./faulty-server.ts";
+import { FAULTY_CALLS } from "./faulty-server-requests.ts";
+import { FAULTY_RESPONSES } from "./faulty-server-responses.ts";
+import { allOptions, failedIn, resetMerchant } from "./options.ts";
+
+describe("the conformance kit against a server with one planted fault", () => {
+  let good: TestServer;
+  let faulty: FaultyServer;
+  let options: ConformOptions;
+
+  beforeAll(async () => {
+    good = await startTestServer();
+    faulty = await startFaultyServer(good.url);
+    // Enough for a server on the same machine; faults of one kind need to be waited for.
+    options = {
+      ...(await allOptions(good.url)),
+      url: faulty.url,
+      sandbox: false,
+      sample: 1,
+      timeoutMs: 1_000,
+    };
+  });
+  afterAll(async () => {
+    await faulty[Symbol.asyncDispose]();
+    await good.close();
+  });
+  beforeEach(() => resetMerchant(good.url));
+
+  test("finds nothing while there is none", async () => {
+    faulty.plant(undefined);
+
+    const report = await runConformance(options);
+
+    expect(failedIn(report)).toEqual([]);
+  });
+
+  test.each([...FAULTY_RESPONSES, ...FAULTY_CALLS])("names a server that $name", async (planted) => {
+    faulty.plant(planted.fault);
+
+    // The whole kit would name it as well; this is quick enough to be done for each.
+    const group = planted.check.replace(/[^.]+$/, "");
+    const report = await runConformance({ ...options, only: [group, planted.beside ?? group] });
+
+    expect(failedIn(report)).toContain(planted.check);
+  });
+});

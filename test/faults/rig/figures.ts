@@ -1,0 +1,50 @@
+import { appendFileSync } from "node:fs";
+
+/** How long the whole form is, and from which number chance begins; the command sets both. */
+export const ROUNDS = Number(process.env.FAULT_ROUNDS ?? 50);
+export const SEED = Number(process.env.FAULT_SEED ?? 1);
+
+/** What a test of a fault has counted. */
+export type Figures = Readonly<Record<string, number>>;
+
+/** Shows how far a test has come. */
+export function reportProgress(fault: string, round: number, rounds: number, figures: Figures): void {
+  console.log(`  ${fault}: round ${round} of ${rounds}, ${toText(figures)}`);
+}
+
+/** Hands a fault's figures to the command, which prints them all at its end. */
+export function record(fault: string, figures: Figures): void {
+  report(`${fault}: ${toText(figures)}`);
+}
+
+/** Says that a fault was not tried, because this machine lacks a program for it. */
+export function recordMissing(fault: string, program: string): void {
+  report(`${fault}: not run, because ${program} is not installed`);
+}
+
+function report(line: string): void {
+  if (process.env.FAULT_FIGURES) appendFileSync(process.env.FAULT_FIGURES, `${line}\n`);
+  else console.log(line);
+}
+
+function toText(figures: Figures): string {
+  return Object.entries(figures)
+    .map(([name, value]) => `${value} ${name}`)
+    .join(", ");
+}
+
+/** The same numbers from 0 up to 1 for the same test on each run. */
+export function createRandom(test: string): () => number {
+  let state = [...test].reduce((hash, letter) => Math.imul(hash ^ letter.charCodeAt(0), 16_777_619), SEED);
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** A share of the whole form's rounds for what takes longer, one at least. */
+export function roundsOf(share: number): number {
+  return Math.max(1, Math.round(ROUNDS * share));
+}

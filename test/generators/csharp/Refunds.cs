@@ -1,0 +1,36 @@
+using System;
+using System.Globalization;
+using System.Security.Cryptography;
+using System.Text;
+using System.Threading.Tasks;
+using Payments;
+
+static class Refunds
+{
+    public static Task<Refund> Issue(PaymentsClient client, string paymentId, decimal amount, string requestKey)
+    {
+        // Count in decimal, and convert last: a double prints every amount of the contract as it was written.
+        var value = new Amount { Currency = AmountCurrency.USD, Value = (double)amount };
+        return client.IssueRefundAsync(new RefundRequest { PaymentId = paymentId, Amount = value, RequestKey = requestKey });
+    }
+
+    public static bool IsGenuine(string secret, string id, string timestamp, string signatures, string body)
+    {
+        if (!long.TryParse(timestamp, NumberStyles.None, CultureInfo.InvariantCulture, out var sent)) return false;
+        if (Math.Abs(DateTimeOffset.UtcNow.ToUnixTimeSeconds() - sent) > 300) return false;
+        using (var hmac = new HMACSHA256(Convert.FromBase64String(secret.Substring("whsec_".Length))))
+        {
+            var digest = hmac.ComputeHash(Encoding.UTF8.GetBytes(id + "." + timestamp + "." + body));
+            var expected = "v1," + Convert.ToBase64String(digest);
+            return Array.Exists(signatures.Split(' '), signature => Same(signature, expected));
+        }
+    }
+
+    // In constant time; from .NET Core 2.1 on it is CryptographicOperations.FixedTimeEquals.
+    static bool Same(string given, string expected)
+    {
+        var difference = given.Length ^ expected.Length;
+        for (var index = 0; index < given.Length && index < expected.Length; index++) difference |= given[index] ^ expected[index];
+        return difference == 0;
+    }
+}

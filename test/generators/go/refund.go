@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	payments "example.com/payments"
+)
+
+func refund(ctx context.Context, client *payments.APIClient, paymentID, amount, requestKey string) (*payments.Refund, error) {
+	value, err := strconv.ParseFloat(amount, 64) // exact up to the highest amount, and printed as it was read
+	if err != nil {
+		return nil, err
+	}
+	request := payments.NewRefundRequest(paymentID, *payments.NewAmount("USD", value), requestKey)
+	response, _, err := client.RefundsAPI.IssueRefund(ctx).RefundRequest(*request).Execute()
+	return response, err
+}
+
+func isGenuine(secret, id, timestamp, signatures string, body []byte) bool {
+	key, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+	sent, err := strconv.ParseInt(timestamp, 10, 64)
+	if err != nil || math.Abs(float64(time.Now().Unix()-sent)) > 300 {
+		return false
+	}
+	mac := hmac.New(sha256.New, key)
+	fmt.Fprintf(mac, "%s.%s.%s", id, timestamp, body)
+	expected := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+	for _, signature := range strings.Fields(signatures) {
+		if hmac.Equal([]byte(signature), []byte(expected)) {
+			return true
+		}
+	}
+	return false
+}

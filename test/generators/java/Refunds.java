@@ -1,0 +1,31 @@
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.security.MessageDigest;
+import java.time.Instant;
+import java.util.Base64;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+import org.openapitools.client.ApiException;
+import org.openapitools.client.api.RefundsApi;
+import org.openapitools.client.model.*;
+
+final class Refunds {
+  static Refund refund(RefundsApi api, String paymentId, BigDecimal amount, String requestKey) throws ApiException {
+    // Refuses a third digit here, and sends 10.00, not the 1E+1 of stripTrailingZeros().
+    double value = amount.setScale(2, RoundingMode.UNNECESSARY).doubleValue();
+    Amount dollars = new Amount().currency(Amount.CurrencyEnum.USD).value(value);
+    return api.issueRefund(new RefundRequest().paymentId(paymentId).amount(dollars).requestKey(requestKey));
+  }
+
+  static boolean isGenuine(String secret, String id, String timestamp, String signatures, String body) throws Exception {
+    if (Math.abs(Instant.now().getEpochSecond() - Long.parseLong(timestamp)) > 300) return false;
+    Mac mac = Mac.getInstance("HmacSHA256");
+    mac.init(new SecretKeySpec(Base64.getDecoder().decode(secret.substring("whsec_".length())), "HmacSHA256"));
+    byte[] digest = mac.doFinal((id + "." + timestamp + "." + body).getBytes("UTF-8"));
+    byte[] expected = ("v1," + Base64.getEncoder().encodeToString(digest)).getBytes("UTF-8");
+    for (String signature : signatures.split(" ")) {
+      if (MessageDigest.isEqual(expected, signature.getBytes("UTF-8"))) return true;
+    }
+    return false;
+  }
+}

@@ -1,0 +1,26 @@
+import java.math.BigDecimal
+import java.math.RoundingMode
+import java.security.MessageDigest
+import java.time.Instant
+import java.util.Base64
+import javax.crypto.Mac
+import javax.crypto.spec.SecretKeySpec
+import kotlin.math.abs
+import payments.apis.RefundsApi
+import payments.models.*
+
+fun refund(api: RefundsApi, paymentId: String, amount: BigDecimal, requestKey: String): Refund {
+    // Refuses a third digit here, before a Double could hide it.
+    val value = amount.setScale(2, RoundingMode.UNNECESSARY).toDouble()
+    return api.issueRefund(RefundRequest(paymentId, Amount(Amount.Currency.uSD, value), requestKey))
+}
+
+fun isGenuine(secret: String, id: String, timestamp: String, signatures: String, body: String): Boolean {
+    val sent = timestamp.toLongOrNull() ?: return false
+    if (abs(Instant.now().epochSecond - sent) > 300) return false
+    val mac = Mac.getInstance("HmacSHA256")
+    mac.init(SecretKeySpec(Base64.getDecoder().decode(secret.removePrefix("whsec_")), "HmacSHA256"))
+    val digest = mac.doFinal("$id.$timestamp.$body".toByteArray())
+    val expected = "v1," + Base64.getEncoder().encodeToString(digest)
+    return signatures.split(" ").any { MessageDigest.isEqual(expected.toByteArray(), it.toByteArray()) }
+}

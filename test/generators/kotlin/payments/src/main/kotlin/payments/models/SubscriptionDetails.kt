@@ -1,0 +1,4 @@
+package payments.models
+
+/** Any of the three kinds: the generated interface has none of them implement it. */
+typealias SubscriptionDetails = Any

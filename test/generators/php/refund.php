@@ -1,0 +1,30 @@
+<?php
+use Payments\Api\RefundsApi;
+use Payments\Model\{Amount, Refund, RefundRequest};
+
+// PHP prints a float exactly only with -1, which php.ini-development and php.ini-production set.
+ini_set('serialize_precision', '-1');
+
+function refund(RefundsApi $api, string $paymentId, string $amount, string $requestKey): Refund
+{
+    return $api->issueRefund(new RefundRequest([
+        'payment_id' => $paymentId,
+        'amount' => new Amount(['currency' => 'USD', 'value' => (float) $amount]),
+        'request_key' => $requestKey,
+    ]));
+}
+
+function isGenuine(string $secret, string $id, string $timestamp, string $signatures, string $body): bool
+{
+    if (!ctype_digit($timestamp) || abs(time() - (int) $timestamp) > 300) {
+        return false;
+    }
+    $key = base64_decode(substr($secret, strlen('whsec_')));
+    $expected = 'v1,' . base64_encode(hash_hmac('sha256', "$id.$timestamp.$body", $key, true));
+    foreach (explode(' ', $signatures) as $signature) {
+        if (hash_equals($expected, $signature)) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,24 @@
+import base64
+import hashlib
+import hmac
+import time
+
+from payments import AuthenticatedClient
+from payments.api.refunds import issue_refund
+from payments.models import Amount, AmountCurrency, Problem, Refund, RefundRequest
+
+
+def refund(client: AuthenticatedClient, payment_id: str, amount: str, request_key: str) -> Refund | Problem | None:
+    # A float: the JSON module refuses a Decimal, and prints a float as it was read.
+    value = Amount(currency=AmountCurrency.USD, value=float(amount))
+    request = RefundRequest(payment_id=payment_id, amount=value, request_key=request_key)
+    return issue_refund.sync(client=client, body=request)
+
+
+def is_genuine(secret: str, id: str, timestamp: str, signatures: str, body: bytes) -> bool:
+    if not timestamp.isdigit() or abs(time.time() - int(timestamp)) > 300:
+        return False
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    digest = hmac.digest(key, f"{id}.{timestamp}.".encode() + body, hashlib.sha256)
+    expected = "v1," + base64.b64encode(digest).decode()
+    return any(hmac.compare_digest(expected, signature) for signature in signatures.split(" "))

@@ -1,0 +1,20 @@
+require "base64"
+require "openssl"
+require "payments"
+
+def refund(api, payment_id, amount, request_key)
+  api.issue_refund(Payments::RefundRequest.new(
+    payment_id: payment_id,
+    # A Float: a BigDecimal would become a text in JSON, and be refused.
+    amount: Payments::Amount.new(currency: "USD", value: Float(amount)),
+    request_key: request_key
+  ))
+end
+
+def genuine?(secret, id, timestamp, signatures, body)
+  return false unless timestamp.match?(/\A\d+\z/) && (Time.now.to_i - timestamp.to_i).abs <= 300
+
+  key = Base64.decode64(secret.delete_prefix("whsec_"))
+  expected = "v1,#{Base64.strict_encode64(OpenSSL::HMAC.digest("SHA256", key, "#{id}.#{timestamp}.#{body}"))}"
+  signatures.split.any? { |signature| OpenSSL.secure_compare(signature, expected) }
+end

@@ -1,0 +1,36 @@
+import { Api, type RefundRequest } from "./payments/client";
+import { missing, type ProgramInput } from "./program";
+
+export async function run({ baseUrl, token, requestKey }: ProgramInput) {
+  const headers = { Authorization: `Bearer ${token}`, Accept: "application/json" };
+  // Without `format`, answers stay unread.
+  const { v1 } = new Api({ baseUrl, baseApiParams: { headers, format: "json" } });
+  const body: RefundRequest = {
+    paymentId: "pay_recent",
+    amount: { currency: "USD", value: 9.99 },
+    clientReferenceId: "order-1042",
+    requestKey,
+  };
+
+  const refund = await v1.issueRefund(body);
+
+  // The error is one of several types. The status does not tell which, but a field that only one of them has does.
+  const duplicate = await v1.issueRefund(body);
+  if (!("existing" in duplicate.error)) return missing("existing record");
+
+  const invalid = await v1.issueRefund({ ...body, amount: { currency: "USD", value: -1 } });
+  if (!("violations" in invalid.error)) return missing("violations");
+
+  const subscription = await v1.subscribeToWebhooks({
+    url: "http://127.0.0.1:9/hooks",
+    secretKey: "a secret of at least thirty-two bytes",
+    subscriptionDetails: { type: "EVENT", details: ["refund.authorized"] },
+  });
+
+  return {
+    refund: { status: refund.status, body: refund.data },
+    duplicate: { status: duplicate.status, body: duplicate.error },
+    invalid: { status: invalid.status, body: invalid.error },
+    subscription: { status: subscription.status, body: subscription.data },
+  };
+}

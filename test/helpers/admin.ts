@@ -1,0 +1,95 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import type { Output } from "../../server/admin/output.ts";
+import { runAdmin } from "../../server/admin/run.ts";
+import { PROCESS_ENV } from "../lib/process-env.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+
+/** An output that keeps what it was given. */
+export function collectOutput(): Output & {
+  readonly printed: string[];
+  readonly complaints: string[];
+  readonly logged: string[];
+} {
+  const printed: string[] = [];
+  const complaints: string[] = [];
+  const logged: string[] = [];
+  return {
+    printed,
+    complaints,
+    logged,
+    log: (line) => void logged.push(line),
+    flushed: async () => {},
+    print: (line) => void printed.push(line),
+    complain: (line) => void complaints.push(line),
+    interactive: false,
+    write() {},
+  };
+}
+
+/** Lines as a stream, in chunks that end anywhere. */
+export async function* streamOf(lines: readonly unknown[], chunkBytes = 7): AsyncGenerator<Buffer> {
+  const text = lines.map((line) => (typeof line === "string" ? line : JSON.stringify(line))).join("\n");
+  const bytes = Buffer.from(text);
+  for (let start = 0; start < bytes.length; start += chunkBytes)
+    yield bytes.subarray(start, start + chunkBytes);
+}
+
+export type AdminRun = {
+  readonly code: number | null;
+  readonly stdout: string;
+  /** Without the log, which goes there, too. */
+  readonly stderr: string;
+  readonly log: readonly string[];
+};
+
+type RunOptions = { readonly env?: Readonly<Record<string, string>>; readonly stdin?: string };
+
+/** Runs the command inside the test's process, with this on its standard input. */
+export async function runCommand(
+  args: readonly string[],
+  { env = {}, stdin = "" }: RunOptions = {},
+): Promise<AdminRun> {
+  const output = collectOutput();
+  const { signal } = new AbortController();
+  const code = await runAdmin({ args, env, output, stdin: Readable.from([Buffer.from(stdin)]), signal });
+  const toText = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join("");
+  return {
+    code,
+    stdout: toText(output.printed),
+    stderr: toText(output.complaints),
+    log: output.logged,
+  };
+}
+
+/** Runs the command as an operator does. */
+export async function spawnCommand(
+  args: readonly string[],
+  { env = {}, stdin = "" }: RunOptions = {},
+): Promise<AdminRun> {
+  const child = spawn(process.execPath, ["server/admin/main.ts", ...args], {
+    cwd: ROOT,
+    env: { ...PROCESS_ENV, ...env },
+  });
+  let [stdout, stderr] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+  });
+  child.stdin.on("error", () => {}); // it may end without having read
+  child.stdin.end(stdin);
+  const [code] = await once(child, "close");
+  const lines = stderr.split(/(?<=\n)/);
+  const isLogged = (line: string) => line.startsWith("{");
+  return {
+    code,
+    stdout,
+    stderr: lines.filter((line) => !isLogged(line)).join(""),
+    log: lines.filter(isLogged),
+  };
+}

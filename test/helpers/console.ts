@@ -1,0 +1,82 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll } from "vitest";
+import { buildConsole, isConsoleCurrent } from "../../scripts/lib/console.ts";
+import { launchBrowser, type TestBrowser } from "./browser.ts";
+import { subscriptionTo } from "./factories.ts";
+import type { Merchant } from "./sandbox.ts";
+import { post, startTestServer, type TestServer, type TestServerOptions } from "./server.ts";
+
+/** A Tuesday before Thanksgiving, in Eastern daytime. */
+export const TUESDAY = new Date("2026-11-24T15:00:00.000Z");
+
+export interface OpenConsole extends AsyncDisposable {
+  readonly page: Page;
+  /** What the page reported: exceptions, and errors on its console. */
+  readonly errors: readonly string[];
+}
+
+export type OpenOptions = {
+  /** Where to begin, such as `#/payments/pay_settled`. */
+  readonly route?: string;
+  /** Another server than the one of the suite. */
+  readonly url?: string;
+  readonly context?: object;
+};
+
+/** A browser and a server for all tests of a suite, whose sandbox begins on that Tuesday. */
+export function useConsole(options: TestServerOptions = {}) {
+  let server: TestServer;
+  let browser: TestBrowser;
+  beforeAll(async () => {
+    if (!(await isConsoleCurrent())) await buildConsole();
+    server = await startTestServer({ realNow: () => TUESDAY, ...options });
+    browser = await launchBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  return {
+    get server() {
+      return server;
+    },
+    get browser() {
+      return browser.browser;
+    },
+    /** The console as a merchant sees it. */
+    async open({ token }: Pick<Merchant, "token">, { route = "", url, context: given }: OpenOptions = {}) {
+      const context = await browser.browser.newContext({ ...given });
+      await context.addInitScript((value) => sessionStorage.setItem("console-token", value), token);
+      const page = await context.newPage();
+      page.setDefaultTimeout(20_000);
+      const errors: string[] = [];
+      page.on("pageerror", (error) => errors.push(error.message));
+      page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+      await page.goto(`${url ?? server.url}/console${route}`);
+      await page.getByText(" ET").first().waitFor();
+      return { page, errors, [Symbol.asyncDispose]: () => context.close() } satisfies OpenConsole;
+    },
+  };
+}
+
+/** The button with exactly this name. */
+export const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
+
+const LOADED = "table, :scope > .card, article, .empty, .problem";
+
+/** Goes to a view by its address, as a link in a message does. */
+export async function goTo(page: Page, route: string): Promise<void> {
+  await page.evaluate((hash) => {
+    location.hash = hash;
+  }, `#/${route}`);
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  // What the view shows has been loaded: records, or that there are none.
+  await page.locator("main > section:last-child").locator(LOADED).first().waitFor();
+}
+
+/** Subscribes a merchant's inbox to all of its events. */
+export async function subscribeInbox({ url }: { readonly url: string }, { sandbox, token }: Merchant) {
+  const inbox = (await sandbox("getInbox")).body;
+  await post(url, "/v1/webhook/subscribe", subscriptionTo(inbox.url), { token });
+}

@@ -1,0 +1,90 @@
+import { createHash, randomUUID } from "node:crypto";
+import type { Schemas } from "../../server/contract/document.ts";
+import { insertToken } from "../../server/storage/callers.ts";
+import type { Database } from "../../server/storage/database/database.ts";
+import { getPayment } from "../../server/storage/payments/payment-queries.ts";
+import { insertPayment, type NewPayment } from "../../server/storage/payments/payments.ts";
+
+export type Refund = Schemas["Refund"];
+export type Problem = Schemas["Problem"];
+export type InvalidRequest = Schemas["InvalidRequestProblem"];
+export type Duplicate = Schemas["DuplicateRequestKeyProblem"];
+export type Subscription = Schemas["Subscription"];
+
+/** A server as far as these functions look into it. */
+type Stored = { readonly database: Database };
+
+const LONG_AGO_MS = 30 * 24 * 60 * 60 * 1000;
+
+/** A merchant that no other test has, and an access token of it. */
+export async function createMerchant(
+  server: Stored,
+  scopes: readonly string[] = ["refunds", "webhooks"],
+): Promise<{ merchant: string; token: string }> {
+  const merchant = `merchant_${randomUUID()}`;
+  return { merchant, token: await createToken(server, merchant, scopes) };
+}
+
+/** One more access token of a merchant. */
+export async function createToken(
+  { database }: Stored,
+  merchant: string,
+  scopes: readonly string[] = ["refunds", "webhooks"],
+): Promise<string> {
+  const token = `token-${randomUUID()}`;
+  const tokenSha256 = createHash("sha256").update(token).digest();
+  await insertToken(database.db, { tokenSha256, merchant, scopes });
+  return token;
+}
+
+/** The id of an original payment of 100.00, settled long ago, unless said otherwise; acme's where no merchant is named. */
+export async function createPayment(
+  { database }: Stored,
+  payment: Partial<NewPayment> = {},
+  now = new Date(),
+): Promise<string> {
+  const record = await insertPayment(database.db, {
+    merchant: "acme",
+    paymentId: `pay_${randomUUID()}`,
+    status: "SETTLED",
+    amountCents: 100_00,
+    settledAt: payment.status === "PROCESSING" ? null : new Date(now.getTime() - LONG_AGO_MS),
+    now,
+    announced: false,
+    ...payment,
+  });
+  if (!record) throw new Error("the payment exists already");
+  return record.paymentId;
+}
+
+/** The body of a call that refunds 1.00 under a new requestKey, unless said otherwise. */
+export function refundOf(paymentId: string, fields: Readonly<Record<string, unknown>> = {}) {
+  return { paymentId, amount: dollars(1), requestKey: randomUUID(), ...fields };
+}
+
+export function dollars(value: number) {
+  return { currency: "USD", value };
+}
+
+/** The body of a call that subscribes to everything, unless said otherwise. */
+export function subscriptionTo(url: string, fields: Readonly<Record<string, unknown>> = {}) {
+  return { url, secretKey: `secret ${randomUUID()}`, subscriptionDetails: { type: "ALL" }, ...fields };
+}
+
+/** What the store holds of an original payment or refund. */
+export async function stored({ database }: Stored, paymentId: string, merchant = "acme") {
+  return getPayment(database.db, { paymentId, merchant });
+}
+
+/** How many rows each table has that a call could add to. */
+export async function countRows({ database: { db } }: Stored) {
+  const count = async (table: "payments" | "events" | "subscriptions") => {
+    const query = db.selectFrom(table).select((select) => select.fn.countAll<number>().as("rows"));
+    return (await query.executeTakeFirstOrThrow()).rows;
+  };
+  return {
+    payments: await count("payments"),
+    events: await count("events"),
+    subscriptions: await count("subscriptions"),
+  };
+}

@@ -1,0 +1,105 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";
+
+/** A key of the issuer; its public half is what others may know of it. */
+export type IssuerKey = { readonly kid: string; readonly privateKey: CryptoKey; readonly publicJwk: JWK };
+
+/** What a token says beside its usual claims, or otherwise; undefined leaves a claim out. */
+type Claims = Readonly<Record<string, unknown>>;
+
+/** How the issuer responds to a request for its keys. */
+type Mood = "well" | "broken" | "talks nonsense" | "hangs up" | "silent" | "endless";
+
+/** An issuer of access tokens, as production has one: it signs, and serves its public keys over HTTP. */
+export type Issuer = AsyncDisposable & {
+  /** The settings that make a server trust it. */
+  readonly env: Readonly<Record<string, string>>;
+  /** The key that it signs with at present. */
+  key(): IssuerKey;
+  /** A valid token of the merchant, but for what is said otherwise. */
+  token(claims?: Claims, key?: IssuerKey, header?: { readonly typ: string }): Promise<string>;
+  /** Signs with a new key from now on, and serves that alone. */
+  rotate(): Promise<void>;
+  mood(mood: Mood): void;
+  /** How often its keys were asked for. */
+  fetches(): number;
+  /** How many bytes it has sent of key sets without an end. */
+  endlessBytes(): number;
+};
+
+type Algorithm = "ES256" | "RS256";
+
+/** @param now what the issuer's clock says */
+export async function startIssuer({
+  algorithm = "ES256" as Algorithm,
+  now = () => new Date(),
+} = {}): Promise<Issuer> {
+  let key = await createKey(algorithm);
+  let mood: Mood = "well";
+  let fetches = 0;
+  let endlessBytes = 0;
+  const server = createServer((_request, response) => {
+    fetches += 1;
+    if (mood === "silent") return;
+    if (mood === "endless") {
+      pipeline(Readable.from(endlessText((bytes) => (endlessBytes += bytes))), response).catch(() => {});
+      return;
+    }
+    if (mood === "hangs up") response.destroy();
+    else if (mood === "broken") response.writeHead(500).end();
+    else response.end(mood === "well" ? JSON.stringify({ keys: [key.publicJwk] }) : "<html>");
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const iss = "https://issuer.example.com/";
+  const aud = "refunds-api";
+
+  return {
+    env: {
+      AUTH_ISSUER: iss,
+      AUTH_AUDIENCE: aud,
+      AUTH_JWKS_URL: `http://127.0.0.1:${port}/keys`,
+      AUTH_ALGORITHM: algorithm,
+    },
+    key: () => key,
+    token: (claims = {}, signer = key, header = undefined) => {
+      const exp = Math.floor(now().getTime() / 1000) + 300;
+      const usual = { iss, aud, exp, merchant_id: "merchant", scope: "refunds webhooks" };
+      return new SignJWT({ ...usual, ...claims })
+        .setProtectedHeader({ alg: algorithm, kid: signer.kid, ...header })
+        .sign(signer.privateKey);
+    },
+    async rotate() {
+      key = await createKey(algorithm);
+    },
+    mood(next) {
+      mood = next;
+    },
+    fetches: () => fetches,
+    endlessBytes: () => endlessBytes,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, "close");
+    },
+  };
+}
+
+function* endlessText(count: (bytes: number) => void) {
+  const chunk = Buffer.alloc(64 * 1024, " ");
+  for (;;) {
+    count(chunk.length);
+    yield chunk;
+  }
+}
+
+export async function createKey(algorithm: Algorithm): Promise<IssuerKey> {
+  const { privateKey, publicKey } = await generateKeyPair(algorithm, { extractable: true });
+  const kid = crypto.randomUUID();
+  return { kid, privateKey, publicJwk: { ...(await exportJWK(publicKey)), kid, alg: algorithm, use: "sig" } };
+}

@@ -1,0 +1,73 @@
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+
+/** Stands before a database, and can act as if it did not respond: connections stay open, and nothing comes on them. */
+export type SilentProxy = AsyncDisposable & {
+  /** The database's address, by way of the proxy. */
+  readonly url: string;
+  /** Swallows all that is said from now on, in both directions, also on new connections. */
+  silence(): void;
+  /** Cuts every connection there is. */
+  cut(): void;
+  /** Passes on what a caller sends until it has sent this text, and then nothing more of the database's response. */
+  silenceAfter(text: string): void;
+  /** New connections work again; those that lost something stay silent. */
+  speak(): void;
+};
+
+export async function startSilentProxy(databaseUrl: string): Promise<SilentProxy> {
+  const target = new URL(databaseUrl);
+  const open = new Set<Socket>();
+  /** Those whose bytes are dropped. */
+  const deaf = new Set<Socket>();
+  const mute = new Set<Socket>();
+  let silent = false;
+  let mark = "";
+
+  const proxy = createServer((caller) => {
+    const database = connect(Number(target.port), target.hostname);
+    for (const socket of [caller, database]) {
+      open.add(socket);
+      socket.on("error", () => {}).on("close", () => open.delete(socket));
+      if (silent) deaf.add(socket);
+    }
+    caller.on("data", (chunk) => {
+      if (mark !== "" && chunk.includes(mark)) mute.add(database);
+      if (!deaf.has(caller)) database.write(chunk);
+    });
+    database.on("data", (chunk) => {
+      if (!deaf.has(database) && !mute.has(database)) caller.write(chunk);
+    });
+    // Who gives up is gone; who is given up may not learn of it.
+    caller.on("close", () => database.destroySoon());
+    database.on("close", () => {
+      if (!deaf.has(database) && !mute.has(database)) caller.destroySoon();
+    });
+  });
+  proxy.listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  const address = proxy.address();
+  if (address === null || typeof address === "string") throw new Error("listens on no port");
+  return {
+    url: Object.assign(new URL(target), { port: `${address.port}` }).href,
+    silence() {
+      silent = true;
+      for (const socket of open) deaf.add(socket);
+    },
+    cut() {
+      for (const socket of open) socket.destroy();
+    },
+    silenceAfter(text) {
+      mark = text;
+    },
+    speak() {
+      silent = false;
+      mark = "";
+    },
+    async [Symbol.asyncDispose]() {
+      proxy.close();
+      for (const socket of open) socket.destroy();
+      await once(proxy, "close");
+    },
+  };
+}

@@ -1,0 +1,112 @@
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+import { createFrames, type Frame } from "./wire-frames.ts";
+
+/**
+ * Where an exchange is cut: after so many of its messages have been passed on. One exchange is what the caller sends up to
+ * Sync or a simple query, and PostgreSQL's response up to ReadyForQuery.
+ */
+export type Cut = {
+  /** Which of the marked exchanges, from 0. */
+  readonly exchange: number;
+  readonly side: "statement" | "response";
+  readonly passed: number;
+};
+
+/** The messages of one exchange, by their letters, such as `PBDES` and `1TnDCZ`. */
+export type Exchange = { statement: string; response: string };
+
+export type WireProxy = AsyncDisposable & {
+  readonly port: number;
+  /** Watches exchanges that hold this text, and cuts one of them at a given point. */
+  watch(mark: string, cut?: Cut): void;
+  /** Cuts every connection there is. */
+  dropAll(): void;
+  /** What has passed since `watch`. */
+  readonly exchanges: readonly Exchange[];
+  /** Whether the cut has been made. */
+  readonly cutMade: () => boolean;
+};
+
+/** Stands between a server and PostgreSQL, and reads along. */
+export async function startWireProxy(databasePort: number): Promise<WireProxy> {
+  const state = { mark: "", cut: undefined as Cut | undefined, made: false, exchanges: [] as Exchange[] };
+  const open = new Set<Socket>();
+  const server = createServer((caller) => {
+    const database = connect(databasePort, "127.0.0.1");
+    for (const socket of [caller, database]) {
+      open.add(socket);
+      socket.on("error", () => {}).on("close", () => open.delete(socket));
+    }
+    relay(caller, database, state);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("listens on no port");
+  return {
+    port: address.port,
+    watch(mark, cut) {
+      Object.assign(state, { mark, cut, made: false });
+      state.exchanges.length = 0;
+    },
+    dropAll() {
+      for (const socket of open) socket.destroy();
+    },
+    exchanges: state.exchanges,
+    cutMade: () => state.made,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      for (const socket of open) socket.destroy();
+      await once(server, "close");
+    },
+  };
+}
+
+type State = { mark: string; cut: Cut | undefined; made: boolean; exchanges: Exchange[] };
+
+function relay(caller: Socket, database: Socket, state: State): void {
+  let batch: Frame[] = [];
+  /** The marked exchange that this connection is in, by number. */
+  let current: number | undefined;
+
+  const cutHere = () => {
+    state.made = true;
+    // What was passed on is on its way; nothing after it is.
+    caller.destroySoon();
+    database.destroySoon();
+  };
+  const isCut = (side: Cut["side"], passed: number) =>
+    !state.made &&
+    current !== undefined &&
+    state.cut?.exchange === current &&
+    state.cut.side === side &&
+    state.cut.passed === passed;
+
+  const readStatements = createFrames({ startup: true }, (frame) => {
+    batch.push(frame);
+    if (!["S", "Q", ""].includes(frame.letter)) return;
+    const whole = batch;
+    batch = [];
+    if (state.mark !== "" && whole.some(({ bytes }) => bytes.includes(state.mark))) {
+      current = state.exchanges.push({ statement: "", response: "" }) - 1;
+    }
+    const exchange = current === undefined ? undefined : state.exchanges[current];
+    for (const { letter, bytes } of whole) {
+      if (isCut("statement", exchange?.statement.length ?? 0)) return cutHere();
+      if (exchange) exchange.statement += letter;
+      database.write(bytes);
+    }
+  });
+  const readResponses = createFrames({ startup: false }, ({ letter, bytes }) => {
+    const exchange = current === undefined ? undefined : state.exchanges[current];
+    if (isCut("response", exchange?.response.length ?? 0)) return cutHere();
+    if (exchange) exchange.response += letter;
+    caller.write(bytes);
+    if (isCut("response", exchange?.response.length ?? 0)) cutHere();
+    if (letter === "Z") current = undefined;
+  });
+
+  caller.on("data", readStatements).on("close", () => database.destroySoon());
+  database.on("data", readResponses).on("close", () => caller.destroySoon());
+}

@@ -1,0 +1,44 @@
+import { randomBytes } from "node:crypto";
+import { createTestDatabase, type TestDatabase } from "./databases.ts";
+import { type Issuer, startIssuer } from "./issuer.ts";
+import { startTestServer, type TestServer, type TestServerOptions } from "./server.ts";
+
+/** A PostgreSQL database, an issuer, and servers in production mode on them, all of which a test ends together. */
+export type Production = AsyncDisposable & {
+  readonly database: TestDatabase;
+  readonly issuer: Issuer;
+  /** The settings of its servers. */
+  readonly env: Readonly<Record<string, string>>;
+  /** One more server beside the others. */
+  start(options?: TestServerOptions): Promise<TestServer>;
+  end(): Promise<void>;
+};
+
+export async function startProduction(options: Parameters<typeof startIssuer>[0] = {}): Promise<Production> {
+  const [database, issuer] = await Promise.all([createTestDatabase("postgres"), startIssuer(options)]);
+  const env = {
+    MODE: "production",
+    DATABASE_URL: database.options.databaseUrl ?? "",
+    ENCRYPTION_KEY: randomBytes(32).toString("base64"),
+    RATE_LIMIT: "off",
+    ...issuer.env,
+  };
+  const servers: TestServer[] = [];
+  const end = async () => {
+    await Promise.all(servers.map((server) => server.close()));
+    await issuer[Symbol.asyncDispose]();
+    await database.remove();
+  };
+  return {
+    database,
+    issuer,
+    env,
+    async start(more = {}) {
+      const server = await startTestServer({ dataDir: "unused", ...more, env: { ...env, ...more.env } });
+      servers.push(server);
+      return server;
+    },
+    end,
+    [Symbol.asyncDispose]: end,
+  };
+}

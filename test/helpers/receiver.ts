@@ -1,0 +1,120 @@
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { createServer as createSocketServer, type Socket } from "node:net";
+
+/** A delivery as a receiver sees it. */
+export type Received = {
+  readonly webhookId: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  readonly event: {
+    readonly type: string;
+    readonly timestamp: string;
+    readonly sequence: number;
+    readonly data: Record<string, unknown>;
+  };
+};
+
+/** Responds to a delivery; the count is how many came before, over all. */
+export type Responder = (response: ServerResponse, delivery: Received, count: number) => void;
+
+/** A merchant's server, on this machine. */
+export type Receiver = AsyncDisposable & {
+  readonly url: string;
+  /** In the order in which they were complete. */
+  readonly received: readonly Received[];
+  /** Resolves with the first `count` deliveries when they have come. */
+  first(count: number): Promise<readonly Received[]>;
+  close(): Promise<void>;
+};
+
+/** The response of most receivers. */
+export const accept: Responder = (response) => {
+  response.writeHead(204).end();
+};
+
+/** Responds with this status and these headers. */
+export function respondWith(status: number, headers: Record<string, string> = {}): Responder {
+  return (response) => {
+    response.writeHead(status, headers).end();
+  };
+}
+
+export async function startReceiver(
+  respond: Responder = accept,
+  { tls, port = 0 }: { readonly tls?: { key: string; cert: string }; readonly port?: number } = {},
+): Promise<Receiver> {
+  const received: Received[] = [];
+  let waiting: { count: number; resolve: (deliveries: readonly Received[]) => void }[] = [];
+  const server: Server = tls ? createTlsServer(tls) : createServer();
+
+  server.on("request", async (request, response) => {
+    const chunks = await request.toArray().catch(() => undefined);
+    if (!chunks) return; // a sender that was killed
+    const body = Buffer.concat(chunks).toString("utf8");
+    const webhookId = String(request.headers["webhook-id"]);
+    const delivery = { webhookId, headers: request.headers, body, event: JSON.parse(body) };
+    received.push(delivery);
+    respond(response, delivery, received.length - 1);
+    for (const waiter of waiting) if (received.length >= waiter.count) waiter.resolve(received);
+    waiting = waiting.filter((waiter) => received.length < waiter.count);
+  });
+  server.listen(port, "127.0.0.1");
+  await once(server, "listening");
+
+  const close = async () => {
+    server.close();
+    server.closeAllConnections();
+    await once(server, "close");
+  };
+  return {
+    url: `${tls ? "https" : "http"}://127.0.0.1:${portOf(server)}/hooks`,
+    received,
+    first: (count) =>
+      received.length >= count
+        ? Promise.resolve(received)
+        : new Promise((resolve) => waiting.push({ count, resolve })),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** A listener that speaks no HTTP of its own: what it does with a connection is the test's. */
+export type RawReceiver = AsyncDisposable & {
+  readonly port: number;
+  /** Connections so far. */
+  readonly connections: () => number;
+};
+
+export async function startRawReceiver(
+  onConnection: (socket: Socket) => void,
+  host = "127.0.0.1",
+): Promise<RawReceiver> {
+  const open = new Set<Socket>();
+  let connections = 0;
+  const server = createSocketServer((socket) => {
+    connections += 1;
+    open.add(socket);
+    socket.on("error", () => {}).on("close", () => open.delete(socket));
+    onConnection(socket);
+  });
+  server.listen(0, host);
+  await once(server, "listening");
+  return {
+    port: portOf(server),
+    connections: () => connections,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      for (const socket of open) socket.destroy();
+      await once(server, "close");
+    },
+  };
+}
+
+function portOf(server: { address(): AddressInfo | string | null }): number {
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("listens on no port");
+  return address.port;
+}

@@ -1,0 +1,135 @@
+import { readContract } from "../../scripts/lib/document/contract.ts";
+import type { SandboxSchemas, Schemas } from "../../server/contract/document.ts";
+import type { HandlerResponse, SandboxId } from "../../server/contract/operations.ts";
+import { createMerchant, dollars, type Refund } from "./factories.ts";
+import { post, type TestResponse } from "./server.ts";
+
+const contract = readContract("sandbox");
+
+export type Debit = SandboxSchemas["Debit"];
+export type RefundRecord = SandboxSchemas["RefundRecord"];
+export type PaymentRecord = SandboxSchemas["PaymentRecord"];
+
+/** The body of an operation's success. A problem has another one: see `problemOf`. */
+type SuccessBody<Id extends SandboxId> = BodyOf<HandlerResponse<Id>>;
+type BodyOf<Response> = Response extends { status: number; body?: infer Body } ? Body : never;
+
+export type SandboxResponse<Id extends SandboxId> = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: SuccessBody<Id>;
+};
+
+export type SandboxCall = {
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | number>>;
+  /** A text is sent as it is, anything else as JSON. */
+  readonly body?: unknown;
+  /** Whose call it is; null sends no `Authorization`. */
+  readonly token?: string | null;
+};
+
+export type Sandbox = <Id extends SandboxId>(id: Id, call?: SandboxCall) => Promise<SandboxResponse<Id>>;
+
+/** The calls of a server's sandbox, acme's where nothing is said. Fails on every response that the contract does not allow. */
+export function sandboxOf(
+  server: { readonly url: string },
+  ownToken: string | null = "sandbox_acme",
+): Sandbox {
+  return async (id, { path = {}, query = {}, body, token = ownToken } = {}) => {
+    const { path: template, method } = contract.operation(id);
+    const filled = template.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(path[name] ?? ""));
+    const response = await fetch(server.url + filled + toQuery(query), {
+      method,
+      headers: {
+        Accept: "application/json",
+        ...(token !== null && { Authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { "Content-Type": "application/json" }),
+      },
+      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const result = {
+      status: response.status,
+      headers: response.headers,
+      body: text === "" ? undefined : JSON.parse(text),
+    };
+    const violations = contract.violationsOf(id, result);
+    if (violations.length > 0)
+      throw new Error(`${id} responded with ${response.status} ${text}: ${violations.join("; ")}`);
+    return result;
+  };
+}
+
+function toQuery(query: Readonly<Record<string, string | number>>): string {
+  const entries = Object.entries(query).map(([name, value]) => [name, String(value)]);
+  return entries.length === 0 ? "" : `?${new URLSearchParams(entries)}`;
+}
+
+/** The fields of a problem that do not differ from one response to the next. */
+export function problemOf({ status, body }: { readonly status: number; readonly body: unknown }) {
+  const { detail, errorDetails, violations } = body as Schemas["Problem"] &
+    Partial<Schemas["InvalidRequestProblem"]>;
+  return { status, errorCode: errorDetails.errorCode, ...(violations ? { violations } : { detail }) };
+}
+
+/** The problem of a call with one violation. */
+export function violationAt(pointer: string, message: unknown) {
+  return { status: 400, errorCode: "INVALID_REQUEST", violations: [{ pointer, message }] };
+}
+
+/** The problem of a call that names a record which the caller does not have. */
+export function notFound(detail: string) {
+  return { status: 404, errorCode: "NOT_FOUND", detail };
+}
+
+type Server = Parameters<typeof createMerchant>[0] & { readonly url: string };
+
+/** A merchant that no other test has, with what tests ask of a server in its name. */
+export type Merchant = {
+  readonly merchant: string;
+  readonly token: string;
+  readonly sandbox: Sandbox;
+  issue<Body = Refund>(body: unknown): Promise<TestResponse<Body>>;
+  /** Makes an original payment of 100.00, unless said otherwise. */
+  create(fields?: object): Promise<Debit>;
+  get(paymentId: string): Promise<PaymentRecord>;
+};
+
+export async function createSandboxMerchant(server: Server): Promise<Merchant> {
+  return merchantAt(server, await createMerchant(server));
+}
+
+/** A merchant as another server sees it, or the same one after its restart. */
+export function merchantAt(
+  server: { readonly url: string },
+  { merchant, token }: { readonly merchant: string; readonly token: string },
+): Merchant {
+  const sandbox = sandboxOf(server, token);
+  return {
+    merchant,
+    token,
+    sandbox,
+    issue: (body) => post(server.url, "/v1/refunds", body, { token }),
+    create: async (fields = {}) => {
+      const { status, body } = await sandbox("createPayment", { body: { amount: dollars(100), ...fields } });
+      if (status !== 201) throw new Error(`no payment was made: ${JSON.stringify(body)}`);
+      return body as Debit; // 201 has no other body
+    },
+    get: async (paymentId) => {
+      const { status, body } = await sandbox("getPayment", { path: { paymentId } });
+      if (status !== 200) throw new Error(`no record was found: ${JSON.stringify(body)}`);
+      return body as PaymentRecord; // 200 has no other body
+    },
+  };
+}
+
+/** The events of one payment or refund, oldest first. */
+export async function eventsOf({ database: { db } }: Server, resourceId: string) {
+  const events = db.selectFrom("events").where("resource_id", "=", resourceId).orderBy("sequence");
+  return events.select(["type", "sequence", "occurred_at"]).execute();
+}
+
+export const UNKNOWN_PAYMENT = notFound(
+  "You have no payment with this paymentId. Check the identifier and the access token.",
+);

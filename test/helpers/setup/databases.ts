@@ -1,0 +1,52 @@
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+import { type DatabaseOptions, openDatabase } from "../../../server/storage/database/database.ts";
+import { runStatement, startPostgres } from "../postgres.ts";
+import { makeStoresDir } from "../temp-dir.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Address of the run's PostgreSQL server, with a database to send administrative statements to. */
+    postgresUrl: string;
+    /** Name of a database on it whose tables are made; to be copied, never opened. */
+    postgresTemplate: string;
+    /** Where the run keeps its data folders. */
+    storesDir: string;
+    /** Data folder of an embedded store whose tables are made; to be copied, never opened. */
+    embeddedTemplateDir: string;
+  }
+}
+
+const POSTGRES_TEMPLATE = "migrated";
+
+/**
+ * Starts one PostgreSQL server, and makes of each engine one database with all tables, which tests copy. Projects share them:
+ * the first one in a run that needs databases starts them.
+ */
+export async function setup({ vitest }: TestProject): Promise<(() => Promise<void>) | undefined> {
+  if ("postgresUrl" in vitest.getProvidedContext()) return undefined;
+  const [postgres, stores] = await Promise.all([startPostgres(), makeStoresDir()]);
+  const embeddedTemplateDir = join(stores.path, "template");
+  const teardown = async () => {
+    await postgres.stop();
+    await stores.remove();
+  };
+  try {
+    await createTables({ dataDir: embeddedTemplateDir });
+    await runStatement(postgres.urlOf("postgres"), `create database ${POSTGRES_TEMPLATE}`);
+    await createTables({ databaseUrl: postgres.urlOf(POSTGRES_TEMPLATE), dataDir: embeddedTemplateDir });
+  } catch (error) {
+    await teardown();
+    throw error;
+  }
+  vitest.provide("postgresUrl", postgres.urlOf("postgres"));
+  vitest.provide("postgresTemplate", POSTGRES_TEMPLATE);
+  vitest.provide("storesDir", stores.path);
+  vitest.provide("embeddedTemplateDir", embeddedTemplateDir);
+  return teardown;
+}
+
+async function createTables(options: DatabaseOptions): Promise<void> {
+  const database = await openDatabase(options);
+  await database.close();
+}

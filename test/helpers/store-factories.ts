@@ -1,0 +1,198 @@
+import { randomUUID } from "node:crypto";
+import { sql } from "kysely";
+import { createPaymentId, createRefundId } from "../../server/domain/ids.ts";
+import { firstStatus } from "../../server/domain/refunds.ts";
+import type { Store } from "../../server/storage/database/tables.ts";
+import { findByRequestKeys, getPayment } from "../../server/storage/payments/payment-queries.ts";
+import type {
+  DebitRecord,
+  PaymentRecord,
+  RefundRecord,
+} from "../../server/storage/payments/payment-record.ts";
+import { insertPayment, type NewPayment } from "../../server/storage/payments/payments.ts";
+import { createRefundStore, type RefundStore } from "../../server/storage/payments/refund-batches.ts";
+import {
+  type LoadedOriginal,
+  loadOriginals,
+  type NewRefund,
+  saveRefundInTime,
+  saveRefunds,
+} from "../../server/storage/payments/refunds.ts";
+import { bindStore } from "../../server/storage/storage.ts";
+
+/** A Monday, 10:00 in New York. */
+export const NOW = new Date("2026-11-16T15:00:00.000Z");
+/** Long enough before, for a refund to be authorised at once. */
+export const LONG_AGO = new Date("2026-10-01T15:00:00.000Z");
+/** Three business days after NOW and later. */
+export const LATER = new Date("2026-11-30T15:00:00.000Z");
+
+/** A merchant that no other test has. */
+export function newMerchant(): string {
+  return `merchant_${randomUUID()}`;
+}
+
+/** An original payment of 100.00 that settled at NOW, unless said otherwise; no event. */
+export async function createPayment(
+  store: Store,
+  payment: Partial<NewPayment> & { merchant: string },
+): Promise<DebitRecord> {
+  const record = await insertPayment(store, {
+    paymentId: createPaymentId(),
+    status: "SETTLED",
+    amountCents: 100_00,
+    settledAt: payment.status === "PROCESSING" ? null : NOW,
+    now: NOW,
+    announced: false,
+    ...payment,
+  });
+  if (!record) throw new Error("the payment exists already");
+  return record;
+}
+
+type PaymentKey = { readonly merchant: string; readonly paymentId: string };
+
+type Wish = {
+  amountCents?: number;
+  requestKey?: string;
+  clientReferenceId?: string;
+  now?: Date;
+};
+
+/** The statements on which `createRefundStore` works. */
+export const REFUND_STATEMENTS = { loadOriginals, saveRefunds, saveRefundInTime, findByRequestKeys };
+
+const refundStores = new WeakMap<Store, RefundStore>();
+
+/** As a server has it: refunds that are issued at the same time share statements. */
+function refundStoreOf(store: Store): RefundStore {
+  const known = refundStores.get(store);
+  if (known) return known;
+  const created = createRefundStore(bindStore(store, REFUND_STATEMENTS));
+  refundStores.set(store, created);
+  return created;
+}
+
+/** What a refund of this payment is decided on. */
+export async function loadOriginal(store: Store, key: PaymentKey): Promise<LoadedOriginal> {
+  const [loaded] = await loadOriginals(store, [key]);
+  if (!loaded) throw new Error("the statement returned no row");
+  return loaded;
+}
+
+/** Saves one refund, and says whether it was saved. */
+export async function saveRefund(store: Store, refund: NewRefund): Promise<boolean> {
+  const [saved] = await saveRefunds(store, [refund]);
+  return saved === true;
+}
+
+/** A refund of 10.00, unless said otherwise, as decided on what is stored now and not yet saved. */
+export async function decideRefund(
+  store: Store,
+  { merchant, paymentId }: PaymentKey,
+  wish: Wish = {},
+): Promise<NewRefund> {
+  return decide({ merchant, paymentId }, await loadOriginal(store, { merchant, paymentId }), wish);
+}
+
+function decide({ merchant, paymentId }: PaymentKey, { original }: LoadedOriginal, wish: Wish): NewRefund {
+  const { amountCents = 10_00, now = NOW } = wish;
+  if (!original) throw new Error(`no payment ${paymentId}`);
+  return {
+    paymentId: createRefundId(),
+    merchant,
+    original,
+    decision: firstStatus(original, amountCents, now),
+    amountCents,
+    requestKey: wish.requestKey ?? randomUUID(),
+    clientReferenceId: wish.clientReferenceId ?? null,
+    softDescriptor: null,
+    now,
+  };
+}
+
+/** Issues a refund as a caller would: decides and saves until it is saved, or its key turns out to be used. */
+export async function issueRefund(
+  store: Store,
+  payment: PaymentKey,
+  wish: Wish = {},
+): Promise<RefundRecord | "duplicate"> {
+  const requestKey = wish.requestKey ?? randomUUID();
+  const refunds = refundStoreOf(store);
+  for (;;) {
+    const refund = decide(payment, await refunds.loadOriginal(payment), { ...wish, requestKey });
+    if (await refunds.saveRefund(refund)) return getRefund(store, refund);
+    if (await refunds.findByRequestKey({ merchant: payment.merchant, requestKey })) return "duplicate";
+  }
+}
+
+/** A refund that a test knows to be new. */
+export async function createRefund(
+  store: Store,
+  payment: PaymentKey,
+  wish: Wish = {},
+): Promise<RefundRecord> {
+  const refund = await issueRefund(store, payment, wish);
+  if (refund === "duplicate") throw new Error("the requestKey is used");
+  return refund;
+}
+
+export async function getRefund(store: Store, key: PaymentKey): Promise<RefundRecord> {
+  const record = await getPayment(store, key);
+  if (record?.kind !== "REFUND") throw new Error(`no refund ${key.paymentId}`);
+  return record;
+}
+
+export async function getDebit(store: Store, key: PaymentKey): Promise<DebitRecord> {
+  const record = await getPayment(store, key);
+  if (record?.kind !== "DEBIT") throw new Error(`no original payment ${key.paymentId}`);
+  return record;
+}
+
+/** Every payment and refund of a merchant. */
+export async function allRecords(store: Store, merchant: string): Promise<PaymentRecord[]> {
+  const rows = await store
+    .selectFrom("payments")
+    .select("payment_id")
+    .where("merchant", "=", merchant)
+    .orderBy("payment_id")
+    .execute();
+  const records = await Promise.all(
+    rows.map((row) => getPayment(store, { merchant, paymentId: row.payment_id })),
+  );
+  return records.filter((record) => record !== undefined);
+}
+
+/** The refunds of a merchant. */
+export async function allRefunds(store: Store, merchant: string): Promise<RefundRecord[]> {
+  return (await allRecords(store, merchant)).filter((record) => record.kind === "REFUND");
+}
+
+/** The events of a merchant, oldest of each resource first, their payloads parsed. */
+export async function allEvents(store: Store, merchant: string) {
+  const rows = await store
+    .selectFrom("events")
+    .select(["type", "resource_id", "sequence", "occurred_at", "payload"])
+    .where("merchant", "=", merchant)
+    .orderBy("resource_id")
+    .orderBy("sequence")
+    .execute();
+  return rows.map(({ payload, ...row }) => ({ ...row, payload: JSON.parse(payload) as unknown }));
+}
+
+/** PostgreSQL only: resolves when so many on this database wait for locks; rejects when the work ends without. */
+export async function untilWaitingForLock(store: Store, work: Promise<unknown>, count = 1): Promise<void> {
+  let ended = false;
+  const end = () => {
+    ended = true;
+  };
+  work.then(end, end);
+  while (!ended) {
+    const { rows } = await sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+      store,
+    );
+    if (rows.length >= count) return;
+  }
+  throw new Error("nothing had to wait");
+}

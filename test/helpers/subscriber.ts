@@ -1,0 +1,64 @@
+import { vi } from "vitest";
+import type { SandboxSchemas } from "../../server/contract/document.ts";
+import { refundOf, type Subscription, subscriptionTo } from "./factories.ts";
+import { createSandboxMerchant, type Merchant } from "./sandbox.ts";
+import { post } from "./server.ts";
+
+export type Delivery = SandboxSchemas["Delivery"];
+
+/** A merchant that no other test has, with what tests of webhooks ask of a server in its name. */
+export type Subscriber = Merchant & {
+  /** Subscribes an address, to everything unless said otherwise; gives the key. */
+  subscribe(url: string, fields?: Readonly<Record<string, unknown>>): Promise<string>;
+  /** Issues a refund of 1.00 that is authorised at once; gives its paymentId. */
+  refund(): Promise<string>;
+  /** Its deliveries, newest first. */
+  deliveries(query?: Readonly<Record<string, string | number>>): Promise<readonly Delivery[]>;
+  /** Its only delivery, as soon as it is in this state and has been tried so often. */
+  delivery(state: Delivery["state"], attempts: number): Promise<Delivery>;
+  redeliver(webhookId: string): Promise<Delivery>;
+};
+
+export async function createSubscriber(
+  server: Parameters<typeof createSandboxMerchant>[0],
+): Promise<Subscriber> {
+  const acme = await createSandboxMerchant(server);
+  const { sandbox, token } = acme;
+  const payment = await acme.create();
+  const deliveries = async (query = {}) => (await sandbox("listDeliveries", { query })).body.items;
+  return {
+    ...acme,
+    deliveries,
+    async subscribe(url, fields = {}) {
+      const body = subscriptionTo(url, fields);
+      const response = await post<Subscription>(server.url, "/v1/webhook/subscribe", body, { token });
+      if (response.status !== 200) throw new Error(`not subscribed: ${JSON.stringify(response.body)}`);
+      return response.body.subscriptionKey;
+    },
+    async refund() {
+      const response = await acme.issue(refundOf(payment.paymentId));
+      if (response.status !== 201) throw new Error(`not issued: ${JSON.stringify(response.body)}`);
+      return response.body.paymentId;
+    },
+    delivery: (state, attempts) =>
+      until(async () => {
+        const [delivery] = await deliveries();
+        return delivery?.state === state && delivery.attempts.length === attempts ? delivery : undefined;
+      }),
+    async redeliver(webhookId) {
+      const { status, body } = await sandbox("redeliver", { path: { webhookId } });
+      if (status !== 202) throw new Error(`not sent again: ${JSON.stringify(body)}`);
+      return body as Delivery;
+    },
+  };
+}
+
+/** Resolves with what a question gives as soon as it gives anything. */
+export function until<T>(ask: () => Promise<T | undefined> | T | undefined): Promise<T> {
+  const poll = async () => {
+    const found = await ask();
+    if (found === undefined) throw new Error("it never came about");
+    return found;
+  };
+  return vi.waitFor(poll, { timeout: 20_000, interval: 10 });
+}

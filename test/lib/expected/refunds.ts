@@ -1,0 +1,268 @@
+import { GONE, type Row, raw, refused, row, rowsAt } from "./row.ts";
+import {
+  LONE_SURROGATES,
+  literals,
+  MISSING,
+  NAUGHTY_TEXTS,
+  NOT_A_NUMBER,
+  NOT_A_TEXT,
+  NOT_AN_OBJECT,
+  NUL_CHARACTERS,
+  ODD_CHARACTERS,
+  ofLength,
+} from "./values.ts";
+
+/** What every row of refunds differs from; the key is another one in each call. */
+export const BASE_REFUND = {
+  paymentId: "pay_settled",
+  amount: { currency: "USD", value: 1 },
+  requestKey: "key",
+};
+
+const OP = "issueRefund";
+const ISSUED = { expected: { status: 201 } };
+/** Well formed, and nobody's payment; the mock does not look. */
+const NOBODYS = { expected: { status: 404, code: "NOT_FOUND" }, mock: "stores nothing" } as const;
+const WORDS_FOR_USD = {
+  expected: { status: 400, members: { "/violations/0/message": "must be one of: USD" } },
+  check: "amount.currency",
+};
+
+const outcomes: Row[] = [
+  row(OP, "a payment settled long ago is refunded at once", {
+    expected: {
+      status: 201,
+      members: { "/paymentStatus": "AUTHORIZED", "/clientReferenceId": null, "/errorDetails": GONE },
+    },
+  }),
+  ...Object.entries({ pay_recent: "settled today", pay_processing: "processing" }).map(([paymentId, what]) =>
+    row(OP, `the refund of a payment that is ${what} waits`, {
+      edits: { "/paymentId": paymentId },
+      expected: { status: 201, members: { "/paymentStatus": "PENDING", "/errorDetails": GONE } },
+    }),
+  ),
+  ...Object.entries({
+    pay_failed: "CUSTOMER_NOT_DEBITED",
+    pay_covered: "PAYMENT_COVERED",
+    pay_small: "AMOUNT_EXCEEDS_REFUNDABLE",
+    rfd_given: "PAYMENT_NOT_REFUNDABLE",
+  }).map(([paymentId, code]) =>
+    row(OP, `a refund that can't be is ${code}`, {
+      edits: { "/paymentId": paymentId },
+      expected: {
+        status: 201,
+        members: { "/paymentStatus": "TERMINAL_FAILED", "/errorDetails/errorCode": code },
+      },
+    }),
+  ),
+  row(OP, "another merchant's payment is as unknown as nobody's", {
+    edits: { "/paymentId": "pay_anothers" },
+    ...NOBODYS,
+  }),
+  ...Object.entries({ "key-of-payment": "pay_small", "key-of-refund": "rfd_given" }).map(
+    ([requestKey, existing]) =>
+      row(OP, `the key of ${existing} is used up`, {
+        edits: { "/requestKey": requestKey },
+        expected: {
+          status: 409,
+          code: "DUPLICATE_REQUEST_KEY",
+          members: { "/existing/paymentId": existing },
+        },
+        mock: "stores nothing",
+      }),
+  ),
+];
+
+/** Amounts as they are written, each the only thing that is wrong with its body. */
+const amountsRefused = (check: string, ...texts: string[]) =>
+  refused(OP, "/amount/value", literals(...texts), { check });
+
+const amounts: Row[] = [
+  ...refused(OP, "/amount", { ...MISSING, ...NOT_AN_OBJECT }),
+  ...refused(OP, "/amount/unit", { "is unknown": "cents" }, { check: "body.unknown-field" }),
+  ...rowsAt(OP, "/amount/currency", { "is USD": "USD" }, ISSUED),
+  ...refused(OP, "/amount/currency", { ...MISSING, ...NOT_A_TEXT, "is a list of it": ["USD"] }),
+  ...refused(
+    OP,
+    "/amount/currency",
+    { "is EUR": "EUR", "is usd": "usd", "is USD and a blank": "USD ", "is OTHER": "OTHER", "is empty": "" },
+    WORDS_FOR_USD,
+  ),
+  // Of a payment that failed: nothing is taken from what the other rows refund.
+  ...rowsAt(
+    OP,
+    "/amount/value",
+    literals("0.01", "0.1", "1", "10", "10.0", "10.00", "19.99", "9999999999.99"),
+    { edits: { "/paymentId": "pay_failed" }, ...ISSUED, check: "amount.accepted" },
+  ),
+  ...refused(OP, "/amount/value", MISSING),
+  ...refused(OP, "/amount/value", NOT_A_NUMBER, { check: "amount.string" }),
+  ...amountsRefused("amount.not-positive", "0", "0.00", "-0", "-0.0", "0.001", "-0.01", "-1", "-1.5"),
+  ...amountsRefused("amount.too-large", "10000000000", "10000000000.00", "99999999999999.99"),
+  ...rowsAt(
+    OP,
+    "/amount/value",
+    literals("1E+1", "1.0E7", "1.999E1", "1999e-2", "9.99999999999E+9", "0.0001e2", "1E0"),
+    { edits: { "/paymentId": "pay_failed" }, ...ISSUED, check: "amount.exponent" },
+  ),
+  ...amountsRefused("amount.exponent", "1e-3", "1e10", "1e400", "-1e400"),
+  ...refused(OP, "/amount/value", literals("1.0000E1", "1000e-3", "1.999e0"), {
+    mock: "knows no two decimals",
+    check: "amount.exponent",
+  }),
+  ...refused(
+    OP,
+    "/amount/value",
+    literals("10.000", "19.9900", "10.001", "10.005", "10.990000000000000001", "9999999999.985"),
+    { mock: "knows no two decimals", check: "amount.three-decimals" },
+  ),
+  ...amountsRefused("amount.three-decimals", "9999999999.991", "9999999999.995"),
+  ...refused(OP, "/amount/value", literals("NaN", "Infinity", "+1", "01", ".5", "1.", "0x10"), {
+    violationAt: "",
+    mock: "own words for malformed JSON",
+    check: "body.malformed",
+  }),
+];
+
+const ECHO_CHECKS = {
+  "/clientReferenceId": "reference.echo",
+  "/clientRefefenceId": "reference.misspelling-accepted",
+};
+
+const texts: Row[] = [
+  ...rowsAt(OP, "/paymentId", { "has one letter": "x", ...ofLength(64), "is odd": ODD_CHARACTERS }, NOBODYS),
+  ...rowsAt(OP, "/paymentId", Object.fromEntries(NAUGHTY_TEXTS.map((text) => [`is ${text}`, text])), {
+    ...NOBODYS,
+    check: "payment.unknown",
+  }),
+  ...rowsAt(OP, "/requestKey", { "has one letter": "x", ...ofLength(255), "is odd": ODD_CHARACTERS }, ISSUED),
+  ...(["/clientReferenceId", "/clientRefefenceId"] as const).flatMap((pointer) => [
+    ...[["has one letter", "x"], ...Object.entries(ofLength(255)), ["is odd", ODD_CHARACTERS]].map(
+      ([label, text]) =>
+        row(OP, `${pointer} ${label}`, {
+          edits: { [pointer]: text },
+          expected: { status: 201, members: { "/clientReferenceId": text } },
+          check: ECHO_CHECKS[pointer],
+        }),
+    ),
+    ...refused(
+      OP,
+      pointer,
+      { "is empty": "", ...ofLength(256), ...NOT_A_TEXT, ...NUL_CHARACTERS },
+      { check: "reference.null-refused" },
+    ),
+  ]),
+  ...refused(OP, "/paymentId", {
+    ...MISSING,
+    "is empty": "",
+    ...ofLength(65),
+    "has 10,000 letters": "x".repeat(10_000),
+    ...NOT_A_TEXT,
+    ...NUL_CHARACTERS,
+  }),
+  ...refused(OP, "/requestKey", {
+    ...MISSING,
+    "is empty": "",
+    ...ofLength(256),
+    ...NOT_A_TEXT,
+    ...NUL_CHARACTERS,
+  }),
+];
+
+const surrogates = ["/paymentId", "/requestKey", "/clientReferenceId", "/clientRefefenceId"].flatMap(
+  (pointer) => refused(OP, pointer, LONE_SURROGATES, { mock: "looks for no surrogates" }),
+);
+
+const references: Row[] = [
+  row(OP, "both spellings of the reference agree", {
+    check: "reference.misspelling-accepted",
+    edits: { "/clientReferenceId": "a", "/clientRefefenceId": "a" },
+    expected: { status: 201, members: { "/clientReferenceId": "a", "/clientRefefenceId": GONE } },
+  }),
+  row(OP, "the spellings of the reference differ", {
+    check: "reference.conflict",
+    edits: { "/clientReferenceId": "a", "/clientRefefenceId": "b" },
+    expected: { status: 400, code: "INVALID_REQUEST", pointers: ["/clientRefefenceId"] },
+    mock: "compares no members",
+  }),
+];
+
+const descriptors: Row[] = [
+  ...rowsAt(
+    OP,
+    "/softDescriptor",
+    {
+      "is empty": "",
+      "is a space": " ",
+      "has the first and last of each kind": "AMZ amz 059",
+      "begins and ends with Z": "Z Z",
+      "begins and ends with z": "z z",
+      "begins and ends with 9": "9 9",
+      "has 80 letters": "x".repeat(80),
+    },
+    { ...ISSUED, check: "descriptor.accepted" },
+  ),
+  ...refused(
+    OP,
+    "/softDescriptor",
+    { ...NOT_A_TEXT, "has 81 letters": "x".repeat(81) },
+    { check: "descriptor.refused" },
+  ),
+  ...refused(
+    OP,
+    "/softDescriptor",
+    Object.fromEntries(
+      [..."/:@[`{-_.,!\t\n\r\u00A0é\u0663\uFF21😀"].flatMap((character) => {
+        const name = JSON.stringify(character);
+        return [
+          [`begins with ${name}`, `${character}ACME`],
+          [`ends with ${name}`, `ACME${character}`],
+        ];
+      }),
+    ),
+    { check: "descriptor.refused" },
+  ),
+];
+
+const objects: Row[] = [
+  ...refused(OP, "", NOT_AN_OBJECT, { check: "body.not-an-object" }),
+  row(OP, "an empty object gets a violation for each missing field", {
+    check: "violation.missing-field",
+    edits: { "": {} },
+    expected: { status: 400, code: "INVALID_REQUEST", pointers: ["/paymentId", "/amount", "/requestKey"] },
+  }),
+  row(OP, "a body gets a violation for each thing that is wrong with it", {
+    check: "violation.all-at-once",
+    text:
+      '{"paymentId":1,"amount":{"currency":"EUR","value":1.001,"tip":1},"status":1,' +
+      '"clientReferenceId":"a","clientRefefenceId":"b"}',
+    expected: {
+      status: 400,
+      code: "INVALID_REQUEST",
+      pointers: [
+        "/paymentId",
+        "/amount/currency",
+        "/amount/value",
+        "/amount/tip",
+        "/requestKey",
+        "/status",
+        "/clientRefefenceId",
+      ],
+    },
+  }),
+  row(OP, "an empty amount gets a violation for each missing field", {
+    check: "violation.missing-field",
+    edits: { "/amount": raw("{}") },
+    expected: { status: 400, code: "INVALID_REQUEST", pointers: ["/amount/currency", "/amount/value"] },
+  }),
+];
+
+export const refundRows: readonly Row[] = [
+  ...outcomes,
+  ...amounts,
+  ...texts,
+  ...surrogates,
+  ...references,
+  ...descriptors,
+  ...objects,
+];

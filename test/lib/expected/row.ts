@@ -1,0 +1,130 @@
+export type OperationId = "issueRefund" | "subscribeToWebhooks";
+
+/** The path of each operation. */
+export const PATHS: Readonly<Record<OperationId, string>> = {
+  issueRefund: "/v1/refunds",
+  subscribeToWebhooks: "/v1/webhook/subscribe",
+};
+
+/** Removes a member from a body. */
+export const GONE = undefined;
+
+/** A value as it is written on the wire, where that matters: `raw("10.00")`. */
+export type Raw = { readonly raw: string };
+export const raw = (text: string): Raw => ({ raw: text });
+
+/** Members of a body by their JSON Pointers, put over the operation's base body one after the other. Only the last can be raw. */
+export type Edits = Readonly<Record<string, unknown>>;
+
+/**
+ * Whose token a request carries. `other`: with the other operation's scope alone. `full`: of a merchant with as many live
+ * subscriptions as it may have.
+ */
+export type Token = "valid" | "absent" | "unknown" | "unscoped" | "other" | "full";
+
+/** The access token to send for each kind; `absent` sends none. */
+export type Tokens = Readonly<Record<Exclude<Token, "absent">, string>>;
+
+/** How the mock's response differs from the server's; `mock.ts` has the reasons. */
+export type ExceptionName =
+  | "stores nothing"
+  | "counts no subscriptions"
+  | "knows no scopes"
+  | "knows no tokens"
+  | "wants Bearer as written"
+  | "knows no two decimals"
+  | "looks for no surrogates"
+  | "knows no raw text"
+  | "looks at no address"
+  | "compares no members"
+  | "reads all that is like JSON"
+  | "misses a body that has no media type"
+  | "reads no other charset"
+  | "own words for malformed JSON"
+  | "own words for what is not acceptable";
+
+export type Expected = {
+  readonly status: number;
+  /** Of a problem. */
+  readonly code?: string;
+  /** What the violations point at, in any order. */
+  readonly pointers?: readonly string[];
+  /** Values in the response, by their pointers. */
+  readonly members?: Readonly<Record<string, unknown>>;
+  /** What the message of the first violation says. */
+  readonly mentions?: readonly RegExp[];
+  readonly headers?: Readonly<Record<string, RegExp>>;
+  /** `problem`: `application/problem+json`. */
+  readonly type: "json" | "problem";
+  /** Belongs to no operation, so that the document has no schema for it. */
+  readonly outside?: boolean;
+};
+
+/**
+ * One request and the response that the decisions promise for it; written by hand, and not derived from the document. The
+ * server's tests, the mock's, the conformance kit and the fuzzer all take their cases from these rows.
+ */
+export type Row = {
+  readonly name: string;
+  /** Id of the conformance check that sends it to any server. Rows without one need the records of our own tests. */
+  readonly check?: string;
+  readonly operation: OperationId;
+  readonly edits: Edits;
+  /** The whole body as it goes over the wire, instead of the base body with edits. */
+  readonly text?: string | Uint8Array;
+  /** Over those of the base request; null leaves one out. */
+  readonly headers: Readonly<Record<string, string | null>>;
+  readonly token: Token;
+  readonly method: string;
+  readonly path: string;
+  readonly expected: Expected;
+  readonly mock?: ExceptionName;
+};
+
+/** What a row says beside its operation and its name; the rest is as in the base request. */
+export type Differences = Partial<Omit<Row, "operation" | "name" | "expected">> & {
+  readonly expected: Omit<Expected, "type"> & { readonly type?: Expected["type"] };
+};
+
+export function row(operation: OperationId, name: string, { expected, ...differences }: Differences): Row {
+  return {
+    name: `${operation}: ${name}`,
+    operation,
+    edits: {},
+    headers: {},
+    token: "valid",
+    method: "POST",
+    path: PATHS[operation],
+    ...differences,
+    expected: { type: "json", ...expected },
+  };
+}
+
+/** Values by what makes each of them special. */
+type Values = Readonly<Record<string, unknown>>;
+
+/** Rows that put each value at a pointer, over the base body and `edits`, and get the same response. */
+export function rowsAt(
+  operation: OperationId,
+  pointer: string,
+  values: Values,
+  differences: Differences,
+): Row[] {
+  return Object.entries(values).map(([label, value]) =>
+    row(operation, `${pointer || "the body"} ${label}`, {
+      ...differences,
+      edits: { ...differences.edits, [pointer]: value },
+    }),
+  );
+}
+
+/** Values at a pointer that make the body a 400, whose only violation points there, or at `violationAt`. */
+export function refused(
+  operation: OperationId,
+  pointer: string,
+  values: Values,
+  { violationAt = pointer, ...more }: Partial<Differences> & { readonly violationAt?: string } = {},
+): Row[] {
+  const expected = { status: 400, code: "INVALID_REQUEST", pointers: [violationAt], ...more.expected };
+  return rowsAt(operation, pointer, values, { ...more, expected });
+}

@@ -1,0 +1,83 @@
+import { GONE, raw } from "./row.ts";
+
+/*
+ * Values that go as far as a rule allows, and just beyond. Labels complete the sentence "<member> …".
+ */
+
+const NO_TEXT = {
+  "is null": null,
+  "is a number": 7,
+  "is true": true,
+  "is a list": ["x"],
+  "is an object": { x: "x" },
+};
+
+export const NOT_A_TEXT: Readonly<Record<string, unknown>> = NO_TEXT;
+
+export const NOT_A_NUMBER: Readonly<Record<string, unknown>> = {
+  "is null": null,
+  "is a text": "1",
+  "is a text with decimals": "10.00",
+  "is true": true,
+  "is a list": [1],
+  "is an object": {},
+};
+
+export const NOT_AN_OBJECT: Readonly<Record<string, unknown>> = {
+  "is null": null,
+  "is a text": "x",
+  "is a number": 7,
+  "is true": true,
+  "is a list": [],
+};
+
+export const NOT_A_LIST: Readonly<Record<string, unknown>> = {
+  "is null": null,
+  "is a text": "PAYMENT",
+  "is a number": 7,
+  "is true": true,
+  "is an object": {},
+};
+
+export const MISSING = { "is missing": GONE };
+
+/** What no text of this contract holds, as its pattern says. */
+export const NUL_CHARACTERS: Readonly<Record<string, string>> = {
+  "is U+0000": "\u0000",
+  "holds U+0000 after a line feed": "a\n\u0000",
+};
+
+/** What no text of this contract holds either; no pattern says so, because none would compile in every language. */
+export const LONE_SURROGATES: Readonly<Record<string, string>> = {
+  "is the first high surrogate": "\uD800",
+  "is the last low surrogate": "\uDFFF",
+  "holds a lone high surrogate": "a\uDBFFb",
+  "holds a lone low surrogate": "a\uDC00b",
+  "holds surrogates in the wrong order": "\uDC00\uD800",
+};
+
+/** Neighbours of what is forbidden, and what careless programs trip over. */
+export const ODD_CHARACTERS = '\u0001\n\r\t\u007F é\u2028\uD7FF\uE000\uFEFF\uFFFD😀\u{10FFFF}"\\';
+
+/** Well formed, and what careless programs run, print or look up in another way. */
+export const NAUGHTY_TEXTS = [
+  "../../etc/passwd",
+  "' or 1=1; drop table payments --",
+  "😀",
+  "%s%n",
+  "#{7*7}",
+  "pay_settled ",
+  "PAY_SETTLED",
+];
+
+/** Texts of so many code points, of one and of two code units each. */
+export function ofLength(length: number): Readonly<Record<string, string>> {
+  return {
+    [`has ${length} letters`]: "x".repeat(length),
+    [`has ${length} letters that take two bytes`]: "é".repeat(length),
+    [`has ${length} emoji`]: "😀".repeat(length),
+  };
+}
+
+export const literals = (...texts: string[]) =>
+  Object.fromEntries(texts.map((text) => [`is written ${text}`, raw(text)]));

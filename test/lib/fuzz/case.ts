@@ -1,0 +1,89 @@
+import { type Style, writeJson } from "./json-text.ts";
+
+/** A change of bytes: at a part of the length, some bytes are replaced. */
+export type Edit = {
+  /** From 0 to 1: a place that stays inside when the text gets longer. */
+  readonly at: number;
+  readonly remove: number;
+  readonly insert: Uint8Array;
+};
+
+/** What a body is made of. */
+export type Body =
+  | { readonly kind: "none" }
+  | { readonly kind: "json"; readonly value: unknown; readonly style: Style }
+  | { readonly kind: "text"; readonly text: string | Uint8Array }
+  | {
+      readonly kind: "edited";
+      readonly value: unknown;
+      readonly style: Style;
+      readonly edits: readonly Edit[];
+    };
+
+/** One request, and what is known of its response beforehand. */
+export type Case = {
+  /** How it was made, for the counts. */
+  readonly level: string;
+  /** The operation whose responses the document declares; undefined when it need not come to one. */
+  readonly operation?: string | undefined;
+  readonly method: string;
+  readonly target: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Body;
+  /** Changes of the whole message, head and all; it then has a connection of its own, which ends after it. */
+  readonly edits?: readonly Edit[];
+  /** The statuses that the response may have; any documented one below 500 when left out. */
+  readonly statuses?: readonly number[] | undefined;
+  /** A valid refund: repeated, it must be a duplicate of the very record that this asks for. */
+  readonly refund?: Readonly<Record<string, unknown>> | undefined;
+};
+
+/** Stands in a valid body where each run writes another key, so that a case can be repeated. */
+export const FRESH_KEY = "@@@@@@@@@@@@";
+
+/** A case as it goes over the wire. */
+export function toMessage({ method, target, headers, body, edits = [] }: Case, freshKey: string): Buffer {
+  const content = toContent(body, freshKey);
+  const lines = headers.map(([name, value]) => `${name}: ${value}`);
+  if (body.kind !== "none") lines.push(`Content-Length: ${content.length}`);
+  const head = `${[`${method} ${target} HTTP/1.1`, "Host: localhost", ...lines].join("\r\n")}\r\n\r\n`;
+  return edit(Buffer.concat([Buffer.from(head, "latin1"), content]), edits);
+}
+
+function toContent(body: Body, freshKey: string): Buffer {
+  switch (body.kind) {
+    case "none":
+      return Buffer.alloc(0);
+    case "text":
+      return Buffer.from(body.text);
+    case "json":
+      return Buffer.from(writeJson(withKey(body.value, freshKey), body.style));
+    case "edited":
+      return edit(Buffer.from(writeJson(withKey(body.value, freshKey), body.style)), body.edits);
+  }
+}
+
+function withKey(value: unknown, freshKey: string): unknown {
+  if (typeof value !== "object" || value === null || !("requestKey" in value)) return value;
+  const { requestKey } = value;
+  if (typeof requestKey !== "string" || !requestKey.startsWith(FRESH_KEY)) return value;
+  return { ...value, requestKey: freshKey + requestKey.slice(FRESH_KEY.length) };
+}
+
+function edit(bytes: Buffer, edits: readonly Edit[]): Buffer {
+  return edits.reduce((before, { at, remove, insert }) => {
+    const place = Math.floor(at * before.length);
+    return Buffer.concat([before.subarray(0, place), insert, before.subarray(place + remove)]);
+  }, bytes);
+}
+
+/** A message as a command that sends it again, on whatever shell. */
+export function toCommand(message: Buffer, url: string): string {
+  const { hostname, port } = new URL(url);
+  const written = Array.from(message, (byte) =>
+    byte >= 0x20 && byte < 0x7f && byte !== 0x27 && byte !== 0x5c && byte !== 0x25
+      ? String.fromCharCode(byte)
+      : `\\${byte.toString(8).padStart(3, "0")}`,
+  ).join("");
+  return `printf '${written}' | nc -N ${hostname} ${port}`;
+}

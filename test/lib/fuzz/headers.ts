@@ -1,0 +1,169 @@
+import fc, { type Arbitrary } from "fast-check";
+
+/** Headers, and the one status that they get whatever the body is; undefined when the body decides. */
+export type HeaderChoice = {
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** `unknown` when what the headers mean is not known here. */
+  readonly response: number | "unknown" | undefined;
+};
+
+type Choice = { readonly values: readonly string[]; readonly response: number | "unknown" | undefined };
+
+const NAMES = fc.constantFrom("Authorization", "authorization", "AUTHORIZATION");
+
+/** Visible ASCII, spaces between, and the bytes above it that HTTP allows and nobody understands. */
+const ANY_VALUE = fc
+  .string({
+    unit: fc
+      .integer({ min: 0x20, max: 0xff })
+      .map((code) => (code === 0x7f ? "~" : String.fromCharCode(code))),
+  })
+  .map((value) => value.trim());
+
+/** The headers that the contract asks for, as it asks for them. */
+export function plainHeaders(token: string): readonly (readonly [string, string])[] {
+  return [
+    ["Authorization", `Bearer ${token}`],
+    ["Accept", "application/json"],
+    ["Content-Type", "application/json"],
+  ];
+}
+
+/** Headers good, bad and odd. The order of checks decides among several that are bad. */
+export function toHeaders(token: string): Arbitrary<HeaderChoice> {
+  return fc
+    .record({
+      name: NAMES,
+      authorization: authorizations(token),
+      accept: ACCEPTS,
+      contentType: CONTENT_TYPES,
+      contentEncoding: CONTENT_ENCODINGS,
+      more: fc.array(MORE, { maxLength: 3 }),
+    })
+    .map(({ name, authorization, accept, contentType, contentEncoding, more }) => ({
+      headers: [
+        ...authorization.values.map((value) => [name, value] as const),
+        ...accept.values.map((value) => ["Accept", value] as const),
+        ...contentType.values.map((value) => ["Content-Type", value] as const),
+        ...contentEncoding.values.map((value) => ["Content-Encoding", value] as const),
+        ...more,
+      ],
+      response: firstOf(authorization, accept, contentType, contentEncoding),
+    }));
+}
+
+function firstOf(...choices: readonly Choice[]): HeaderChoice["response"] {
+  return choices.find(({ response }) => response !== undefined)?.response;
+}
+
+function authorizations(token: string): Arbitrary<Choice> {
+  return choose({
+    good: [[`Bearer ${token}`]],
+    bad: [
+      401,
+      [],
+      [""],
+      ["Bearer"],
+      ["Bearer "],
+      ["Bearer nobody"],
+      [`Basic ${token}`],
+      [token],
+      [`Bearer ${token}x`],
+    ],
+    odd: [
+      [`bearer ${token}`],
+      [`Bearer  ${token}`],
+      [`Bearer ${token}`, "Bearer nobody"],
+      [`Bearer ${token}, Basic x`],
+    ],
+  });
+}
+
+const ACCEPTS = choose({
+  good: [
+    ["application/json"],
+    ["*/*"],
+    [],
+    ["application/*"],
+    ["text/html, application/json;q=0.1"],
+    ["text/html", "*/*"],
+  ],
+  bad: [406, ["text/html"], ["image/*"], ["application/json;q=0"], ["application/xml, text/plain"]],
+  odd: [[""], ["application/problem+json"], [",,"], ["*"], ["application/json;q=2"], ["a".repeat(4000)]],
+});
+
+const CONTENT_TYPES = choose({
+  good: [["application/json"], ["application/json; charset=utf-8"], ["Application/JSON;CHARSET=UTF-8"]],
+  bad: [
+    415,
+    [],
+    ["text/plain"],
+    ["application/json; charset=utf-16"],
+    ["application/xml"],
+    ["multipart/form-data"],
+  ],
+  odd: [
+    [""],
+    ["application/json;"],
+    ["application/json, text/plain"],
+    ["application/problem+json"],
+    ["json"],
+  ],
+});
+
+const CONTENT_ENCODINGS = choose({
+  good: [[]],
+  bad: [415, ["gzip"], ["br"], ["zstd, gzip"]],
+  odd: [["identity"], [""]],
+});
+
+/** Good ones most of the time: of several bad headers only the first decides the response. */
+function choose({
+  good,
+  bad: [response, ...bad],
+  odd,
+}: {
+  good: readonly (readonly string[])[];
+  bad: readonly [number, ...(readonly string[])[]];
+  odd: readonly (readonly string[])[];
+}): Arbitrary<Choice> {
+  return fc.oneof(
+    { weight: 6, arbitrary: fc.constantFrom(...good).map((values) => ({ values, response: undefined })) },
+    { weight: 1, arbitrary: fc.constantFrom(...bad).map((values) => ({ values, response })) },
+    {
+      weight: 1,
+      arbitrary: fc
+        .oneof(
+          fc.constantFrom(...odd),
+          ANY_VALUE.map((value) => [value]),
+        )
+        .map((values) => ({ values, response: "unknown" as const })),
+    },
+  );
+}
+
+/** Headers that change nothing in what an operation does. */
+const MORE: Arbitrary<readonly [string, string]> = fc.oneof(
+  fc.constantFrom<(readonly [string, string])[]>(
+    ["Cookie", "a=b; a=c"],
+    ["Origin", "https://evil.example"],
+    ["If-None-Match", "*"],
+    ["If-Match", '"x"'],
+    ["Range", "bytes=0-1"],
+    ["Prefer", "code=500"],
+    ["Idempotency-Key", "k"],
+    ["X-HTTP-Method-Override", "DELETE"],
+    ["X-Forwarded-For", "127.0.0.1, ::1"],
+    ["X-Forwarded-Proto", "javascript"],
+    ["Forwarded", "for=_x"],
+    ["Expect", "100-continue"],
+    ["Connection", "close"],
+    ["Connection", "X-Any"],
+    ["TE", "trailers"],
+    ["Accept-Encoding", "gzip, br"],
+    ["Accept-Language", "xx"],
+    ["Traceparent", "00-0-0-0"],
+    ["X-Request-Id", "a\tb"],
+  ),
+  fc.tuple(fc.stringMatching(/^X-[!#$%&'*+.^_`|~0-9A-Za-z-]{1,20}$/), ANY_VALUE),
+);

@@ -1,0 +1,31 @@
+/** Five minutes, twice a second: garbage is collected so seldom that a shorter run shows nothing but that. */
+const MIN_SAMPLES = 600;
+const GROWTH_SHARE = 0.15;
+const GROWTH_MB = 20;
+
+/** What a server's memory came to. */
+export type MemoryTrend = {
+  /** Medians of the third and of the last quarter of the run, in MB; undefined for a run too short to tell. */
+  readonly medians: readonly [third: number, last: number] | undefined;
+  /** More than chance explains. */
+  readonly grew: boolean;
+};
+
+/**
+ * Whether a process went on growing when it should have had all that it needs: over the second half of a run, the first half
+ * being for caches to fill. From one quarter to the next its median may grow by 15 % and 20 MB.
+ *
+ * @param samples resident memory in MB, at equal distances of time
+ */
+export function assessMemory(samples: readonly number[]): MemoryTrend {
+  if (samples.length < MIN_SAMPLES) return { medians: undefined, grew: false };
+  const quarter = Math.floor(samples.length / 4);
+  const third = median(samples.slice(2 * quarter, 3 * quarter));
+  const last = median(samples.slice(3 * quarter));
+  return { medians: [third, last], grew: last > third * (1 + GROWTH_SHARE) + GROWTH_MB };
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}

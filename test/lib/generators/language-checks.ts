@@ -1,0 +1,184 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Webhook } from "standardwebhooks";
+
+/** Each has an odd last cent, which a 32-bit float, a rounding or an exponent would lose. */
+export const AMOUNTS = ["131072.01", "1234567.89", "9999999999.99"];
+
+const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+const TOKEN = "sandbox_acme";
+
+/** What a program printed, and what is wrong with it. */
+export type Checked = { readonly passed: number; readonly violations: readonly string[] };
+
+type Delivery = {
+  readonly id: string;
+  readonly timestamp: string;
+  readonly signature: string;
+  readonly body: string;
+};
+
+/** The environment of a program: payments to refund in the sandbox at `url`, and a delivery to verify. */
+export async function prepareRun(url: string, run: string): Promise<Record<string, string>> {
+  // Every program refunds the payment that settled today, of which only so much is left for the next.
+  const reset = await fetch(`${url}/sandbox/reset`, { method: "POST", headers: headers() });
+  if (reset.status !== 204) throw new Error(`POST /sandbox/reset responded ${reset.status}`);
+  const refunds: string[] = [];
+  for (const value of AMOUNTS) {
+    // Written as text, because the amounts' digits are what is tested.
+    const { paymentId } = await call(
+      url,
+      "POST",
+      "/sandbox/payments",
+      `{"amount":{"currency":"USD","value":${value}}}`,
+    );
+    refunds.push(`${paymentId}=${value}`);
+  }
+  const { id, timestamp, signature, body } = await receiveDelivery(url);
+  const old = new Date(Date.now() - 3_600_000);
+  return {
+    PAYMENTS_URL: url,
+    ACCESS_TOKEN: TOKEN,
+    RUN: run,
+    REFUNDS: refunds.join(","),
+    WEBHOOK_SECRET: SECRET,
+    WEBHOOK_ID: id,
+    WEBHOOK_TIMESTAMP: timestamp,
+    WEBHOOK_SIGNATURE: signature,
+    WEBHOOK_BODY: body,
+    OLD_TIMESTAMP: String(Math.floor(old.getTime() / 1000)),
+    OLD_SIGNATURE: new Webhook(SECRET).sign(id, old, body),
+  };
+}
+
+/** Compares the `name=value` lines of a program with what a right client prints, and the records that it made. */
+export async function checkOutput(url: string, output: string): Promise<Checked> {
+  const printed = new Map(
+    output
+      .split(/\r?\n/)
+      .filter((line) => line.includes("="))
+      .map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1).trim()]),
+  );
+  const expected: [string, string | undefined, string | undefined][] = [
+    ...same(printed, {
+      "pending.status": "PENDING",
+      "pending.reference": "order-1042",
+      "failed.status": "TERMINAL_FAILED",
+      "failed.errorCode": "CUSTOMER_NOT_DEBITED",
+      "failed.reference": "order-1043",
+      "invalid.status": "400",
+      "invalid.pointer": "/amount/value",
+      "duplicate.status": "409",
+      "duplicate.errorCode": "DUPLICATE_REQUEST_KEY",
+      "webhook.genuine": "true",
+      "webhook.altered": "false",
+      "webhook.old": "false",
+    }),
+    [
+      "duplicate.existing",
+      printed.get("exact2.paymentId") ?? "a paymentId",
+      printed.get("duplicate.existing"),
+    ],
+    ["duplicate.amount", "9999999999.99", plain(printed.get("duplicate.amount"))],
+  ];
+  for (const [index, amount] of AMOUNTS.entries()) {
+    expected.push(["exact.status", "AUTHORIZED", printed.get(`exact${index}.status`)]);
+    expected.push([
+      "record's amount",
+      amount,
+      await storedAmount(url, printed.get(`exact${index}.paymentId`)),
+    ]);
+  }
+  for (const kind of ["event", "category", "all"]) {
+    const key = printed.get(`subscription.${kind}`);
+    expected.push([`subscription.${kind}`, "204", await endSubscription(url, key)]);
+  }
+  const violations = expected
+    .filter(([, wanted, found]) => wanted !== found)
+    .map(([name, wanted, found]) => `${name} should be ${wanted} and is ${found}`);
+  return { passed: expected.length - violations.length, violations };
+}
+
+function same(
+  printed: ReadonlyMap<string, string>,
+  wanted: Readonly<Record<string, string>>,
+): [string, string, string | undefined][] {
+  return Object.entries(wanted).map(([name, value]) => [name, value, printed.get(name)]);
+}
+
+/** Languages print a number with an exponent, or with zeros after it; its value is what counts here. */
+function plain(number: string | undefined): string | undefined {
+  return number === undefined ? undefined : String(Number(number));
+}
+
+/** The digits of a record's amount as the server sends them: parsing them could hide what is wrong. */
+async function storedAmount(url: string, paymentId: string | undefined): Promise<string | undefined> {
+  const response = await fetch(`${url}/sandbox/payments/${paymentId}`, { headers: headers() });
+  return /"value":\s*([^,}\s]+)/.exec(await response.text())?.[1];
+}
+
+async function endSubscription(url: string, key: string | undefined): Promise<string> {
+  const response = await fetch(`${url}/sandbox/subscriptions/${key}`, {
+    method: "DELETE",
+    headers: headers(),
+  });
+  return String(response.status);
+}
+
+/** A delivery that the sandbox signed, as it arrived. */
+async function receiveDelivery(url: string): Promise<Delivery> {
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  try {
+    const arrived = once(server, "request");
+    const { port } = server.address() as AddressInfo;
+    const details = { type: "EVENT", details: ["customer.created"] };
+    const request = {
+      url: `http://127.0.0.1:${port}/hooks`,
+      secretKey: SECRET,
+      subscriptionDetails: details,
+    };
+    const { subscriptionKey } = await call(url, "POST", "/v1/webhook/subscribe", JSON.stringify(request));
+    await call(
+      url,
+      "POST",
+      "/sandbox/events",
+      JSON.stringify({ type: "customer.created", resourceId: "cus_1" }),
+    );
+    const [incoming, response] = await arrived;
+    const body = Buffer.concat(await incoming.toArray()).toString("utf8");
+    response.writeHead(204).end();
+    await endSubscription(url, subscriptionKey);
+    const header = (name: string) => String(incoming.headers[name]);
+    return {
+      id: header("webhook-id"),
+      timestamp: header("webhook-timestamp"),
+      signature: header("webhook-signature"),
+      body,
+    };
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
+}
+
+async function call(
+  url: string,
+  method: string,
+  path: string,
+  body: string,
+): Promise<Record<string, string>> {
+  const response = await fetch(url + path, { method, headers: headers(), body });
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+  return (await response.json()) as Record<string, string>;
+}
+
+function headers(): Record<string, string> {
+  return {
+    Authorization: `Bearer ${TOKEN}`,
+    Accept: "application/json",
+    "Content-Type": "application/json",
+  };
+}

@@ -1,0 +1,58 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ROOT } from "../../../scripts/lib/redocly.ts";
+import { fillPart } from "./guide.ts";
+import { AMOUNTS } from "./language-checks.ts";
+import type { LanguageFinding } from "./language-workshop.ts";
+import { type Language, languages } from "./languages.ts";
+
+/** The guide whose marked parts are the table of what ran, and each language's commands and code. */
+export const LANGUAGE_GUIDE = join(ROOT, "docs/guides/clients-by-language.md");
+
+const TRIED_WITH = 2;
+
+/**
+ * The guide as it should be. Rows of languages that did not run stay as they are, because this machine knows nothing of
+ * them; with `keepVersions` the others keep their toolchains too, because another machine's are not wrong.
+ */
+export async function toLanguageGuide(
+  findings: readonly LanguageFinding[],
+  { keepVersions }: { readonly keepVersions: boolean },
+): Promise<string> {
+  const written = await readFile(LANGUAGE_GUIDE, "utf8");
+  const rows = languages.map((language) => {
+    const known = written.split("\n").find((line) => line.startsWith(`| [${language.title}](`));
+    const finding = findings.find((one) => one.language === language);
+    if (!finding) return known ?? toRow([linkTo(language), language.generator, "not run", "", "", ""]);
+    return toRow(cellsOf(finding, keepVersions ? known?.split(" | ")[TRIED_WITH] : undefined));
+  });
+  const head = ["language", "generator", "tried with", "`amount.value`", "exact in the record", "checks"];
+  let guide = fillPart(written, "table", [toRow(head), toRow(head.map(() => "---")), ...rows].join("\n"));
+  for (const language of languages) guide = fillPart(guide, language.name, await toPart(language));
+  return guide;
+}
+
+function cellsOf(finding: LanguageFinding, versions = finding.versions.join(", ")): string[] {
+  const { language, amount, passed, violations } = finding;
+  return [
+    linkTo(language),
+    language.generator,
+    versions,
+    `\`${amount}\``,
+    AMOUNTS.join(", "),
+    `${passed} of ${passed + violations.length}`,
+  ];
+}
+
+function linkTo({ title, name }: Language): string {
+  return `[${title}](../../test/generators/${name})`;
+}
+
+function toRow(cells: readonly string[]): string {
+  return `| ${cells.join(" | ")} |`;
+}
+
+async function toPart({ name, generate, sample }: Language): Promise<string> {
+  const code = await readFile(join(ROOT, "test/generators", name, sample), "utf8");
+  return `\`\`\`sh\n${generate}\n\`\`\`\n\n\`\`\`${name} file=${sample}\n${code.trim()}\n\`\`\``;
+}

@@ -1,0 +1,143 @@
+/** Something about a tool that its users should know, and what in the generated files shows that it is so. */
+export type Note = { readonly text: string; readonly sign: RegExp };
+
+/** A generator of clients, as a merchant would use it: in a folder that holds `openapi.yaml` and `openapi.json`. */
+export type Tool = {
+  /** Of its program in `test/generators/typescript/`. */
+  readonly name: string;
+  /** What npm calls it. */
+  readonly packageName: string;
+  /** Packages that it needs beside itself. */
+  readonly beside?: readonly string[];
+  /** Writes the client into `payments/` or `payments.ts`. */
+  readonly command: string;
+  /** A file of `test/generators/typescript/` that the command reads beside the contract. */
+  readonly configuration?: string;
+  /** Where its types are, as type expressions in the folder of its program. */
+  readonly types: {
+    readonly refundRequest: string;
+    readonly subscriptionRequest: string;
+    /** The body of a delivery; left out when the tool generates none. */
+    readonly event?: string;
+  };
+  readonly notes: readonly Note[];
+};
+
+const NAMED = {
+  refundRequest: 'import("./payments").RefundRequest',
+  subscriptionRequest: 'import("./payments").SubscriptionRequest',
+};
+
+export const tools: readonly Tool[] = [
+  {
+    name: "hey-api",
+    packageName: "@hey-api/openapi-ts",
+    beside: ["typescript"],
+    command: "npx openapi-ts -i openapi.yaml -o payments",
+    types: { ...NAMED, event: 'import("./payments").Webhooks["body"]' },
+    notes: [
+      {
+        text: "Needs TypeScript 5. `response` is missing when there was none: when the call itself failed.",
+        sign: /response\?: Response/,
+      },
+    ],
+  },
+  {
+    name: "oazapfts",
+    packageName: "oazapfts",
+    beside: ["@oazapfts/runtime"],
+    command: "npx oazapfts openapi.yaml payments.ts",
+    types: NAMED,
+    notes: [
+      {
+        text: "Takes a schema's title as its type's name: `SingleEvents` for `EventSubscription`.",
+        sign: /type SingleEvents =/,
+      },
+    ],
+  },
+  {
+    name: "orval",
+    packageName: "orval",
+    command: "npx orval --config orval.config.cjs",
+    configuration: "orval.config.cjs",
+    types: NAMED,
+    notes: [
+      {
+        text: "Where calls go is set in its configuration file; without one, addresses have no host.",
+        sign: /process\.env\.PAYMENTS_URL/,
+      },
+    ],
+  },
+  {
+    name: "redocly",
+    packageName: "@redocly/cli",
+    command: "npx redocly generate-client openapi.yaml --output payments.ts --error-mode result",
+    types: NAMED,
+    notes: [
+      {
+        text: "Experimental. Without `--error-mode result`, problems are thrown.",
+        sign: /errorMode: "result"/,
+      },
+    ],
+  },
+  {
+    name: "swagger-typescript-api",
+    packageName: "swagger-typescript-api",
+    command:
+      "npx swagger-typescript-api generate --path openapi.yaml --output payments --name client.ts --enum-style=union --disable-throw-on-error",
+    types: {
+      refundRequest: 'import("./payments/client").RefundRequest',
+      subscriptionRequest: 'import("./payments/client").SubscriptionRequest',
+    },
+    notes: [
+      {
+        text: 'Set `format: "json"` for all calls, or responses stay unread. `data` and `error` are typed as if both were always there.',
+        sign: /type: "application\/json",\s+\.\.\.params/,
+      },
+    ],
+  },
+  {
+    name: "typed-openapi",
+    packageName: "typed-openapi",
+    command: "npx typed-openapi openapi.yaml --output payments.ts",
+    types: {
+      refundRequest: 'import("./payments").Schemas.RefundRequest',
+      subscriptionRequest: 'import("./payments").Schemas.SubscriptionRequest',
+    },
+    notes: [
+      {
+        text: "You write the call of `fetch`. Does not read `const`: a subscription's `type` takes any text.",
+        sign: /createApiClient\(fetcher: Fetcher/,
+      },
+    ],
+  },
+  {
+    name: "fets",
+    packageName: "fets",
+    command: `printf 'export const document = %s as const;' "$(cat openapi.json)" > payments.ts`,
+    types: {
+      refundRequest:
+        'import("fets").OASRequestParams<import("./example").Payments, "/v1/refunds", "post">["json"]',
+      subscriptionRequest:
+        'import("fets").OASRequestParams<import("./example").Payments, "/v1/webhook/subscribe", "post">["json"]',
+    },
+    notes: [
+      {
+        text: "Generates nothing: it reads its types out of the document, which makes the compiler slow. Leave `servers` out of it, or it takes no other address. Does not read `const` either.",
+        sign: /^export const document = \{/,
+      },
+    ],
+  },
+  {
+    name: "openapi-typescript-codegen",
+    packageName: "openapi-typescript-codegen",
+    command: "npx openapi --input openapi.yaml --output payments",
+    types: NAMED,
+    notes: [
+      {
+        text: "Throws every problem, without a type, and does not tell the status of a success.",
+        sign: /public readonly body: any/,
+      },
+    ],
+  },
+];

@@ -1,0 +1,58 @@
+import type { Node } from "../../../scripts/lib/document/node.ts";
+import { removeAt, setAt, stepsOf, toPointer, valueAt } from "../../../scripts/lib/document/pointer.ts";
+
+/** One change of the meaning of a document, that tests must notice. */
+export type Mutant = {
+  /** What sort of change it is, such as `maxLength loosened`. */
+  readonly kind: string;
+  /** JSON Pointer to what is changed, references followed. */
+  readonly pointer: string;
+  /** Names it in reports; no two have the same. */
+  readonly name: string;
+  /** The document with the change; the given one stays as it is. */
+  apply(document: Node): Node;
+};
+
+/** A part of a document that can be written to. */
+export type Draft = { [name: string]: unknown };
+
+/** Changes what holds the part at the pointer, where that stands under `name`. */
+export type Change = (holder: Draft, name: string) => void;
+
+export function mutant(pointer: string, kind: string, change: Change, detail = ""): Mutant {
+  const steps = stepsOf(pointer);
+  const last = steps.pop() ?? "";
+  return define(pointer, kind, detail, (document) => {
+    const copy = structuredClone(document);
+    change(valueAt(copy, toPointer(steps)) as Draft, last);
+    return copy;
+  });
+}
+
+/** Puts another value where the pointer points. */
+export function put(pointer: string, kind: string, value: unknown): Mutant {
+  return define(pointer, kind, `to ${shorten(value)}`, (document) =>
+    setAt(document, pointer, structuredClone(value)),
+  );
+}
+
+/** Takes away what the pointer points to, also out of a list. */
+export function remove(pointer: string, kind: string): Mutant {
+  return define(pointer, kind, "", (document) => removeAt(document, pointer));
+}
+
+function define(pointer: string, kind: string, detail: string, apply: Mutant["apply"]): Mutant {
+  return { kind, pointer, name: `${pointer} ${kind}${detail && ` ${detail}`}`, apply };
+}
+
+/** Gives a member another name, in its place. */
+export function renameMember(holder: Draft, name: string, to: string): void {
+  const entries = Object.entries(holder);
+  for (const [old] of entries) delete holder[old];
+  for (const [old, value] of entries) holder[old === name ? to : old] = value;
+}
+
+function shorten(value: unknown): string {
+  const json = JSON.stringify(value);
+  return json.length > 120 ? `${json.slice(0, 120)}…` : json;
+}

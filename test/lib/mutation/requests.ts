@@ -1,0 +1,32 @@
+import { toContract } from "../../../scripts/lib/document/contract.ts";
+import type { Node } from "../../../scripts/lib/document/node.ts";
+import { findConstraints } from "../constraints/find.ts";
+import { acceptedRequests, breakingRequests } from "../constraints/requests.ts";
+import { sendCall } from "../constraints/send.ts";
+import type { OperationId } from "../expected/row.ts";
+import type { Harness } from "./harness.ts";
+
+/** How many calls were made, and those whose response differs from the document. */
+export type Tried = { readonly count: number; readonly wrong: readonly string[] };
+
+/** For each constraint on requests, makes the calls that break it and those that go as far as it allows. */
+export async function tryRequests(document: Node, harness: Harness): Promise<Tried> {
+  const constraints = findConstraints(document);
+  const contract = toContract(document);
+  const { url, tokens } = await harness.serve(document);
+  const breaking = breakingRequests(document, constraints, { requestKeyPrefix: "breaks-" }).map(
+    ({ expected, ...request }) => ({ ...request, outcomes: [expected.status] }),
+  );
+  const accepted = acceptedRequests(document, constraints, { requestKeyPrefix: "keeps-" });
+
+  const wrong: string[] = [];
+  for (const { constraint, name, call, outcomes } of [...breaking, ...accepted]) {
+    const response = await sendCall(url, call, tokens[call.operationId as OperationId]);
+    const mismatches = contract.violationsOf(call.operationId, response);
+    if (outcomes.includes(response.status) && mismatches.length === 0) continue;
+    wrong.push(
+      `${constraint.id}: ${name}: got ${response.status}, not ${outcomes.join(" or ")}; ${mismatches}`,
+    );
+  }
+  return { count: breaking.length + accepted.length, wrong };
+}

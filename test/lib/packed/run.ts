@@ -1,0 +1,18 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+
+const LIMIT_MS = 300_000;
+
+/** Runs a program in a merchant's folder. Gives what it printed, without the last line break; fails with all of that. */
+export async function run(command: string, args: readonly string[], folder: string): Promise<string> {
+  // The variables that npm sets for its scripts, its folder above all, would mislead another npm inside them.
+  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith("npm_"));
+  try {
+    const options = { cwd: folder, env: Object.fromEntries(kept), timeout: LIMIT_MS };
+    const { stdout } = await promisify(execFile)(command, args, options);
+    return stdout.trimEnd();
+  } catch (error) {
+    const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
+    throw new Error(`${command} ${args.join(" ")} failed:\n${stdout}${stderr}`, { cause: error });
+  }
+}

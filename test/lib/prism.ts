@@ -1,0 +1,120 @@
+import { createRequire } from "node:module";
+import { pino } from "pino";
+
+/** Prism in this process, on a free port of the loopback. */
+export interface PrismServer extends AsyncDisposable {
+  url: string;
+  close(): Promise<void>;
+}
+
+export interface PrismProxy extends PrismServer {
+  /** Every violation so far, in requests and in the upstream's responses. Empties only by hand. */
+  violations: Violation[];
+}
+
+export interface Violation {
+  call: string;
+  side: "request" | "response";
+  /** Where in it, such as `body.amount.value`. */
+  location: string;
+  message: string;
+}
+
+/** Serves the document's examples: `Prefer: code=201, example=RefundPending` chooses one. */
+export async function createMock(document: object): Promise<PrismServer> {
+  const mock = await createPrism(document, { isProxy: false });
+  return listen(mock);
+}
+
+/**
+ * Hands calls to `upstreamUrl` and holds both sides against the document. Prism itself responds to a call that is not as
+ * documented, or that carries no credentials, and the upstream does not see it. Bodies are written anew (10.00 becomes 10).
+ */
+export async function createProxy(document: object, upstreamUrl: string): Promise<PrismProxy> {
+  const proxy = await createPrism(document, { isProxy: true, upstream: new URL(upstreamUrl) });
+  const violations = recordViolations(proxy.prism);
+  return Object.assign(await listen(proxy), { violations });
+}
+
+async function createPrism(document: object, mode: { isProxy: boolean; upstream?: URL }): Promise<Prism> {
+  const { getHttpOperationsFromSpec, createServer } = loadPrism();
+  // Resolving references changes the document; without the dialect Prism checks by the rules of draft 7.
+  const copy = {
+    ...structuredClone(document),
+    jsonSchemaDialect: "https://json-schema.org/draft/2020-12/schema",
+  };
+  const logger = pino({ level: "silent", customLevels: { success: 35 } });
+  const checks = { checkSecurity: true, validateRequest: true, validateResponse: true, errors: true };
+  return createServer(await getHttpOperationsFromSpec(copy), {
+    components: { logger },
+    config: { ...checks, ...mode, mock: { dynamic: false } },
+    cors: false,
+  });
+}
+
+async function listen(prism: Prism): Promise<PrismServer> {
+  const url = await prism.listen(0, "127.0.0.1");
+  const close = () => prism.close();
+  return { url, close, [Symbol.asyncDispose]: close };
+}
+
+/**
+ * Prism names violations in a header of the response. Its own responses lack the header, and a long one is cut off: so
+ * all violations are taken here, before it writes the response.
+ */
+function recordViolations(prism: Prism["prism"]): Violation[] {
+  const violations: Violation[] = [];
+  const { request } = prism;
+  prism.request = (input, ...rest) => {
+    const run = request(input, ...rest);
+    const call = `${input.method.toUpperCase()} ${input.url.path}`;
+    const record = (side: Violation["side"], diagnostics: Diagnostic[] = []) => {
+      for (const { path = [], message } of diagnostics) {
+        violations.push({ call, side, location: path.join("."), message });
+      }
+    };
+    return async () => {
+      const result = await run();
+      if (result._tag === "Right") {
+        record("request", result.right.validations.input);
+        record("response", result.right.validations.output);
+      }
+      return result;
+    };
+  };
+  return violations;
+}
+
+/** What we use of Prism, which is CommonJS and has no types that stand without those of its own dependencies. */
+interface Prism {
+  prism: { request(input: PrismInput, ...rest: unknown[]): () => Promise<PrismResult> };
+  listen(port: number, host: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+interface PrismInput {
+  method: string;
+  url: { path: string };
+}
+
+interface Diagnostic {
+  path?: string[];
+  message: string;
+}
+
+type PrismResult =
+  | { _tag: "Left"; left: Error }
+  | { _tag: "Right"; right: { validations: { input: Diagnostic[]; output: Diagnostic[] } } };
+
+interface PrismModules {
+  getHttpOperationsFromSpec(document: object): Promise<unknown[]>;
+  createServer(operations: unknown[], options: object): Prism;
+}
+
+/** Only the command line is ours to depend on; its server is found from where it stands. Takes a second or more, once. */
+function loadPrism(): PrismModules {
+  const entry = createRequire(import.meta.url).resolve("@stoplight/prism-cli/dist/operations.js");
+  const { getHttpOperationsFromSpec } = createRequire(import.meta.url)(entry);
+  const { createServer } = createRequire(entry)("@stoplight/prism-http-server");
+  return { getHttpOperationsFromSpec, createServer };
+}

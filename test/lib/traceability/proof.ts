@@ -1,0 +1,37 @@
+import { readFile } from "node:fs/promises";
+import { join, relative } from "node:path";
+import type { Mark } from "./marks.ts";
+import { readTestMarks } from "./traceability.ts";
+
+/** What vitest's JSON report says of one test. */
+type Result = { readonly ancestorTitles: string[]; readonly title: string; readonly status: string };
+export type Report = {
+  readonly testResults: { readonly name: string; readonly assertionResults: Result[] }[];
+};
+
+/** The marks of a project that stand for no test that ran and passed, by the report of a whole run. */
+export async function findUnproven(root: string, reportPath: string): Promise<string[]> {
+  const report: Report = JSON.parse(await readFile(join(root, reportPath), "utf8"));
+  const { marks } = await readTestMarks(root);
+  return unprovenBy(report, marks, root);
+}
+
+/** One line for each mark without a passed test. */
+export function unprovenBy(report: Report, marks: readonly Mark[], root: string): string[] {
+  const results = new Map(
+    report.testResults.map(({ name, assertionResults }) => [relative(root, name), assertionResults]),
+  );
+  const unproven = marks.filter(
+    (mark) => !(results.get(mark.file) ?? []).some((result) => proves(result, mark)),
+  );
+  return unproven.map(
+    ({ kind, id, file, line, titles }) =>
+      `${kind} ${id} is marked at ${file}:${line}, but no such test passed: ${titles.join(" > ")}`,
+  );
+}
+
+function proves({ ancestorTitles, title, status }: Result, { titles, group }: Mark): boolean {
+  const path = [...ancestorTitles, title];
+  const long = group ? path.length > titles.length : path.length === titles.length;
+  return status === "passed" && long && titles.every((one, index) => one === path[index]);
+}

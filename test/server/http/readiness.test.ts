@@ -1,0 +1,114 @@
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createTestDatabase, makeDataDir, type TestDatabase } from "../../helpers/databases.ts";
+import { type Subscription, subscriptionTo } from "../../helpers/factories.ts";
+import { sandboxOf } from "../../helpers/sandbox.ts";
+import { post, runServer, startTestServer, type TestServer } from "../../helpers/server.ts";
+
+const SECOND_MS = 1_000;
+
+async function subscribe(server: TestServer): Promise<string> {
+  const target = subscriptionTo("http://127.0.0.1:9/");
+  const { body } = await post<Subscription>(server.url, "/v1/webhook/subscribe", target);
+  return body.subscriptionKey;
+}
+
+describe("a server whose clock differs from the database's", () => {
+  test.each([
+    ["by a second is ready", SECOND_MS, 200, undefined],
+    ["by 10 seconds is ready, and warns", 10 * SECOND_MS, 200, true],
+    ["by 50 seconds, being slow, is ready, and warns", -50 * SECOND_MS, 200, true],
+    ["by 10 minutes is not ready, and warns", 600 * SECOND_MS, 503, false],
+    ["by 10 minutes, being slow, is not ready, and warns", -600 * SECOND_MS, 503, false],
+  ])("%s", async (_name, skewMs, status, isReady) => {
+    const realNow = () => new Date(Date.now() + skewMs);
+    await using server = await startTestServer({ engine: "postgres", realNow });
+
+    const response = await fetch(`${server.url}/readyz`);
+
+    const lines = server.logLines.map((line) => JSON.parse(line));
+    const warning = lines.find(({ msg }) => msg.startsWith("this server's clock"));
+    expect([response.status, warning?.isReady]).toEqual([status, isReady]);
+  });
+});
+
+describe("a server on PostgreSQL that lacks the key of stored secrets", () => {
+  const [key, other] = [randomBytes(32).toString("base64"), randomBytes(32).toString("base64")];
+  let stored: TestDatabase;
+  beforeEach(async () => {
+    stored = await createTestDatabase("postgres");
+  });
+  afterEach(() => stored.remove());
+
+  const start = (env: Readonly<Record<string, string>>) =>
+    startTestServer({
+      dataDir: "unused",
+      env: { DATABASE_URL: stored.options.databaseUrl ?? "", ...env },
+    });
+
+  test("does not start, and says what to do; with the key it starts", async () => {
+    const first = await start({ ENCRYPTION_KEY: key });
+    await subscribe(first);
+    await first.close();
+
+    await expect(start({ ENCRYPTION_KEY: other })).rejects.toThrow(
+      /^ENCRYPTION_KEY lacks the key \(id [0-9a-f]{8}\) that encrypted the secretKeys of 1 live subscriptions\. Add the key to ENCRYPTION_KEYS_OLD/,
+    );
+    await using _ = await start({ ENCRYPTION_KEY: other, ENCRYPTION_KEYS_OLD: key });
+  });
+
+  test("starts when no live subscription needs the key", async () => {
+    const first = await start({ ENCRYPTION_KEY: key });
+    const subscriptionKey = await subscribe(first);
+    await sandboxOf(first)("endSubscription", { path: { subscriptionKey } });
+    await first.close();
+
+    await using _ = await start({ ENCRYPTION_KEY: other });
+  });
+});
+
+describe("a sandbox on the folder of an earlier one", () => {
+  /** Runs a sandbox on a new folder until it has stored a secret. */
+  async function createUsedFolder(env: Readonly<Record<string, string>> = {}) {
+    const folder = await makeDataDir({ empty: true });
+    const first = await startTestServer({ dataDir: folder, env });
+    await subscribe(first);
+    await first.close();
+    return { dataDir: folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
+  }
+
+  test("does not start without its encryption key, and makes no other one; with the key it starts", async () => {
+    await using folder = await createUsedFolder();
+    const { dataDir } = folder;
+    const key = join(dataDir, "encryption.key");
+    await rename(key, join(dataDir, "elsewhere"));
+
+    const refused = await runServer({ PORT: "0", DATA_DIR: dataDir });
+
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toMatch(/^.*encryption\.key lacks the key .* Put the key back, .*\n$/);
+    expect(existsSync(key)).toBe(false);
+    await rename(join(dataDir, "elsewhere"), key);
+    await using _ = await startTestServer({ dataDir });
+  });
+
+  test.each([
+    ["whose key is beside it", {}],
+    ["whose key is in ENCRYPTION_KEY", { ENCRYPTION_KEY: randomBytes(32).toString("base64") }],
+  ])("does not start without its database, and makes no other one (%s)", async (_, env) => {
+    await using folder = await createUsedFolder(env);
+    const postgres = join(folder.dataDir, "postgres");
+    await rm(postgres, { recursive: true });
+
+    const refused = await runServer({ PORT: "0", DATA_DIR: folder.dataDir, ...env });
+
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toBe(
+      `The folder ${postgres} is gone, but not the rest of its data folder. Put it back, or remove the whole of DATA_DIR to begin anew.\n`,
+    );
+    expect(existsSync(postgres)).toBe(false);
+  });
+});

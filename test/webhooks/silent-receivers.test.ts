@@ -1,0 +1,86 @@
+import { describe, expect, test } from "vitest";
+import { engines } from "../helpers/databases.ts";
+import { startRawReceiver, startReceiver } from "../helpers/receiver.ts";
+import { startTestServer } from "../helpers/server.ts";
+import { createSubscriber, until } from "../helpers/subscriber.ts";
+
+const MERCHANTS = 10;
+const SUBSCRIPTIONS = 10;
+/** Fewer in progress than the silent ones would have if each merchant had its most. */
+const LIMITS = { total: 120, unproven: 60, perMerchant: 32, perSubscription: 8 };
+
+/** @decision D23 */
+describe.each(engines)("silent receivers on %s", { timeout: 120_000 }, (engine) => {
+  test("of many merchants hold up neither a receiver that responds nor one that is new", async () => {
+    await using server = await startTestServer({ engine, webhooks: { drainMs: 0, limits: LIMITS } });
+    await using silent = await startRawReceiver(() => {}); // takes connections, and never responds
+    await using healthy = await startReceiver();
+    const others = await Promise.all(Array.from({ length: MERCHANTS }, () => createSubscriber(server)));
+    for (const other of others) {
+      for (let index = 0; index < SUBSCRIPTIONS; index += 1) {
+        await other.subscribe(`http://127.0.0.1:${silent.port}/${index}`);
+      }
+    }
+    const proven = await createSubscriber(server);
+    await proven.subscribe(healthy.url);
+    await proven.refund();
+    await healthy.first(1);
+    await Promise.all(others.map((other) => other.refund()));
+    await until(() => (silent.connections() >= MERCHANTS ? true : undefined));
+
+    const startedAt = performance.now();
+    for (let count = 2; count <= 11; count += 1) {
+      await proven.refund();
+      await healthy.first(count);
+    }
+    const fresh = await createSubscriber(server);
+    await fresh.subscribe(healthy.url);
+    await fresh.refund();
+    await healthy.first(12);
+
+    // An attempt has 15 seconds: nobody has waited for one to end.
+    expect(performance.now() - startedAt).toBeLessThan(12_000);
+    expect(silent.connections()).toBeLessThanOrEqual(LIMITS.unproven);
+  });
+
+  test("are probed by one delivery at a time after timeouts, and have all their slots again after a response", async () => {
+    await using server = await startTestServer({ engine, webhooks: { timeoutMs: 300 } });
+    let responds = false;
+    const arrivals: number[] = [];
+    await using receiver = await startReceiver((response) => {
+      arrivals.push(performance.now());
+      if (responds) response.writeHead(204).end();
+    });
+    const acme = await createSubscriber(server);
+    await acme.subscribe(receiver.url);
+    const timeouts = async () =>
+      (
+        await server.database.db
+          .selectFrom("subscriptions")
+          .select("timeouts")
+          .where("merchant", "=", acme.merchant)
+          .executeTakeFirstOrThrow()
+      ).timeouts;
+    const inHand = async () => {
+      const deliveries = server.database.db.selectFrom("deliveries").where("merchant", "=", acme.merchant);
+      return (await deliveries.where("leased_until", "is not", null).select("webhook_id").execute()).length;
+    };
+    for (let count = 0; count < 12; count += 1) await acme.refund();
+    await until(async () => ((await timeouts()) === 3 && (await inHand()) <= 1 ? true : undefined));
+    const before = arrivals.length + 1;
+    await acme.sandbox("advanceClock", { body: { by: "PT10S" } });
+    await receiver.first(before + 3);
+
+    const probes = arrivals.slice(before, before + 3);
+    const gaps = probes.slice(1).map((at, index) => at - (probes[index] ?? 0));
+    expect(Math.min(...gaps)).toBeGreaterThan(200);
+
+    responds = true;
+
+    await until(async () => {
+      await acme.sandbox("advanceClock", { body: { by: "P1D" } });
+      return (await acme.deliveries()).every(({ state }) => state === "DELIVERED") ? true : undefined;
+    });
+    expect(await timeouts()).toBe(0);
+  });
+});
