@@ -49,14 +49,22 @@ if (!report.vulnerabilities) {
   if (open.length > 0) process.exitCode = 1;
 }
 
-/** npm exits with 1 both for findings and for a registry that does not respond, and says which in its output. */
+/**
+ * npm exits with 1 both for findings and for a registry that does not respond, and says which in its output. A registry that
+ * has no advisories may also respond with a page, or never.
+ */
 async function readReport(): Promise<Report> {
   const child = spawn("npm", ["audit", "--json", "--package-lock-only"], {
     cwd: ROOT,
     stdio: ["ignore", "pipe", "ignore"],
+    timeout: 120_000,
   });
   const output = await text(child.stdout);
-  return output.trim() === "" ? {} : (JSON.parse(output) as Report);
+  try {
+    return JSON.parse(output) as Report;
+  } catch {
+    return {};
+  }
 }
 
 /** Each advisory once; packages that are only affected through another name that one. */
