@@ -5,6 +5,7 @@ import { findUnitTests } from "./test/helpers/setup/unit-tests.ts";
 
 const DATABASES = "test/helpers/setup/databases.ts";
 const BROWSER = "test/helpers/setup/browser.ts";
+const PAGES = "test/helpers/setup/pages.ts";
 
 const unitTests = findUnitTests();
 
@@ -19,11 +20,11 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL(".cache/node", import.meta.url)) },
     projects: [
       toProject("unit", unitTests, []),
-      toProject("server", testsIn("server", "production", "sandbox", "admin"), [DATABASES]),
-      toProject("storage", testsIn("storage", "webhooks", "lifecycle"), [DATABASES]),
-      toProject("contract", testsIn("contract", "fuzz"), [DATABASES]),
-      toProject("client", testsIn("client", "packages"), [DATABASES, BROWSER]),
-      toProject("docs", testsIn("docs", "console", "supply-chain"), [DATABASES, BROWSER]),
+      toProject("server", testsIn("server", "production", "sandbox", "admin"), [DATABASES, PAGES]),
+      toProject("storage", testsIn("storage", "webhooks", "lifecycle"), [DATABASES, PAGES]),
+      toProject("contract", testsIn("contract", "fuzz"), [DATABASES, PAGES]),
+      toProject("client", testsIn("client", "packages"), [DATABASES, PAGES, BROWSER]),
+      toProject("docs", testsIn("docs", "console", "supply-chain"), [DATABASES, PAGES, BROWSER]),
     ],
   },
 });
@@ -48,9 +49,10 @@ function toProject(
       setupFiles: ["test/lib/baseline-wasm.ts"],
       // Without isolation: a file that starts a server loads for three seconds what the file before it has loaded already.
       isolate: false,
-      // Real databases start inside tests and hooks, which takes seconds on a busy machine.
-      testTimeout: 30_000,
-      hookTimeout: 60_000,
+      // No test is about these limits: they end a run that hangs. A busy machine must never reach them.
+      testTimeout: 600_000,
+      hookTimeout: 600_000,
+      expect: { poll: { timeout: 120_000 } },
     },
   };
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { glob, readFile, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { glob, readdir, readFile, rm } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, gzip } from "node:zlib";
 import { rolldown } from "rolldown";
@@ -26,12 +26,21 @@ export async function buildConsole(): Promise<void> {
   const style = (await Promise.all(styles)).join("");
   const files = [toAsset("console", "js", script), toAsset("console", "css", style)] as const;
   const [{ name: js }, { name: css }] = files;
-  await rm(DIST, { recursive: true, force: true });
+  const names = new Set<string>([basename(STAMP)]);
   for (const { name, content } of [...files, { name: "index.html", content: toPage(js, css) }]) {
-    await replaceFile(join(DIST, name), content);
-    await replaceFile(join(DIST, `${name}.br`), await promisify(brotliCompress)(content));
-    await replaceFile(join(DIST, `${name}.gz`), await promisify(gzip)(content));
+    const forms = [
+      [name, content],
+      [`${name}.br`, await promisify(brotliCompress)(content)],
+      [`${name}.gz`, await promisify(gzip)(content)],
+    ] as const;
+    for (const [form, bytes] of forms) {
+      names.add(form);
+      await replaceFile(join(DIST, form), bytes);
+    }
   }
+  // Only now, so that a server which starts meanwhile finds a whole page, be it the former one.
+  const others = (await readdir(DIST)).filter((name) => !names.has(name));
+  await Promise.all(others.map((name) => rm(join(DIST, name), { force: true })));
   await replaceFile(STAMP, sources); // Last, so that a build cut short is stale.
   console.log(`console: ${Math.round(script.length / 1000)} kB of script, built in ${secondsSince(start)}`);
 }

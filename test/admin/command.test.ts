@@ -13,7 +13,7 @@ import { getDebit, newMerchant } from "../helpers/store-factories.ts";
 import { until } from "../helpers/subscriber.ts";
 import { makeTempDir } from "../helpers/temp-dir.ts";
 
-describe("npm run admin", { timeout: 60_000 }, () => {
+describe("npm run admin", () => {
   let production: Production;
   let server: TestServer;
   beforeAll(async () => {

@@ -35,7 +35,7 @@ describe("refunds.issue repeats the same call", () => {
     ["does not end its response", stall],
   ])("when a service that %s takes longer than an attempt may", async (_, silence) => {
     await using server = await startScriptedServer(silence, made);
-    const { client } = createTestClient(server.url, { attemptTimeoutMs: 100 });
+    const { client } = createTestClient(server.url, { attemptTimeoutMs: 1_000 });
 
     expect(await client.refunds.issue(REQUEST)).toEqual(REFUND);
     expect(server.bodies).toHaveLength(2);

@@ -110,7 +110,7 @@ async function liveThroughTheDay(page: Page, { press, write, choose }: Hand): Pr
 /** Chromium reports each response of 400 and more on the console, and the day has some. */
 const unexpected = (errors: readonly string[]) => errors.filter((error) => !error.includes("status of 4"));
 
-describe("a merchant's day at the console", { timeout: 120_000 }, () => {
+describe("a merchant's day at the console", () => {
   test("goes by clicking", async () => {
     // The day moves the clock, which all merchants of a sandbox share.
     await using server = await startTestServer({ realNow: () => TUESDAY });

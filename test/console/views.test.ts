@@ -41,7 +41,7 @@ async function createBusyMerchant(): Promise<{ merchant: Merchant; routes: reado
   };
 }
 
-describe("every view", { timeout: 120_000 }, () => {
+describe("every view", () => {
   test.each(["light", "dark"] as const)(
     "in %s, full and empty, wide and narrow, has no violation that axe finds, and fits",
     async (colorScheme) => {

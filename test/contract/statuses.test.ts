@@ -20,18 +20,22 @@ type OperationId = keyof typeof PATHS;
 type Reach = (id: OperationId) => Promise<HttpResponse>;
 
 let server: TestServer;
+/** Has no time for bodies: for the one call whose body never ends. */
+let hasty: TestServer;
 let limited: TestServer;
 let broken: TestServer;
 let noScopes: string;
 
 beforeAll(async () => {
-  server = await startTestServer({ bodyTimeoutMs: 200 });
+  server = await startTestServer();
+  hasty = await startTestServer({ bodyTimeoutMs: 200 });
   limited = await startTestServer({ env: { RATE_LIMIT: "1" } });
   broken = await startTestServer();
   const token = await post<{ accessToken: string }>(server.url, "/sandbox/tokens", { scopes: [] });
   noScopes = token.body.accessToken;
   return async () => {
     await server.close();
+    await hasty.close();
     await limited.close();
     await broken.close();
   };
@@ -120,7 +124,7 @@ async function sendSlowly(id: OperationId): Promise<HttpResponse> {
     "Content-Type": "application/json",
     "Content-Length": 50,
   };
-  const slow = request(server.url + PATHS[id], { method: "POST", headers });
+  const slow = request(hasty.url + PATHS[id], { method: "POST", headers });
   slow.write("{");
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     slow.once("response", resolve);

@@ -119,7 +119,7 @@ describe("the keyboard alone", () => {
 
     const found = async () => [...new Set(await page.evaluate(findMouseOnly))].sort();
 
-    await expect.poll(found, { timeout: 15_000 }).toEqual(Object.keys(MOUSE_ONLY).sort());
+    await expect.poll(found).toEqual(Object.keys(MOUSE_ONLY).sort());
   });
 
   test.each(["", "reference.html"])("searches in /docs/%s, also by Ctrl+K", async (file) => {

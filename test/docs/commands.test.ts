@@ -34,7 +34,6 @@ async function run(program: string, ...args: string[]): Promise<Outcome> {
 
 test.each(commands)(
   "npm run %s prints its usage for --help, and for an unknown option or word, which it names",
-  { timeout: 30_000 },
   async (name, program) => {
     const wrong = ["--no-such-option", "no-such-word"];
     const [help, ...refused] = await Promise.all(["--help", ...wrong].map((word) => run(program, word)));

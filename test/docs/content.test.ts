@@ -19,14 +19,12 @@ const operations = [published.paths, published.webhooks, sandbox.paths]
   }));
 
 /** On a busy machine the page takes seconds to come to a place. */
-const POLL = { timeout: 15_000 };
 
 let site: OpenSite;
 let page: Page;
 beforeAll(async () => {
   site = await openSite();
   page = await site.browser.newPage({ viewport: { width: 1440, height: 900 } });
-  page.setDefaultTimeout(15_000);
   await page.goto(`${site.url}reference.html`);
 });
 afterAll(async () => site?.[Symbol.asyncDispose]());
@@ -42,7 +40,7 @@ describe("the reference", () => {
     await entered.goto(`${site.url}reference.html${route}`);
 
     await headingOf(entered, name).first().waitFor();
-    await expect.poll(() => entered.evaluate(distanceToTop, route.slice(2)), POLL).toBeLessThan(100);
+    await expect.poll(() => entered.evaluate(distanceToTop, route.slice(2))).toBeLessThan(100);
   });
 
   test("goes to every operation", async () => {
@@ -50,7 +48,7 @@ describe("the reference", () => {
     for (const { route, name } of operations) {
       await goTo(page, route);
       await headingOf(page, name).first().waitFor();
-      await expect.poll(() => page.evaluate(distanceToTop, route.slice(2)), POLL).toBeLessThan(100);
+      await expect.poll(() => page.evaluate(distanceToTop, route.slice(2))).toBeLessThan(100);
     }
   });
 
@@ -136,10 +134,10 @@ describe("the reference", () => {
       .last();
 
     await expect
-      .poll(async () => bodyIn((await panel.innerText()).split("Response").at(-1)), POLL)
+      .poll(async () => bodyIn((await panel.innerText()).split("Response").at(-1)))
       .toEqual(response?.value);
     const sample = page.locator(".panel-request-samples").first();
-    await expect.poll(async () => bodyIn(await sample.innerText()), POLL).toEqual(request?.value);
+    await expect.poll(async () => bodyIn(await sample.innerText())).toEqual(request?.value);
   });
 
   test("shows a call in every language", async () => {

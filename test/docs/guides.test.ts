@@ -28,7 +28,7 @@ const pages = await Promise.all(
 describe("the code on the pages", () => {
   const own = pages.filter(({ slug, blocks }) => !(slug in RUN_ELSEWHERE) && blocks.some(isRunnable));
 
-  test.each(own)("of $slug does what the page says", { timeout: 120_000 }, async ({ blocks }) => {
+  test.each(own)("of $slug does what the page says", async ({ blocks }) => {
     await runPage(blocks);
   });
 

@@ -172,7 +172,7 @@ describe("the site", () => {
       await control.page.clock.runFor(5_000);
       return control.requests;
     };
-    await expect.poll(passTime, { timeout: 20_000 }).toContain("https://otel.cloud.redocly.com/v1/traces");
+    await expect.poll(passTime).toContain("https://otel.cloud.redocly.com/v1/traces");
 
     expect(reader.requests).toEqual([PUBLIC_URL]);
   });

@@ -50,14 +50,13 @@ describe("the review of a change", () => {
     );
   });
 
-  test("is one file with the whole docs, whose links lead into them", { timeout: 120_000 }, async () => {
+  test("is one file with the whole docs, whose links lead into them", async () => {
     const out = join(folder, "review.html");
     const args = ["scripts/review.ts", "--sample", "0", "--contract", contract, "--out", out];
     await promisify(execFile)(process.execPath, args, { cwd: ROOT });
 
     await using opened = await launchBrowser();
     const page = await opened.browser.newPage();
-    page.setDefaultTimeout(10_000);
     const watched = watch(page);
     await page.goto(`${pathToFileURL(out).href}#/review`);
     await headingOf(page, "Review of this change").waitFor();

@@ -25,9 +25,7 @@ const stepsOf = (workflow: string): Step[] =>
   Object.values(parse(workflow).jobs as Record<string, { steps: Step[] }>).flatMap(({ steps }) => steps);
 
 describe("the workflow that the guide gives to copy", () => {
-  test("passes step by step in a project with the guide's test, with Prism before the mock and a sandbox", {
-    timeout: 120_000,
-  }, async () => {
+  test("passes step by step in a project with the guide's test, with Prism before the mock and a sandbox", async () => {
     const [install, ...steps] = stepsOf(copied).flatMap(({ run }) => (run === undefined ? [] : [run]));
     // The one step that fetches from the network; its result is here.
     expect(install).toBe("npm ci");

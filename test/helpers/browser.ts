@@ -17,6 +17,9 @@ const ARGS = [
   "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", // Whatever a page tries, nothing leaves this machine.
 ];
 
+/** For whatever is waited for in a browser. A busy machine must never reach it. */
+const LIMIT_MS = 120_000;
+
 // A browser that is just ending can still add a file.
 const REMOVAL = { recursive: true, force: true, maxRetries: 5 } as const;
 
@@ -54,7 +57,11 @@ async function start(folder: string, unpackedIn?: string): Promise<Browser> {
   await access(executablePath, constants.X_OK);
   const fontConfig = await writeFontConfig(folder, join(dirname(executablePath), "fonts"));
   const env = { ...process.env, HOME: folder, TMPDIR: folder, FONTCONFIG_FILE: fontConfig };
-  return chromium.launch({ executablePath, args: ARGS, env });
+  const browser = await chromium.launch({ executablePath, args: ARGS, env, timeout: LIMIT_MS });
+  browser.on("context", (context) => {
+    context.setDefaultTimeout(LIMIT_MS);
+  });
+  return browser;
 }
 
 /**

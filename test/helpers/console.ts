@@ -49,7 +49,6 @@ export function useConsole(options: TestServerOptions = {}) {
       const context = await browser.browser.newContext({ ...given });
       await context.addInitScript((value) => sessionStorage.setItem("console-token", value), token);
       const page = await context.newPage();
-      page.setDefaultTimeout(20_000);
       const errors: string[] = [];
       page.on("pageerror", (error) => errors.push(error.message));
       page.on("console", (message) => message.type() === "error" && errors.push(message.text()));

@@ -60,5 +60,5 @@ export function until<T>(ask: () => Promise<T | undefined> | T | undefined): Pro
     if (found === undefined) throw new Error("it never came about");
     return found;
   };
-  return vi.waitFor(poll, { timeout: 20_000, interval: 10 });
+  return vi.waitFor(poll, { timeout: 120_000, interval: 10 });
 }

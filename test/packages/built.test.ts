@@ -42,7 +42,7 @@ async function runWith(
   }
 }
 
-describe.each(BUILT_NAMES)("the package %s", { timeout: 120_000 }, (name) => {
+describe.each(BUILT_NAMES)("the package %s", (name) => {
   test("is found without fault by publint, and is within its budget", async () => {
     const data = await packages.tarball(name);
 
@@ -105,7 +105,7 @@ describe.each(BUILT_NAMES)("the package %s", { timeout: 120_000 }, (name) => {
   });
 });
 
-describe("the commands of the packages", { timeout: 120_000 }, () => {
+describe("the commands of the packages", () => {
   test("start a sandbox that takes refunds, serves docs and console, passes the kit, and stops", async () => {
     await using sandbox = await spawnServer({
       command: await packages.command("sandbox"),

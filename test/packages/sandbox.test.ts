@@ -4,7 +4,7 @@ import { createClient } from "../../client/src/index.ts";
 import { type Sandbox, SandboxCallError, startSandbox } from "../../server/packages/sandbox/index.ts";
 import { makeTempDir } from "../helpers/temp-dir.ts";
 
-describe("a sandbox inside a test suite", { timeout: 120_000 }, () => {
+describe("a sandbox inside a test suite", () => {
   let sandbox: Sandbox;
   beforeAll(async () => {
     sandbox = await startSandbox();
@@ -77,7 +77,7 @@ describe("a sandbox inside a test suite", { timeout: 120_000 }, () => {
   });
 });
 
-test("a sandbox writes nothing to the disk, unless it is given a folder", { timeout: 120_000 }, async () => {
+test("a sandbox writes nothing to the disk, unless it is given a folder", async () => {
   const folder = await makeTempDir();
   const dataDir = `${folder}/data`;
   const before = await readdir(".");

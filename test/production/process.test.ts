@@ -4,9 +4,10 @@ import { head, openConnection } from "../helpers/network/raw-http.ts";
 import { startProduction } from "../helpers/production.ts";
 import { post, runServer, spawnServer, startTestServer } from "../helpers/server.ts";
 
-test("production runs as a process: it prints JSON lines alone, serves its callers, and ends with 0", {
-  timeout: 60_000,
-}, async () => {
+/** So long a request that is being sent has, also on a busy machine. */
+const DRAIN_MS = 2_000;
+
+test("production runs as a process: it prints JSON lines alone, serves its callers, and ends with 0", async () => {
   await using production = await startProduction();
   const replica = await production.start();
   const paymentId = await createPayment(replica, { merchant: "merchant" });
@@ -41,7 +42,7 @@ test("production that lacks a setting ends with 1 and names it", async () => {
 });
 
 test("a stopping server waits for requests that are being sent, cuts off stalled ones, and is not ready", async () => {
-  const server = await startTestServer({ drainMs: 300, headTimeoutMs: 30_000, bodyTimeoutMs: 30_000 });
+  const server = await startTestServer({ drainMs: DRAIN_MS, headTimeoutMs: 30_000, bodyTimeoutMs: 30_000 });
   using inHead = await openConnection(server.url);
   using inBody = await openConnection(server.url);
   using sending = await openConnection(server.url);
@@ -63,6 +64,6 @@ test("a stopping server waits for requests that are being sent, cuts off stalled
   expect([response.status, ready.status]).toEqual([201, 503]);
   await Promise.all([inHead.closed, inBody.closed]);
   const milliseconds = performance.now() - startedMs;
-  expect(milliseconds).toBeGreaterThan(290);
-  expect(milliseconds).toBeLessThan(20_000); // and not the half minute that these callers have
+  expect(milliseconds).toBeGreaterThan(DRAIN_MS - 10);
+  expect(milliseconds).toBeLessThan(25_000); // and not the half minute that these callers have
 });

@@ -244,6 +244,6 @@ describe("GET /sandbox/changes", () => {
     await stopping.close();
 
     expect(await changes.next()).toBeUndefined();
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(performance.now() - startedAt).toBeLessThan(60_000);
   });
 });

@@ -6,7 +6,7 @@ import { createDataDir } from "../helpers/databases.ts";
 import { spawnServer } from "../helpers/server.ts";
 
 /** Connections beyond the backlog stay refused for as long as the server is stopped. */
-const LIMIT_MS = 10_000;
+const LIMIT_MS = 60_000;
 
 /** More than Node would let wait by itself, where the system lets so many. */
 async function chooseCount(): Promise<number> {

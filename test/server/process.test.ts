@@ -25,7 +25,7 @@ import {
   type TestResponse,
 } from "../helpers/server.ts";
 
-describe("the server's process", { timeout: 60_000 }, () => {
+describe("the server's process", () => {
   test("makes its data folder, and prints a curl line that works as printed", async () => {
     const parent = await makeDataDir({ empty: true });
     try {

@@ -37,7 +37,7 @@ describe.each(engines)("a payment that changes under every decision about it on 
   });
 });
 
-describe.each(engines)("at the same time on %s", { timeout: 30_000 }, (engine) => {
+describe.each(engines)("at the same time on %s", (engine) => {
   let merchant: string;
   let token: string;
 

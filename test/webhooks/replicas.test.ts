@@ -15,7 +15,7 @@ function createRandom(seed: number): () => number {
   };
 }
 
-describe("two servers on one PostgreSQL", { timeout: 180_000 }, () => {
+describe("two servers on one PostgreSQL", () => {
   test("deliver 1,000 events to a receiver that fails one in five: all arrive, one attempt at a time", async () => {
     await using replicas = await createReplicas();
     const [one, other] = [await replicas.start(), await replicas.start()];

@@ -10,6 +10,8 @@ export type Planted = {
   readonly check: string;
   /** Checks to run beside those of the same group: they send the calls whose responses are examined. */
   readonly beside?: string;
+  /** Whether what is waited for never comes. */
+  readonly silent?: true;
   readonly fault: Fault;
 };
 

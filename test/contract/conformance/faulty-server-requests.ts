@@ -110,6 +110,7 @@ export const FAULTY_CALLS: readonly Planted[] = [
   {
     name: "never delivers",
     check: "delivery.arrives",
+    silent: true,
     fault: inText(/"url":"http:\/\/127\.0\.0\.1:\d+/, '"url":"http://127.0.0.1:9'),
   },
   {
@@ -156,6 +157,7 @@ export const FAULTY_CALLS: readonly Planted[] = [
   {
     name: "never responds to a body that is too large",
     check: "body.too-large",
+    silent: true,
     fault: (call, forward) => (call.body.length === 64 * 1024 + 1 ? new Promise(() => {}) : forward(call)),
   },
 ];

@@ -23,7 +23,7 @@ export async function allOptions(url: string): Promise<ConformOptions> {
     sandbox: true,
     burst: 0,
     sample: 1_000,
-    timeoutMs: 5_000,
+    timeoutMs: 60_000,
     only: [],
   };
 }

@@ -21,7 +21,7 @@ async function wear({ db }: Database): Promise<void> {
 type Wear = { dead: number; vacuumed: boolean };
 
 /** PostgreSQL updates the statistics of a table's rows once a second at most. */
-const poll = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 10_000 });
+const poll = <T>(read: () => Promise<T>) => expect.poll(read);
 
 async function readWear({ db }: Database, table: string): Promise<Wear | undefined> {
   const { rows } = await sql<Wear>`

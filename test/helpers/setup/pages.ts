@@ -1,0 +1,20 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import type { TestProject } from "vitest/node";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Whether the docs and the console are built. */
+    pagesBuilt: boolean;
+  }
+}
+
+/**
+ * Builds the docs and the console, if they are stale, before any test: in a fresh clone two tests would otherwise build them at
+ * the same time, while others read them.
+ */
+export async function setup({ vitest }: TestProject): Promise<void> {
+  if ("pagesBuilt" in vitest.getProvidedContext()) return;
+  vitest.provide("pagesBuilt", true);
+  await promisify(execFile)(process.execPath, ["scripts/build.ts"], { cwd: vitest.config.root });
+}
