@@ -140,6 +140,14 @@ describe("the reference", () => {
     await expect.poll(async () => bodyIn(await sample.innerText())).toEqual(request?.value);
   });
 
+  test("keeps the site's bar in view above an operation that a link leads to", async () => {
+    await page.goto(`${site.url}reference.html#/refunds/issuerefund`);
+
+    await expect
+      .poll(() => page.evaluate(placeOfSection, "refunds/issuerefund"), POLL)
+      .toEqual({ isPageScrolled: true, barTop: 0, isBelowBar: true, isInView: true });
+  });
+
   test("shows a call in every language", async () => {
     await goTo(page, "#/refunds/issuerefund");
     await page.locator(".panel-request-samples").getByRole("button", { name: "curl" }).first().click();
@@ -184,6 +192,18 @@ describe("the reference", () => {
 /** How far a section is from the top of the window, in pixels. Runs in the page. */
 function distanceToTop(id: string): number {
   return Math.abs(document.getElementById(id)?.getBoundingClientRect().top ?? Number.POSITIVE_INFINITY);
+}
+
+/** Where a section and the bar above all pages are in the window. Runs in the page. */
+function placeOfSection(id: string): unknown {
+  const bar = document.querySelector(".site-header")?.getBoundingClientRect();
+  const top = document.getElementById(id)?.getBoundingClientRect().top ?? Number.NaN;
+  return {
+    isPageScrolled: scrollY > 0,
+    barTop: bar?.top,
+    isBelowBar: Math.ceil(top) >= Math.floor(bar?.bottom ?? Number.NaN),
+    isInView: top < innerHeight / 4,
+  };
 }
 
 /** The JSON body that a sample shows; undefined when it shows none yet. */
