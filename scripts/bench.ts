@@ -7,13 +7,13 @@ import { describeMachine, readResults, saveResults, toTable } from "../test/benc
 import { defineCommand } from "./lib/command.ts";
 
 /*
- * Benchmarks are commands, never timed tests. Each has a process of its own, so that none warms the code or fills the memory
+ * Benchmarks are commands, never timed tests. Each has its own process, so that none warms up the code or fills the memory
  * of another.
  */
 const FOLDER = "test/bench";
 
 const files = (await readdir(FOLDER)).filter((file) => file.endsWith(".ts"));
-/** The questions that are asked first come first; every other benchmark comes after these. */
+/** The benchmarks that readers ask about first; all others come after these. */
 const FIRST = [
   "refunds-postgres",
   "latency",

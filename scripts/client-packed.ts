@@ -9,7 +9,7 @@ import { defineCommand } from "./lib/command.ts";
 import { withTempDir } from "./lib/files.ts";
 import { secondsSince } from "./lib/redocly.ts";
 
-/* npm fetches what is not there: the dependencies of the package, TypeScript and the runtimes. */
+/* npm downloads what is missing: the dependencies of the package, TypeScript and the runtimes. */
 const all = [...NODES, ...OTHERS];
 const command = defineCommand(
   "client:packed",

@@ -18,7 +18,7 @@ const from = options.from === undefined ? await newestRelease(ROOT) : resolve(op
 const to = options.to === undefined ? join(ROOT, "openapi/generated/openapi.yaml") : resolve(options.to);
 const { changes, verdict } = await diffContracts(from, to);
 const changelog = await readFile(join(ROOT, "CHANGELOG.md"), "utf8");
-// Another contract than the project's own has its changelog elsewhere.
+// The changelog belongs to the project's own contract only.
 const entry = options.to === undefined ? findChangelogError(changelog, verdict.version) : undefined;
 const errors = [verdict.error, entry].filter((error) => error !== undefined);
 

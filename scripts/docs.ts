@@ -38,7 +38,7 @@ export async function buildDocs(): Promise<void> {
   const files = [...compressed, ...texts];
   await Promise.all(files.map(([name, content]) => replaceFile(join(DIST, name), content)));
   await removeOthers(new Set(files.map(([name]) => name)));
-  await replaceFile(STAMP, sources); // Last, so that a build cut short is stale.
+  await replaceFile(STAMP, sources); // Last, so that an interrupted build counts as stale.
   const sizes = new Map(compressed.map(([name, { length }]) => [name, `${Math.round(length / 1000)} kB`]));
   const sizeOf = (name: string) => `${name} ${sizes.get(`${name}.br`)}`;
   const named = ["index.html", "reference.html", "search.js"].map(sizeOf).join(", ");
@@ -75,19 +75,19 @@ async function compress(name: string, text: string): Promise<[name: string, cont
   ];
 }
 
-/** Removes what an earlier build made of a page that is gone: the server serves every text that it finds. */
+/** Removes the files of pages that no longer exist: the server serves every file that it finds. */
 async function removeOthers(names: ReadonlySet<string>): Promise<void> {
   const found = (await readdir(DIST)).filter((name) => /\.(md|txt|svg|html|js|json|br|gz)$/.test(name));
   const others = found.filter((name) => !names.has(name) && name !== "review.html");
   await Promise.all(others.map((name) => rm(join(DIST, name), { force: true })));
 }
 
-/** Whether the built site is the one that its sources make. */
+/** Whether the built site matches its sources. */
 export async function isDocsCurrent(): Promise<boolean> {
   return (await readFile(STAMP, "utf8").catch(() => "none")) === (await hashSources());
 }
 
-/** A hash of everything that the site depends on. Times of files would say nothing in a fresh clone. */
+/** A hash of everything that the site depends on. In a fresh clone, the files' times would mean nothing. */
 async function hashSources(): Promise<string> {
   const hash = createHash("sha256");
   for (const path of [...(await listInputs())].sort())

@@ -11,7 +11,7 @@ import { createProgress } from "./lib/progress.ts";
 import { secondsSince } from "./lib/redocly.ts";
 
 const LOG_MS = 10_000;
-/** From so many requests on, a run is one of the long ones. */
+/** From this many requests on, a run counts as a long one. */
 const LONG = 100_000;
 const OWN_LIMIT_MS = 1_000;
 
@@ -96,7 +96,7 @@ function reportMemory({ memory }: Watch): void {
   process.exitCode = 1;
 }
 
-/** At most ten of them, evenly taken, the first and the last among them. */
+/** At most ten of them, evenly spaced, including the first and the last. */
 function toSeries(samples: readonly number[]): string {
   const last = samples.length - 1;
   const shown = Math.min(10, samples.length);

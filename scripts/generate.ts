@@ -18,7 +18,7 @@ const CONTRACTS = [
 type Contract = (typeof CONTRACTS)[number];
 type Files = [path: string, text: string][];
 
-/** Everything that is generated, as it should stand in the tree, and what the tree does not prove of it. */
+/** Everything that is generated, as it should be in the tree, and what is not proven. */
 async function generate(): Promise<{ files: Files; errors: readonly string[] }> {
   const files = (await Promise.all(CONTRACTS.map(generateFrom))).flat();
   const [, bundle = ""] = files.find(([path]) => path === "openapi/generated/openapi.json") ?? [];
@@ -52,7 +52,7 @@ async function generateFrom(contract: Contract): Promise<Files> {
   ];
 }
 
-/** The one YAML document that the files beside `source` make up. */
+/** The single YAML document that the files next to `source` make up. */
 async function bundle(source: string): Promise<string> {
   return withTempDir(async (folder) => {
     const output = join(folder, "bundle.yaml");
@@ -67,7 +67,7 @@ async function toTypes(json: string): Promise<string> {
 
 /**
  * Every branch of a union here has a `const` as its tag, from which TypeScript narrows. With a discriminator as well, the
- * generator would write the tag anew and say so in the comment that callers read.
+ * generator would declare the tag again, and say so in a comment that callers read.
  */
 function withoutDiscriminators(key: string, value: unknown): unknown {
   const isDiscriminator = key === "discriminator" && typeof value === "object" && value !== null;

@@ -24,7 +24,7 @@ import { defineCommand } from "./lib/command.ts";
 import { replaceFile } from "./lib/files.ts";
 import { secondsSince } from "./lib/redocly.ts";
 
-/** A field that only events have, where it is declared as a type. */
+/** Matches the type declaration of a field that only events have. */
 const EVENT_FIELD = /\bsequence["']?\??:\s*[A-Za-z]/;
 
 /** The result of the clients: passed, failed or, without a toolchain, not run. */
@@ -73,7 +73,7 @@ async function tryTool(tool: Tool, url: string): Promise<Finding> {
   const generated = await readGenerated(project);
   const stale = tool.notes.filter(({ sign }) => !sign.test(generated));
   if (stale.length > 0) throw new Error(`no longer so: ${stale.map(({ text }) => text).join(" ")}`);
-  // What the guide says about events rests on the type that is named here, or on there being none.
+  // The guide's statement about events depends on the type that is named here, or on its absence.
   if (EVENT_FIELD.test(generated) !== (tool.types.event !== undefined))
     throw new Error("events: has it types or not?");
   const compiled = await compileProject(project);
@@ -92,7 +92,7 @@ async function tryLanguages(chosen: readonly Language[], url: string): Promise<L
       console.log(`- ${language.title}: not run, because there is no ${missing.join(" and no ")} here`);
       continue;
     }
-    // Only where a language runs, because the generators are 120 MB.
+    // Only when a language runs, because the generators take 120 MB.
     if (findings.length === 0) {
       console.log(
         `the other languages' generators are ${await installLanguageGenerators()} (${secondsSince(start)})`,
@@ -103,7 +103,7 @@ async function tryLanguages(chosen: readonly Language[], url: string): Promise<L
   return findings.filter((finding) => finding !== undefined);
 }
 
-/** Undefined when the client failed; says why. */
+/** Undefined when the client failed; prints the reason. */
 async function report<T>(title: string, attempt: () => Promise<T>): Promise<T | undefined> {
   const began = performance.now();
   try {

@@ -1,7 +1,10 @@
 import { defineCommand } from "./lib/command.ts";
 import { runTogether, type Step } from "./lib/steps.ts";
 
-/** Texts that are held to the words of .textlintrc.json. The interface is left out: it repeats the words of the requirement. */
+/**
+ * Texts that are checked against the word list in .textlintrc.json. The interface is left out, because it repeats the wording
+ * of the requirement.
+ */
 const PROSE = [
   ...[
     "README.md",
@@ -17,7 +20,7 @@ const PROSE = [
   "test/conformance/package/README.md",
 ];
 
-/** Contract and code, each held to its rules by the tool that knows them. */
+/** Checks contract and code, each with the tool for its rules. */
 export const lintSteps: readonly Step[] = [
   { name: "contract lint", command: "redocly", args: ["lint", "refunds", "sandbox", "scenarios"] },
   { name: "code lint and format", command: "biome", args: ["check", "--error-on-warnings"] },

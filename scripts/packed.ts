@@ -14,7 +14,7 @@ defineCommand(
   "Makes two releases in a copy of the last commit, publishes them to a registry on this machine, and uses them from empty folders.",
 ).parse();
 
-/** The most that an installed sandbox may take on the disk, in MB as `du -sm` counts them. */
+/** The most disk space that an installed sandbox may take, in MB as `du -sm` counts them. */
 const MAX_INSTALLED_MB = 80;
 
 /** The command of the installed sandbox. */
@@ -31,7 +31,9 @@ await sandbox.close();
 let failures = 0;
 let steps = 0;
 
-/** Runs a step and prints its result. A failed step does not end the command, because later ones may fail for other reasons. */
+/**
+ * Runs a step and prints its result. A failed step does not end the command, because later steps may fail for other reasons.
+ */
 async function step(name: string, work: () => Promise<unknown>): Promise<void> {
   const start = performance.now();
   steps += 1;
@@ -124,7 +126,7 @@ async function versionOf(folder: string): Promise<string> {
   return JSON.parse(await readFile(join(folder, "package.json"), "utf8")).version;
 }
 
-/** The code of the guide under a file's name. */
+/** The code in the guide under a file's name. */
 async function writeExample(folder: string, name: string): Promise<void> {
   const guide = await readFile(join(ROOT, "docs/guides/packages.md"), "utf8");
   const [, text] = new RegExp(`^\`\`\`js file=${name}\\n([\\s\\S]*?)^\`\`\`$`, "m").exec(guide) ?? [];

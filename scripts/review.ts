@@ -71,7 +71,7 @@ async function collectReview(): Promise<Review> {
   };
 }
 
-/** In this process, so that a reader at a terminal sees how far it is. */
+/** In this process, so that progress is shown on a terminal. */
 async function runMutation(sample: string): Promise<StepResult & { sample: string }> {
   const { mutate } = await import("../test/lib/mutation/command.ts");
   const begun = performance.now();
@@ -89,7 +89,7 @@ async function runMutation(sample: string): Promise<StepResult & { sample: strin
   return { name: "mutants", passed, seconds: (performance.now() - begun) / 1000, output, sample };
 }
 
-/** Waits for a part of the review, and reports its end; of a long one also the beginning. */
+/** Waits for a part of the review, and reports its end; for a long part also its start. */
 async function reported<Part>(name: string, part: Promise<Part>, long = false): Promise<Part> {
   if (long) console.log(`review: ${name} take most of the time …`);
   const result = await part;

@@ -21,7 +21,7 @@ const QUALITY = 70;
 
 type Records = { readonly url: string; readonly deliveryId: string; readonly requestId: string };
 
-/** The pictures, by their names: where they are taken, and what is done there first. */
+/** The pictures, by name: the view that is shown, and the steps before the picture is taken. */
 const VIEWS: Readonly<
   Record<string, (records: Records) => { route: string; before?: (page: Page) => Promise<void> }>
 > = {
@@ -42,7 +42,7 @@ const VIEWS: Readonly<
   }),
 };
 
-/** Takes the pictures of the console that its guide shows, from a sandbox on which a day has passed. */
+/** Takes the pictures of the console for its guide, from a sandbox in which a day has passed. */
 export async function takeScreenshots(): Promise<void> {
   if (!(await isConsoleCurrent())) await buildConsole();
   const dataDir = await makeTempDir();
@@ -70,7 +70,7 @@ export async function takeScreenshots(): Promise<void> {
   }
 }
 
-/** Whether the pictures show the console as it is. They are compared by what they come from, because fonts differ. */
+/** Whether the pictures show the present console. Their sources are compared, because fonts differ between machines. */
 export async function areScreenshotsCurrent(): Promise<boolean> {
   return (await readFile(STAMP, "utf8").catch(() => "none")).trim() === (await hashPictured()).trim();
 }
@@ -83,7 +83,7 @@ async function hashPictured(): Promise<string> {
   ])}\n`;
 }
 
-/** Makes what the pictures show: refunds in every state, a key that was used twice, and a delivery that failed. */
+/** Creates the records for the pictures: refunds in every state, a key that was used twice, and a delivery that failed. */
 async function liveThroughADay(url: string): Promise<Records> {
   const call = async (method: string, path: string, body?: object) => {
     const response = await fetch(url + path, {
@@ -158,7 +158,7 @@ async function takePicture(
   await page.locator("table, section > .card, article.card").first().waitFor();
   await before?.(page);
   const session = await context.newCDPSession(page);
-  // The page's own way of taking pictures knows PNG and JPEG only, which are three times as large.
+  // The page's own screenshots are PNG or JPEG only, which are three times as large.
   const { data } = await session.send("Page.captureScreenshot", { format: "webp", quality: QUALITY });
   return data;
 }
@@ -166,7 +166,10 @@ async function takePicture(
 const ONE_OF_TWO =
   ".dark { display: none } @media (prefers-color-scheme: dark) { .light { display: none } .dark { display: inline } }";
 
-/** The pages of the docs know drawings as SVG only, so the pictures are put into one, which shows the reader's of the two. */
+/**
+ * The docs show drawings as SVG only, so both pictures are embedded in one, which shows the picture for the reader's colour
+ * scheme.
+ */
 function toSvg(name: string, { light, dark }: { light: string; dark: string }): string {
   const { width, height } = SIZE;
   const size = `width="${width}" height="${height}"`;

@@ -12,7 +12,7 @@ const TYPES_FOUND = ".cache/types.tsbuildinfo";
 const staticSteps: readonly Step[] = [
   { name: "generated files are current", command: "node", args: ["scripts/generate.ts", "--check"] },
   { name: "contract changes fit the version", command: "node", args: ["scripts/diff.ts"] },
-  // What the run before found of files that have not changed is not found again.
+  // Reuses what the previous run found out about unchanged files.
   { name: "types", command: "tsc", args: ["--noEmit", "--incremental", "--tsBuildInfoFile", TYPES_FOUND] },
   ...lintSteps,
 ];
@@ -63,7 +63,7 @@ for (const line of tests.unsteady) process.stdout.write(`passed only when run ag
 for (const line of tests.failures) process.stdout.write(`failed: ${line}\n`);
 for (const line of unproven) process.stdout.write(`failed: ${line}\n`);
 for (const { name } of failedSteps) process.stdout.write(`failed: ${name}\n`);
-// For people: what the last line adds up. Programs read the last line alone.
+// For people: the parts that the last line adds up. Programs read only the last line.
 process.stdout.write(
   `tests: ${tests.passed} passed, ${tests.failed} failed; checks: ${checks.length - failedSteps.length} passed, ${failedSteps.length} failed` +
     `${tests.unsteady.length > 0 ? `; passed only when run again: ${tests.unsteady.length}` : ""}` +

@@ -34,9 +34,9 @@ export interface AppOptions {
   store: BoundStorage;
   clock: DomainClock;
   encryptionKeys: readonly Buffer[];
-  /** Finds the bearer of an access token. */
+  /** Authenticates callers by their access tokens. */
   findCaller: FindCaller;
-  /** Which urls may be subscribed. */
+  /** Which URLs webhooks may be sent to. */
   targetPolicy: TargetPolicy;
   logger: Logger;
   metrics: Metrics;
@@ -51,7 +51,7 @@ export interface AppOptions {
   bodyTimeoutMs: number;
   /** Milliseconds that a request to the published contract may wait for the store in all. */
   callLimitMs: number;
-  /** Given in the sandbox only, whose contract is then served, too. */
+  /** Set in the sandbox only; its contract is then served, too. */
   sandbox?: Pick<InboxParts, "ownUrl"> & Pick<SandboxMemory, "changes">;
   /** Served instead of the published contract, to show the effect of a change. */
   document?: ContractDocument;
@@ -78,7 +78,7 @@ export async function createApp(options: AppOptions): Promise<Express> {
   app.enable("case sensitive routing");
   app.enable("strict routing");
   app.use(logRequests(logger, options.metrics.observeRequest));
-  // Before the guard, so that what is kept is what was sent.
+  // Before the guard, so that it records the response that was sent.
   if (sandbox) app.use(sandbox.memory.requests.record);
   app.use(guardResponses(validators, logger));
   app.use(requireHost, requirePlainHead);
@@ -91,7 +91,7 @@ export async function createApp(options: AppOptions): Promise<Express> {
   if (sandbox) app.use(await createConsolePage());
   app.use(notFound);
   app.use(handleErrors(logger, isUnavailable));
-  // A sandbox is started often, and most of its own operations are not used then.
+  // Only the published contract: sandboxes are started often, and most of their own operations are never called.
   await apis[0].warmUp(app);
   return app;
 }

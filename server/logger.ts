@@ -11,7 +11,7 @@ export interface ProcessLog {
   readonly logger: Logger;
   /** Writes text for people among the lines of the log. */
   print(text: string): void;
-  /** Writes the remaining lines; resolves with false when nobody reads them in time. Closes the log permanently. */
+  /** Writes the remaining lines; resolves with false when they are not read in time. Closes the log permanently. */
   close(): Promise<boolean>;
 }
 
@@ -38,7 +38,7 @@ export function openLog(level: string, format: (line: string) => string = (line)
       });
       stdout.end();
       const isTaken = await pTimeout(ended, { milliseconds: LAST_LINES_MS, fallback: () => false });
-      stdout.destroy(); // otherwise the exit waits for a reader forever
+      stdout.destroy(); // otherwise the exit would wait for a reader forever
       return isTaken;
     },
   };
@@ -58,7 +58,7 @@ interface LoggedError {
   cause?: LoggedError;
 }
 
-/** How many causes of causes are logged: an error may be its own cause. */
+/** How many nested causes are logged: an error may be its own cause. */
 const MAX_DEPTH = 3;
 
 function toLoggedError(error: unknown, depth = 0): LoggedError {

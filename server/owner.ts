@@ -9,7 +9,10 @@ export interface Owner {
 
 const toFile = (dataDir: string) => join(dataDir, "server.json");
 
-/** Leaves word for a second start, which can't read the lock itself. Best effort: without it, only that message says less. */
+/**
+ * Leaves a note for a second start, which can't read the lock itself. Best effort: without the note, only the error message
+ * of that start says less.
+ */
 export async function writeOwner(dataDir: string, owner: Owner): Promise<void> {
   await writeFile(toFile(dataDir), `${JSON.stringify(owner)}\n`, { mode: 0o600 }).catch(() => {});
 }
@@ -18,7 +21,7 @@ export async function removeOwner(dataDir: string): Promise<void> {
   await rm(toFile(dataDir), { force: true }).catch(() => {});
 }
 
-/** Undefined when nobody left word, or the one who did has ended. */
+/** Undefined when there is no such note, or the process that left it has ended. */
 export async function readOwner(dataDir: string): Promise<Owner | undefined> {
   try {
     const { pid, url } = JSON.parse(await readFile(toFile(dataDir), "utf8")) as Partial<Owner>;

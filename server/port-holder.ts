@@ -1,11 +1,11 @@
 import { readdir, readFile, readlink } from "node:fs/promises";
 
-/** Milliseconds that what listens may take to say what it is. */
+/** Milliseconds that the process on the port has to respond. */
 const PROBE_MS = 1_000;
 
 /** A process that listens on a TCP port. */
 export interface PortHolder {
-  /** Undefined where the system does not say, or says it to other users only. */
+  /** Undefined where the system does not tell this user. */
   readonly pid: number | undefined;
   /** Such as `node server/main.ts`. */
   readonly command: string | undefined;
@@ -13,14 +13,14 @@ export interface PortHolder {
   readonly isSandbox: boolean;
 }
 
-/** Finds what listens at an address. */
+/** Finds the process that listens on an address. */
 export async function findPortHolder(url: string): Promise<PortHolder> {
   const [pid, isSandbox] = await Promise.all([findPid(Number(new URL(url).port || 80)), probe(url)]);
   const command = pid === undefined ? undefined : await readCommand(pid);
   return { pid, command, isSandbox };
 }
 
-/** Only a sandbox has a clock, and asks for a token before it tells the time. */
+/** Only a sandbox serves a clock, and requires a token for it. */
 async function probe(url: string): Promise<boolean> {
   try {
     const response = await fetch(`${url}/sandbox/clock`, { signal: AbortSignal.timeout(PROBE_MS) });
@@ -55,7 +55,7 @@ async function findPid(port: number): Promise<number | undefined> {
 
 async function readCommand(pid: number): Promise<string | undefined> {
   const words = (await readText(`/proc/${pid}/cmdline`)).split("\0").filter((word) => word !== "");
-  // The path of the program and options of Node say little.
+  // The path of the program and the options of Node are of little use to the reader.
   const [program = "", ...rest] = words;
   const said = [program.replace(/^.*\//, ""), ...rest.filter((word) => !word.startsWith("--"))];
   return words.length === 0 ? undefined : said.join(" ").slice(0, 80);

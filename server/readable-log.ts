@@ -31,8 +31,8 @@ const WARNING = 40;
 const ERROR = 50;
 
 /**
- * Turns a line of the JSON log into one for people, such as
- * `09:30:00 POST /v1/refunds 201 PENDING rfd_019aa5b2 acme 12 ms`. Empty for pages, probes, and what an open console reads.
+ * Turns a line of the JSON log into one for people, such as `09:30:00 POST /v1/refunds 201 PENDING rfd_019aa5b2 acme 12 ms`.
+ * Empty for pages, probes, and the requests of an open console.
  */
 export function toReadableLine(json: string): string {
   const entry: Entry = JSON.parse(json);

@@ -6,13 +6,16 @@ import type { Database } from "./storage/database/database.ts";
 /** How long a readiness probe waits, in milliseconds: less than the timeout of those that send probes. */
 const READY_LIMIT_MS = 3_000;
 
-/** How far this server's clock and the database's may differ, in milliseconds, until it is logged. */
+/** The difference between this server's clock and the database's, in milliseconds, from which on it is logged. */
 const SKEW_WARNING_MS = 5_000;
-/** From here on the server is not ready: receivers would refuse the timestamps of its webhooks, and accept expired tokens. */
+/**
+ * From this difference on the server is not ready: receivers would refuse the timestamps of its webhooks, and the server
+ * would accept expired tokens.
+ */
 const SKEW_LIMIT_MS = 60_000;
 
 export interface Readiness {
-  /** Rejects while a request could not be authenticated, served, or given a time. */
+  /** Rejects while a request could not be authenticated or served, or the clocks differ too much. */
   check(): Promise<void>;
   /** Logs when this server's clock and the database's differ. Rejects when the database does not respond. */
   compareClocks(): Promise<void>;
@@ -26,7 +29,10 @@ export interface ReadinessParts {
 }
 
 export function createReadiness({ database, access, realNow, logger }: ReadinessParts): Readiness {
-  /** Milliseconds by which the clocks differ at least, whenever during the statement the database read its own. */
+  /**
+   * The least difference between the clocks, in milliseconds: the database may have read its own at any moment of the
+   * statement.
+   */
   async function readSkewMs(): Promise<number> {
     const startedAt = performance.now();
     const ours = realNow().getTime();

@@ -14,7 +14,7 @@ import { StoreStartError } from "./storage/database/start-error.ts";
 /** Milliseconds that a stop may take in total; more than requests and webhook attempts in flight are given. */
 const STOP_LIMIT_MS = 9_800;
 
-/** Milliseconds after a stop in which the process ends by itself, unless a lookup keeps it alive. */
+/** Milliseconds that the process has after a stop to end by itself; a pending lookup can keep it alive. */
 const LEFT_OVER_MS = 100;
 
 /** Runs a server until a signal stops it. Sets the exit code of the process, and prints why when it can't start. */
@@ -47,11 +47,11 @@ export async function runServer(env: Environment): Promise<void> {
   }
 }
 
-/** Writes into the data folder who has it open, as long as that is so. */
+/** Keeps a note in the data folder that names the process that has it open. */
 async function leaveWord(server: RunningServer, { databaseUrl, dataDir }: Config): Promise<RunningServer> {
   if (databaseUrl !== undefined || dataDir === IN_MEMORY) return server;
   await writeOwner(dataDir, { pid: process.pid, url: server.url });
-  // Before the folder is unlocked, and another may write its own.
+  // Before the folder is unlocked, because the next process then writes its own note.
   const close = () => removeOwner(dataDir).then(() => server.close());
   return { ...server, close };
 }
@@ -60,12 +60,12 @@ function isLoopback(host: string): boolean {
   return ["127.0.0.1", "localhost", "::1"].includes(host);
 }
 
-/** @param print for a sandbox: it writes the lines that production logs as text for people */
+/** @param print for a sandbox: writes log lines as text for people, where production logs JSON */
 function stopOnSignal(
   server: RunningServer,
   { log, print }: { log: ProcessLog; print: ((text: string) => void) | undefined },
 ): void {
-  // process.exit() would wait for a log that nobody reads.
+  // process.exit() would wait until the log is read.
   const kill = () => process.kill(process.pid, "SIGKILL");
   onStopSignal(async (cause) => {
     // Unreferenced, so it fires only if something in flight still keeps the process alive.
@@ -76,14 +76,14 @@ function stopOnSignal(
     if (print) print("Stopped.\n");
     else log.logger.info("stopped");
     if (!(await log.close())) kill();
-    // Unreferenced as well: a lookup that its nameserver leaves without a response is all that may be left.
+    // Unreferenced as well: only a lookup without a response from its nameserver can still be pending.
     setTimeout(endWithoutThreads, LEFT_OVER_MS).unref();
   });
 }
 
 /**
- * Ends the process with 0 by an empty program in its place. `process.exit()` would wait for the threads of lookups, which
- * nothing can cancel.
+ * Ends the process with code 0 by replacing it with an empty program. `process.exit()` would wait for the threads of
+ * lookups, which can't be cancelled.
  */
 function endWithoutThreads(): void {
   process.execve?.(process.execPath, [process.execPath, "--eval", ""], {});

@@ -15,11 +15,12 @@ const REMEDIES: Readonly<Record<string, string>> = {
   open: "Set DATA_DIR to a folder that can be written.",
 };
 
-/** Their messages say what to do. */
+/** Errors whose messages say what to do. */
 const EXPECTED = [ConfigError, DataDirIncompleteError, DataDirUnusableError, StoreStartError];
 
 /**
- * Why a server can't start: one sentence or two for a wrong setting or a failed system call, and the stack for anything else.
+ * Why a server can't start: one or two sentences for a wrong setting or a failed system call, and the stack for anything
+ * else.
  *
  * @param config undefined when the settings themselves are wrong
  */

@@ -33,9 +33,9 @@ export interface StartOptions {
   storeLimits?: Partial<StoreLimits>;
   /** Milliseconds that requests in flight have to end when the server stops. */
   drainMs?: number;
-  /** Milliseconds between two looks for tables of the embedded store to vacuum. */
+  /** Milliseconds between two searches for tables of the embedded store to vacuum. */
   vacuumMs?: number;
-  /** Milliseconds between two looks for what is past retention. */
+  /** Milliseconds between two searches for records that are past retention. */
   retentionMs?: number;
   /** Settings of webhooks that differ from the defaults. */
   webhooks?: Partial<WebhookSettings>;
@@ -44,9 +44,9 @@ export interface StartOptions {
 }
 
 export interface RunningServer {
-  /** Where it listens, such as `http://127.0.0.1:3000`. */
+  /** Its address, such as `http://127.0.0.1:3000`. */
   url: string;
-  /** Where `/metrics` is served; undefined: nowhere. */
+  /** The address of `/metrics`; undefined when it is not served. */
   metricsUrl: string | undefined;
   database: Database;
   /** Refuses new requests, waits for those in flight, then closes every part. May be called again. */
@@ -71,7 +71,7 @@ const DEFAULTS = {
 type Settings = StartOptions & typeof DEFAULTS;
 type Close = () => Promise<void>;
 
-/** Starts the parts of a server one after the other. Rejects when one can't start, after closing those that had. */
+/** Starts the parts of a server one after the other. Rejects when one can't start, after closing those that had started. */
 export async function startServer(config: Config, options: StartOptions): Promise<RunningServer> {
   const settings = { ...DEFAULTS, ...options };
   const { logger } = settings;
@@ -128,7 +128,7 @@ export async function startServer(config: Config, options: StartOptions): Promis
     return { url: toUrl(server, config.host), metricsUrl: metricsServer.url, database, close };
   } catch (error) {
     for (const closePart of closers.reverse()) {
-      // A part that can't be closed must not leave the others open, nor hide why the server did not start.
+      // A part that can't be closed must neither keep the others open nor hide why the server did not start.
       await closePart().catch((err: unknown) => logger.warn({ err }, "did not close after a failed start"));
     }
     throw error;
@@ -200,14 +200,14 @@ interface StoppableParts extends Omit<BackgroundWork, "readiness"> {
   database: Database;
 }
 
-/** Stops what takes and does work first, and the database last. Cuts off what has not ended in time. */
+/** First stops the parts that accept and do work, and last the database. Aborts whatever has not ended in time. */
 async function stopServer(parts: StoppableParts, { drainMs, logger }: Settings): Promise<void> {
   const { drainRequests, webhooks, schedules, retention, metricsServer, database } = parts;
   // The due scan stops after the requests, because one that advances the sandbox's clock waits for it.
   const { stopVacuum, stopClockCheck, stopDueScan } = schedules;
   const background = [webhooks.stop(), stopVacuum(), stopClockCheck(), retention.stop()];
   const stopped = Promise.all([drainRequests(), ...background]).then(stopDueScan);
-  // Work that waits for a silent database ends when its connections are closed below.
+  // Work that waits for an unresponsive database ends when its connections are closed below.
   await pTimeout(stopped, {
     milliseconds: drainMs + CUT_AFTER_MS,
     message: "work was still under way",

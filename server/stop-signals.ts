@@ -1,4 +1,4 @@
-/** Milliseconds between two looks for the process that started this one. */
+/** Milliseconds between two checks whether the process that started this one still runs. */
 const PARENT_CHECK_MS = 500;
 
 /** Read at once, because the parent may end while this process starts. */
@@ -6,8 +6,8 @@ const PARENT = process.ppid;
 
 /**
  * Calls `stop` once, at the first SIGTERM, SIGINT or SIGHUP. Later signals are ignored: a Ctrl+C in a terminal comes twice, from
- * the terminal and from npm. Under npm it also stops when npm has gone: npm does not pass on SIGHUP, and can't pass on SIGKILL,
- * and nobody would find the process that it leaves behind.
+ * the terminal and from npm. Under npm it also stops when npm has ended: npm does not pass on SIGHUP, and can't pass on SIGKILL,
+ * so it would leave behind a process that nobody notices.
  */
 export function onStopSignal(stop: (cause: string) => void): void {
   let stopped = false;

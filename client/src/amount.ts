@@ -2,11 +2,11 @@ import { InvalidAmountError } from "./errors.ts";
 import { isObject } from "./json.ts";
 import type { Amount } from "./types.ts";
 
-/** Dollars as a text or a number, or cents. Dollars have at most two digits after the point. */
+/** Dollars as a string or a number, or cents. Dollars have at most two decimals. */
 export type AmountInput =
   | Dollars
   | {
-      /** A whole number: 1999 are 19.99 dollars. */
+      /** A whole number: 1999 means 19.99 dollars. */
       readonly cents: number;
       readonly value?: never;
     }
@@ -18,8 +18,8 @@ export type Dollars = string | number;
 const MAX_CENTS = 999_999_999_999; // D13
 
 /**
- * The amount as it is sent. Nothing is rounded but the noise of floating point: three times 19.99 is 59.97, and 10.005 is
- * refused.
+ * The amount as it is sent. Only the errors of floating-point arithmetic are rounded away: three times 19.99 becomes 59.97,
+ * but 10.005 is refused.
  *
  * @throws InvalidAmountError when it is not a whole number of cents from 0.01 to 9999999999.99 dollars
  */
@@ -28,7 +28,7 @@ export function toAmount(input: AmountInput): Amount {
   if (currency !== "USD") throw new InvalidAmountError(`the currency is USD, not ${currency}.`);
   if (cents <= 0) throw new InvalidAmountError("it is not more than 0.");
   if (cents > MAX_CENTS) throw new InvalidAmountError("it is more than 9999999999.99 dollars.");
-  // Nearest to the two digits, so that JSON, which takes the shortest text of a number, writes these digits and no others.
+  // The double nearest to the two decimals: JSON uses the shortest text of a number, and so writes exactly these digits.
   return { currency, value: cents / 100 };
 }
 
@@ -41,7 +41,7 @@ function read(input: unknown): { currency: unknown; cents: number } {
   return { currency, cents: Number(cents) };
 }
 
-/** Cents of dollars. */
+/** Converts dollars to cents. */
 export function toCents(dollars: unknown): number {
   if (typeof dollars === "number" && Number.isFinite(dollars)) return toWhole(dollars);
   const digits = typeof dollars === "string" ? /^-?(\d+)(?:\.(\d{1,2}))?$/.exec(dollars) : null;
@@ -54,7 +54,7 @@ export function toCents(dollars: unknown): number {
   return text.startsWith("-") ? -cents : cents;
 }
 
-/** Sums and products of dollars are off by a few units in their last place of 53 bits; a third digit is more than that. */
+/** Sums and products of dollars are off by a few units in the last of their 53 bits; a third decimal is more than that. */
 function toWhole(dollars: number): number {
   const cents = Math.round(dollars * 100);
   if (Math.abs(dollars * 100 - cents) > Math.abs(cents) * Number.EPSILON * 16) {

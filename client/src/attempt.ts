@@ -1,19 +1,19 @@
 import { NetworkError, TimeoutError } from "./errors.ts";
 
-/** What sends a request: the runtime's own `fetch`, or one's own. */
+/** The function that sends a request: the runtime's own `fetch`, or a custom one. */
 export type Fetch = (request: Request) => Promise<Response>;
 
 export interface AttemptOptions {
   fetch: Fetch;
   timeoutMs: number;
-  /** The caller's. */
+  /** The caller's signal. */
   signal: AbortSignal | undefined;
   /** Which attempt of the call this is, from 1. */
   attempt: number;
 }
 
 /**
- * Sends a copy of the request once, and waits for the whole response, so that an incomplete one counts as none.
+ * Sends a copy of the request once, and waits for the whole response, so that an incomplete one counts as no response.
  *
  * @throws NetworkError without a response; TimeoutError without one in time; the signal's reason when it is aborted
  */
@@ -27,7 +27,7 @@ export async function sendOnce(
   const timer = setTimeout(() => controller.abort(timeout), timeoutMs);
   const abort = () => controller.abort(signal?.reason);
   signal?.addEventListener("abort", abort, { once: true });
-  // Also without the help of a `fetch` of one's own, which may not look at the request's signal.
+  // Needed as well, because a custom `fetch` may ignore the request's signal.
   const aborted = new Promise<never>((_, reject) => {
     controller.signal.addEventListener("abort", () => reject(controller.signal.reason), { once: true });
   });
@@ -43,7 +43,7 @@ export async function sendOnce(
   }
 }
 
-/** The text is read from a copy: the caller still finds the body of the response unread. */
+/** The text is read from a copy, so that the caller can still read the body of the response. */
 async function readResponse(pending: Promise<Response>): Promise<{ response: Response; text: string }> {
   const response = await pending;
   return { response, text: await response.clone().text() };

@@ -1,4 +1,4 @@
-/** Bytes of a body that are read at most; the service sends less than a third of it. */
+/** The most bytes of a body that are read; the service sends less than a third of that. */
 export const MAX_BODY_BYTES = 64 * 1024;
 
 /** A delivery with a body of more than `MAX_BODY_BYTES`. */
@@ -10,9 +10,9 @@ export class BodyTooLargeError extends Error {
   }
 }
 
-/** A body as it comes in. */
+/** The chunks of a body. */
 export interface BodyCollector {
-  /** @throws BodyTooLargeError with the first chunk that is too much; it is not kept */
+  /** @throws BodyTooLargeError at the first chunk that exceeds the limit; the chunk is not kept */
   add(chunk: Uint8Array): void;
   toBytes(): Uint8Array;
 }

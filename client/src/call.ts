@@ -9,31 +9,31 @@ import type { OperationId, PathOf, RequestBody, Result, SuccessOf } from "./type
 
 /** Limits of one call. */
 export interface CallOptions {
-  /** Ends the call when it is aborted, also while it waits for the next attempt: the call then throws the signal's reason. */
+  /** Aborts the call, even while it waits for the next attempt: the call then throws the signal's reason. */
   signal?: AbortSignal;
-  /** Milliseconds that one attempt may take; 15,000 unless given. */
+  /** Milliseconds that one attempt may take; 15,000 by default. */
   attemptTimeoutMs?: number;
-  /** Milliseconds that all attempts and the time between them may take; 60,000 unless given. */
+  /** Milliseconds that all attempts and the pauses between them may take; 60,000 by default. */
   totalTimeoutMs?: number;
 }
 
 export interface ClientOptions extends Omit<CallOptions, "signal"> {
-  /** Where the service is, such as `https://payments.example.com`. */
+  /** The address of the service, such as `https://payments.example.com`. */
   baseUrl: string;
-  /** Sent as `Authorization: Bearer …` with every call. A function is asked at each call, for tokens that expire. */
+  /** Sent as `Authorization: Bearer …` with every call. A function is called once for each call, for tokens that expire. */
   accessToken: string | (() => string | Promise<string>);
-  /** Used instead of the runtime's own `fetch`, once for each attempt: the place for proxies and tracing. */
+  /** Used instead of the runtime's own `fetch`, once for each attempt, such as for proxies and tracing. */
   fetch?: Fetch;
-  /** How often `refunds.issue` and `webhooks.subscribe` send a request at most; 4 unless given, 1 repeats nothing. */
+  /** The most attempts of `refunds.issue` and `webhooks.subscribe`; 4 by default, and 1 means no retries. */
   maxAttempts?: number;
   /** Called after each request, for logs and metrics. Errors that it throws are ignored. */
   onAttempt?: (report: AttemptReport) => void;
-  /** Tests can give time and chance of their own. */
+  /** For tests: a clock and random numbers of their own. */
   clock?: Clock;
   random?: () => number;
 }
 
-/** How a call is repeated; without this it is not. */
+/** How a call is retried; without this, it is sent once. */
 export interface Repetition {
   maxAttempts: number | undefined;
   mayRepeat: (status: number | undefined) => boolean;
@@ -60,7 +60,7 @@ export function createCall(client: ClientOptions): Call {
   const api = createFetchClient<paths>({
     baseUrl,
     headers: { Accept: "application/json" },
-    // Followed, a 301 would turn the call into a GET, and a 308 would show the token to wherever it points.
+    // Following redirects is unsafe: a 301 would turn the call into a GET, and a 308 would disclose the token to its target.
     redirect: "manual",
   });
 
@@ -69,7 +69,7 @@ export function createCall(client: ClientOptions): Call {
     const { progress = { attempts: 0, outcomeUnknown: false }, mayRepeat = () => false } = repetition ?? {};
     const retryingFetch = createRetryingFetch({
       operation: id,
-      // Looked up at each call, as instrumentation may have replaced it.
+      // Looked up for each call, because instrumentation may have replaced it.
       fetch: fetch ?? globalThis.fetch,
       clock,
       random,
@@ -94,7 +94,7 @@ export function createCall(client: ClientOptions): Call {
   };
 }
 
-/** Looks at responses before openapi-fetch does, which gives no error at all for an empty one. */
+/** Validates responses before openapi-fetch does, which reports no error for an empty one. */
 function refuseForeign(success: number, progress: CallProgress): Middleware {
   return {
     async onResponse({ response }) {
@@ -111,7 +111,7 @@ function isJson(response: Response): boolean {
   return /^application\/(problem\+)?json\b/i.test(response.headers.get("content-type") ?? "");
 }
 
-/** Gateways respond with JSON of their own, which has no code to switch on. */
+/** Gateways send their own JSON, which has no error code. */
 function isProblem(body: unknown): boolean {
   return isObject(body) && isObject(body.errorDetails) && typeof body.errorDetails.errorCode === "string";
 }

@@ -3,23 +3,26 @@ import { createRefunds, type Refunds } from "./refunds.ts";
 import { createSubscriptions, type Subscriptions } from "./subscriptions.ts";
 import type { OperationId, RequestBody, Result } from "./types.ts";
 
-/** The service. */
+/** A client of the service. */
 export interface Client extends Operations {
-  /** Refunds that are values, and repeated when that is safe. */
+  /** Issues refunds: each call resolves with the refund, and is retried when that is safe. */
   readonly refunds: Refunds;
-  /** Subscriptions that are values. */
+  /** Subscribes to webhooks: each call resolves with the subscription. */
   readonly webhooks: Subscriptions;
 }
 
-/** One function for each operation of the contract: one call sends one request, and each response is a value with its status. */
+/**
+ * One function for each operation of the contract: each call sends one request, and resolves with the response, whatever its
+ * status.
+ */
 export type Operations = {
   [Id in OperationId]: (body: RequestBody<Id>, options?: CallOptions) => Promise<Result<Id>>;
 };
 
 /**
- * Makes a client of the service. All calls throw the same errors without a response of the service.
+ * Creates a client of the service. Without a valid response, all calls throw the same errors.
  *
- * @throws NetworkError, TimeoutError without a whole response (in time)
+ * @throws NetworkError, TimeoutError without a complete response (in time)
  * @throws UnexpectedResponseError for a response that is not the service's, such as a page of a proxy or a redirect
  *
  * @example

@@ -1,6 +1,6 @@
-/** The time that retries go by; tests can give their own. */
+/** The clock that retries use; tests can replace it. */
 export interface Clock {
-  /** Milliseconds from any beginning. */
+  /** Milliseconds since an arbitrary moment. */
   now(): number;
   /** Rejects with the signal's reason when it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;

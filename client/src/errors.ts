@@ -1,11 +1,11 @@
 import type { ExistingRecord, Problem, ProblemErrorCode, Violation } from "./types.ts";
 
-/** What is known of a call, while it is under way and when it has failed. */
+/** The facts known about a call, while it is in progress and when it has failed. */
 export interface CallProgress {
-  /** Requests that were sent. */
+  /** The number of requests that were sent. */
   attempts: number;
   /**
-   * Whether one of them may have been carried out all the same: it had no response, or a 5xx (D08). Repeat a refund with the
+   * Whether one of them may have been carried out nevertheless: it got no response, or a 5xx (D08). Repeat a refund with the
    * same `requestKey` and `{ repeated: true }` to find out.
    */
   outcomeUnknown: boolean;
@@ -24,8 +24,8 @@ export abstract class CallError extends Error implements Readonly<CallProgress> 
 }
 
 /**
- * Statuses that depend only on the request, which is the same in each attempt. After one of them none was carried out: a refund that
- * exists has used up its key, and a key that belongs to another record never made this one (D08a, D10).
+ * Statuses that depend only on the request, which is the same in each attempt. They show that no attempt was carried out: a
+ * refund that exists has used up its key, and a key that belongs to another record never created this refund (D08a, D10).
  */
 const DECIDED: readonly number[] = [400, 404, 406, 409, 413, 415];
 
@@ -33,13 +33,13 @@ const DECIDED: readonly number[] = [400, 404, 406, 409, 413, 415];
 export class ProblemError extends CallError {
   override readonly name = "ProblemError";
   readonly status: number;
-  /** For programs; a later version of the service may have codes that this version of the client does not know. */
+  /** For programs. Later versions of the service may send codes that this version of the client does not know. */
   readonly errorCode: ProblemErrorCode | (string & {});
   /** Every violation of the body; empty unless `status` is 400. */
   readonly violations: readonly Violation[];
-  /** The record that has the `requestKey`; there only when the `errorCode` is `DUPLICATE_REQUEST_KEY`. */
+  /** The record that has the `requestKey`; present only when the `errorCode` is `DUPLICATE_REQUEST_KEY`. */
   readonly existing: ExistingRecord | undefined;
-  /** Give it to the service when you ask about the call. */
+  /** Quote it when you contact the service about the call. */
   readonly requestId: string | undefined;
   /** The whole body. */
   readonly problem: Problem;
@@ -62,12 +62,12 @@ export class ProblemError extends CallError {
   }
 }
 
-/** A response that the service does not send, such as an HTML page of a balancer or a redirect. */
+/** A response that the service never sends, such as an HTML page of a load balancer, or a redirect. */
 export class UnexpectedResponseError extends CallError {
   override readonly name = "UnexpectedResponseError";
   readonly status: number;
   readonly response: Response;
-  /** The body as it came. */
+  /** The body, unparsed. */
   readonly text: string;
 
   constructor(response: Response, text: string, progress: CallProgress) {
@@ -81,7 +81,7 @@ export class UnexpectedResponseError extends CallError {
   }
 }
 
-/** There was no response, or an incomplete one. The `cause` is what `fetch` threw. */
+/** There was no response, or an incomplete one. The `cause` is the error that `fetch` threw. */
 export class NetworkError extends CallError {
   override readonly name = "NetworkError";
 
@@ -91,10 +91,10 @@ export class NetworkError extends CallError {
   }
 }
 
-/** There was no whole response in time. */
+/** There was no complete response in time. */
 export class TimeoutError extends CallError {
   override readonly name = "TimeoutError";
-  /** How long the last attempt could take. */
+  /** The time limit of the last attempt, in milliseconds. */
   readonly timeoutMs: number;
 
   constructor(timeoutMs: number, attempts: number) {
@@ -103,7 +103,7 @@ export class TimeoutError extends CallError {
   }
 }
 
-/** An amount that can't be sent exactly. Nothing was sent. */
+/** An amount that can't be sent exactly. No request was sent. */
 export class InvalidAmountError extends CallError {
   override readonly name = "InvalidAmountError";
   readonly field = "amount";
@@ -113,7 +113,7 @@ export class InvalidAmountError extends CallError {
   }
 }
 
-/** Reads the id that the service gave to the request that caused a problem. */
+/** Reads the id of the request that caused a problem. */
 export function toRequestId({ instance }: { instance?: unknown }): string | undefined {
   return typeof instance === "string" ? instance.replace(/^urn:uuid:/, "") : undefined;
 }

@@ -1,4 +1,4 @@
-/** The value that a text stands for; undefined when it is not JSON. */
+/** Parses JSON; returns undefined for any other text. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -11,13 +11,13 @@ export interface AttemptReport {
   /** From 1. */
   attempt: number;
   durationMs: number;
-  /** Of the response; absent when there was none. */
+  /** The status of the response; absent when there was no response. */
   status?: number;
   /** The service's id of the request; only problems carry one. */
   requestId?: string;
-  /** Why there was no response. */
+  /** The error, when there was no response. */
   error?: unknown;
-  /** When the next attempt is made; absent when this was the last one. */
+  /** Milliseconds until the next attempt; absent when this was the last one. */
   retryInMs?: number;
 }
 
@@ -33,11 +33,11 @@ export interface RetryPlan {
   maxAttempts: number;
   /** Says whether another attempt is safe after a response with this status; undefined stands for no response. */
   mayRepeat: (status: number | undefined) => boolean;
-  /** Kept up to date for the error that the call may end with. */
+  /** Kept up to date, because the call may end with an error that reports it. */
   progress: CallProgress;
 }
 
-/** A `fetch` for one call, which repeats it as the plan says. It throws what `sendOnce` throws. */
+/** A `fetch` for one call, which retries it according to the plan. It throws the errors of `sendOnce`. */
 export function createRetryingFetch(plan: RetryPlan): Fetch {
   return async (request) => {
     const { clock, progress, signal } = plan;
@@ -76,11 +76,11 @@ async function observe(request: Request, plan: RetryPlan, deadline: number): Pro
   }
 }
 
-/** Milliseconds until the next attempt; undefined when there is to be none. */
+/** Milliseconds until the next attempt; undefined when there must be none. */
 function planNext({ response, error }: Outcome, plan: RetryPlan): number | undefined {
   const { attempts } = plan.progress;
   const isLost = error instanceof NetworkError || error instanceof TimeoutError;
-  if (!response && !isLost) return undefined; // The caller gave up.
+  if (!response && !isLost) return undefined; // The caller has aborted the call.
   if (attempts >= plan.maxAttempts || !plan.mayRepeat(response?.status)) return undefined;
   return toDelayMs(attempts, response?.headers, plan.random);
 }

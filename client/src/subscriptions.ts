@@ -3,18 +3,18 @@ import { ProblemError } from "./errors.ts";
 import type { Subscription, SubscriptionRequest } from "./types.ts";
 
 export interface SubscribeOptions extends CallOptions {
-  /** How often a request is sent at most; the client's `maxAttempts` unless given. */
+  /** The most attempts; the client's `maxAttempts` by default. */
   maxAttempts?: number;
 }
 
 export interface Subscriptions {
   /**
-   * Registers an address for notifications. Repeats the call after 429 only: each call makes another subscription, and
-   * nothing else says for certain that it made none. After an error whose `outcomeUnknown` is true, a repeat can leave two
-   * subscriptions, which both deliver.
+   * Registers an address for notifications. Retries after 429 only: each call creates another subscription, and only a 429
+   * is certain to have created none. After an error whose `outcomeUnknown` is true, repeating the call can leave two
+   * subscriptions that both deliver.
    *
    * @throws ProblemError for a problem: a field is wrong, there are 100 subscriptions already…
-   * @throws NetworkError, TimeoutError, UnexpectedResponseError without a response of the service
+   * @throws NetworkError, TimeoutError, UnexpectedResponseError without a valid response
    */
   subscribe(request: SubscriptionRequest, options?: SubscribeOptions): Promise<Subscription>;
 }

@@ -17,13 +17,12 @@ export type ProblemErrorCode = Schemas["ProblemErrorDetails"]["errorCode"];
 export type Violation = Schemas["Violation"];
 
 /**
- * The type of a status that the service began to send after this version of the client was made. On the wire it is a word
- * like the others; the type only differs from every known word, so that `switch` narrows those, and asks what happens to
- * this one.
+ * The type of a status that the service began to send after this version of the client was made. On the wire it is a string
+ * like the others. The type differs from every known status, so that `switch` narrows those and makes you handle this one.
  */
 export type LaterStatus = `${string} (later than this client)`;
 
-/** `Fields` of an object with another type, keeping what the contract says of them. */
+/** Replaces the types of fields, and keeps their documentation from the contract. */
 type With<Base, Fields extends keyof Base, Type> = { [Field in keyof Pick<Base, Fields>]-?: Type };
 
 type RefundIn<Status> = Omit<Refund, "paymentStatus" | "errorDetails"> &
@@ -53,7 +52,10 @@ type Responses<Id extends OperationId> = operations[Id]["responses"];
 /** The status with which an operation succeeds. */
 export type SuccessOf<Id extends OperationId> = keyof Responses<Id> & (200 | 201);
 
-/** The result of an operation: `switch (result.status)` narrows `result.body` to what the contract declares for it. */
+/**
+ * The result of an operation: `switch (result.status)` narrows `result.body` to the type that the contract declares for that
+ * status.
+ */
 export type Result<Id extends OperationId> = {
   [Status in keyof Responses<Id> & number]: {
     status: Status;

@@ -1,4 +1,4 @@
-/* What a receiver of events needs, and nothing that makes calls: the entry `@refund-contract/client/webhooks`. */
+/* Everything for receivers of events, without the code that makes calls: the entry `@refund-contract/client/webhooks`. */
 
 export { type WebhookRefusal, WebhookVerificationError } from "./webhooks/errors.ts";
 export type {

@@ -8,7 +8,7 @@ export function defineCommand(name: string, description: string): Command {
   return defineProgram(`npm run ${name} --`, description);
 }
 
-/** The same for a command that a package brings, such as `npx @refund-contract/conformance`. */
+/** The same for a command of a package, such as `npx @refund-contract/conformance`. */
 export function defineProgram(name: string, description: string): Command {
   return new Command(name)
     .description(description)

@@ -45,7 +45,7 @@ export async function buildConsole(): Promise<void> {
   console.log(`console: ${Math.round(script.length / 1000)} kB of script, built in ${secondsSince(start)}`);
 }
 
-/** Whether the built console is the one that its sources make. */
+/** Whether the built console matches its sources. */
 export async function isConsoleCurrent(): Promise<boolean> {
   return (await readFile(STAMP, "utf8").catch(() => "none")) === (await hashSources());
 }
@@ -65,7 +65,9 @@ async function bundle(): Promise<string> {
   return output[0].code;
 }
 
-/** Reads the parts of the contract that the console uses; the build puts them into its script (`console/data/contract.ts`). */
+/**
+ * Reads the parts of the contract that the console uses; the build inserts them into its script (`console/data/contract.ts`).
+ */
 async function readForPage() {
   const forms = [
     ["openapi", "RefundRequest"],
@@ -124,7 +126,7 @@ async function readForm(document: "openapi" | "sandbox", name: string): Promise<
     );
     return inner.length > 0 ? inner : [[pointer, toConstraints(schema, required)]];
   };
-  // What selects the variant is a text of which each has its own, and the list beside it has its own texts in each.
+  // Each variant has its own value of the field that selects it, and its own strings in the list next to it.
   const toVariants = (variants: readonly Schema[], pointer: string): [string, object][] => {
     const lists = variants.map(({ properties: { type, details } = {} }) => [
       type?.const,

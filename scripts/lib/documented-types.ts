@@ -3,16 +3,16 @@ import ts from "typescript";
 import type { Source } from "./document/contract.ts";
 import { follow, isNode, type Node } from "./document/node.ts";
 
-/** The bundle's types, with what a caller's editor can show of it. */
+/** The bundle's types, with documentation for the caller's editor. */
 export async function toDocumentedTypes(document: Node): Promise<string> {
-  // What Redocly bundled from an OpenAPI document is one.
+  // Redocly bundles an OpenAPI document into an OpenAPI document.
   const documented = withSources(document) as unknown as OpenAPI3;
   return astToString(
     await openapiTS(documented, { silent: true, transform: (schema) => toOpenUnion(schema) }),
   );
 }
 
-/** A list that may grow: the values known today, which editors offer, and any other text. */
+/** A list that may grow: the values known today, which editors suggest, and any other string. */
 function toOpenUnion(schema: object): ts.TypeNode | undefined {
   if (!("x-extensible-enum" in schema) || !Array.isArray(schema["x-extensible-enum"])) return undefined;
   const { factory } = ts;
@@ -26,8 +26,9 @@ function toOpenUnion(schema: object): ts.TypeNode | undefined {
 }
 
 /**
- * The bundle as types are made from it. Editors show the comment of the field under the cursor and follow no reference, so
- * a field that is a `$ref` gets the words of its target; and every description ends with where its element comes from.
+ * The bundle from which the types are generated. Editors show the comment of the field under the cursor and follow no
+ * references, so a field that is a `$ref` gets the description of its target; and every description ends with the sources of
+ * its element.
  */
 function withSources(document: Node): Node {
   function visit(value: unknown, isField = false): unknown {
@@ -43,7 +44,7 @@ function withSources(document: Node): Node {
   const visitFields = (fields: Node) =>
     Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, visit(field, true)]));
 
-  // The document is an object, and a visited object stays one.
+  // The document is an object, and visiting it returns an object.
   return visit(document) as Node;
 }
 

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-/** Lends `use` a new folder, and removes it afterwards. */
+/** Calls `use` with a new folder, and removes the folder afterwards. */
 export async function withTempDir<T>(use: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "refund-contract-"));
   try {
@@ -12,7 +12,7 @@ export async function withTempDir<T>(use: (folder: string) => Promise<T>): Promi
   }
 }
 
-/** Writes a file so that a reader, or a writer at the same time, sees the old one or the new one and never a part. */
+/** Writes a file atomically: a concurrent reader or writer sees the old file or the new one, never a part. */
 export async function replaceFile(path: string, content: string | Buffer): Promise<void> {
   const draft = `${path}.${process.pid}`;
   await mkdir(dirname(path), { recursive: true });

@@ -44,7 +44,7 @@ function readOptions(name: string, args: readonly string[]) {
 async function run({ url, token, events: names = "" }: ReturnType<typeof readOptions>): Promise<void> {
   const events = names.split(",").flatMap((name) => name.trim() || []);
   const secretKey = `whsec_${randomBytes(32).toString("base64")}`;
-  // From here on, so that an interruption while it subscribes leaves no subscription behind.
+  // Registered now, so that an interruption during the subscription leaves none behind.
   const interrupted = untilInterrupted();
   const listening = await listen({ url, token, events, secretKey, out: process.stdout });
   const { subscriptionKey, receiverUrl } = listening;
@@ -56,7 +56,7 @@ async function run({ url, token, events: names = "" }: ReturnType<typeof readOpt
   await stop(listening);
 }
 
-/** Resolves when the command is to end, or when nobody reads what it prints any more. */
+/** Resolves when the command should end, or when its output is no longer read. */
 function untilInterrupted(): Promise<void> {
   return new Promise((resolve) => {
     onStopSignal(() => resolve());

@@ -11,22 +11,22 @@ import {
 } from "../../client/src/index.ts";
 
 export interface ListenOptions {
-  /** Where the sandbox is. */
+  /** The address of the sandbox. */
   url: string;
   token: string;
   /** Names of events, or of categories; empty for every event. */
   events: readonly string[];
   /** Signs the deliveries. */
   secretKey: string;
-  /** Where each event is printed. */
+  /** The stream on which each event is printed. */
   out: NodeJS.WritableStream;
 }
 
 export interface Listening {
-  /** Where the sandbox delivers to. */
+  /** The address to which the sandbox delivers. */
   receiverUrl: string;
   subscriptionKey: string;
-  /** Ends the subscription and lets go of the port. Rejects with a `ListenError` when the subscription stays. */
+  /** Ends the subscription and closes the port. Rejects with a `ListenError` when the subscription can't be ended. */
   stop(): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export class ListenError extends Error {}
 
 const STOP_TIMEOUT_MS = 5_000;
 
-/** Subscribes a receiver of its own to a sandbox, and prints each event that it verified. */
+/** Subscribes its own receiver to a sandbox, and prints each verified event. */
 export async function listen(options: ListenOptions): Promise<Listening> {
   const { url, secretKey, out } = options;
   if (!/^https?:/i.test(url) || !URL.canParse(url))
@@ -84,7 +84,7 @@ async function subscribe(
   throw new ListenError([result.body.detail, ...violations].join("\n"));
 }
 
-/** The names are as they were typed; the sandbox knows which there are, and lists them. */
+/** The names are sent as typed; for an unknown one, the sandbox lists the valid names. */
 function toDetails(events: readonly string[]): SubscriptionRequest["subscriptionDetails"] {
   if (events.length === 0) return { type: "ALL" };
   const type = events.every((name) => /^[A-Z]+$/.test(name)) ? "CATEGORY" : "EVENT";
@@ -110,7 +110,7 @@ async function unsubscribe(subscriptionKey: string, { url, token }: ListenOption
     });
   });
   await response.body?.cancel();
-  // 404: a reset of the sandbox ended it before.
+  // 404: a reset of the sandbox has already ended it.
   if (response.ok || response.status === 404) return;
   throw new ListenError(
     `The subscription ${subscriptionKey} stays: ${url} responded with ${response.status}.`,

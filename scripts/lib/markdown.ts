@@ -7,9 +7,9 @@ import { SKIP, visit } from "unist-util-visit";
 /** A heading of a text. */
 export type Heading = {
   readonly level: number;
-  /** As it is written, without the marks. */
+  /** The text, without the marks. */
   readonly text: string;
-  /** What links to it say after `#`, as code hosts make it. */
+  /** The anchor of its links, as code hosts generate it. */
   readonly anchor: string;
 };
 
@@ -21,7 +21,7 @@ export type Link = { readonly text: string; readonly address: string; readonly i
 
 type Edit = { readonly start: number; readonly end: number; readonly text: string };
 
-/** Lists the headings of a text in order; those in code and in comments are none. */
+/** Lists the headings of a text in order; lines in code and in comments don't count. */
 export function headingsOf(markdown: string): Heading[] {
   return placedHeadings(markdown).map(({ heading }) => heading);
 }
@@ -37,7 +37,7 @@ export function outlineOf(markdown: string): (Heading | { readonly comment: stri
     .map((one) => ("heading" in one ? one.heading : { comment: one.comment }));
 }
 
-/** Splits a text into its sections of a level, in order, and what stands before the first of them. */
+/** Splits a text into its sections of a level, in order, and the part before the first section. */
 export function splitSections(markdown: string, level: number): { before: string; sections: Section[] } {
   const bounds = placedHeadings(markdown).filter(({ heading }) => heading.level <= level);
   const sections = bounds.flatMap(({ heading, start }, index) => {
@@ -75,7 +75,7 @@ export function mapLinks(markdown: string, change: (link: Link) => string): stri
     if (node.type !== "link" && node.type !== "image") return undefined;
     const { start, end } = offsets(node);
     const isPicture = node.type === "image";
-    // An address in angle brackets, or by itself, is a link without a text of its own.
+    // A bare address, or one in angle brackets, is a link without a text of its own.
     if (!isPicture && markdown[start] !== "[") return undefined;
     const text = isPicture ? (node.alt ?? "") : sourceOf(node, markdown);
     edits.push({ start, end, text: change({ text, address: node.url, isPicture }) });
@@ -92,9 +92,9 @@ export function picturesIn(markdown: string): string[] {
 }
 
 /**
- * Writes a text for readers of the site: without comments, which are for the tools of the repository, and with code as Redoc
- * shows it. That is with fences around code that is only indented, and only the language after a fence, because the rest of
- * that line says how tests run the code.
+ * Writes a text for readers of the site: without comments, which are for the tools of the repository, and with code in the
+ * form that Redoc shows: fenced, also where it is only indented, and with nothing but the language after a fence, because
+ * the rest of that line says how tests run the code.
  */
 export function toPublished(markdown: string): string {
   const edits: Edit[] = [];
@@ -138,7 +138,7 @@ function isComment(node: Nodes): boolean {
   return node.type === "html" && /^<!--[\s\S]*-->$/.test(node.value.trim());
 }
 
-/** What is written inside of a node. */
+/** The source text inside a node. */
 function sourceOf(node: Exclude<Parents, Root>, markdown: string): string {
   return markdown.slice(offsets(node.children[0]).start, offsets(node.children.at(-1)).end);
 }

@@ -3,18 +3,18 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { isNode, members, type Node } from "./document/node.ts";
 
 /**
- * Keywords of JSON Schema that OpenAPI 3.0 lacks. What is lost with each stands in `docs/guides/older-openapi.md`. Nothing
- * stands in for the conditions: of a `oneOf`, generators of Rust, Kotlin and C# make a type that reads no refund, and of a
- * `not` with parts, openapi-generator makes Go that does not compile.
+ * Keywords of JSON Schema that OpenAPI 3.0 lacks. `docs/guides/older-openapi.md` says what is lost with each. The conditions
+ * have no replacement: for a `oneOf`, the generators for Rust, Kotlin and C# create a type that can't read refunds, and for
+ * a `not` with several parts, openapi-generator creates Go code that does not compile.
  */
 const LOST_KEYWORDS = ["dependentRequired", "if", "then", "else", "x-portability"];
 
-/** Where a callback goes: the address that the subscription names. */
+/** The address of a callback: the URL that the subscription names. */
 const CALLBACK_URL = "{$request.body#/url}";
 
 /**
- * Writes a bundled OpenAPI 3.1 document as OpenAPI 3.0.3, for tools that do not read 3.1. The converter does what it can, and
- * the rest is done here. Throws when a validator of 3.0 refuses the result.
+ * Writes a bundled OpenAPI 3.1 document as OpenAPI 3.0.3, for tools that do not read 3.1. A converter does most of it, and
+ * this code the rest. Throws when a validator for 3.0 refuses the result.
  */
 export async function toOpenApi30(document: Node): Promise<Node> {
   const { info, webhooks, paths, components } = document;
@@ -53,7 +53,7 @@ type Callback = {
   readonly schema: Node;
 };
 
-/** A webhook as a callback, with the schema of its body under its title, so that generators make a type of it. */
+/** A webhook as a callback, with the schema of its body under its title, so that generators create a type for it. */
 function toCallback(name: string, item: Node): Callback {
   const post = asNode(item.post);
   const body = asNode(post.requestBody);
@@ -67,8 +67,8 @@ function toCallback(name: string, item: Node): Callback {
 }
 
 /**
- * The operation that takes the callbacks' address has them, whole: of `components.callbacks`, NSwag and openapi-generator 7.0
- * say that the document is invalid. No operation has scopes, which 3.0 allows for OAuth 2.0 only.
+ * The callbacks are written out in the operation that takes their address, because NSwag and openapi-generator 7.0 reject a
+ * document with `components.callbacks`. No operation has scopes, which 3.0 allows for OAuth 2.0 only.
  */
 function withCallbacks(operation: Node, events: readonly Callback[]): Node {
   const security = "security" in operation ? { security: withoutScopes(operation.security) } : {};
@@ -93,7 +93,7 @@ function mapOperations(paths: unknown, change: (operation: Node) => Node): Node 
   );
 }
 
-/** Only a schema has a `type` that is a word; a property of such a name would stand in `properties`. */
+/** Only a schema has a `type` that is a string; a property with that name would be in `properties`. */
 function withoutLostKeywords(part: unknown): unknown {
   if (Array.isArray(part)) return part.map(withoutLostKeywords);
   if (!isNode(part)) return part;

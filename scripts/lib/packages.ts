@@ -7,9 +7,9 @@ export type ProductionPackage = {
   readonly version: string;
   /** As SPDX writes it; undefined when the package does not say. */
   readonly license: string | undefined;
-  /** What the downloaded archive is checked against. */
+  /** The checksum of the downloaded archive. */
   readonly integrity: string | undefined;
-  /** Whether it wants to run a program of its own when it is installed. */
+  /** Whether it has an install script. */
   readonly hasInstallScript: boolean;
   /** The versions of Node that it runs on, such as `>=20.18.1`; undefined when it does not say. */
   readonly node: string | undefined;
@@ -28,7 +28,7 @@ type LockedPackage = {
 
 const MODULES = "node_modules/";
 
-/** All packages that production needs, on any platform, without our own; in the order of their names. */
+/** All packages that production needs, on any platform, without our own, sorted by name. */
 export async function readProductionPackages(root: string): Promise<ProductionPackage[]> {
   const lock = JSON.parse(await readFile(join(root, "package-lock.json"), "utf8")) as {
     packages: Record<string, LockedPackage>;
@@ -49,7 +49,7 @@ export async function readProductionPackages(root: string): Promise<ProductionPa
   return (await Promise.all(packages)).sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-/** Old packages write it in forms that the lockfile leaves out. */
+/** Old packages state it in forms that the lockfile leaves out. */
 async function readLicense(folder: string): Promise<string | undefined> {
   const text = await readFile(join(folder, "package.json"), "utf8").catch(() => "{}");
   const { licenses } = JSON.parse(text) as { licenses?: { type?: string }[] };

@@ -1,15 +1,15 @@
 export type ProgressStream = {
   write(text: string): unknown;
   readonly isTTY?: boolean;
-  /** The width of the terminal, to which a line is cut: one that wraps could not be replaced. */
+  /** The width of the terminal. Longer lines are truncated, because a line that wraps could not be replaced. */
   readonly columns?: number;
 };
 
-/** One line that says how far a long command is. */
+/** One line that shows the progress of a long command. */
 export type Progress = {
   /** Replaces the line. */
   show(text: string): void;
-  /** Takes the line away, before other output. */
+  /** Removes the line, before other output. */
   clear(): void;
 };
 

@@ -9,8 +9,8 @@ export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const CLI = createRequire(import.meta.url).resolve("@redocly/cli/bin/cli.js");
 
 /**
- * Runs the Redocly command line in the project's folder, without telemetry and without asking for updates. It has no
- * JavaScript interface. Fails with what it printed.
+ * Runs the Redocly command line in the project's folder, without telemetry and update checks. It has no JavaScript
+ * interface. Rejects with its output when it fails.
  */
 export async function runRedocly(args: string[]): Promise<void> {
   const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
@@ -22,7 +22,7 @@ export async function runRedocly(args: string[]): Promise<void> {
   }
 }
 
-/** How long something took, in seconds, to print. */
+/** The time since `start` as text, in seconds. */
 export function secondsSince(start: number): string {
   return `${((performance.now() - start) / 1000).toFixed(1)} s`;
 }

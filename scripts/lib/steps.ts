@@ -14,7 +14,7 @@ export interface StepResult {
   output: string;
 }
 
-/** Runs a command and keeps what it prints; prints it all when `live`. */
+/** Runs a command and captures its output; prints it at once when `live`. */
 export async function runStep({ name, command, args }: Step, live = false): Promise<StepResult> {
   const startedAt = performance.now();
   const env = { ...process.env, REDOCLY_TELEMETRY: "off", FORCE_COLOR: process.stdout.isTTY ? "1" : "0" };
@@ -34,13 +34,13 @@ export async function runStep({ name, command, args }: Step, live = false): Prom
   return { name, passed, seconds: (performance.now() - startedAt) / 1000, output };
 }
 
-/** One line for a finished step, and what it printed when it failed. */
+/** One line for a finished step, and its output when it failed. */
 export function report({ name, passed, seconds, output }: StepResult): string {
   const line = `${passed ? "✓" : "✗"} ${name} (${seconds.toFixed(1)} s)\n`;
   return passed ? line : `${line}${output.trimEnd()}\n`;
 }
 
-/** Runs steps at the same time, telling of each as it ends. */
+/** Runs steps concurrently, and reports each as it ends. */
 export async function runTogether(steps: readonly Step[]): Promise<StepResult[]> {
   return Promise.all(
     steps.map(async (step) => {

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { defineCommand } from "../lib/command.ts";
 import { ROOT } from "../lib/redocly.ts";
 
-/** An advisory that has been looked into and does no harm here, until a day on which it is looked into again. */
+/** An advisory that was examined and found harmless here, and the day on which it must be examined again. */
 type Accepted = {
   readonly advisory: string;
   readonly package: string;
@@ -67,7 +67,7 @@ async function readReport(): Promise<Report> {
   }
 }
 
-/** Each advisory once; packages that are only affected through another name that one. */
+/** Each advisory once; packages that are only affected through another package refer to that one. */
 function findingsOf(vulnerabilities: NonNullable<Report["vulnerabilities"]>): Finding[] {
   const findings = Object.values(vulnerabilities).flatMap(({ via }) =>
     via.filter((one): one is Finding => typeof one !== "string"),

@@ -14,7 +14,7 @@ type Bom = {
   dependencies: { ref: string; dependsOn: string[] }[];
 };
 
-/** The one package of this project that is installed by others to call the service. */
+/** The only package of this project that others install to call the service. */
 const OWN = "pkg:npm/@refund-contract/client@";
 const ARGS = ["sbom", "--sbom-format", "cyclonedx", "--sbom-type", "application", "--package-lock-only"];
 
@@ -28,7 +28,7 @@ const { out } = defineCommand(
 const { stdout } = await promisify(execFile)("npm", ARGS, { cwd: ROOT, maxBuffer: 64 * 2 ** 20 });
 const packages = await readProductionPackages(ROOT);
 const bom = keepProduction(JSON.parse(stdout), new Map(packages.map((one) => [toPurl(one), one])));
-// npm takes the name of the folder, which is anything in a clone.
+// npm uses the name of the folder, which can be anything in a clone.
 bom.metadata.component.name = bom.metadata.component["bom-ref"].replace(/@[^@]*$/, "");
 
 await mkdir(dirname(out), { recursive: true });
@@ -39,7 +39,7 @@ for (const [license, { length }] of [...byLicense].sort(([, one], [, other]) => 
 }
 process.stdout.write(`${bom.components.length} components are listed in ${out}\n`);
 
-/** What npm leaves out itself with `--omit dev` is too much: also what a development tool and production both need. */
+/** npm's own `--omit dev` leaves out too much: also packages that both a development tool and production need. */
 function keepProduction(whole: Bom, production: ReadonlyMap<string, ProductionPackage>): Bom {
   const components = whole.components.flatMap((component) => {
     const name = decodeURIComponent(component.purl);

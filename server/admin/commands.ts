@@ -197,7 +197,7 @@ function pastDate(text: string): Date {
   const day = /^\d{4}-\d\d-\d\d$/.test(text);
   const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/.test(text);
   const date = new Date(text);
-  // A day that no month has becomes one of the next month.
+  // `Date` turns a day that does not exist into one of the next month.
   const exists = !Number.isNaN(date.getTime()) && (!day || date.toISOString().startsWith(text));
   if ((day || time) && exists && date <= new Date()) return date;
   throw new InvalidArgumentError(

@@ -41,7 +41,8 @@ export interface MerchantChoice {
 const PART_SIZE = 500;
 
 /**
- * Prints everything that is stored of a merchant and is older, one JSON object on each line. Secrets are left out.
+ * Prints everything that is stored of a merchant and is older than the given time, one JSON object on each line. Secrets are
+ * left out.
  *
  * @returns whether it was complete
  */
@@ -73,7 +74,7 @@ export async function exportMerchant(
   return !signal.aborted;
 }
 
-/** JSON in which no control character is left: output replaces them, because they could change the operator's terminal. */
+/** JSON without control characters: the output would replace them, because they could change the operator's terminal. */
 function toJsonLine(value: object): string {
   return JSON.stringify(value).replaceAll(
     /\p{Cc}/gu,
@@ -82,10 +83,11 @@ function toJsonLine(value: object): string {
 }
 
 /**
- * Erases what is stored of a merchant and is older: finished deliveries, events, ended subscriptions, and what the merchant
- * wrote into payments. Payments and refunds themselves stay: they are the record of the money. Run again, it continues.
+ * Erases what is stored of a merchant and is older than the given time: finished deliveries, events, ended subscriptions,
+ * and what the merchant wrote into payments. Payments and refunds themselves stay, because they are the record of the money.
+ * An interrupted run continues when the command is run again.
  *
- * @returns whether nothing is left that is to be erased
+ * @returns whether everything that had to be erased has been erased
  */
 export async function eraseMerchant(
   { store, output, signal }: MerchantDataOptions,
@@ -106,7 +108,7 @@ export async function eraseMerchant(
     return total;
   }
   try {
-    // An event is erased after its deliveries, and a subscription, too.
+    // Events and subscriptions are erased after their deliveries.
     const deliveries = await eraseAll(store.eraseDeliveries);
     const events = await eraseAll(store.eraseEvents);
     const subscriptions = await eraseAll(store.eraseSubscriptions);

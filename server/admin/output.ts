@@ -2,7 +2,7 @@
 export interface Output {
   /** Writes a line of the result. */
   print(line: string): void;
-  /** Writes a line for the operator that is no part of the result. */
+  /** Writes a line for the operator that is not part of the result. */
   complain(line: string): void;
   /** Resolves when what was printed has been taken, so that a long result does not wait in memory. */
   flushed(): Promise<void>;

@@ -25,7 +25,7 @@ export type PaymentLine =
   | Schemas["FailLine"]
   | Schemas["CoverLine"];
 
-/** Why a line is refused. The reason may repeat names of fields, and nothing else of the line. */
+/** Why a line is refused. The reason may repeat names of fields, but nothing else from the line. */
 export type LineError = { readonly error: string };
 
 export type ParsePaymentLine = (bytes: Buffer) => PaymentLine | LineError;

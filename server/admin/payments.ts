@@ -10,7 +10,7 @@ export interface PaymentsOptions {
   now: () => Date;
   input: AsyncIterable<Buffer>;
   output: Output;
-  /** Aborted together with the input: lines under way are completed, and no others begin. */
+  /** Aborted together with the input: lines in progress are completed, and no further ones begin. */
   signal: AbortSignal;
 }
 
@@ -22,7 +22,7 @@ const CONCURRENCY = 16;
 /**
  * Applies lines of JSON about original payments (D25). Lines with the same payment or requestKey are applied in their order,
  * others concurrently. After an interruption the same lines can be fed again: those that were applied change nothing.
- * Rejects with the store's error, after the lines under way have ended and the counts were printed.
+ * Rejects with the store's error, after the lines in progress have ended and the counts were printed.
  *
  * @returns whether every line was accepted
  */
@@ -66,7 +66,7 @@ export async function feedPayments(options: PaymentsOptions): Promise<boolean> {
     await queue.end();
     complete = !signal.aborted;
   } finally {
-    // The caller reports the error. Here the other lines end first, so that the counts are final.
+    // The caller reports the error. The other lines end first, so that the counts are final.
     await queue.end().catch(() => {});
     progress.stop();
     const { lines, applied, unchanged, refused } = counts;

@@ -24,7 +24,7 @@ export interface AdminOptions {
   statementMs?: number;
 }
 
-/** More than a server grants: a list may read many rows, and no caller waits for it. */
+/** More than a server allows: a list may read many rows, and no caller waits for it. */
 const STATEMENT_MS = 60_000;
 
 /**
@@ -48,7 +48,7 @@ export async function runAdmin(options: AdminOptions): Promise<0 | 1 | 2> {
     await program.parseAsync(args, { from: "user" });
     return succeeded ? 0 : 1;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // it has printed the rest
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2; // Commander has printed the error or the help
     output.complain(toOneLine(explain(error)));
     return 1;
   }

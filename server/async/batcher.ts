@@ -9,20 +9,24 @@ export type BatcherOptions<Item, Result> = {
   readonly concurrency?: number;
   /** Does the work of an item after a run for several has failed; by default a run of its own. */
   readonly runAlone?: (item: Item) => Promise<Result>;
-  /** Whether an error means that a run was given up early, so that an item that was alone in it is run alone, too. */
+  /**
+   * Whether an error means that a run was abandoned early; then even an item that was alone in the run is run again by
+   * itself.
+   */
   readonly isGivenUp?: (error: unknown) => boolean;
 };
 
 /**
  * Adds an item, and resolves with its result.
  *
- * @param signal when aborted before the work for the item begins, there is none, and the promise rejects with its reason
+ * @param signal when it is aborted before the work for the item begins, the work is not done, and the promise rejects with
+ *   the signal's reason
  */
 export type AddToBatch<Item, Result> = (item: Item, signal?: AbortSignal) => Promise<Result>;
 
 type Entry<Item> = { readonly item: Item; readonly signal: AbortSignal | undefined };
 
-/** Returns the result of an item, or does its work alone. */
+/** Returns the result of an item, or does its work in a run of its own. */
 type TakeResult<Result> = () => Promise<Result>;
 
 /**
@@ -78,7 +82,7 @@ export function createBatcher<Item, Result>(
     batchScheduleFn: (dispatch) => void limit(start, dispatch),
   });
   return async (item, signal) => {
-    // Each takes its result itself, so that none waits for another that is run alone.
+    // Each item takes its own result, so that none waits for another that is run alone.
     const takeResult = await loader.load({ item, signal });
     return takeResult();
   };

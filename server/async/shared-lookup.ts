@@ -7,13 +7,13 @@ type Callback = (
   family?: number,
 ) => void;
 
-/** Who waits for a lookup, by host name and options. */
+/** The callers that wait for a lookup, by host name and options. */
 const waiting = new Map<string, Callback[]>();
 
 /**
- * Looks up a host name as the system does; those who ask for it meanwhile share the result. A lookup holds one of the few
- * threads of this process until the nameserver responds. Connections that are tried again and again would soon hold them all,
- * and then neither files could be read nor the log be written.
+ * Looks up a host name as the system does; concurrent lookups of the same name share the result. A lookup occupies one of the
+ * few threads of this process until the nameserver responds. Repeated attempts to connect would soon occupy all of them, and
+ * then no file could be read and no log line written.
  */
 export const sharedLookup: LookupFunction = (hostname, options: LookupOptions, callback: Callback) => {
   const key = JSON.stringify([hostname, options]);

@@ -1,6 +1,6 @@
-/** How long somebody waits for a piece of work. */
+/** How long the caller of a piece of work waits for it. */
 export interface TimeLimit {
-  /** Aborted when nobody waits any more: then nothing further should be begun. */
+  /** Aborted when the caller no longer waits: then no further step should begin. */
   readonly signal: AbortSignal;
   /** Milliseconds until then; negative afterwards. */
   remainingMs(): number;

@@ -45,13 +45,13 @@ const MAX_KEY_SET_BYTES = 256 * 1024;
 
 const AGENT = new Agent({ connect: { lookup: sharedLookup } });
 
-/** The fetch before this one has failed a short time ago, so there was none. */
+/** No fetch was tried, because the previous one failed a short time ago. */
 class FetchPausedError extends Error {}
 
 /**
  * Fetches keys from a URL and keeps them. An unknown key id causes a fetch at once, so the first token after a rotation is
  * accepted. A failed fetch changes nothing: requests use the present keys for as long as the issuer is unreachable. Callers
- * can make up key ids, so between two fetches there is a pause, whatever became of the first.
+ * can make up key ids, so there is a pause between two fetches, whether or not the first succeeded.
  */
 export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   const { refreshMs = DEFAULT_REFRESH_MS, cooldownMs = DEFAULT_COOLDOWN_MS, logger } = options;

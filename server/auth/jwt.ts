@@ -13,7 +13,7 @@ export interface JwtOptions extends Omit<AuthSettings, "jwksUrl"> {
 /** The difference that is allowed between the issuer's clock and this one. */
 const LEEWAY_SECONDS = 60;
 const MAX_MERCHANT_LENGTH = 255;
-/** The media types of an access token (RFC 9068); another one, such as that of an ID token, was not made for an API. */
+/** The media types of an access token (RFC 9068); a token of another type, such as an ID token, was not made for an API. */
 const ACCESS_TOKEN_TYPES = ["at+jwt", "application/at+jwt"];
 
 /**
@@ -41,7 +41,7 @@ export function verifyJwts(options: JwtOptions): FindCaller {
         return { reason: "exp is beyond AUTH_MAX_LIFETIME" };
       return toCaller(payload);
     } catch (error) {
-      // Without its cause, which is logged once for all requests that need the keys.
+      // The cause is left out: it is logged once for all requests that need the keys.
       if (error instanceof KeysUnavailableError) throw unavailable(undefined, error.message);
       if (error instanceof errors.JOSEError) return { reason: toReason(error) };
       throw error;

@@ -12,10 +12,10 @@ export interface Config extends StoreSettings {
   rateLimit: number | undefined;
   /** Whether webhook targets may lie in private ranges (sandbox only, D24). */
   allowPrivateTargets: boolean;
-  /** Where `/metrics` is served; undefined: nowhere. */
+  /** The port on which `/metrics` is served; undefined: not served. */
   metricsPort: number | undefined;
   logLevel: string;
-  /** Whether `/docs` is served, and `/` leads browsers there. */
+  /** Whether `/docs` is served, and `/` redirects browsers to it. */
   serveDocs: boolean;
   /** One JSON object for each line, or text for people. */
   logFormat: "json" | "text";
@@ -31,7 +31,7 @@ export interface AuthSettings {
   audience: string;
   /** Where the issuer's public keys are. */
   jwksUrl: URL;
-  /** The only algorithm there is: a token does not choose. */
+  /** The only algorithm that is accepted, whatever the header of a token says. */
   algorithm: "ES256" | "RS256";
   /** How long a token may still be valid. */
   maxLifetimeSeconds: number;
@@ -106,7 +106,7 @@ function required(env: Environment, name: string, what: string): string {
   return value;
 }
 
-/** Keys fetched in clear could be anybody's: only this machine may be asked without TLS. */
+/** Keys fetched without TLS could be anybody's, so plain HTTP is allowed only for this machine. */
 function jwksUrl(text: string): URL {
   const url = URL.parse(text);
   if (url?.username || url?.password) throw new ConfigError("AUTH_JWKS_URL must not contain credentials.");

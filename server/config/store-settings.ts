@@ -15,7 +15,7 @@ export interface StoreSettings {
 export const IN_MEMORY = ":memory:";
 
 const KEY_BYTES = 32;
-/** A random key with fewer different bytes than this is a thing that does not happen. */
+/** A random key practically always has at least this many different bytes. */
 const LEAST_DIFFERENT_BYTES = 16;
 
 /** Reads the settings of the store. Throws {@link ConfigError}. */
@@ -61,15 +61,15 @@ export function readDatabaseUrl(url: string | undefined): string | undefined {
 }
 
 const LOCAL_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|)$/;
-/** Of these the driver verifies the server's certificate. */
+/** The modes in which the driver verifies the server's certificate. */
 const TLS_MODES = ["require", "verify-ca", "verify-full"];
 
-/** Refuses to send payments and secrets over a network in clear, unless the operator says that the network is safe. */
+/** Refuses to send payments and secrets over a network without TLS, unless the operator says that the network is safe. */
 function requireTls(databaseUrl: string, env: Environment): void {
   const allowed = oneOf(env, "DATABASE_ALLOW_PLAINTEXT", ["true", "false"] as const, "false") === "true";
   const address = parseAddress(databaseUrl);
   const host = address?.searchParams.get("host") ?? decodeURIComponent(address?.hostname ?? "");
-  const isLocal = LOCAL_HOST.test(host) || host.startsWith("/"); // a folder is that of a socket
+  const isLocal = LOCAL_HOST.test(host) || host.startsWith("/"); // a folder means a local socket
   if (allowed || isLocal || TLS_MODES.includes(address?.searchParams.get("sslmode") ?? "")) return;
   throw new ConfigError(
     `DATABASE_URL must end with ?sslmode=verify-full in production, because ${host} is another machine. Where the network protects the connection, set DATABASE_ALLOW_PLAINTEXT=true.`,

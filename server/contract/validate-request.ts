@@ -30,7 +30,7 @@ type Step = RequestHandler | ErrorRequestHandler;
 export interface RequestValidator {
   /** The steps that validate one operation. They pass on valid requests alone, with parsed parameters. */
   stepsFor<Locals>(at: OperationAt, findViolations: FindViolations<Locals>): Step[];
-  /** Compiles every schema, for which the first request of each operation would wait otherwise. */
+  /** Compiles every schema; otherwise the first request of each operation would wait for that. */
   warmUp(app: Express): Promise<void>;
 }
 
@@ -93,7 +93,7 @@ function createMiddlewares(document: ContractDocument): RequestHandler[] {
     $refParser: { mode: "dereference" },
     // Of unknown parameters the library would report the first alone, and nothing else with it.
     validateRequests: { allErrors: true, allowUnknownQueryParameters: true },
-    // The response guard does this, and sees more: statuses, headers, and what is not sent by `response.json`.
+    // The response guard does this, and covers more: statuses, headers, and responses that are not sent by `response.json`.
     validateResponses: false,
     validateSecurity: false,
     fileUploader: false,
@@ -137,7 +137,7 @@ function queryNames(url: string): string[] {
   return start === -1 ? [] : [...new Set(new URLSearchParams(url.slice(start + 1)).keys())];
 }
 
-/** A request of the app that no caller has sent. */
+/** An artificial request of the app, which no caller has sent. */
 function createRequest(app: Express, method: string, url: string): Request {
   const request = Object.setPrototypeOf(new IncomingMessage(new Socket()), app.request) as Request;
   return Object.assign(request, { method, url, originalUrl: url, baseUrl: "", params: {}, body: {} });
@@ -145,7 +145,7 @@ function createRequest(app: Express, method: string, url: string): Request {
 
 /** Runs middlewares one after the other. An invalid request is fine, because the schemas are compiled then. */
 async function runAll(middlewares: readonly RequestHandler[], request: Request): Promise<void> {
-  const response = new ServerResponse(request) as Response; // none of the middlewares sends one
+  const response = new ServerResponse(request) as Response; // none of the middlewares sends a response
   for (const middleware of middlewares) {
     const error = await new Promise<unknown>((resolve) => {
       middleware(request, response, resolve);

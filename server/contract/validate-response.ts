@@ -22,7 +22,7 @@ export type FindResponseValidator = (method: string, path: string) => ValidateRe
 /**
  * Compiles everything that a document says about responses: statuses, headers, media types and bodies.
  *
- * @param whenUsed compiles what it says of an operation with the first response of that
+ * @param whenUsed compiles what it says about an operation with the first response of that operation
  */
 export function compileResponseValidators(
   document: ContractDocument,

@@ -29,8 +29,8 @@ export function toValidationDocument(document: ContractDocument): ContractDocume
 }
 
 /**
- * Removes what says nothing about requests. For each operation the validator walks through the whole document again, which
- * took half a second of a start.
+ * Removes the parts that don't concern requests. The validator walks through the whole document once for each operation,
+ * which would take half a second of each start.
  */
 function keepRequests(document: ContractDocument): void {
   const { parameters, requestBodies, schemas } = document.components;

@@ -106,7 +106,7 @@ const FORBIDDEN_CHARACTERS = "must not contain U+0000 or a lone surrogate";
  * contract states the rule in words. The search skips everything that has a violation already.
  */
 export function findSurrogates(value: unknown, known: ReadonlySet<string>): Violation[] {
-  // Nearly every body has none, and to write the pointers takes longer than to look.
+  // Nearly every body has none, and a search without pointers takes less time.
   return hasSurrogate(value) ? findSurrogatesBelow(value, known, "") : [];
 }
 

@@ -31,7 +31,7 @@ const GONE = 410;
 
 /** The result of one attempt, as far as it decides what follows. */
 export type AttemptResponse = {
-  /** Null when no response came. */
+  /** Null when there was no response. */
   readonly status: number | null;
   readonly success: boolean;
   /** The `Retry-After` header. */
@@ -70,10 +70,10 @@ export function endsSubscription({ kind }: Outcome): boolean {
 }
 
 /**
- * What else decides over a delivery after its attempt, known only when the result is stored:
+ * What else decides the next state of a delivery after its attempt, known only when the result is stored:
  *
  * - `redelivery`: during the attempt its merchant asked for it to be sent again.
- * - `subscription-ended`: its subscription has ended, and nobody asked for it during the attempt.
+ * - `subscription-ended`: its subscription has ended, and no redelivery was requested during the attempt.
  * - `only-once`: the attempt was a redelivery of one that was finished, so no retries follow.
  */
 export const CIRCUMSTANCES = ["undisturbed", "redelivery", "subscription-ended", "only-once"] as const;
@@ -90,13 +90,13 @@ export type NextDelivery = {
 };
 
 /**
- * The next state of a delivery. A redelivery is one more sending and not a new schedule: while retries are left, it takes the
+ * The next state of a delivery. A redelivery sends once more and starts no new schedule: while retries are left, it takes the
  * place of the next one.
  *
  * @param attempts attempts so far, this one included
  */
 export function nextDelivery(outcome: Outcome, attempts: number, circumstance: Circumstance): NextDelivery {
-  // A redelivery is sent whatever came before, except to a receiver that has just said it wants no more.
+  // A redelivery is sent regardless of earlier results, except to a receiver that has just refused all further deliveries.
   if (circumstance === "redelivery" && outcome.kind !== "ended") {
     return { state: "PENDING", attempts, onlyOnce: outcome.kind !== "retry", dueAfterMs: 0 };
   }

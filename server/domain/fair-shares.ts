@@ -3,9 +3,9 @@ export type Limits = {
   readonly total: number;
   /** Of these, for subscriptions whose receivers have not responded in time lately. The others are kept for those that have. */
   readonly unproven: number;
-  /** Of one merchant, who may have subscribed one dead endpoint a hundred times. */
+  /** At most this many of one merchant, who may have subscribed one dead endpoint a hundred times. */
   readonly perMerchant: number;
-  /** Of one subscription. */
+  /** At most this many of one subscription. */
   readonly perSubscription: number;
 };
 
@@ -30,8 +30,8 @@ export const MAX_TIMEOUTS = 3;
 const ON_TRIAL = 4;
 
 /**
- * A merchant may hold so many times as many deliveries as would still be free. However many merchants hold theirs, some stay
- * free for one that has none in progress: alone a merchant gets a quarter of all, among twenty a twenty-third.
+ * The most that a merchant may have in progress, as a part of what then stays free. So some always stay free for a merchant
+ * that has none in progress: a merchant alone gets a quarter of all, and each of twenty gets a twenty-third.
  */
 const PART_OF_FREE = 1 / 3;
 
@@ -63,7 +63,8 @@ export function shareFairly(
   let lists = [...Map.groupBy(sorted, ({ merchant }) => merchant).values()];
   while (lists.length > 0) {
     lists = lists.filter((list) => {
-      // A subscription that may not have one more now may not have one later either: nothing is given back meanwhile.
+      // A subscription that can't get one more delivery now can't get one later in this loop either, because nothing is
+      // freed meanwhile.
       while (list[0] && !hand.hasRoom(list[0])) list.shift();
       const holder = list.shift();
       if (!holder) return false;
@@ -112,7 +113,7 @@ function isPart(own: number, free: number): boolean {
 const ALL = "all";
 const UNPROVEN = "unproven";
 
-/** What a delivery of a subscription counts for. */
+/** The counters that a delivery of a subscription adds to. */
 function keysOf(holder: ShareHolder): string[] {
   const ofAll = [holder.subscriptionKey, merchantKey(holder), ALL];
   return holder.timeouts === 0 ? ofAll : [...ofAll, merchantKey(holder, UNPROVEN), UNPROVEN];

@@ -34,10 +34,10 @@ export function firstIdSince(prefix: "evt_" | "msg_", time: Date): string {
 /** The characters of a UUID that hold its milliseconds, and the version with its hyphens. */
 const TIME_AND_VERSION = "01932c07-209b-7".length;
 
-/** Random bytes of 256 ids: to ask the system for those of each id takes ten times as long. */
+/** Random bytes for 256 ids: asking the system for each id separately takes ten times as long. */
 const random = new Uint8Array(256 * 16);
 let used = random.length;
-/** The time and the number in that millisecond of the id before. */
+/** The millisecond of the previous id, and its number in that millisecond. */
 let last = { msecs: 0, seq: 0 };
 
 function createUuid(): string {

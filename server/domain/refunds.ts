@@ -55,7 +55,7 @@ const ERROR_MESSAGES = {
   AMOUNT_EXCEEDS_REFUNDABLE: "The amount is more than what is left to refund of the original payment.",
 } as const satisfies Record<RefundErrorCode, string>;
 
-/** The payment that a refund names: a debit, or by mistake another refund. Amounts are in cents. */
+/** The payment that a refund names: a debit, or another refund by mistake. Amounts are in cents. */
 export type Original = {
   readonly paymentId: string;
   readonly amountCents: number;

@@ -27,7 +27,7 @@ import type {
 } from "./middleware/request-locals.ts";
 import { type AnyResponse, requireAcceptance, sendResponse } from "./middleware/send-response.ts";
 
-/** Checks a body for what schemas can't express. The body may be any JSON value, also one that schemas refuse. */
+/** Checks a body for what schemas can't express. The body may be any JSON value, even one that schemas refuse. */
 export type BodyCheck = (body: unknown) => Violation[];
 
 export interface ApiOptions<Ids extends OperationId> extends AccessOptions {
@@ -45,7 +45,7 @@ export interface ApiOptions<Ids extends OperationId> extends AccessOptions {
 
 export interface Api {
   router: Router;
-  /** Compiles the schemas of requests, for which the first requests would wait otherwise. */
+  /** Compiles the schemas of requests; otherwise the first requests would wait for that. */
   warmUp(app: Express): Promise<void>;
 }
 

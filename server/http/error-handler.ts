@@ -22,7 +22,7 @@ export function handleErrors(logger: Logger, isUnavailable: (error: unknown) => 
     }
     const { problem, cause } = toProblemError(error, isUnavailable);
     response.locals.reason = problem.reason;
-    // A refusal on purpose, as while the server drains, has no cause; its line in the request log is enough.
+    // A deliberate refusal, as while the server drains, has no cause; its line in the request log is enough.
     if (PROBLEMS[problem.code].status >= 500 && cause !== undefined) {
       logger.error({ requestId, err: error }, "request failed");
     }

@@ -10,22 +10,25 @@ import {
 import { type AddressInfo, Socket } from "node:net";
 import { invalidRequestError, malformedRequest, ProblemError, toProblemBody } from "../contract/problem.ts";
 
-/** The limit of the body is shorter, and has a better response. */
+/** Longer than the limit for the body, whose response explains more. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
-/** More than the minute that balancers usually keep a connection: if the server closed first, a request could get lost. */
+/**
+ * Longer than the minute for which balancers usually keep a connection: if the server closed it first, a request could get
+ * lost.
+ */
 const KEEP_ALIVE_MS = 65_000;
 
 /**
- * How many connections may wait to be accepted, where the system allows so many. A connection beyond that is dropped, and
- * its caller tries again after one, three and seven seconds. Node's default of 511 is less than what arrives at once when
- * another replica stops.
+ * How many connections may wait to be accepted, if the system allows that many. Further ones are dropped, and their callers
+ * try again after one, three and seven seconds. Node's default of 511 is less than what arrives at once when another replica
+ * stops.
  */
 const BACKLOG = 4_096;
 
 /**
- * Creates an HTTP server for the app. A request that Node itself would refuse with an empty response, or serve in another
- * way, goes to the app as well, or gets a problem.
+ * Creates an HTTP server for the app. Requests that Node itself would refuse with an empty response, or handle differently,
+ * also go to the app or get a problem.
  *
  * @param headTimeoutMs milliseconds that a caller has to send a head
  */
@@ -51,7 +54,8 @@ export function createHttpServer(app: RequestListener, headTimeoutMs: number): S
     if (!(stream instanceof Socket)) return;
     const previous = latest.get(stream);
     const refuse = () => refuseBrokenRequest(error, stream);
-    // Bad bytes after a whole request don't concern it. Its response comes first, or a refund that was made would look refused.
+    // Bad bytes after a complete request don't affect it. Its response is sent first; otherwise a refund that was made would
+    // look refused.
     if (previous?.request.complete && !previous.response.closed) previous.response.once("close", refuse);
     else refuse();
   });
@@ -93,7 +97,7 @@ function toProblem(code: string | undefined): ProblemError {
   return invalidRequestError([{ pointer: "", message }]);
 }
 
-/** Resolves when the server listens. Rejects with the system's error when it can't. */
+/** Resolves when the server listens. Rejects with the system's error when it can't listen. */
 export function listen(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
@@ -105,8 +109,8 @@ export function listen(server: Server, { host, port }: { host: string; port: num
 }
 
 /**
- * Stops accepting connections, and waits for the requests in flight: at most so many milliseconds, after which their
- * connections are cut. Idle connections are closed at once, because one that is kept alive would hold the server open.
+ * Stops accepting connections, and waits for the requests in flight: at most the given time in milliseconds, after which
+ * their connections are cut. Idle connections are closed at once, because one that is kept alive would hold the server open.
  */
 export function drain(server: Server, limitMs: number): Promise<void> {
   return new Promise((resolve) => {

@@ -17,7 +17,9 @@ const CONTRACTS = {
   "openapi-3.0.yaml": "application/yaml",
 } as const;
 
-/** What stands beside the front page, by the end of its name. Markdown goes as plain text, which every browser shows. */
+/**
+ * The media types of the other files, by the ends of their names. Markdown is sent as plain text, which every browser shows.
+ */
 const TYPES: Readonly<Record<string, string>> = {
   html: "text/html; charset=utf-8",
   js: "text/javascript; charset=utf-8",
@@ -42,8 +44,8 @@ export async function createPages({ serveDocs }: { serveDocs: boolean }): Promis
 }
 
 async function addDocs(router: Router): Promise<void> {
-  // Anyone who opens the server's address in a browser looks for something to read; programs learn that nothing is there.
-  // Not a route: Express would respond to OPTIONS by itself.
+  // People who open the server's address in a browser want something to read; programs get a 404. Not a route: Express would
+  // respond to OPTIONS by itself.
   router.use((request, response, next) => {
     const isRead = request.path === "/" && ["GET", "HEAD"].includes(request.method);
     if (!isRead || new Negotiator(request).mediaType(["application/json", "text/html"]) !== "text/html")
@@ -64,7 +66,7 @@ async function addDocs(router: Router): Promise<void> {
   router.all(["/docs", "/docs/"], refuseMethod);
 }
 
-/** The files of the site that were there at the start: these names and no others are served. */
+/** The files of the site that existed at the start: only these names are served. */
 async function listFiles(): Promise<string[]> {
   const names = await readdir(DIST).catch(() => []);
   return names.filter((name) => /^[\w-]+\.\w+$/.test(name) && typeOf(name) !== "" && name !== "review.html");
@@ -82,7 +84,7 @@ async function serveText(file: URL, type: string): Promise<RequestHandler> {
   };
 }
 
-/** Pages are compressed when they are built; their policy allows the scripts that are in them and those of this server. */
+/** Pages are compressed when they are built; their policy allows their inline scripts and the scripts of this server. */
 async function serveCompressed(name: string): Promise<RequestHandler> {
   const file = await readCompressed(name);
   if (!file) return docsMissing;

@@ -4,12 +4,12 @@ import { ProblemError } from "../contract/problem.ts";
 import { sendJson } from "./middleware/send-response.ts";
 
 export interface ProbeOptions {
-  /** Rejects when something is missing without which no call can be served. */
+  /** Rejects when something is missing that every call needs. */
   checkReady: () => Promise<void>;
   isDraining: () => boolean;
 }
 
-/** `/healthz`: the process lives. `/readyz`: it can serve calls; 503 while it drains, or can't. */
+/** `/healthz`: the process lives. `/readyz`: it can serve calls; 503 while it drains or can't serve them. */
 export function createProbes({ checkReady, isDraining }: ProbeOptions): Router {
   const router = express.Router({ caseSensitive: true, strict: true });
   router.get("/healthz", (_request, response) => {
@@ -29,7 +29,7 @@ export function createProbes({ checkReady, isDraining }: ProbeOptions): Router {
   return router;
 }
 
-/** For pages and probes, which are only read. */
+/** For pages and probes, which allow only reading. */
 export function refuseMethod(): never {
   throw new ProblemError("METHOD_NOT_ALLOWED", { headers: { Allow: "GET, HEAD" } });
 }

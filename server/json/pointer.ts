@@ -1,4 +1,4 @@
-/** Writes a JSON Pointer (RFC 6901), such as `/amount/value`; the pointer of no names is the whole document. */
+/** Writes a JSON Pointer (RFC 6901), such as `/amount/value`; without names, it points to the whole document. */
 export function toPointer(names: readonly (string | number)[]): string {
   return names.map((name) => `/${escapeName(String(name))}`).join("");
 }

@@ -21,7 +21,7 @@ export interface RawError {
   message: string;
 }
 
-/** A number that is not a plain integer, as it is written in the text. */
+/** A number that is not a plain integer, exactly as the text has it. */
 export interface NumberLiteral {
   /** The names and indexes that lead to it. */
   path: readonly (string | number)[];
@@ -31,7 +31,7 @@ export interface NumberLiteral {
 
 export interface ScannedJson {
   error?: RawError;
-  /** Every number that is written otherwise than with digits alone. */
+  /** Every number that is not written with digits only. */
   literals: NumberLiteral[];
 }
 
@@ -45,7 +45,7 @@ interface Level {
 }
 
 /**
- * Finds what `JSON.parse` hides or chokes on, in one pass and without recursion: duplicate keys (the last would win
+ * Finds what `JSON.parse` hides or can't handle, in one pass and without recursion: duplicate keys (the last would win
  * silently), nesting beyond 32 levels, and how numbers are written (D13). Text that is not JSON passes, because the parser
  * refuses it afterwards.
  */
@@ -127,7 +127,7 @@ function isKey(text: string, afterString: number): boolean {
   return text.charCodeAt(position) === COLON;
 }
 
-/** Two spellings of one key, one with escapes, are the same key. */
+/** A key written with escapes and the same key written without are one key. */
 function unescapeKey(literal: string): string {
   if (!literal.includes("\\")) return literal.slice(1, -1);
   try {

@@ -10,7 +10,7 @@ export const noMetrics: Metrics = { observeRequest() {}, countRefunds() {}, obse
 
 export interface RunningMetrics {
   metrics: Metrics;
-  /** Where the metrics are served, such as `http://127.0.0.1:9464/metrics`; undefined: nowhere. */
+  /** Where the metrics are served, such as `http://127.0.0.1:9464/metrics`; undefined when they are not served. */
   url: string | undefined;
   close(): Promise<void>;
 }

@@ -13,7 +13,7 @@ export type ReportCalls = (report: { merchant: string; calls: number; msPerCall:
 
 export interface RateLimiterOptions {
   requestsPerSecond: number;
-  /** Undefined for a single server, which has nobody to share its count with. */
+  /** Undefined for a single server, which shares its count with no other. */
   report: ReportCalls | undefined;
   logger: Logger;
   /** Milliseconds, on a clock that never goes back. */
@@ -26,11 +26,11 @@ const REPORT_AFTER_MS = 50;
 const MAX_UNREPORTED_SHARE = 0.1;
 /** After a failed report the server counts alone for this time, in milliseconds, before it tries again. */
 const ALONE_MS = 1_000;
-/** With this many buckets in memory, the full ones are dropped. */
+/** When this many buckets are in memory, the full ones are dropped. */
 const MAX_BUCKETS = 10_000;
 
 interface SharedBucket extends TokenBucket {
-  /** Requests that the other servers do not know of yet. */
+  /** Requests that have not yet been reported to the other servers. */
   unreported: number;
   reporting: Promise<void> | undefined;
   timer: NodeJS.Timeout | undefined;
@@ -39,8 +39,8 @@ interface SharedBucket extends TokenBucket {
 /**
  * A token bucket for each merchant (D27), shared by all servers at almost no cost to a request: a server decides by its own
  * count, and reports the requests afterwards, several at once. A request waits for a report only when a tenth of a second's
- * requests are unreported. So each server can let through at most that many too many, and later requests pay them back:
- * over time the rate is exact.
+ * requests are unreported. So each server can exceed the limit by at most that many, and later requests make up for it: over
+ * time the rate is exact.
  */
 export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
   const { requestsPerSecond, report, logger, nowMs = () => performance.now() } = options;

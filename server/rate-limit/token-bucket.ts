@@ -1,4 +1,4 @@
-/** A token bucket, held as the time at which it is full again: every token that is taken puts that time off. */
+/** A token bucket, stored as the time at which it is full again: every token that is taken moves that time further away. */
 export interface TokenBucket {
   /** In milliseconds, on the clock of `performance.now()`; in the past for a full bucket. */
   fullAtMs: number;
@@ -25,7 +25,7 @@ export interface Take {
 /** A bucket holds the tokens of two seconds: 200 at 100 a second (D27). */
 const BURST_SECONDS = 2;
 
-/** The size of a bucket that gains so many tokens a second. */
+/** The size of a bucket that gains this many tokens a second. */
 export function bucketSize(tokensPerSecond: number): BucketSize {
   return { msPerToken: 1000 / tokensPerSecond, capacityMs: BURST_SECONDS * 1000 };
 }

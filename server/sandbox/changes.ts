@@ -4,11 +4,11 @@ import { unavailable } from "../contract/problem.ts";
 /** What may have changed. */
 export type Topic = "clock" | "payments" | "webhooks" | "requests" | "inbox";
 
-/** Names to open pages the parts of what they show that have changed, so that they read these again. */
+/** Tells open pages which of the records that they show have changed, so that they read them again. */
 export interface Changes {
   /** @param merchant whose records have changed; undefined: possibly everybody's */
   notify(topics: readonly Topic[], merchant?: string): void;
-  /** Ends every stream, because a server that stops would wait for them. */
+  /** Ends every stream; otherwise a server that stops would wait for them. */
   close(): void;
 }
 
@@ -20,7 +20,7 @@ type Reader = { merchant: string; send: Send; end: () => void; topics: Set<Topic
 /** Milliseconds within which changes are sent together. */
 const TOGETHER_MS = 100;
 
-/** A browser keeps one stream for each open page; more than this is a leak of some program. */
+/** A browser keeps one stream for each open page; more than this means that some program leaks them. */
 const MAX_STREAMS = 100;
 
 export function createChanges(): Changes & { handlers: HandlersOf<"streamChanges"> } {

@@ -10,7 +10,7 @@ import {
 import { toDomainTime } from "../domain/clock.ts";
 import type { SandboxParts } from "./responses.ts";
 
-/** How many of the things that are due are listed. */
+/** How many refunds and deliveries that wait are listed. */
 const MAX_DUE = 100;
 
 type ClockRequest = RequestBody<"advanceClock">;

@@ -5,7 +5,9 @@ import { ProblemError } from "../contract/problem.ts";
 
 const DIST = new URL("console/dist/", import.meta.url);
 
-/** Nothing from elsewhere, nothing inline; text becomes markup nowhere, which the last directive makes the browser enforce. */
+/**
+ * Nothing from other origins, nothing inline. Text never becomes markup; the last directive makes the browser enforce that.
+ */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -24,7 +26,9 @@ const TYPES: Readonly<Record<string, string>> = {
   css: "text/css; charset=utf-8",
 };
 
-/** Serves the built console. Its names change with their content, so that a browser may keep everything but the page. */
+/**
+ * Serves the built console. File names change with the content, so that a browser may cache everything but the page itself.
+ */
 export async function createConsolePage(): Promise<Router> {
   const router = express.Router({ caseSensitive: true, strict: true });
   const names = (await readdir(DIST).catch(() => [])).filter((name) => /\.(html|js|css)$/.test(name));

@@ -17,7 +17,7 @@ const HUNDRED_DOLLARS = 100_00;
 /** 30 days in milliseconds: more than 3 business days, so a refund of the payment is `AUTHORIZED` at once. */
 export const LONG_AGO_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** The payments of a merchant in a new or reset sandbox, so that every example of the contract runs as printed. */
+/** The payments of a merchant in a new or reset sandbox, so that every example of the contract works as printed. */
 export function fixturesOf(merchant: SandboxMerchant, now: Date): Fixture[] {
   const longAgo = new Date(now.getTime() - LONG_AGO_MS);
   const debit = { kind: "DEBIT", merchant, amountCents: HUNDRED_DOLLARS } as const;

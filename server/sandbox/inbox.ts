@@ -13,7 +13,7 @@ type Received = { readonly merchant: string; readonly webhook: Inbox["received"]
 const WELL_BEHAVED: Behaviour = { status: 200, delayMs: 0 };
 const LISTED = 50;
 
-/** Of all merchants together. */
+/** The limit for all merchants together. */
 const MAX_RECEIVED = 500;
 const MAX_BYTES = 4_000_000;
 
@@ -32,7 +32,7 @@ export interface InboxReceiver {
   forget(merchant: string): void;
 }
 
-/** A receiver of webhooks for a merchant without a server, with switches for what can go wrong. */
+/** A receiver of webhooks for a merchant without a server, with switches that make it fail. */
 export function createInbox({ changes, ownUrl, realNow }: InboxParts): InboxReceiver {
   const behaviours = new Map<string, Behaviour>();
   const ring = createRing<Received>({

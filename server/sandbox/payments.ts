@@ -110,7 +110,7 @@ function settlementError(settledAt: Date, now: Date): string | undefined {
   if (Number.isNaN(settledAt.getTime())) return "must be a time, such as 2026-11-18T15:30:00Z";
   if (settledAt > now) return `must not lie after the sandbox's time, which is ${now.toISOString()}`;
   if (isInCalendar(settledAt)) return undefined;
-  // The caller may have left it out, and must send it then.
+  // The caller may have left it out; in this case it is required.
   return isInCalendar(now)
     ? "must lie in the years 2020 to 2099"
     : "must be sent, and lie in the years 2020 to 2099, because the sandbox's time is past them";

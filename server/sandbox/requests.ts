@@ -21,7 +21,7 @@ const OPERATIONS: Readonly<Record<string, RequestRecord["operation"]>> = {
   "/v1/webhook/subscribe": "subscribeToWebhooks",
 };
 
-/** Values under such names never get into the memory of requests, however the name is written. */
+/** Values of such members are never recorded, however the name is written. */
 const SECRET_NAME = /secret|token|password|authorization/i;
 
 export interface RequestMemory {
@@ -49,7 +49,7 @@ export function createRequestMemory(changes: Pick<Changes, "notify">): RequestMe
       const readBytes = keepBytes(response);
       response.once("close", () => {
         const merchant = response.locals.caller?.merchant;
-        if (merchant === undefined) return; // nobody's, as far as is known
+        if (merchant === undefined) return; // the caller is unknown
         const body = toObject(request.body);
         const responseBody = readBytes();
         count += 1;
@@ -96,7 +96,7 @@ function forget(ring: Ring<Recorded>, merchant: string): void {
   ring.removeWhere((one) => one.merchant === merchant);
 }
 
-/** Keeps the bytes with which a response ends; the response guard sends each response as a whole. */
+/** Keeps the bytes that a response passes to `end`; the response guard sends each response as a whole. */
 function keepBytes(response: ServerResponse): () => string {
   let text = "";
   const { end } = response;
@@ -123,7 +123,7 @@ function toObject(value: unknown): Record<string, unknown> | undefined {
   return isObject ? (value as Record<string, unknown>) : undefined;
 }
 
-/** A string of at most so many code points, as the contract counts them (D15); null for anything else. */
+/** A string of at most this many code points, as the contract counts them (D15); null for anything else. */
 function toText(value: unknown, maxLength: number): string | null {
   return typeof value === "string" && [...value].length <= maxLength ? value : null;
 }

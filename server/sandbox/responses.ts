@@ -10,7 +10,7 @@ import type { DebitRecord, PaymentRecord, RefundRecord } from "../storage/paymen
 import type { BoundStorage } from "../storage/storage.ts";
 import type { Changes } from "./changes.ts";
 
-/** What the operations of the sandbox work with. */
+/** The parts of the server that the operations of the sandbox use. */
 export interface SandboxParts {
   store: BoundStorage;
   clock: DomainClock;

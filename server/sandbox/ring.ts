@@ -1,4 +1,4 @@
-/** The latest of something, bounded by count and by bytes, and kept in memory only. */
+/** The latest items, limited by count and by bytes, and kept in memory only. */
 export interface Ring<Item> {
   add(item: Item): void;
   /** The newest first. */
@@ -6,7 +6,7 @@ export interface Ring<Item> {
   removeWhere(matches: (item: Item) => boolean): void;
 }
 
-/** @param bytesOf about how much memory an item takes */
+/** @param bytesOf the approximate size of an item in memory */
 export function createRing<Item>(options: {
   maxItems: number;
   maxBytes: number;

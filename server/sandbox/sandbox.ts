@@ -21,14 +21,14 @@ export async function seedSandbox({ store, clock }: Pick<SandboxParts, "store" |
   }
 }
 
-/** What of a sandbox lives in memory. */
+/** The parts of a sandbox that are kept in memory. */
 export interface SandboxMemory {
   changes: ReturnType<typeof createChanges>;
   requests: RequestMemory;
   inbox: InboxReceiver;
 }
 
-/** @param changes made by the server, which also reports what happens without a request */
+/** @param changes created by the server, which also reports changes that no request causes */
 export function createSandboxMemory({
   changes,
   ownUrl,

@@ -114,7 +114,7 @@ function toSubscription(record: SubscriptionRecord): SandboxSchemas["Subscriptio
   return {
     subscriptionKey,
     url,
-    // The store holds what a valid request named for this type.
+    // The store has only lists that were valid for this type.
     subscriptionDetails: {
       type,
       ...(details.length > 0 && { details }),

@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import type { Store } from "./database/tables.ts";
 
-/** One of the two rows that each run of an admin command leaves: when it begins, and when it has ended. */
+/** One of the two rows that each run of an admin command writes: one when it begins, and one when it has ended. */
 export type AdminAction = {
   /** The same in both rows. */
   readonly runId: string;
-  /** Who ran it, as the command saw it; the row names the role of the database as well. */
+  /** Who ran it, as far as the command knows; the row also names the database role. */
   readonly operator: string;
   /** The command and its arguments. */
   readonly command: readonly string[];

@@ -27,9 +27,9 @@ export async function insertToken(
 
 /**
  * Takes calls from a merchant's token bucket (D27), by the database's clock, because the clocks of servers may differ. The
- * bucket is stored as the instant at which it is full again: every call makes that later.
+ * bucket is stored as the instant at which it is full again: every call moves that instant further away.
  *
- * @param calls the calls since the last report; if they are more than the bucket holds, later calls pay for them
+ * @param calls the calls since the last report; if they exceed what is in the bucket, later calls make up for them
  * @param msPerCall milliseconds in which the bucket gains one call
  * @returns milliseconds until the bucket is full
  */

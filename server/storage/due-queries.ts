@@ -16,7 +16,7 @@ export type DueRecords = {
   readonly deliveries: number;
 };
 
-/** What waits for a time of a merchant's records. */
+/** The records of a merchant that wait for a time. */
 export async function listDue(
   store: Store,
   { merchant, limit }: { merchant: string; limit: number },

@@ -14,7 +14,7 @@ export type Fixture = {
   | { readonly kind: "REFUND"; readonly originalPaymentId: string; readonly failure: RefundFailure }
 );
 
-/** Stores the fixtures that are missing, without events, because nothing has happened. `now` is domain time (D30). */
+/** Stores missing fixtures, without events, because nothing has happened to them. `now` is domain time (D30). */
 export async function insertFixtures(store: Store, fixtures: readonly Fixture[], now: Date): Promise<void> {
   await store
     .insertInto("payments")
@@ -47,7 +47,7 @@ function toRow(fixture: Fixture, now: Date): Insertable<PaymentsTable> {
 
 /**
  * Resets a merchant of a sandbox: replaces its payments, refunds, events, deliveries and subscriptions by the fixtures, in
- * one transaction. Its access tokens stay, so that it does not lock itself out, and so does the clock.
+ * one transaction. Its access tokens stay, so that the caller does not lock itself out, and the clock keeps its time.
  *
  * @param now the domain's time (D30)
  */
@@ -62,7 +62,7 @@ export async function resetMerchant(
     await transaction.deleteFrom("deliveries").where("merchant", "=", merchant).execute();
     await transaction.deleteFrom("events").where("merchant", "=", merchant).execute();
     await transaction.deleteFrom("subscriptions").where("merchant", "=", merchant).execute();
-    await sql`delete from payments where merchant = ${merchant} and sequence >= 0`.execute(transaction); // by the index of the newest
+    await sql`delete from payments where merchant = ${merchant} and sequence >= 0`.execute(transaction); // by the index for the newest
     if (fixtures.length > 0) await insertFixtures(transaction, fixtures, now);
   });
 }

@@ -4,12 +4,15 @@ import type { Store } from "./database/tables.ts";
 import { type PaymentRecord, type PaymentRow, toPaymentRecord } from "./payments/payment-record.ts";
 import { isForgettable } from "./webhooks/retention.ts";
 
-/** A part of what is stored of a merchant. */
+/** A page of a merchant's stored records. */
 export type MerchantPart = {
   readonly merchant: string;
-  /** Only what is older. Ids of deliveries and events hold real time; payments and subscriptions have domain time (D30). */
+  /**
+   * Only records that are older than this. Ids of deliveries and events hold real time; payments and subscriptions have
+   * domain time (D30).
+   */
   readonly before: Date;
-  /** `last` of the part before; empty for the first one. */
+  /** `last` of the previous page; empty for the first one. */
   readonly after: string;
   /** How many rows to read; of events, those of all merchants. */
   readonly atMost: number;
@@ -17,7 +20,7 @@ export type MerchantPart = {
 
 export type MerchantPage<Row> = {
   readonly rows: readonly Row[];
-  /** The end of this part; undefined when there is no more. */
+  /** The end of this page; undefined when no more records follow. */
   readonly last: string | undefined;
 };
 
@@ -67,7 +70,7 @@ export type ExportedEvent = {
   readonly payload: string;
 };
 
-/** Events, found among those of all merchants in the order of their ids, because no index leads to those of one. */
+/** Events, found among those of all merchants in the order of their ids, because there is no index by merchant. */
 export async function readEvents(store: Store, part: MerchantPart): Promise<MerchantPage<ExportedEvent>> {
   const { rows } = await sql<ExportedEvent & { merchant: string }>`
     select event_id, merchant, type, resource_id, occurred_at, payload from events
@@ -103,7 +106,7 @@ export async function readDeliveries(
 
 export type ErasedPart = {
   readonly erased: number;
-  /** Rows of this part that must stay for now, such as a delivery that is still to be made. */
+  /** Rows of this page that must stay for now, such as a delivery that is still pending. */
   readonly kept: number;
   readonly last: string | undefined;
 };

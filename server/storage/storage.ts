@@ -60,7 +60,7 @@ export const storage = {
   settleOriginal,
 };
 
-/** Work for which no caller waits or which may change very many rows: under the time limits of a call it might never end. */
+/** Work that no caller waits for or that may change very many rows: under the time limits of a call it might never end. */
 const backgroundStorage = {
   authorizeDue,
   coverOriginal,
@@ -98,7 +98,7 @@ export type Bound<Functions> = {
     : never;
 };
 
-/** Binds functions to a store, so that their callers do not depend on it. Each is all done or not at all, and may be repeated. */
+/** Binds functions to a store, so that their callers do not depend on it. Each is atomic, and may be repeated. */
 export function bindStore<const Functions extends Record<string, StorageFunction>>(
   store: Store,
   functions: Functions,
@@ -111,10 +111,10 @@ export function bindStore<const Functions extends Record<string, StorageFunction
 }
 
 const MAX_CONFLICTS = 4;
-/** Milliseconds before the first repeat, at most; each later one may wait twice as long. */
+/** Longest wait before the first retry, in milliseconds; it doubles with each later one. */
 const CONFLICT_PAUSE_MS = 10;
 
-/** Repeats work that the database has rolled back whole because of other transactions, such as in a deadlock. */
+/** Repeats work that the database has rolled back because of concurrent transactions, as in a deadlock. */
 async function repeatAfterConflicts<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let conflicts = 1; ; conflicts += 1) {
     try {

@@ -76,7 +76,7 @@ export function headersSent(
   return { ...COMMON_HEADERS, ...signDelivery(secretKey, { webhookId, at, body }) };
 }
 
-/** The headers by which a receiver verifies that a delivery is ours (D22). */
+/** The headers by which a receiver verifies that this service sent a delivery (D22). */
 export type SignatureHeaders = {
   readonly "webhook-id": string;
   readonly "webhook-timestamp": string;
@@ -104,7 +104,10 @@ export function signDelivery(
   };
 }
 
-/** The signing key of a secretKey: the bytes that follow `whsec_` in base64, or else its own UTF-8 bytes (D22). */
+/**
+ * The signing key that a secretKey stands for: the bytes that follow `whsec_` in base64, or otherwise its own UTF-8 bytes
+ * (D22).
+ */
 function toSigningKey(secretKey: string): Uint8Array {
   const encoded = secretKey.startsWith(PREFIX) ? secretKey.slice(PREFIX.length) : "";
   const isEncoded = encoded !== "" && BASE64.test(encoded);

@@ -1,7 +1,7 @@
 import { Client } from "undici";
 import { createVettedLookup, type Resolve, type TargetPolicy } from "./target.ts";
 
-/** How a connection to a receiver is made. */
+/** The settings of connections to receivers. */
 export type ConnectOptions = {
   readonly policy: TargetPolicy;
   readonly resolve: Resolve;

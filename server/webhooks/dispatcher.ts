@@ -18,7 +18,7 @@ import { END_BATCH_SIZE, endSomeDeliveries } from "../storage/webhooks/subscript
 export type DispatchedWorker = {
   /** How many more attempts may be under way in this process. */
   room(): number;
-  /** Begins attempts; resolves without waiting for their ends. */
+  /** Begins attempts; resolves without waiting for them to end. */
   begin(attempts: readonly Attempt[]): Promise<void>;
 };
 
@@ -31,13 +31,18 @@ export type DispatcherParts = {
   readonly logger: Logger;
 };
 
-/** The longest pause between two runs that `wake` starts, in milliseconds, so that wakes in quick succession share one. */
+/** The longest pause between two runs that `wake` starts, in milliseconds, so that wakes in quick succession share a run. */
 const MAX_PAUSE_MS = 10;
 
-/** After so many wakes there is no pause: there is room for as many deliveries. With fewer, the embedded store claims often. */
+/**
+ * After this many wakes there is no pause, because there is room for as many deliveries. A smaller number would make the
+ * embedded store claim too often.
+ */
 const WAKES_WITHOUT_PAUSE = 32;
 
-/** Subscriptions that one statement looks at: it takes some milliseconds, for which the embedded store does nothing else. */
+/**
+ * Subscriptions that one statement examines: it takes some milliseconds, during which the embedded store does nothing else.
+ */
 const PAGE_SIZE = 200;
 
 /** Claims due deliveries, as many as may be in progress and as this process has room for, and has their attempts begun. */
@@ -68,7 +73,7 @@ export class Dispatcher {
   }
 
   /**
-   * Runs soon: at once after a pause or when many wakes have come, otherwise together with the wakes that follow. A pause is as
+   * Starts a run soon: at once after a pause or after many wakes, otherwise together with the wakes that follow. A pause is as
    * long as the run before it, at most.
    *
    * @param merchant whose deliveries may have come due, or may be claimed again; without it, all merchants'
@@ -134,14 +139,14 @@ export class Dispatcher {
       const page = await listWaiting(db, { now, after, limit: PAGE_SIZE });
       await this.#endWaiting(page);
       const due = page.filter((waiting) => waiting.due);
-      // Of many subscriptions with silent receivers most pages have none that may have one more delivery in progress.
+      // With many subscriptions of silent receivers, most pages contain none that may have another delivery in progress.
       if (shareFairly(due, inHand, limits).length > 0) {
         await this.#claim({ due, inHand: await countInHand(db), now });
         inHand = await countInHand(db);
       }
       after = page.at(-1)?.subscriptionKey ?? "";
       if (page.length < PAGE_SIZE) return;
-      // Whose delivery has just come does not wait until those of all others have been looked at.
+      // A merchant with a new delivery does not wait until the subscriptions of all others have been examined.
       await this.#claimWoken();
     }
   }
@@ -161,7 +166,7 @@ export class Dispatcher {
     await worker.begin(await claimDeliveries(db, { claimLimits, now, leaseMs }));
   }
 
-  /** Ends a batch of the deliveries that wait for each subscription which has ended; the rest follows in the next run. */
+  /** For each subscription that has ended, ends a batch of its waiting deliveries; the rest follows in the next run. */
   async #endWaiting(page: readonly Waiting[]): Promise<void> {
     for (const { subscriptionKey } of page.filter(({ ended }) => ended)) {
       const batch = { subscriptionKey, atMost: END_BATCH_SIZE };

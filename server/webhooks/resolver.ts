@@ -37,7 +37,9 @@ export class UnresolvedNameError extends Error {
 }
 
 const TIMEOUT_MS = 5_000;
-/** How long a nameserver has to respond before it is asked again, in milliseconds; the second time it has twice as long. */
+/**
+ * How long a nameserver has to respond before the query is repeated, in milliseconds; the second time it has twice as long.
+ */
 const TRY_MS = 1_500;
 const TRIES = 3;
 /** A lookup with less time left than this, in milliseconds, is not begun. */
@@ -46,7 +48,10 @@ const LEAST_MS = 20;
 /** Lookups of one merchant at the same time; the others wait. */
 const PER_MERCHANT = 16;
 
-/** How long a failed lookup is remembered, in milliseconds: less than the first step of the retries, which then look anew. */
+/**
+ * How long a failed lookup is remembered, in milliseconds: less than the first step of the retries, so that each retry looks
+ * the name up again.
+ */
 const FAILURE_MS = 3_000;
 
 /** How long the hosts file is used before it is read again, in milliseconds. */
@@ -76,7 +81,7 @@ export function createResolver(options: ResolverOptions = {}): NameResolver {
     const endsAt = performance.now() + timeoutMs;
     const { limit, release } = limitOf(merchant);
     try {
-      // A lookup whose turn comes too late has been given up already.
+      // A lookup whose turn comes too late has already been abandoned.
       const looked = limit(() => query(name, endsAt - performance.now()));
       return await pTimeout(looked, {
         milliseconds: timeoutMs,
@@ -145,7 +150,7 @@ function isTimeout(result: PromiseSettledResult<unknown>): boolean {
   return result.status === "rejected" && ["ETIMEOUT", "ECANCELLED"].includes(result.reason?.code);
 }
 
-/** A limit for each merchant, as long as it has lookups. */
+/** One limit for each merchant that has lookups in progress. */
 function createLimits(): (merchant: string) => { limit: LimitFunction; release: () => void } {
   const limits = new Map<string, { limit: LimitFunction; users: number }>();
   return (merchant) => {
@@ -174,7 +179,7 @@ function createHosts(file: string): (name: string) => readonly LookupAddress[] |
   };
 }
 
-/** Reads the file at once, because a thread that reads it may have to wait for those that look up other names. */
+/** Reads the file synchronously, because an asynchronous read might have to wait for threads that look up other names. */
 function readHosts(file: string): Map<string, LookupAddress[]> {
   const hosts = new Map<string, LookupAddress[]>();
   for (const line of readText(file).split("\n")) {

@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000;
 const EVERY_MS = 60_000;
 /** Rows of a batch: on the embedded store the whole server waits for it. */
 const BATCH_SIZE = 25;
-/** After a batch the database is left to others for this many times as long as the batch took. */
+/** After a batch, retention pauses for this many times as long as the batch took. */
 const PAUSE_FACTOR = 9;
 const MIN_PAUSE_MS = 20;
 
@@ -25,15 +25,16 @@ export type RetentionParts = {
 };
 
 export type Retention = {
-  /** Removes what is old enough now; resolves when it is removed, or retention has stopped. */
+  /** Removes what is old enough now; resolves when that is removed, or retention has stopped. */
   run(): Promise<void>;
-  /** Waits for the batch under way. */
+  /** Waits for the batch in progress. */
   stop(): Promise<void>;
 };
 
 /**
- * Removes finished deliveries, their attempts and events that are older than so many days, until stopped. Small batches with
- * long pauses between them, so that refunds and deliveries notice nothing. Payments and refunds are never removed.
+ * Removes finished deliveries, their attempts and events after the configured number of days, until stopped. Batches are
+ * small, with long pauses between them, so that refunds and deliveries are not affected. Payments and refunds are never
+ * removed.
  */
 export function startRetention(parts: RetentionParts): Retention {
   const { store, days, realNow, logger, everyMs = EVERY_MS } = parts;
@@ -61,7 +62,7 @@ export function startRetention(parts: RetentionParts): Retention {
   async function removeOld(): Promise<void> {
     const before = new Date(realNow().getTime() - ageMs);
     const deliveries = await removeAll(store.removeDeliveries, before);
-    // After their deliveries, without which an event is of no use.
+    // After their deliveries, which refer to them.
     const events = await removeAll(store.removeEvents, before);
     if (deliveries + events > 0)
       logger.info({ deliveries, events, before }, "removed what is past retention");

@@ -21,18 +21,18 @@ export type SendOptions = ConnectOptions & {
 
 /** The receiver's response, or why there is none. */
 export type SendResult = {
-  /** Null when no response came. */
+  /** Null when there was no response. */
   readonly status: number | null;
   /** Null only for success, which is a 2xx. */
   readonly error: string | null;
   readonly retryAfter: string | undefined;
-  /** The first 1,024 bytes of the response's body; null when no response came. */
+  /** The first 1,024 bytes of the response's body; null when there was no response. */
   readonly bodyStart: string | null;
   /** Whether the receiver, or the nameserver of its host, was silent until a timeout. */
   readonly timedOut: boolean;
 };
 
-/** The headers that all deliveries have alike. */
+/** The headers that are the same for all deliveries. */
 export const COMMON_HEADERS = {
   "content-type": "application/json",
   "user-agent": "refund-contract",
@@ -56,7 +56,8 @@ export async function send(request: WebhookRequest, options: SendOptions): Promi
   const sending = { url, request, signal, options };
   try {
     return await sendOn(kept ?? createClient(url, options), sending).catch((error) => {
-      // The receiver may have closed a kept connection just when it was taken. A new one is the same attempt.
+      // The receiver may have closed a kept connection just when it was taken. Trying a new one still counts as the same
+      // attempt.
       if (!kept || signal.aborted || !isClosed(error)) throw error;
       return sendOn(createClient(url, options), sending);
     });
@@ -70,10 +71,14 @@ export async function send(request: WebhookRequest, options: SendOptions): Promi
 
 type Sending = { url: URL; request: WebhookRequest; signal: AbortSignal; options: SendOptions };
 
-/** Rejects when no head comes. A connection is kept after a response that was read whole, and ended otherwise. */
+/**
+ * Rejects when no response head arrives. A connection is kept after a response that was read completely, and ended
+ * otherwise.
+ */
 async function sendOn(client: Client, { url, request, signal, options }: Sending): Promise<SendResult> {
   let whole = false;
-  // A request reacts to its signal only once there is a connection, so one that is being made has to be ended itself.
+  // A request reacts to its signal only once there is a connection, so a connection that is still being made has to be ended
+  // directly.
   const end = () => void client.destroy().catch(() => {});
   signal.addEventListener("abort", end);
   try {
@@ -114,9 +119,9 @@ async function readStart(body: AsyncIterable<Buffer>): Promise<{ text: string; w
     }
     whole = bytes < BODY_READ_BYTES;
   } catch {
-    // The head has come, and it alone decides on success.
+    // The head has arrived, and only the head decides on success.
   }
-  // A text in the database can't hold U+0000.
+  // A text in the database can't contain U+0000.
   return { text: Buffer.concat(kept).toString("utf8").replaceAll("\0", "\uFFFD"), whole };
 }
 
@@ -167,7 +172,7 @@ const REASONS: Readonly<Record<string, string>> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "the certificate's issuer is not trusted",
 };
 
-/** Why no response came, for the merchant to read; reveals nothing about this server. */
+/** Why there was no response, for the merchant to read; reveals nothing about this server. */
 export function describeFailure(error: unknown): string {
   if (error instanceof ForbiddenAddressError || error instanceof UnresolvedNameError) return error.message;
   if (error instanceof errors.HTTPParserError) return "the response is not HTTP";

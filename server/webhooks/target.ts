@@ -18,12 +18,15 @@ const PUBLIC_IPV6 = ipaddr.parseCIDR("2000::/3");
 /** Addresses outside the link-local range from which cloud machines read their own credentials and settings. */
 const METADATA_ADDRESSES = ["100.100.100.200", "168.63.129.16", "fd00:ec2::254", "fd20:ce::254"];
 
-/** What stands between `//` and the path. The URL parser also takes `https:x` and `https:///x`, where other software sees no host. */
+/**
+ * The part between `//` and the path. The URL parser also accepts `https:x` and `https:///x`, in which other software finds no
+ * host.
+ */
 const AUTHORITY = /^[a-z]+:\/\/([^/?#\\]+)/i;
 
 /**
- * Describes what is wrong with a delivery URL as a merchant has written it, and what to send instead; undefined when nothing
- * is. Names are resolved and checked at each connect.
+ * Describes what is wrong with a delivery URL as a merchant has written it, and what to send instead; undefined for a good
+ * one. Names are resolved and checked at each connect.
  */
 export function findUrlError(text: string, policy: TargetPolicy): string | undefined {
   const error = findTargetError(text, policy);
@@ -37,7 +40,10 @@ export function findUrlError(text: string, policy: TargetPolicy): string | undef
   return undefined;
 }
 
-/** Describes why nothing is sent to a URL: its scheme, its port or a literal address in it; undefined when it may be. */
+/**
+ * Describes why nothing is sent to a URL: its scheme, its port or a literal address in it; undefined when deliveries may go
+ * there.
+ */
 export function findTargetError(text: string, policy: TargetPolicy): string | undefined {
   const url = URL.parse(text);
   if (!url) return "must be a URL, such as https://merchant.example.com/webhooks";
@@ -80,9 +86,9 @@ export class ForbiddenAddressError extends Error {
 }
 
 /**
- * The lookup of one connect. It returns only addresses that were checked, and the connection is made to one of them without
- * a further lookup, so a name can't change its address between the check and the connect. A name with a single forbidden
- * address is rejected as a whole, because it would be chance which of its addresses is used.
+ * Resolves the host name for one connection. It returns only addresses that were checked, and the connection is made to one
+ * of them without a further lookup, so a name can't change its address between the check and the connect. A name with a
+ * single forbidden address is rejected as a whole, because which of its addresses is used would be left to chance.
  */
 export function createVettedLookup(resolve: Resolve, policy: TargetPolicy): LookupFunction {
   const vet = async (hostname: string) => vetAddresses(await resolve(hostname), policy);

@@ -50,13 +50,13 @@ export type WebhookParts = {
 export type Webhooks = {
   /** Claims what is due now; resolves when its attempts have begun, without waiting for receivers. */
   dispatch(): Promise<void>;
-  /** Waits for the attempts under way, gives back the claims that have not begun, and closes every part. */
+  /** Waits for the attempts under way, gives back the claims whose attempts have not begun, and closes every part. */
   stop(): Promise<void>;
 };
 
 /**
  * Sends the deliveries of the store, until stopped. The rows of the deliveries are the queue: the dispatcher of each server
- * claims what its worker has room for, under a lease, and the worker sends it and records the result.
+ * claims as many as its worker has room for, under a lease, and the worker sends them and records the results.
  */
 export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
   const { database, clock, encryptionKeys, policy, logger, onAttempt = () => {} } = parts;
@@ -90,7 +90,7 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
         async () => resolver.close(),
       ];
       for (const step of steps) {
-        // Without a database some steps fail; the later ones still have parts to close.
+        // Without a database some steps fail; the later steps must still close their parts.
         await step().catch((error: unknown) => logger.warn({ err: error }, "webhooks did not stop in order"));
       }
     },

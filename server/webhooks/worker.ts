@@ -20,11 +20,11 @@ export type WorkerParts = Omit<AttemptOptions, "signal" | "connections"> & {
   readonly logger: Logger;
   /** Called after each attempt whose result was recorded. */
   readonly onAttempt: (result: AttemptResult) => void;
-  /** Called after every attempt: there is room for another delivery of its merchant. */
+  /** Called after every attempt, when there is room for another delivery of its merchant. */
   readonly onRoom: (merchant: string) => void;
 };
 
-/** Attempts under way in one process at most, whatever the limits of all servers together allow. */
+/** The most attempts in progress in one process, whatever the limits for all servers together allow. */
 const MAX_ATTEMPTS = 512;
 
 /** Makes the attempts of claimed deliveries in this process, and records their results. */
@@ -114,7 +114,7 @@ export class Worker {
     try {
       while ((await endSomeDeliveries(database.background, batch)) === END_BATCH_SIZE && !this.#stopping);
     } catch (error) {
-      // The rest is ended one by one, when it comes due.
+      // The others are ended one by one, when they are due.
       logger.error(
         { err: error, subscriptionKey },
         "can't end the deliveries of a subscription that has ended",
@@ -123,7 +123,7 @@ export class Worker {
   }
 }
 
-/** Of the address the host alone: the rest may hold secrets. */
+/** Only the host of the address: the rest may contain secrets. */
 function toLogged({ webhookId, merchant, url, payload, earlierAttempts }: Attempt, result: AttemptResult) {
   const { status, error, milliseconds, outcome } = result;
   const event: unknown = JSON.parse(payload).type;

@@ -221,7 +221,7 @@ describe("npm run admin", () => {
       .select("webhook_id")
       .where("merchant", "=", merchant)
       .execute();
-    expect(deliveries).toHaveLength(1); // the one from before
+    expect(deliveries).toHaveLength(1); // the subscription of an earlier test
   });
 
   test("prints no control characters of stored data to the operator's terminal", async () => {

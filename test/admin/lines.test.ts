@@ -49,7 +49,7 @@ describe("the lines of a stream", () => {
 
     for await (const { bytes } of readLines(oneLine(), 10)) expect(bytes).toBeUndefined();
 
-    expect((most - before) / megabyte).toBeLessThan(MEGABYTES / 2); // what is let go of stays for a while
+    expect((most - before) / megabyte).toBeLessThan(MEGABYTES / 2); // freed memory stays allocated for a while
   });
 
   test("are read no faster than they are taken", async () => {
@@ -68,7 +68,7 @@ describe("the lines of a stream", () => {
 });
 
 describe("tasks in queue", () => {
-  /** A task that ends when the test says so. */
+  /** A task that ends when the test decides. */
   function createTask(log: string[], name: string) {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const task = async () => {

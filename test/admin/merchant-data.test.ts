@@ -12,7 +12,7 @@ import { createPayment, createRefund, issueRefund, LATER, newMerchant } from "..
 
 const SECRET = "the ciphertext of a secret";
 const MINUTE_MS = 60_000;
-/** Everything in these tests is older. */
+/** Later than everything in these tests. */
 const BEFORE = new Date(Math.max(LATER.getTime(), Date.now()) + MINUTE_MS);
 const TEXT = "order \u009b2J of Jane";
 

@@ -20,7 +20,7 @@ describe("original payments fed from lines", () => {
     return { ok, printed: output.printed };
   }
 
-  /** Everything that a payment can go through, in the words of the payment system. */
+  /** Every change of a payment, as lines of the payment system. */
   function storyOf(merchant: string) {
     const name = (paymentId: string) => ({ merchant, paymentId });
     const put = (paymentId: string, more = {}) => ({

@@ -4,8 +4,8 @@ import { load, offer, refundsOf } from "./lib/load.ts";
 import { makePayments, runServer } from "./lib/processes.ts";
 
 /*
- * Four times as many calls a second as the server can make refunds of: what is still made of them, how soon each gets its
- * response, and what memory it costs. The callers do not slow down when they are refused.
+ * Four times as many calls a second as the server can serve: how many refunds it still issues, how soon each call gets its
+ * response, and how much memory that takes. The callers do not slow down when they are refused.
  */
 const ADMITTED = 256;
 const TIMES = 4;
@@ -15,7 +15,7 @@ const server = await runServer({ databaseUrl: postgres.urlOf("postgres") });
 const payments = await makePayments(server, 64);
 const target = { url: server.url, body: refundsOf(payments) };
 
-/** What the callers, who are this process, and the server take of the cores meanwhile. */
+/** The processor time of the callers, which are this process, and of the server meanwhile. */
 type Shares = { callers: number[]; server: number[] };
 
 async function withShares<Result>(
@@ -33,7 +33,7 @@ async function withShares<Result>(
 
 const shares = { full: { callers: [], server: [] } as Shares, over: { callers: [], server: [] } as Shares };
 
-/** Refunds a second by as many callers as are admitted, each of whom waits for the response. */
+/** Refunds a second with as many callers as are admitted, each of which waits for its response. */
 const capacities: number[] = [];
 async function fullLoad(): Promise<number> {
   const { rate } = await withShares(shares.full, () => load(target, { connections: ADMITTED }));

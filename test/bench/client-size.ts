@@ -1,7 +1,7 @@
 import { CLIENT, OPENAPI_FETCH, sizeOf } from "../client/bundle.ts";
 import { record, single } from "./lib/compare.ts";
 
-/* What an application loads of the client, minified and compressed, beyond the library for calls that it uses. */
+/* The size of the client in an application, minified and compressed, without the HTTP library that it uses. */
 const client = await sizeOf(CLIENT);
 const fetchClient = await sizeOf(OPENAPI_FETCH);
 const kilobytes = (bytes: number) => bytes / 1000;

@@ -10,8 +10,8 @@ import { makeTempDir } from "../helpers/temp-dir.ts";
 import { record, single } from "./lib/compare.ts";
 
 /*
- * How soon the console is painted, and shows the payments of a sandbox, in a browser whose processor is slowed down four
- * times. Each opening is in a fresh context without a cache.
+ * How soon the console is painted and shows the payments of a sandbox, in a browser with the processor slowed down four
+ * times. Each measurement uses a fresh context without a cache.
  */
 const SLOWDOWN = 4;
 const WARM_UP = 1;
@@ -30,7 +30,7 @@ async function open(browser: Browser, url: string): Promise<Sample> {
     const isFilled = document.querySelector("tbody a") !== null;
     return paint && isFilled && { paintedMs: paint.startTime, filledMs: performance.now() };
   });
-  const sample = (await times.jsonValue()) as Sample; // it waits until there is one
+  const sample = (await times.jsonValue()) as Sample; // waits until there is one
   await context.close();
   return sample;
 }

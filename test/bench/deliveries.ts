@@ -8,16 +8,16 @@ import type { Figure } from "./lib/figure.ts";
 import { runServer } from "./lib/processes.ts";
 
 /*
- * Deliveries a second to a fast receiver, signed, leased and recorded: against POSTs of the same bytes by the same HTTP
- * client, as many at a time as the server has in progress for one merchant. The receiver keeps its first responses back until
- * all events are made; the time counts from then on.
+ * Deliveries a second to a fast receiver, signed, leased and recorded, compared with POSTs of the same bytes by the same HTTP
+ * client, with as many in parallel as the server has in progress for one merchant. The receiver holds its first responses
+ * back until all events exist; the time starts then.
  */
 const SUBSCRIPTIONS = 8;
 const EVENTS = Number(process.env.BENCH_EVENTS ?? 500);
 const IN_HAND = 64;
 
 let arrived = 0;
-/** Responses that are kept back; undefined while the receiver responds at once. */
+/** Responses that are held back; undefined while the receiver responds at once. */
 let keptBack: (() => void)[] | undefined;
 let waiting: { until: number; resolve: () => void } | undefined;
 let sample = { headers: {} as Record<string, string>, body: "" };
@@ -37,7 +37,7 @@ receiver.listen(0, "127.0.0.1");
 await once(receiver, "listening");
 const receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
 
-/** How many arrive a second, from the moment at which `begin` has resolved. */
+/** How many arrive a second after `begin` has resolved. */
 async function rateOfArrivals(begin: () => Promise<void>, count = EVENTS * SUBSCRIPTIONS): Promise<number> {
   arrived = 0;
   const all = new Promise<void>((resolve) => {
@@ -66,7 +66,7 @@ function fail(error: unknown): void {
   throw error;
 }
 
-/** @param databaseUrl embedded without it */
+/** @param databaseUrl without it, the embedded store is used */
 async function measure(store: string, databaseUrl?: string): Promise<[Figure, string]> {
   const server = await runServer({ ...(databaseUrl && { databaseUrl }) });
   const call = async (path: string, body: object) => {
@@ -87,7 +87,7 @@ async function measure(store: string, databaseUrl?: string): Promise<[Figure, st
   }
   const cpuSeconds: number[] = [];
 
-  /** Makes events, a few at a time, while the receiver keeps its responses back; then lets it respond. */
+  /** Creates events, a few at a time, while the receiver holds its responses back; then lets it respond. */
   async function deliver(): Promise<void> {
     keptBack = [];
     let left = EVENTS;

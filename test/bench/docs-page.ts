@@ -10,8 +10,9 @@ import { makeTempDir } from "../helpers/temp-dir.ts";
 import { record, single } from "./lib/compare.ts";
 
 /*
- * How soon the docs can be read, in a browser whose processor is slowed down four times: the first page, and an operation
- * that a link leads to. Each opening is in a fresh context without a cache; the two take turns, so that noise meets both.
+ * How soon the docs can be read, in a browser with the processor slowed down four times: the first page, and an operation
+ * that a link leads to. Each measurement uses a fresh context without a cache; the two alternate, so that noise affects
+ * both.
  */
 const SLOWDOWN = 4;
 const WARM_UP = 1;
@@ -39,7 +40,7 @@ const OPERATION: Place = {
   route: "reference.html#/refunds/issuerefund",
   id: "refunds/issuerefund",
   heading: "Issue a refund",
-  // Nearly all of it is the reading of the tool's own program, which no option makes smaller.
+  // Redoc draws an operation only after its own script has been parsed and run, which takes nearly all of the time.
   readableWithinMs: undefined,
 };
 
@@ -55,7 +56,7 @@ async function open(browser: Browser, url: string, { route, id, heading }: Place
   return sample;
 }
 
-/** Runs in the page: notes when the wanted heading is painted at its place, and when the search can be used. */
+/** Runs in the page: records when the heading is painted in its position, and when the search can be used. */
 function watchHeading({ id, heading }: { id: string; heading: string }): void {
   const times: { readable?: number; ready?: number } = {};
   Object.assign(globalThis, { docsTimes: times });
@@ -65,7 +66,7 @@ function watchHeading({ id, heading }: { id: string; heading: string }): void {
       one.textContent?.includes(heading),
     );
     const box = title?.getBoundingClientRect();
-    // A frame later the heading, where it is now, has been painted.
+    // One frame later, the heading has been painted in this position.
     const isThere = box !== undefined && box.height > 0 && box.top >= 0 && box.top < innerHeight;
     if (isThere && times.readable === undefined) {
       times.readable = 0;

@@ -8,8 +8,8 @@ import { load, refundsOf } from "./lib/load.ts";
 import { makePayments, runServer } from "./lib/processes.ts";
 
 /*
- * Ending a subscription with 600,000 due deliveries: how long the call takes, and what refunds notice while the deliveries
- * are ended. Few calls at a time: what is measured is the time of a refund, not the wait for others.
+ * Ending a subscription with 600,000 due deliveries: how long the call takes, and how much slower refunds are while the
+ * deliveries are ended. Few calls at a time, so that the time of a refund is measured and not the wait for others.
  */
 const DELIVERIES = 600_000;
 const CALLS = 4;

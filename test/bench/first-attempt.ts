@@ -12,9 +12,9 @@ import { percentile, record, single } from "./lib/compare.ts";
 import type { Figure } from "./lib/figure.ts";
 
 /*
- * How soon the first attempt of a delivery begins on an idle server: one refund at a time, each delivered before the next.
- * A caller can't see the commit itself. It lies after the call was sent and before its response came, so the time from the
- * sending to the attempt is an upper bound, and it is what counts.
+ * How soon the first attempt of a delivery begins on an idle server: one refund at a time, each delivered before the next. A
+ * caller can't see the commit itself. It happens between the call and its response, so the time from the call to the attempt
+ * is an upper bound, and that time is reported.
  */
 const WARM_UP = 30;
 const ROUNDS = 300;

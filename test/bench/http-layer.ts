@@ -3,9 +3,9 @@ import { load, refundsOf } from "./lib/load.ts";
 import { type Running, run } from "./lib/processes.ts";
 
 /*
- * What our HTTP layer costs: access, limits, validation both ways and problems. Against bare express with `express.json()`, and
- * against what a user of express-openapi-validator would have, requests and responses validated. Counted by the server's own
- * processor time, which callers and other programs on the machine do not change.
+ * The cost of our HTTP layer: access, limits, validation of requests and responses, and problems. It is compared with bare
+ * express with `express.json()`, and with express-openapi-validator set up to validate requests and responses. The server's own
+ * processor time is measured, which callers and other programs on the machine do not change.
  */
 const start = (kind: string) => run(["test/bench/lib/http-server.ts", kind]);
 const [ours, bare, validated] = await Promise.all([start("ours"), start("bare"), start("validated")]);

@@ -14,15 +14,15 @@ import { percentile, progress, record } from "./lib/compare.ts";
 import type { Figure } from "./lib/figure.ts";
 
 /*
- * How soon the first attempt of a healthy merchant's delivery begins while the receivers of twenty others are silent, against
- * the same merchant alone on the same server just before. Half of the silent receivers take a request and never respond; the
- * other half never end a TLS handshake. The time counts from the call, because a caller can't see the commit.
+ * How soon the first attempt of a healthy merchant's delivery begins while the receivers of twenty others are silent,
+ * compared with the same merchant alone on the same server just before. Half of the silent receivers take a request and never
+ * respond; the other half never end a TLS handshake. The time counts from the call, because a caller can't see the commit.
  */
 const MERCHANTS = 20;
 const SUBSCRIPTIONS = 100;
 const PER_SECOND = 5;
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 40);
-/** Each silent merchant makes another refund so often, each of them with a delivery to every one of its subscriptions. */
+/** How often each silent merchant issues another refund, which is delivered to all of its subscriptions. */
 const SILENT_PAUSE_MS = 15_000;
 const TIMES = 3;
 
@@ -95,7 +95,7 @@ async function measure(store: string, settings: Record<string, string>): Promise
   const paymentId = await pay(healthy);
   await subscribe(healthy, receiver.url);
 
-  /** Milliseconds from each call to the attempt. */
+  /** Milliseconds from each call to its attempt. */
   const sample = async (seconds: number): Promise<number[]> => {
     const attempts: Promise<number>[] = [];
     const startedAt = performance.now();
@@ -124,7 +124,7 @@ async function measure(store: string, settings: Record<string, string>): Promise
   const refundAll = async () => {
     for (let turn = 0; !ended; turn = (turn + 1) % MERCHANTS) {
       await refund(others[turn] ?? healthy, payments[turn] ?? "");
-      // All of them at first, and then one after the other.
+      // First all of them together, and then one after the other.
       if (turns >= MERCHANTS) await wait(SILENT_PAUSE_MS / MERCHANTS);
       turns += 1;
     }

@@ -5,8 +5,8 @@ import { load, refundsOf } from "./lib/load.ts";
 import { makePayments, type Running, runServer } from "./lib/processes.ts";
 
 /*
- * How long a refund takes on PostgreSQL while so many callers make one after the other. `RELEASE` names the folder of another
- * release, with its packages installed, to measure in turns with this one.
+ * How long a refund takes on PostgreSQL while several callers issue one after the other. `RELEASE` names the folder of
+ * another release, with its packages installed, which is measured in turns with this one.
  */
 const CALLERS = [1, 8, 32, 128, 256];
 const ROUNDS = 5;
@@ -61,7 +61,7 @@ for (const callers of CALLERS) {
 }
 progress.clear();
 
-/** @param atMost the greatest ratio of ours to the other release's that is wanted */
+/** @param atMost the greatest acceptable ratio of ours to the other release's */
 function toFigure(
   name: string,
   rounds: readonly [number, number | undefined][],

@@ -7,7 +7,7 @@ import { makePayments, type Running, runServer } from "./lib/processes.ts";
 /* Resident memory of the server after 100,000 refunds, and whether it still grows over the last half of them. */
 const REFUNDS = Number(process.env.BENCH_REFUNDS ?? 100_000);
 const STEP_SECONDS = 2;
-/** What a garbage collector may be behind with, in MB. */
+/** Garbage that may not have been collected yet, in MB. */
 const NOISE_MB = 25;
 
 async function measure(store: string, server: Running, atMostMb: number): Promise<[Figure[], string]> {

@@ -10,12 +10,12 @@ import { makePayments, runMock, runServer } from "./lib/processes.ts";
 import { captureRefund, runRefund } from "./lib/statements.ts";
 
 /*
- * Refunds a second on the embedded store, against the same statements on it from a bare loop, and against the Prism mock,
+ * Refunds a second on the embedded store, compared with a bare loop of the same statements on it, and with the Prism mock,
  * which stores nothing.
  */
 const server = await runServer();
 const payments = await makePayments(server, 64);
-// Both as their commands start them, with the logs that they write.
+// Both are started by their commands, with their logs.
 const logging = await runServer({ logLevel: "info" });
 const loggedPayments = await makePayments(logging, 64);
 const mock = await runMock();

@@ -7,8 +7,8 @@ import { makePayments, type Running, runMock, runServer } from "./lib/processes.
 import { captureRefund, runRefund, type Statement } from "./lib/statements.ts";
 
 /*
- * Durable, validated refunds a second on PostgreSQL, 32 and 128 calls at a time: against the Prism mock, which stores nothing, and
- * against the same statements from a bare loop, which speaks no HTTP and validates nothing.
+ * Durable, validated refunds a second on PostgreSQL, with 32 and 128 calls at a time, compared with the Prism mock, which stores
+ * nothing, and with a bare loop of the same statements, without HTTP and validation.
  */
 const CALLS = 32;
 const MANY_CALLS = 128;
@@ -16,7 +16,7 @@ const MANY_CALLS = 128;
 const postgres = await startPostgres({ durable: true });
 const databaseUrl = postgres.urlOf("postgres");
 const server = await runServer({ databaseUrl });
-// Both as their commands start them, with the logs that they write.
+// Both are started by their commands, with their logs.
 const logging = await runServer({ databaseUrl, logLevel: "info" });
 const mock = await runMock();
 const payments = await makePayments(server, 64);

@@ -5,8 +5,8 @@ import { load, refundsOf } from "./lib/load.ts";
 import { makePayments, type Running, runServer } from "./lib/processes.ts";
 
 /*
- * Two replicas on one PostgreSQL against one, with the same number of calls in all; and that under this load neither a
- * requestKey is used twice nor more refunded than there is.
+ * Two replicas on one PostgreSQL server compared with one, with the same total number of calls. Also asserts that under this
+ * load no requestKey is used twice and no payment is refunded beyond its amount.
  */
 const CALLS = 32;
 
@@ -28,11 +28,12 @@ const figure = await compare({
   unit: "refunds/s",
   ours: () => ratesOf(replicas),
   against: { name: "by one", measure: () => ratesOf([replicas[0]]) },
-  // On two cores that PostgreSQL and the callers use too, a second process can't add much; it must not take away.
+  // On two cores that PostgreSQL and the callers use as well, a second process can't add much, but it must not make it
+  // slower.
   target: { atLeast: 1 },
 });
 
-/** Both replicas are called with the same body at the same time; how often each status came. */
+/** Sends the same body to both replicas at the same time, and counts the statuses. */
 async function race(bodies: readonly object[]): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   await Promise.all(

@@ -9,14 +9,14 @@ import { load, refundsOf } from "./lib/load.ts";
 import { makePayments, type Running, runServer } from "./lib/processes.ts";
 
 /*
- * The 99th percentile of a refund while old deliveries, attempts and events are being removed, against a server on an equal
- * store that keeps them. Few calls at a time: what is measured is the time of a refund, not the wait for others.
+ * The 99th percentile of a refund while old deliveries, attempts and events are being removed, compared with a server on an
+ * equal store that keeps them. Few calls at a time, so that the time of a refund is measured and not the wait for others.
  */
 
-/** Of each table: a million rows in all. */
+/** Rows of each table: a million in total. */
 const ROWS = 340_000;
 const CALLS = 4;
-/** A server first looks for old rows a minute after its start. */
+/** A server first searches for old rows a minute after its start. */
 const UNTIL_FIRST_RUN_MS = 62_000;
 
 const ID = "substr(time, 1, 8) || '-' || substr(time, 9) || '-7000-8000-' || lpad(to_hex(n), 12, '0')";

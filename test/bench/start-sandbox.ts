@@ -6,8 +6,8 @@ import { unpackPackages } from "../packages/packed.ts";
 import { progress, record, single } from "./lib/compare.ts";
 
 /*
- * How long a test suite waits for `startSandbox()` of the package as it is published: in a fresh process, from the start of
- * Node on, and for a second sandbox of the same process.
+ * How long a test suite waits for `startSandbox()` of the published package: in a fresh process, including the start of
+ * Node, and for a second sandbox in the same process.
  */
 const ROUNDS = 7;
 

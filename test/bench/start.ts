@@ -3,7 +3,9 @@ import { makeTempDir } from "../helpers/temp-dir.ts";
 import { progress, record, single } from "./lib/compare.ts";
 import { runServer } from "./lib/processes.ts";
 
-/* From the start of the process to the line that says it is ready: on a new data folder, and on one that is there. */
+/*
+ * The time from the start of the process to the line that says it is ready, with a new data folder and with an existing one.
+ */
 const ROUNDS = 5;
 const first: number[] = [];
 const again: number[] = [];

@@ -2,7 +2,7 @@ import { execFile as runFile } from "node:child_process";
 import { promisify } from "node:util";
 import { progress, record, single } from "./lib/compare.ts";
 
-/* What a change of the contract waits for. */
+/* The commands that a change of the contract waits for. */
 const execFile = promisify(runFile);
 const ROUNDS = 5;
 

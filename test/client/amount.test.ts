@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest";
 import { type AmountInput, toAmount } from "../../client/src/amount.ts";
 import { InvalidAmountError } from "../../client/src/index.ts";
 
-/** What is written into the request's body for an amount; or why there is none. */
+/** The amount in the request's body, or the error. */
 function literalOf(input: unknown): string {
   try {
-    // Callers without types give anything.
+    // Callers without types can pass anything.
     const json = JSON.stringify(toAmount(input as AmountInput));
     return /^\{"currency":"USD","value":(.*)\}$/.exec(json)?.[1] ?? json;
   } catch (error) {

@@ -11,7 +11,7 @@ const ENTRY = fileURLToPath(new URL("../../client/src/index.ts", import.meta.url
 
 type Client = typeof import("../../client/src/index.ts");
 
-/** What a page of the merchant's does, at its own address, with the client under a name of the page. */
+/** The script of a merchant's page at another origin, which imports the client. */
 async function useClient(): Promise<unknown> {
   const { createClient, signWebhook, verifyWebhook } = (globalThis as unknown as { refundClient: Client })
     .refundClient;

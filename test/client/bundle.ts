@@ -8,7 +8,7 @@ export const WEBHOOKS = JSON.stringify(
   fileURLToPath(new URL("../../client/src/webhooks.ts", import.meta.url)),
 );
 
-/** What an application loads for `code`, minified, and which modules that is made of. */
+/** Bundles `code` as an application would, minified, and lists the modules in the bundle. */
 export async function bundle(code: string): Promise<{ code: string; moduleIds: string[] }> {
   const id = fileURLToPath(new URL("../../client/src/of-a-merchant.js", import.meta.url));
   const plugin = {
@@ -27,6 +27,6 @@ export async function sizeOf(code: string): Promise<{ brotli: number; gzip: numb
   return { brotli: brotliCompressSync(text).byteLength, gzip: gzipSync(text).byteLength };
 }
 
-/** The client with calls and verification, and the library for calls that it uses. */
+/** The client with calls and verification, and the HTTP library that it uses. */
 export const CLIENT = `export { createClient, verifyWebhook } from ${ENTRY};`;
 export const OPENAPI_FETCH = `export { default } from "openapi-fetch";`;

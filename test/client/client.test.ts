@@ -176,7 +176,7 @@ describe("no response", () => {
   });
 
   test("rejects when it does not come in time", async () => {
-    const { url } = await listen(() => {}); // responds to nothing
+    const { url } = await listen(() => {}); // never responds
     const client = createClient({ baseUrl: url, accessToken: "t", attemptTimeoutMs: 20 });
 
     await expect(client.issueRefund(refundOf("pay_settled"))).rejects.toThrow(TimeoutError);

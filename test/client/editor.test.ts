@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 
 const FILE = fileURLToPath(new URL("./merchant.ts", import.meta.url));
 
-// What a merchant has in the editor. A comment with a mark stands before each name that the tests point at.
+// The code in the merchant's editor. A comment marks each name that the tests point at.
 const CODE = `
 import { createClient, type Refund, type RefundRequest, type SubscriptionRequest, type WebhookEventOf } from "../../client/src/index.ts";
 const client = createClient({ baseUrl: "", /*accessToken*/accessToken: "" });
@@ -33,7 +33,7 @@ const options = (() => {
   ).options;
 })();
 
-/** The service that editors ask, over the code above and the files of the tree. */
+/** TypeScript's language service, which editors use, on the code above and the files of the tree. */
 const service = ts.createLanguageService({
   getScriptFileNames: () => [FILE],
   getScriptVersion: () => "1",
@@ -48,7 +48,7 @@ const service = ts.createLanguageService({
   readFile: ts.sys.readFile,
 });
 
-/** What the editor shows when the pointer rests on the marked name. */
+/** The text that the editor shows when the pointer is over the marked name. */
 function hover(mark: string): string {
   const info = service.getQuickInfoAtPosition(FILE, positionOf(mark));
   const tags = info?.tags?.map(({ name, text }) => `@${name} ${ts.displayPartsToString(text)}`) ?? [];
@@ -118,7 +118,7 @@ describe("an editor", () => {
   });
 });
 
-/** The fields of the contract's objects and events, with what stands above each in the types. */
+/** The fields of the contract's objects and events, with the comment above each in the types. */
 function commentedFields(): { name: string; comment: string }[] {
   const path = fileURLToPath(new URL("../../openapi/generated/types.ts", import.meta.url));
   const file = ts.createSourceFile(path, ts.sys.readFile(path) ?? "", ts.ScriptTarget.Latest, true);

@@ -9,7 +9,10 @@ export const SUBSCRIPTION = {
 } as const;
 export const made = json(201, REFUND);
 
-/** A client on a clock of its own: it moves by what is slept. Chance gives half, so that a delay is half its limit. */
+/**
+ * A client with its own clock, which sleeping moves forward. The random number is always one half, so that a delay is half
+ * its limit.
+ */
 export function createTestClient(baseUrl: string, options: Partial<ClientOptions> = {}) {
   const waits: number[] = [];
   const reports: AttemptReport[] = [];
@@ -26,7 +29,7 @@ export function createTestClient(baseUrl: string, options: Partial<ClientOptions
   return { client, waits, reports };
 }
 
-/** What a call ended with. */
+/** The result or the error of a call. */
 export async function failureOf(call: Promise<unknown>): Promise<CallError> {
   const error = await call.then(
     (value) => new Error(`gave ${JSON.stringify(value)}`),

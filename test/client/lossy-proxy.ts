@@ -2,18 +2,18 @@ import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { listenLocally } from "./listen/locally.ts";
 
-/** What can happen to a request on its way to the service and back. */
+/** The faults that a request can meet on its way to the service and back. */
 export type Fate = "pass" | "lost-before" | "lost-after" | "cut" | "gateway-page";
 
 export interface LossyProxy extends AsyncDisposable {
   readonly url: string;
-  /** How often each thing happened. */
+  /** How often each fault happened. */
   readonly count: Readonly<Record<Fate, number>>;
 }
 
 /**
- * A real HTTP proxy on a port of its own. `choose` gets a number from 0 to 1 that depends on the seed, the requestKey and
- * how often the key came before, and on nothing else: a run can be repeated, whatever happens at the same time.
+ * A real HTTP proxy on a port of its own. `choose` gets a number from 0 to 1 that depends only on the seed, the requestKey
+ * and how often the key was seen before, so that a run can be repeated whatever else happens concurrently.
  */
 export async function startLossyProxy(
   target: string,

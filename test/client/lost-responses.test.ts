@@ -9,7 +9,9 @@ const SEED = "lossy proxy";
 
 const server = useTestServer();
 
-/** Time passes at once between attempts, and the client does not give up: what is shown is that it never errs. */
+/**
+ * No real time passes between attempts, and the client does not give up: the test shows that its results are always right.
+ */
 function createTestClient(baseUrl: string) {
   const clock = { now: () => performance.now(), sleep: async () => {} };
   return createClient({ baseUrl, accessToken: "sandbox_acme", maxAttempts: 40, clock });
@@ -86,7 +88,7 @@ describe("refunds.issue, where every second response is lost", () => {
     const cents = (REFUNDS * (REFUNDS + 1)) / 2;
     const payment = await get<{ refundableAmount: { value: number } }>(`/sandbox/payments/${paymentId}`);
     expect(payment.refundableAmount.value).toBe((10_000_000 - cents) / 100);
-    // The proof is worth what was lost on the way.
+    // The test proves something only if many messages were lost.
     const { pass, ...faults } = proxy.count;
     expect(Math.min(...Object.values(faults))).toBeGreaterThan(200);
   }, 120_000);

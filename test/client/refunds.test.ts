@@ -19,7 +19,7 @@ const refundOf = (paymentId: string, fields: Partial<IssueRefundRequest> = {}): 
   ...fields,
 });
 
-/** The problem that a call ended with. */
+/** The problem with which a call failed. */
 async function problemOf(call: Promise<unknown>): Promise<ProblemError> {
   const error = await call.catch((thrown: unknown) => thrown);
   if (error instanceof ProblemError) return error;

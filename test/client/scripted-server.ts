@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { listenLocally } from "./listen/locally.ts";
 
-/** What a service that is not ours does with a request. */
+/** The behaviour of a scripted service towards one request. */
 export type Turn = (response: ServerResponse, request: IncomingMessage) => void;
 
 export interface ScriptedServer extends AsyncDisposable {
@@ -10,7 +10,7 @@ export interface ScriptedServer extends AsyncDisposable {
   readonly bodies: readonly string[];
 }
 
-/** A server on a port of its own that takes one turn a request, and its last turn from then on. */
+/** A server on its own port that uses one step of the script for each request, and the last step for all further ones. */
 export async function startScriptedServer(...turns: readonly Turn[]): Promise<ScriptedServer> {
   const bodies: string[] = [];
   const server = createServer(async (request, response) => {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { Webhook } from "standardwebhooks";
 import type { WebhookEventOf } from "../../client/src/index.ts";
 
-/** A delivery whose signature was computed apart from the client, from the standard's text. */
+/** A delivery whose signature was computed independently of the client, from the text of the standard. */
 export type SignatureVector = {
   readonly name: string;
   readonly secretKey: string;
@@ -12,7 +12,7 @@ export type SignatureVector = {
   readonly signature: string;
 };
 
-/** The signatures that sender and receivers are held to. */
+/** The expected signatures of sender and receivers. */
 export const SIGNATURE_VECTORS: readonly SignatureVector[] = JSON.parse(
   readFileSync(new URL("../fixtures/webhook-signatures.json", import.meta.url), "utf8"),
 );
@@ -38,7 +38,7 @@ export const WEBHOOK_ID = "msg_019aa5b2-7f30-7c11-9d52-3e8b64a1c0de";
 export type Delivery = { readonly body: string; readonly headers: Record<WebhookHeader, string> };
 type WebhookHeader = "content-type" | "webhook-id" | "webhook-timestamp" | "webhook-signature";
 
-/** A delivery as the service sends it, signed by the stock library. A text is sent as it is, anything else as JSON. */
+/** A delivery as the service sends it, signed by the stock library. A string is sent unchanged, anything else as JSON. */
 export function signDelivery(content: unknown = AUTHORIZED_EVENT, at: Date = SENT_AT): Delivery {
   const body = typeof content === "string" ? content : JSON.stringify(content);
   return {
@@ -52,7 +52,7 @@ export function signDelivery(content: unknown = AUTHORIZED_EVENT, at: Date = SEN
   };
 }
 
-/** An event whose JSON is so long. */
+/** An event whose JSON has the given length. */
 export function eventOfBytes(bytes: number): string {
   const text = (note: string) => JSON.stringify({ ...AUTHORIZED_EVENT, data: { note } });
   return text("x".repeat(bytes - text("").length));

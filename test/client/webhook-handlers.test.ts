@@ -24,7 +24,7 @@ const MAX_BODY_BYTES = 64 * 1024;
 
 /** A receiver's response. */
 type ReceiverResponse = { readonly status: number; readonly body: string };
-/** Hands a delivery to a receiver that was made of these options. */
+/** Passes a delivery to a receiver with these options. */
 type Deliver = (options: WebhookHandlerOptions, delivery: Delivery) => Promise<ReceiverResponse>;
 
 const servers: Server[] = [];
@@ -60,7 +60,7 @@ const inFetch: Deliver = async (options, { body, headers }) => {
   return { status: response.status, body: await response.text() };
 };
 
-/** Options that keep what they heard. */
+/** Options that record the calls of their functions. */
 function newReceiver(onEvent: (event: WebhookEvent, webhookId: string) => unknown = () => {}) {
   const events: unknown[] = [];
   const errors: unknown[] = [];
@@ -282,7 +282,7 @@ describe("a sender that is not the service", () => {
     const endless = new ReadableStream({
       pull: (controller) => controller.enqueue(new Uint8Array(16 * 1024)),
     });
-    // Node's types lack what its fetch demands of a body that is still to come.
+    // Node's types lack `duplex`, which its fetch requires for a streamed body.
     const init = { method: "POST", body: endless, duplex: "half" } as RequestInit;
 
     const response = await fetchWebhookHandler(options)(new Request("http://127.0.0.1/", init));

@@ -6,16 +6,16 @@ export interface Check {
   /** Stable, for machines: `group.what`. */
   readonly id: string;
   readonly group: string;
-  /** What a conforming service does, as the end of "the service …". */
+  /** The behaviour of a conforming service, as the end of "the service …". */
   readonly name: string;
-  /** Clauses of the interface (`7.5`) and decisions (`D09`) that say so; the one that says most comes first. */
+  /** Clauses of the interface (`7.5`) and decisions (`D09`) that require it; the most specific one comes first. */
   readonly sources: readonly string[];
   readonly preconditions: readonly Precondition[];
-  /** Throws a `CheckFailure` when the service does something else. */
+  /** Throws a `CheckFailure` when the service behaves differently. */
   run(kit: Kit): Promise<void> | void;
 }
 
-/** The parts of a check that its group does not say. */
+/** The parts of a check that its group does not define. */
 export type CheckParts = Omit<Check, "group" | "preconditions"> & {
   readonly preconditions?: readonly Precondition[];
 };

@@ -4,17 +4,17 @@ import { countOutcomes, toJson, toJunit } from "./report.ts";
 import { runConformance } from "./run.ts";
 import { createTerminal } from "./terminal.ts";
 
-/** Tests a service by the contract in another way; resolves with what to print. */
+/** Tests a service against the contract with another tool; resolves with the output. */
 export type ContractTester = (
   options: ConformOptions,
 ) => Promise<{ readonly lines: readonly string[]; readonly failed: number }>;
 
 /**
- * Runs the command that holds any server to the contract, from outside. The exit code of the process is 0 when nothing failed,
- * 1 when something did, and 2 when it can't run.
+ * Runs the command that tests any server against the contract from the outside. The exit code of the process is 0 when nothing
+ * failed, 1 when something failed, and 2 when it can't run.
  *
  * @param name how it is run, such as `npm run conform --`
- * @param testers others' contract testers, which `--with` runs in place of our checks, by their names
+ * @param testers third-party contract testers by name, which `--with` runs in place of our checks
  */
 export async function runConform(
   name: string,

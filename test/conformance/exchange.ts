@@ -1,6 +1,6 @@
 import type { OperationId } from "../../client/src/index.ts";
 
-/** What was sent. Texts hold no secrets any more. */
+/** The request. Secrets have been removed from its texts. */
 export interface Sent {
   readonly operation: OperationId | undefined;
   readonly method: string;
@@ -13,7 +13,7 @@ export interface Received {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The JSON of the body, its text when it is none, or undefined when it is empty. */
+  /** The parsed JSON of the body, its text when it is not JSON, or undefined when it is empty. */
   readonly body: unknown;
   readonly milliseconds: number;
 }
@@ -23,11 +23,11 @@ export interface Exchange {
   readonly received: Received;
 }
 
-/** The service does something else than it should. */
+/** The service does not behave as it should. */
 export class CheckFailure extends Error {
   readonly expected: string;
   readonly sent: Sent | undefined;
-  /** The response, or why there is none. */
+  /** The response, or why there was none. */
   readonly received: Received | string | undefined;
   /** Three in a row end the run. */
   readonly timedOut: boolean;
@@ -48,10 +48,10 @@ export class CheckFailure extends Error {
   }
 }
 
-/** Thrown by a check that finds only as it runs that it can't be made. */
+/** Thrown by a check that can't be completed, which it only finds out while it runs. */
 export class NotRun extends Error {}
 
-/** Takes secrets out of everything that is shown or written. */
+/** Removes secrets from everything that is shown or written. */
 export interface Redactor {
   /** From now on `secret` is shown as `‹name›`. */
   add(name: string, secret: string | undefined): void;
@@ -64,11 +64,11 @@ export function createRedactor(): Redactor {
     add(name, secret) {
       if (!secret) return;
       names.set(secret, `‹${name}›`);
-      // As it stands inside of JSON.
+      // The form that it has inside JSON.
       names.set(JSON.stringify(secret).slice(1, -1), `‹${name}›`);
     },
     apply(text) {
-      // Longest first: one token may begin with another.
+      // Longest first, because one token may begin with another.
       const secrets = [...names].sort(([a], [b]) => b.length - a.length);
       return secrets.reduce((shown, [secret, name]) => shown.replaceAll(secret, name), text);
     },

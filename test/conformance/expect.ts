@@ -31,19 +31,19 @@ export function assert(condition: boolean, expected: string, exchange?: Exchange
   if (!condition) fail(expected, exchange);
 }
 
-/** The body, or an empty object when it is none. */
+/** The body, or an empty object when it is not an object. */
 export function bodyOf({ received: { body } }: Exchange): Node {
   return isNode(body) ? body : {};
 }
 
 export interface ExpectedRefund {
   readonly paymentStatus?: RefundStatus;
-  /** Of a failed refund; undefined expects no `errorDetails` when `paymentStatus` is given. */
+  /** The code of a failed refund; when `paymentStatus` is given, undefined expects no `errorDetails`. */
   readonly errorCode?: string;
   readonly clientReferenceId?: string | null;
 }
 
-/** A refund was made, as it should be; resolves with its body. */
+/** Expects a valid refund; resolves with its body. */
 export function expectRefund(exchange: Exchange, expected: ExpectedRefund = {}): Node {
   const body = bodyOf(exchange);
   const { paymentStatus, errorCode, clientReferenceId } = expected;
@@ -69,7 +69,7 @@ function isIn(body: Node, { paymentStatus, errorCode }: ExpectedRefund): boolean
   return body.paymentStatus === paymentStatus && explained;
 }
 
-/** The call was refused with a problem of this kind; resolves with its body. */
+/** Expects a refusal with a problem of this kind; resolves with its body. */
 export function expectProblem(exchange: Exchange, code: ProblemCode, why = ""): Node {
   const status = PROBLEM_STATUSES[code];
   const body = bodyOf(exchange);
@@ -87,7 +87,7 @@ export function pointersOf(problem: Node): string[] {
   return violationsOf(problem).map(({ pointer }) => String(pointer));
 }
 
-/** A header of the response is as it should be. */
+/** Expects a value for a header of the response. */
 export function expectHeader(exchange: Exchange, name: string, pattern: RegExp, expected: string): void {
   const value = exchange.received.headers.get(name);
   const { status } = exchange.received;

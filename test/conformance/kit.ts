@@ -18,7 +18,7 @@ import {
   type WireResponse,
 } from "./transport.ts";
 
-/** What checks are made with: the way to the service, and what they share. */
+/** The tools of a check: the connection to the service, and shared state. */
 export interface Kit extends AsyncDisposable {
   readonly options: ConformOptions;
   readonly contract: Contract;
@@ -27,33 +27,33 @@ export interface Kit extends AsyncDisposable {
   readonly exchanges: readonly Exchange[];
   /** Sends a call, waits out a rate limit, and keeps the exchange. Throws a `CheckFailure` when there is no response. */
   send(call: CallSpec): Promise<Exchange>;
-  /** Keeps an exchange that was made in another way. */
+  /** Records an exchange that was made in another way. */
   keep(sent: Sent, response: WireResponse): Exchange;
-  /** Begins every requestKey of the run. */
+  /** The prefix of every requestKey of the run. */
   readonly keyPrefix: string;
-  /** A requestKey that no run has used. */
+  /** Creates a requestKey that no run has used. */
   newKey(): string;
-  /** A secretKey, which no report shows. */
+  /** Creates a secretKey, which no report shows. */
   newSecret(): string;
-  /** Makes a thing that several checks share, once. */
+  /** Creates something that several checks share, once. */
   share<Thing>(name: string, make: () => Promise<Thing>): Promise<Thing>;
   /** Cleans up at the end of the run. */
   onClose(close: () => Promise<void> | void): void;
 }
 
-/** A call, as far as it differs from a good one. */
+/** The parts of a call that differ from a valid one. */
 export interface CallSpec {
   /** Decides the path, and which responses are documented. */
   readonly operation?: OperationId;
   readonly path?: string;
   readonly method?: string;
-  /** A text or bytes are sent as they are, anything else as JSON. */
+  /** A string or bytes are sent unchanged, anything else as JSON. */
   readonly body?: unknown;
   /** Null sends no `Authorization`. */
   readonly token?: string | null;
-  /** Beside the three that the interface asks for; null leaves one out. */
+  /** In addition to the three that the interface requires; null leaves one out. */
   readonly headers?: Readonly<Record<string, string | null>>;
-  /** Whether a 429 is a response like any other. */
+  /** Whether a 429 is returned like any other response. */
   readonly takeLimit?: boolean;
 }
 

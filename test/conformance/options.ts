@@ -1,46 +1,46 @@
 import { CommanderError, Option } from "@commander-js/extra-typings";
 import { defineProgram } from "../../scripts/lib/command.ts";
 
-/** What a payment is, as far as the first status of its refund depends on it. */
+/** The states of a payment that decide the first status of its refund. */
 export const PAYMENT_KINDS = ["settled", "recent", "processing", "failed", "covered", "refund"] as const;
 export type PaymentKind = (typeof PAYMENT_KINDS)[number];
 
-/** The options of a run. Checks that need an option which is left out are not run, and the report names them. */
+/** The options of a run. Checks that need a missing option are not run, and the report names them. */
 export interface ConformOptions {
-  /** Where the service is: what stands before `/v1`, without a slash at its end. */
+  /** The address of the service: the part before `/v1`, without a trailing slash. */
   readonly url: string;
   readonly token?: string | undefined;
   /** A token of another merchant. */
   readonly otherToken?: string | undefined;
-  /** A second token of the merchant whose `token` is. */
+  /** A second token of the merchant that `token` belongs to. */
   readonly secondToken?: string | undefined;
   /** A token of the merchant with neither of the two scopes. */
   readonly unscopedToken?: string | undefined;
   readonly payments: Readonly<Partial<Record<PaymentKind, string>>>;
-  /** The requestKey that the settled payment itself holds. */
+  /** The requestKey of the settled payment itself. */
   readonly paymentKey?: string | undefined;
-  /** Where the service reaches this machine; with port 0, a free port of it. */
+  /** The address at which the service reaches this machine; port 0 chooses a free port. */
   readonly receiver?: string | undefined;
-  /** Where the receiver listens, when that differs from the port in `receiver`. */
+  /** The address on which the receiver listens, when it differs from the port in `receiver`. */
   readonly receiverPort?: number | undefined;
   /** The service also serves the sandbox's calls, and may be reset. */
   readonly sandbox: boolean;
-  /** The most requests to send to meet the rate limit; 0 does not try it. */
+  /** The most requests to send in order to exceed the rate limit; 0 skips this check. */
   readonly burst: number;
-  /** The number of requests for each constraint, spread over all that there are. */
+  /** The number of requests for each constraint, spread evenly over all of them. */
   readonly sample: number;
-  /** Milliseconds that a response may take, and a delivery. */
+  /** Milliseconds that a response or a delivery may take. */
   readonly timeoutMs: number;
-  /** Beginnings of ids of checks; empty for all. */
+  /** Prefixes of check ids; empty for all checks. */
   readonly only: readonly string[];
-  /** Beginnings of ids of checks that fail when they are not run; "" is the beginning of all. */
+  /** Prefixes of the ids of checks that fail when they are not run; "" matches all. */
   readonly require?: readonly string[];
 }
 
-/** More than there are for any. */
+/** More than any constraint has. */
 export const MAX_SAMPLE = 100_000;
 
-/** The options of the command: those of a run, who makes it, and where to write the reports. */
+/** The options of the command: those of a run, the tester, and the files for the reports. */
 export interface CommandOptions extends ConformOptions {
   /** Another contract tester, in place of our checks. */
   readonly with?: string | undefined;
@@ -48,7 +48,7 @@ export interface CommandOptions extends ConformOptions {
   readonly json?: string | undefined;
 }
 
-/** The run can't begin, or can't go on; the message says what to do about it. */
+/** The run can't begin or continue; the message says what to do about it. */
 export class ConformError extends Error {}
 
 const PAYMENTS_HELP = `payments of that merchant, by kind:
@@ -124,7 +124,7 @@ const defineConform = (name: string) =>
     .option("--json <file>", "the report as JSON")
     .addHelpText("after", NOTES);
 
-/** Shown only where there is a tester to run. */
+/** Shown only when there are such testers. */
 function withOption(testers: readonly string[]) {
   const option = new Option(
     "--with <tester>",
@@ -134,8 +134,8 @@ function withOption(testers: readonly string[]) {
 }
 
 /**
- * Reads the command line; tokens rather from the environment, where other users of the machine don't see them. Prints the help
- * when that is asked for.
+ * Reads the command line. Tokens are better set in the environment, where other users of the machine don't see them. Prints
+ * the help on request.
  *
  * @param name how the command is run
  * @param testers the names of other contract testers that it can run
@@ -190,7 +190,10 @@ function readUrl(option: string) {
   };
 }
 
-/** Refuses what can't stand in a header, which would fail every request, far from its cause. Never prints the token. */
+/**
+ * Refuses characters that a header can't contain: they would make every request fail, far from the cause. Never prints the
+ * token.
+ */
 function readToken(option: string) {
   return (token: string): string => {
     if (/^[\x21-\x7e]+$/.test(token)) return token;

@@ -1,6 +1,6 @@
 import type { ConformOptions } from "./options.ts";
 
-/** Something that must be given for a check to be made: the option that gives it, and whether it does. */
+/** A precondition of a check: the option that satisfies it, and whether that option is set. */
 export interface Precondition {
   readonly option: string;
   isMet(options: ConformOptions): boolean;
@@ -27,10 +27,10 @@ export const PRECONDITIONS = {
   failed: payments(["failed"]),
   covered: payments(["covered"]),
   refund: payments(["refund"]),
-  /** Any of the merchant's own. */
+  /** Any payment of the merchant. */
   payment: payments(["recent", "processing", "settled", "failed", "covered", "refund"]),
-  /** One with money to give back. */
+  /** A payment with money left to refund. */
   refundable: payments(["recent", "processing", "settled"]),
-  /** One whose refunds fail, so that larger amounts take nothing. */
+  /** A payment whose refunds fail, so that large amounts move no money. */
   unrefundable: payments(["failed", "covered", "refund"]),
 } as const satisfies Record<string, Precondition>;

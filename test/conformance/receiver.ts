@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { Kit } from "./kit.ts";
 import { ConformError, type ConformOptions } from "./options.ts";
 
-/** A delivery as it came. */
+/** A delivery as received. */
 export interface Delivery {
   readonly method: string;
   readonly headers: Headers;
@@ -13,9 +13,9 @@ export interface Delivery {
   readonly refused: boolean;
 }
 
-/** What a service delivers to: hooks, each for one subscription. */
+/** The receiver of a service's deliveries: it has hooks, each for one subscription. */
 export interface Receiver {
-  /** The address of a hook. One that is not wanted responds with 410 from the start, which ends its subscription. */
+  /** The address of a hook. An unwanted hook responds with 410 from the start, which ends its subscription. */
   hook(options: { wanted: boolean }): Hook;
   /** How many hooks have responded with 410. */
   readonly ended: number;
@@ -27,11 +27,11 @@ export interface Hook {
   readonly deliveries: readonly Delivery[];
   /** Responds with 410 from now on. */
   refuse(): void;
-  /** Resolves with true when the deliveries are as wanted, or with false when time is up. */
+  /** Resolves with true when the deliveries meet the condition, or with false when the time limit is reached. */
   until(isDone: (deliveries: readonly Delivery[]) => boolean, timeoutMs: number): Promise<boolean>;
 }
 
-/** More than a delivery may have. */
+/** More bytes than a delivery may have. */
 const MAX_BYTES = 64 * 1024;
 
 /** The receiver of a run; undefined when the service can't reach this machine. */
@@ -61,7 +61,7 @@ async function startReceiver({ receiver = "", receiverPort }: ConformOptions): P
   await once(server, "listening").catch((error: Error) => {
     throw new ConformError(`Deliveries can't be received: ${error.message}. Try another --receiver-port.`);
   });
-  // An address of a server that listens on a port is no text.
+  // The address of a server that listens on a port is not a string.
   if (address.port === "0") address.port = String((server.address() as AddressInfo).port);
 
   return {

@@ -11,7 +11,7 @@ export interface Result {
   readonly failure?: CheckFailure;
   /** Why it was not run. */
   readonly reason?: string;
-  /** The options that would run it. */
+  /** The options that would make it run. */
   readonly missing: readonly string[];
   readonly seconds: number;
 }
@@ -32,10 +32,10 @@ export function countOutcomes({ results }: Report) {
   return { passed: count("passed"), failed: count("failed"), notRun: count("not run") };
 }
 
-/** Longer bodies are cut: what is wrong with them stands in what was expected. */
+/** Longer bodies are truncated; the expectation says what is wrong with them. */
 const MAX_TEXT = 1_000;
 
-/** A failure as lines for people: what was sent, what came, what was expected, and which clauses that breaks. */
+/** A failure as lines for people: the request, the response, the expectation, and the clauses that it violates. */
 export function describeFailure({ failure, sources }: Result): string[] {
   if (!failure) return [];
   const { sent, received, expected } = failure;
@@ -75,7 +75,7 @@ function cut(text: string): string {
   return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)}… (${text.length} characters)`;
 }
 
-/** What a service sends must not move the cursor of a terminal, nor break a file of XML. */
+/** Text from a service must neither move the cursor of a terminal nor break an XML file. */
 function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cs}\uFFFE\uFFFF]/gu, "�");
 }
@@ -100,7 +100,7 @@ function toCheck({ failure, missing, ...result }: Result) {
 
 /** The report as JUnit XML, a suite for each group. */
 export function toJunit({ results, startedAt }: Report): string {
-  // The package exports the builder itself, and its types say that it stands under `default`.
+  // The package exports the builder itself, although its types declare it as `default`.
   const builder = (junit as unknown as typeof junit.default).newBuilder().name("conform");
   for (const [group, members] of Map.groupBy(results, (result) => result.group)) {
     const suite = builder.testSuite().name(group).timestamp(startedAt.toISOString());

@@ -3,24 +3,24 @@ import type { Exchange } from "./exchange.ts";
 import type { CallSpec, Kit } from "./kit.ts";
 import { PAYMENT_KINDS, type PaymentKind } from "./options.ts";
 
-/** Both operations, for what holds for each. */
+/** Both operations, for rules that apply to each. */
 export const OPERATIONS = ["issueRefund", "subscribeToWebhooks"] as const satisfies readonly OperationId[];
 
-/** A body that is refused as soon as it is looked at, so that no call with it does anything. */
+/** A body that is always refused, so that no call with it has an effect. */
 export const INVALID_BODY = {};
 
-/** One of the kinds that was given; the first of them that there is. */
+/** The first of these kinds of payments for which an option is set. */
 export function paymentOf(
   kit: Kit,
   kinds: readonly PaymentKind[] = ["recent", "processing", ...PAYMENT_KINDS],
 ): string {
   const { payments } = kit.options;
   const found = kinds.map((kind) => payments[kind]).find((id) => id !== undefined);
-  // For calls that are refused before anybody looks for the payment; the others say that they need one.
+  // For calls that are refused before the payment is looked up; other checks declare that they need one.
   return found ?? "pay_conform_unknown";
 }
 
-/** A good refund of one cent. A field that is undefined is left out. */
+/** A valid refund of one cent. Undefined fields are left out. */
 export function refundOf(kit: Kit, fields: Readonly<Record<string, unknown>> = {}) {
   return {
     paymentId: paymentOf(kit),
@@ -30,7 +30,7 @@ export function refundOf(kit: Kit, fields: Readonly<Record<string, unknown>> = {
   };
 }
 
-/** A good refund with its amount written exactly so. */
+/** A valid refund with its amount written exactly like this. */
 export function refundWithLiteral(
   kit: Kit,
   literal: string,
@@ -45,7 +45,7 @@ export function issue(kit: Kit, body: unknown, spec: CallSpec = {}): Promise<Exc
   return kit.send({ operation: "issueRefund", body, ...spec });
 }
 
-/** A subscription that nobody minds if it is made by mistake: its host is under a name that is reserved. */
+/** A subscription that does no harm if it is created by mistake: its host is under a reserved name. */
 export function subscriptionOf(kit: Kit, fields: Readonly<Record<string, unknown>> = {}) {
   return {
     url: "https://merchant.example.com/conform",

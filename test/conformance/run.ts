@@ -10,7 +10,7 @@ import type { Report, Result } from "./report.ts";
 import { readSources } from "./sources.ts";
 
 export interface Listener {
-  /** Before each check; `position` counts from 1. */
+  /** Called before each check; `position` counts from 1. */
   onStart?(check: Check, position: number, count: number): void;
   onResult?(result: Result): void;
 }
@@ -19,9 +19,9 @@ export interface Listener {
 const MAX_TIMEOUTS = 3;
 
 /**
- * Makes every check that the options allow, one after the other, and resolves with the result of each.
+ * Runs every check that the options allow, one after the other, and resolves with the results.
  *
- * @throws ConformError when the service can't be reached, refuses the token, or no check is asked for
+ * @throws ConformError when the service can't be reached, refuses the token, or no check is selected
  */
 export async function runConformance(options: ConformOptions, listener: Listener = {}): Promise<Report> {
   const startedAt = new Date();
@@ -57,7 +57,7 @@ const STOPPED = { outcome: "not run", reason: "the service has stopped respondin
 
 let prepared: { contract: Contract; all: Check[] } | undefined;
 
-/** Reading the document and making calls for its constraints takes half a second, once. */
+/** Reading the document and generating calls for its constraints takes half a second, once. */
 function prepare() {
   const contract = prepared?.contract ?? readContract("openapi");
   prepared ??= { contract, all: allChecks(contract) };
@@ -73,14 +73,14 @@ function choose({ only }: ConformOptions, all: readonly Check[]): Check[] {
   return chosen;
 }
 
-/** A beginning that no check has would require nothing, and nobody would notice. */
+/** A prefix that no check has would require nothing, unnoticed. */
 function refuseUnknown({ require = [] }: ConformOptions, all: readonly Check[]): void {
   const unknown = require.filter((beginning) => !all.some(({ id }) => id.startsWith(beginning)));
   if (unknown.length > 0)
     throw new ConformError(`No check has an id that begins with ${unknown.join(" or ")}.`);
 }
 
-/** Makes a failure of a check that is not run, when it is required. */
+/** Turns a check that was not run into a failure, when it is required. */
 function requireRun(result: Result, { require = [] }: ConformOptions): Result {
   const { id, outcome, reason = "" } = result;
   if (outcome !== "not run" || !require.some((beginning) => id.startsWith(beginning))) return result;
@@ -90,7 +90,7 @@ function requireRun(result: Result, { require = [] }: ConformOptions): Result {
   return { ...result, outcome: "failed", failure };
 }
 
-/** A wrong address or token would fail every check, and none of the reports would say why. */
+/** A wrong address or token would fail every check, and no report would say why. */
 async function requireService(kit: Kit): Promise<void> {
   const { url, token, unscopedToken, otherToken, secondToken } = kit.options;
   const given = { "--token": token, "--other-token": otherToken, "--second-token": secondToken };
@@ -136,7 +136,7 @@ async function make(check: Check, kit: Kit): Promise<Result> {
   }
 }
 
-/** A response that makes the check itself throw is a failure of the service as well. */
+/** A response that makes the check itself throw also counts as a failure of the service. */
 function toFailure(error: unknown): CheckFailure {
   if (error instanceof ConformError) throw error;
   const text = error instanceof Error ? error.message : String(error);

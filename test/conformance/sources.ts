@@ -5,13 +5,13 @@ export interface Source {
   readonly id: string;
   readonly kind: "clause" | "decision";
   readonly title: string;
-  /** What a clause says, on one line; a decision is too long to be repeated. */
+  /** The text of a clause, on one line; a decision is too long to be repeated. */
   readonly text: string;
 }
 
 const DOCS = new URL("../../docs/", import.meta.url);
 
-/** Reads clauses and decisions from the headings of the docs. The function throws for an id that neither of them has. */
+/** Reads clauses and decisions from the headings of the docs. The function throws for an unknown id. */
 export function readSources(): (id: string) => Source {
   const clauses = sections("interface.md", /^### (\d+\.\d+) (.+)$/m, "clause");
   const decisions = sections("decisions.md", /^### (D\d+[a-z]?) (.+)$/m, "decision");

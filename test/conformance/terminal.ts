@@ -5,12 +5,12 @@ import type { Listener } from "./run.ts";
 
 export type Stream = NodeJS.WriteStream | NodeJS.WritableStream;
 
-/** In a group of more checks than this, only those are listed that have not passed. */
+/** In a larger group, only the checks that have not passed are listed. */
 const MAX_LISTED = 30;
 
 const MARKS = { passed: ["green", "✓"], failed: ["red", "✗"], "not run": ["dim", "–"] } as const;
 
-/** Writes each check as it ends, by group; on a terminal, the one that is being made stands below. */
+/** Writes each check as it ends, by group; on a terminal, the running check is shown below. */
 export function createTerminal(stream: Stream): Required<Listener> & { end(report: Report): void } {
   const paint = (format: Parameters<typeof styleText>[0], text: string) =>
     styleText(format, text, { stream });

@@ -6,10 +6,10 @@ import {
 } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 
-/** A call exactly as it goes out: neither path nor headers are touched, as `fetch` would. */
+/** A call exactly as it is sent: path and headers are not changed, as `fetch` would do. */
 export interface WireCall {
   readonly method: string;
-  /** Below the address of the service. */
+  /** The path below the address of the service. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
@@ -41,7 +41,7 @@ export class NoResponseError extends Error {
 /** Far more than any response of the contract. */
 const MAX_RESPONSE_BYTES = 1024 * 1024;
 
-/** Sends calls to a service, over connections that it keeps. */
+/** Sends calls to a service over persistent connections. */
 export function createTransport(serviceUrl: string, timeoutMs: number): Transport {
   const service = new URL(serviceUrl);
   const secure = service.protocol === "https:";
@@ -80,7 +80,8 @@ export function createTransport(serviceUrl: string, timeoutMs: number): Transpor
 function responseTo(request: ClientRequest, body: Uint8Array): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     request.once("response", resolve);
-    // Stays: a server that has responded may close while the rest of the body is still being sent.
+    // The listener stays: a server that has responded may close the connection while the rest of the body is still being
+    // sent.
     request.on("error", reject);
     request.end(body);
   });
@@ -105,17 +106,17 @@ function toHeaders({ rawHeaders }: IncomingMessage): Headers {
   return headers;
 }
 
-/** A refused connection to several addresses is an error without a text of its own. */
+/** When several addresses refuse a connection, the error has no message of its own. */
 function describe(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(describe).join("; ");
   return error instanceof Error ? error.message || error.name : String(error);
 }
 
-/** How often a call is repeated that a service does not take because there were too many. */
+/** How often a call is repeated that a service refuses because of its rate limit. */
 const MAX_WAITS = 10;
 const MAX_WAIT_SECONDS = 30;
 
-/** A service that takes no calls any more, however long they wait. */
+/** The service keeps refusing calls with 429, however long they wait. */
 export class LimitedError extends Error {}
 
 /** Repeats a call for as long as it gets 429, waiting as `Retry-After` says. Rejects with a `LimitedError`. */
@@ -130,7 +131,7 @@ export async function untilTaken<Taken extends { status: number; headers: Header
   }
 }
 
-/** The seconds of a `Retry-After`; undefined when it is none. */
+/** The seconds of a `Retry-After`; undefined when it is not a number. */
 export function secondsIn(retryAfter: string | null): number | undefined {
   return retryAfter !== null && /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) : undefined;
 }

@@ -9,13 +9,13 @@ import { CheckFailure, type Exchange, type Sent } from "./exchange.ts";
 import type { Kit } from "./kit.ts";
 import { LimitedError, untilTaken } from "./transport.ts";
 
-/** The published client, calling the service through Prism, which holds both sides of each call against the document. */
+/** The published client, calling the service through Prism, which validates requests and responses against the document. */
 export interface TypedClient {
   /** Sends a body and resolves with the response. Throws a `CheckFailure` when client or proxy find a violation. */
   call(id: OperationId, body: unknown): Promise<Exchange>;
 }
 
-/** The proxy closes its connections before it is closed, and those of a service that hangs stay open. */
+/** The proxy closes its own connections before it is closed; those of a service that hangs stay open. */
 const CLOSE_TIMEOUT_MS = 1_000;
 
 /** The client of a run; loading Prism takes a second, once. */
@@ -60,7 +60,7 @@ async function call(kit: Kit, proxy: Proxy, id: OperationId, body: unknown): Pro
   return last;
 }
 
-/** Bodies come from the document's examples, which the types were made from as well. */
+/** Bodies come from the examples of the same document as the types. */
 function callTyped(client: Client, id: OperationId, body: unknown): Promise<unknown> {
   return client[id](body as never);
 }
@@ -84,7 +84,7 @@ function toFailure(error: unknown, sent: Sent, last: Exchange | undefined): unkn
   return new CheckFailure("a response", { sent, received: `no response: ${reason}`, timedOut });
 }
 
-/** Prism responds itself then, and the service's own response is not seen. */
+/** In this case Prism responds itself, and the service's own response is lost. */
 function refuseViolations(violations: readonly Violation[], sent: Sent): void {
   if (violations.length === 0) return;
   const list = violations.map(({ side, location, message }) => `${side} ${location}: ${message}`).join("\n");

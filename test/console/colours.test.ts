@@ -4,7 +4,10 @@ import { describe, expect, test } from "vitest";
 type Linear = readonly [red: number, green: number, blue: number];
 type Scheme = "light" | "dark";
 
-/** How colours look to whom: the matrices of Machado, Oliveira and Fernandes (2009) for a whole deficiency, on linear RGB. */
+/**
+ * How colours look with a colour vision deficiency: the matrices of Machado, Oliveira and Fernandes (2009) for full severity,
+ * on linear RGB.
+ */
 const EYES = {
   "full colour vision": [
     [1, 0, 0],
@@ -60,7 +63,7 @@ function toLab([red, green, blue]: Linear): Linear {
   return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
 }
 
-/** CIE 1976: 2 can just be seen side by side, and 20 can't be overlooked. */
+/** CIE 1976: a difference of 2 is just visible side by side, and one of 20 is obvious. */
 function distance(a: Linear, b: Linear): number {
   const [one, other] = [toLab(a), toLab(b)];
   return Math.hypot(one[0] - other[0], one[1] - other[1], one[2] - other[2]);

@@ -6,7 +6,7 @@ import { startTestServer } from "../helpers/server.ts";
 
 const suite = useConsole();
 
-/** How somebody works the page: all of the day below goes through these. */
+/** Ways of using the page; everything in the day below uses them. */
 type Hand = {
   press(control: Locator): Promise<void>;
   write(field: Locator, text: string): Promise<void>;
@@ -19,7 +19,7 @@ const mouse: Hand = {
   choose: async (field, option) => void (await field.selectOption(option)),
 };
 
-/** Reaches everything by Tab, and works it by Enter and by typing. */
+/** Reaches everything with Tab, and uses it with Enter and by typing. */
 function keyboard(page: Page): Hand {
   const reach = async (control: Locator) => {
     await control.waitFor();

@@ -18,7 +18,7 @@ async function createPayments({ merchant }: Merchant): Promise<void> {
     from generate_series(1, ${PAYMENTS}::integer) as number`.execute(suite.server.database.db);
 }
 
-/** Each of its own event, delivered at the first attempt. */
+/** Each is for its own event, and was delivered at the first attempt. */
 async function createDeliveries({ merchant, sandbox }: Merchant): Promise<void> {
   const { items } = (await sandbox("listSubscriptions")).body;
   const key = items[0]?.subscriptionKey ?? "";
@@ -42,7 +42,7 @@ async function rowsLoaded(page: Page): Promise<number> {
   return Number(/^([\d,]+)/.exec(text)?.[1]?.replaceAll(",", ""));
 }
 
-/** Scrolls to the end of what is loaded, again and again, until so many rows are. */
+/** Scrolls to the end of the loaded rows, again and again, until the given number is loaded. */
 async function scrollUntil(page: Page, rows: number): Promise<void> {
   await expect
     .poll(
@@ -110,7 +110,7 @@ describe("a list that is longer than anybody reads", () => {
     expect(await page.getByRole("row").count()).toBeLessThan(80);
     await expect.poll(() => longestPause(page)).toBeLessThan(1_000);
     const pages = requested.filter((query) => query.includes("cursor="));
-    // Each page was asked for once, and none of more than the contract's hundred.
+    // Each page was requested once, and none with more than the contract's limit of a hundred.
     expect(new Set(pages).size).toBe(pages.length);
     expect(pages.every((query) => query.includes("limit=100"))).toBe(true);
     expect(pages.length).toBeGreaterThanOrEqual(29);

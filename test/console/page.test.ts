@@ -6,7 +6,7 @@ import { useConsole } from "../helpers/console.ts";
 import { startProduction } from "../helpers/production.ts";
 import { createSandboxMerchant } from "../helpers/sandbox.ts";
 
-/** How much slower than this machine's processor the page's is taken to be. */
+/** The factor by which the page's processor is slowed down. */
 const SLOWDOWN = 4;
 const PAINT_MS = 1_000;
 const SCRIPT_BYTES = 60_000;
@@ -82,7 +82,7 @@ describe("the page", () => {
   });
 });
 
-/** A page of another origin, which is another port already. */
+/** A page of another origin: a different port is enough. */
 async function startPage(html: string) {
   const pages = createServer((_request, response) =>
     response.setHeader("Content-Type", "text/html").end(html),

@@ -5,7 +5,7 @@ import { button, goTo, subscribeInbox, TUESDAY, useConsole } from "../helpers/co
 import { dollars, refundOf } from "../helpers/factories.ts";
 import { createSandboxMerchant, type Merchant } from "../helpers/sandbox.ts";
 
-/** In every text that a merchant may choose: markup, a turn of the writing direction, and characters of four bytes. */
+/** For every text that a merchant may choose: markup, a change of the writing direction, and characters of four bytes. */
 const HOSTILE = '<img src=x onerror="document.title=1">\u202E😀';
 
 const suite = useConsole();
@@ -122,7 +122,7 @@ describe("every view", () => {
     const { page } = opened;
     for (const route of routes) {
       await goTo(page, route);
-      // Either the page of a record says that there is none, or the list says that it is empty.
+      // Either the page of a record says that it does not exist, or the list says that it is empty.
       if (route.includes("/")) await page.locator(".problem, .empty").first().waitFor();
     }
     await goTo(page, "payments");
@@ -182,7 +182,7 @@ describe("hostile text", () => {
 
     await expect.poll(() => page.locator(".field .error").count()).toBe(4);
     expect(await page.locator("[aria-invalid=true]").count()).toBe(4);
-    // The first of them has the focus, so that whoever uses the keyboard goes on where it is wrong.
+    // The first of them has the focus, so that keyboard users continue at the wrong field.
     expect(await page.evaluate(() => (document.activeElement as HTMLInputElement).name)).toBe(
       "/amount/value",
     );

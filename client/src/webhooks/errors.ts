@@ -4,16 +4,16 @@ export type WebhookRefusal =
   | "missing-header"
   /** `webhook-timestamp` is not a whole number of seconds. */
   | "invalid-timestamp"
-  /** The attempt was made more than five minutes ago: perhaps a recorded one, sent again. */
+  /** The attempt was made more than five minutes ago: it may be a replay. */
   | "timestamp-too-old"
-  /** The attempt will be made in more than five minutes: one of the two clocks is wrong. */
+  /** The timestamp is more than five minutes in the future: one of the two clocks is wrong. */
   | "timestamp-too-new"
-  /** Another secret, or something was changed on the way. */
+  /** Signed with another secret, or changed on the way. */
   | "no-matching-signature"
-  /** Signed with the secret, but no event: it does not come from this service. */
+  /** Signed with the secret, but not an event: it does not come from this service. */
   | "invalid-payload";
 
-/** A delivery that can't be trusted to come from the service as it is. */
+/** A delivery that could not be verified. */
 export class WebhookVerificationError extends Error {
   override readonly name = "WebhookVerificationError";
   readonly reason: WebhookRefusal;

@@ -4,13 +4,13 @@ import { isObject, parseJson } from "../json.ts";
 /** The events that the contract describes. */
 export type WebhookEventName = keyof webhooks;
 
-/** The event of one name. */
+/** The event with a given name. */
 export type WebhookEventOf<Name extends WebhookEventName> =
   webhooks[Name]["post"]["requestBody"]["content"]["application/json"];
 
 /**
- * An event that this version of the client does not know, because the service began to send it later. Its own name stands
- * in `name`, so that `switch (event.type)` still narrows every other event.
+ * An event that this version of the client does not know, because the service began to send it later. Its own name is in
+ * `name`, so that `switch (event.type)` still narrows every other event.
  */
 export interface UnknownWebhookEvent {
   type: "unknown";
@@ -26,7 +26,7 @@ export type KnownWebhookEvent = { [Name in WebhookEventName]: WebhookEventOf<Nam
 /** Any event. */
 export type WebhookEvent = KnownWebhookEvent | UnknownWebhookEvent;
 
-// A record, so that a name that is missing here or that the contract dropped does not compile.
+// A record, so that a missing name, or one that the contract has dropped, does not compile.
 const KNOWN: Record<WebhookEventName, true> = {
   "refund.pending": true,
   "refund.authorized": true,
@@ -39,11 +39,11 @@ const KNOWN: Record<WebhookEventName, true> = {
   "customer.created": true,
 };
 
-/** Reads the body of a delivery; undefined when it is no event. */
+/** Reads the body of a delivery; undefined when it is not an event. */
 export function parseEvent(body: string): WebhookEvent | undefined {
   const event = parseJson(body);
   if (!isEvent(event)) return undefined;
-  // The signature vouches for the fields that the contract gives an event of this name.
+  // The signature guarantees the fields that the contract gives an event of this name.
   if (Object.hasOwn(KNOWN, event.type)) return event as unknown as WebhookEvent;
   const { type: name, timestamp, sequence, data } = event;
   return { type: "unknown", name, timestamp, sequence, data };

@@ -1,18 +1,18 @@
 import { collectBody } from "../bytes.ts";
 import { createRespond, type SeparatedWebhookOptions, type WebhookHandlerOptions } from "./response.ts";
 
-/** What the handler needs of Express's request, and of Node's. */
+/** The parts of Express's and Node's requests that the handler uses. */
 export interface IncomingWebhook {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly readableEnded: boolean;
-  /** What a body parser before the handler left. */
+  /** The result of a body parser that ran before the handler. */
   readonly body?: unknown;
   on(event: "data", listener: (chunk: Uint8Array) => void): unknown;
   on(event: "end", listener: () => void): unknown;
   on(event: "error", listener: (error: Error) => void): unknown;
 }
 
-/** What the handler needs of Express's response, and of Node's. */
+/** The parts of Express's and Node's responses that the handler uses. */
 export interface OutgoingResponse {
   statusCode: number;
   readonly headersSent: boolean;
@@ -22,14 +22,14 @@ export interface OutgoingResponse {
 
 type ExpressHandler = (request: IncomingWebhook, response: OutgoingResponse) => Promise<void>;
 
-/** As the other one, for a receiver that keeps the events apart that are newer than the client. */
+/** As above, for a receiver that handles events newer than the client separately. */
 export function expressWebhookHandler(options: SeparatedWebhookOptions): ExpressHandler;
 /**
- * Makes a handler for Express, and for `http.createServer`. It needs the body as it came: no parser may stand before it
- * but `express.raw()`.
+ * Creates a handler for Express and for `http.createServer`. It needs the raw body: the only parser allowed before it is
+ * `express.raw()`.
  *
- * It responds with 204 when `onEvent` resolved, 400 with a reason when the delivery can't be verified, 413 to a body of more
- * than 64 KiB, and 500 when `onEvent` throws, so that the delivery is repeated.
+ * It responds with 204 when `onEvent` has resolved, 400 with a reason when the delivery can't be verified, 413 to a body of
+ * more than 64 KiB, and 500 when `onEvent` throws, so that the delivery is retried.
  *
  * @throws TypeError when `secretKey` is missing
  */
@@ -38,7 +38,7 @@ export function expressWebhookHandler(options: WebhookHandlerOptions): ExpressHa
   const respond = createRespond(options);
   return async (request, response) => {
     const { status, ...body } = await respond(request.headers, async () => readBody(request));
-    if (response.headersSent) return; // A timeout of the application was faster.
+    if (response.headersSent) return; // A timeout of the application has already ended the response.
     response.statusCode = status;
     if (!("reason" in body)) {
       response.end();
@@ -71,7 +71,7 @@ function limit(body: Uint8Array): Uint8Array {
   return body;
 }
 
-/** Not by `for await`, which closes the connection when it stops early, and so before the response. */
+/** `for await` would close the connection when it stops early, before the response is sent. */
 function readStream(request: IncomingWebhook): Promise<Uint8Array> {
   const collector = collectBody();
   return new Promise((resolve, reject) => {
@@ -83,6 +83,6 @@ function readStream(request: IncomingWebhook): Promise<Uint8Array> {
       }
     });
     request.on("end", () => resolve(collector.toBytes()));
-    request.on("error", reject); // Also when the sender hangs up.
+    request.on("error", reject); // Also emitted when the sender disconnects.
   });
 }

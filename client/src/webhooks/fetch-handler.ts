@@ -3,13 +3,13 @@ import { createRespond, type SeparatedWebhookOptions, type WebhookHandlerOptions
 
 type FetchHandler = (request: Request) => Promise<Response>;
 
-/** As the other one, for a receiver that keeps the events apart that are newer than the client. */
+/** As above, for a receiver that handles events newer than the client separately. */
 export function fetchWebhookHandler(options: SeparatedWebhookOptions): FetchHandler;
 /**
- * Makes a handler for everything that speaks the Fetch API: workers, Deno, Bun, Hono, Next.js routes.
+ * Creates a handler for everything that uses the Fetch API: workers, Deno, Bun, Hono, Next.js routes.
  *
- * It responds with 204 when `onEvent` resolved, 400 with a reason when the delivery can't be verified, 413 to a body of more
- * than 64 KiB, and 500 when `onEvent` throws, so that the delivery is repeated.
+ * It responds with 204 when `onEvent` has resolved, 400 with a reason when the delivery can't be verified, 413 to a body of
+ * more than 64 KiB, and 500 when `onEvent` throws, so that the delivery is retried.
  *
  * @throws TypeError when `secretKey` is missing
  */

@@ -4,24 +4,24 @@ import type { KnownWebhookEvent, UnknownWebhookEvent, WebhookEvent } from "./eve
 import { createSignatureCheck, type WebhookSecrets } from "./secrets.ts";
 import { type VerifiedDelivery, type VerifyOptions, verifyDelivery, type WebhookHeaders } from "./verify.ts";
 
-/** Hears an event. Its id is the same on every attempt to deliver it. */
+/** Called with an event. The id is the same on every attempt to deliver it. */
 export type Hear<Event> = (event: Event, webhookId: string) => unknown;
 
 interface CommonOptions extends VerifyOptions {
-  /** The one given when subscribing; or several, of which any may have signed. */
+  /** The `secretKey` of the subscription, or several, any of which may have signed the delivery. */
   secretKey: WebhookSecrets;
   /**
-   * Hears why a delivery was not accepted: a `WebhookVerificationError`, or what `onEvent` threw. Prints with
-   * `console.error` unless given.
+   * Called with the reason why a delivery was not accepted: a `WebhookVerificationError`, or the error that `onEvent` threw.
+   * By default, it is printed with `console.error`.
    */
   onError?: (error: unknown) => void;
 }
 
 interface OneHearer {
   /**
-   * Hears each event that was verified. The response is a success when it resolves, and so is not repeated:
-   * resolve once the event is stored, within 15 seconds. An event may come twice, with the same `webhookId`, and before
-   * an earlier one: `event.sequence` gives the order.
+   * Called with each verified event. When it resolves, the response is a success and the delivery is not retried: resolve
+   * once the event is stored, within 15 seconds. An event can arrive twice, with the same `webhookId`, or before an earlier
+   * one: `event.sequence` gives the order.
    */
   onEvent: Hear<WebhookEvent>;
   onUnknownEvent?: undefined;
@@ -29,30 +29,30 @@ interface OneHearer {
 
 interface TwoHearers {
   /**
-   * Hears each event that was verified and that this version of the client knows. The response is a success
-   * when it resolves, and so is not repeated: resolve once the event is stored, within 15 seconds. An event may come
-   * twice, with the same `webhookId`, and before an earlier one: `event.sequence` gives the order.
+   * Called with each verified event that this version of the client knows. When it resolves, the response is a success and
+   * the delivery is not retried: resolve once the event is stored, within 15 seconds. An event can arrive twice, with the
+   * same `webhookId`, or before an earlier one: `event.sequence` gives the order.
    */
   onEvent: Hear<KnownWebhookEvent>;
-  /** Hears the other ones, which the service began to send later; `onEvent` hears them too unless this is given. */
+  /** Called with the other events, which the service began to send later; without this option, `onEvent` gets them too. */
   onUnknownEvent: Hear<UnknownWebhookEvent>;
 }
 
-/** Options that keep the known events apart from the others. */
+/** Options that separate the known events from the others. */
 export type SeparatedWebhookOptions = CommonOptions & TwoHearers;
 
 export type WebhookHandlerOptions = SeparatedWebhookOptions | (CommonOptions & OneHearer);
 
-/** The response of a handler. A refusal gives its reason and no more, because the sender is unknown. */
+/** The response of a handler. A refusal gives only its reason, because the sender is unknown. */
 export type WebhookResponse = { status: 204 | 413 | 500 } | { status: 400; reason: WebhookRefusal };
 
-/** Reads, verifies and hands on one delivery, and resolves with the response. Rejects only when `onError` throws. */
+/** Reads, verifies and passes on one delivery, and resolves with the response. Rejects only when `onError` throws. */
 export type RespondToWebhook = (
   headers: WebhookHeaders,
   readBody: () => Promise<string | Uint8Array>,
 ) => Promise<WebhookResponse>;
 
-/** @throws TypeError when `secretKey` is missing: at the start, and not with the first delivery */
+/** @throws TypeError when `secretKey` is missing: immediately, not with the first delivery */
 export function createRespond(options: WebhookHandlerOptions): RespondToWebhook {
   const { secretKey, onError } = options;
   const check = createSignatureCheck(secretKey);

@@ -1,17 +1,17 @@
 import { parseJson } from "../json.ts";
 import { createSign, includesSignature, type Sign, type SignedContent } from "./signature.ts";
 
-/** A subscription's `secretKey`, or those of several: while one replaces another, and for several subscriptions. */
+/** The `secretKey` of a subscription, or several keys: while one replaces another, or for several subscriptions. */
 export type WebhookSecrets = string | readonly string[];
 
-/** Checks signatures under each secret. */
+/** Verifies signatures with each secret. */
 export interface SignatureCheck {
   isSigned(content: SignedContent, signatures: string): boolean;
-  /** Explains a common mistake that makes a delivery look unsigned; empty when none of them applies. */
+  /** Explains a common mistake that makes a delivery look unsigned; empty when none of them was made. */
   explain(content: SignedContent, signatures: string): string;
 }
 
-/** @throws TypeError when there is no secret, or one is not a text or is empty */
+/** @throws TypeError when there is no secret, or one is empty or not a string */
 export function createSignatureCheck(secretKey: WebhookSecrets): SignatureCheck {
   const secrets = typeof secretKey === "object" && secretKey?.length ? secretKey : [secretKey as string];
   const signs = secrets.map(createSign);
@@ -32,13 +32,13 @@ export function createSignatureCheck(secretKey: WebhookSecrets): SignatureCheck 
   };
 }
 
-/** The secret without what a file or a shell left around it; nothing when there is none of it. */
+/** The secret without the spaces or quotes that a file or a shell left around it; empty when there are none. */
 function cleaned(secret: string): string[] {
   const text = secret.trim().replace(/^(["'])(.+)\1$/, "$2");
   return text === secret || text === "" ? [] : [text];
 }
 
-/** A body that was trimmed, or written anew with another layout. */
+/** A body that was trimmed, or parsed and written again in another layout. */
 function asItMayHaveCome(body: string): string[] {
   const value = parseJson(body);
   const texts = [body.trim(), value === undefined ? body : JSON.stringify(value)];

@@ -2,13 +2,13 @@ import type { KnownWebhookEvent } from "./events.ts";
 import { createSign } from "./signature.ts";
 
 export interface SignOptions {
-  /** The same on each attempt of one delivery; a new one unless given. */
+  /** The same on each attempt of one delivery; a new one by default. */
   webhookId?: string;
-  /** When the attempt is made; now unless given. */
+  /** The time of the attempt; now by default. */
   now?: () => Date;
 }
 
-/** A delivery as the service sends it: the second argument of `fetch`, or of `new Request`. */
+/** A delivery as the service sends it, in the form of the second argument of `fetch` or `new Request`. */
 export interface SignedDelivery {
   method: "POST";
   body: string;
@@ -16,9 +16,9 @@ export interface SignedDelivery {
 }
 
 /**
- * Makes a delivery for tests of a receiver, signed as the service signs (D22).
+ * Creates a delivery for tests of a receiver, signed as the service signs (D22).
  *
- * @param content the event; or a text, which is signed as it is: for an event of a later version, or a body that is none
+ * @param content the event, or a string that is signed unchanged, such as an event of a later version or an invalid body
  * @throws TypeError when `secretKey` is missing
  *
  * @example

@@ -1,6 +1,6 @@
 import sha256 from "fast-sha256";
 
-/** What a signature covers. */
+/** The data that a signature covers. */
 export interface SignedContent {
   webhookId: string;
   /** Seconds since 1970. */
@@ -8,13 +8,13 @@ export interface SignedContent {
   body: string;
 }
 
-/** Makes the signature of a delivery, `v1,` and base64. */
+/** Creates the signature of a delivery: `v1,` and base64. */
 export type Sign = (content: SignedContent) => string;
 
 /**
  * Signs as the service does, under a subscription's `secretKey` (D22).
  *
- * @throws TypeError when the secret is not a text or is empty, as a forgotten setting would be
+ * @throws TypeError when the secret is empty or not a string, as a missing setting would be
  */
 export function createSign(secretKey: string): Sign {
   if (typeof secretKey !== "string" || secretKey === "") {
@@ -29,7 +29,7 @@ export function createSign(secretKey: string): Sign {
 
 const BASE64 = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/;
 
-/** Strict: base64 that is cut off, or holds what does not belong there, stands for itself (D22). */
+/** Strict: truncated base64, or base64 with other characters in it, is used literally (D22). */
 function toKey(secretKey: string): Uint8Array {
   const base64 = BASE64.exec(secretKey)?.[1];
   return base64 ? Uint8Array.from(atob(base64), toByte) : new TextEncoder().encode(secretKey);
@@ -39,7 +39,7 @@ function toByte(character: string): number {
   return character.charCodeAt(0);
 }
 
-/** Whether one of the signatures, separated by blanks, is the expected one. */
+/** Whether one of the signatures, separated by spaces, is the expected one. */
 export function includesSignature(signatures: string, expected: string): boolean {
   return signatures.split(" ").some((signature) => isEqual(signature, expected));
 }

@@ -2,30 +2,30 @@ import { type WebhookRefusal, WebhookVerificationError } from "./errors.ts";
 import { parseEvent, type WebhookEvent } from "./events.ts";
 import { createSignatureCheck, type SignatureCheck, type WebhookSecrets } from "./secrets.ts";
 
-/** The headers of a delivery: of the Fetch API, of Node, or as any other framework names them. */
+/** The headers of a delivery, in the form of the Fetch API, Node, or any other framework. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface VerifyOptions {
-  /** Real time; the runtime's own clock unless given. */
+  /** The current time; the runtime's clock by default. */
   now?: () => Date;
 }
 
-/** A delivery that was verified. */
+/** A verified delivery. */
 export interface VerifiedDelivery {
   event: WebhookEvent;
-  /** The same on every attempt: remember it to notice an event that comes again. */
+  /** The same on every attempt: remember it to recognize repeated deliveries. */
   webhookId: string;
 }
 
-/** Seconds that an attempt may be away from our clock, either way. */
+/** Seconds by which the time of an attempt may differ from our clock, in either direction. */
 const TOLERANCE_SECONDS = 300;
 
 /**
- * Verifies that a delivery comes from the service as it is, and was sent within five minutes (D22).
+ * Verifies that a delivery comes from the service, unchanged, and was sent within the last five minutes (D22).
  *
- * @param rawBody the body as it came, before anything parsed it
- * @param secretKey the one given when subscribing; or several, of which any may have signed
- * @throws WebhookVerificationError when it does not; `reason` says why
+ * @param rawBody the body exactly as received, before anything parsed it
+ * @param secretKey the `secretKey` of the subscription, or several, any of which may have signed the delivery
+ * @throws WebhookVerificationError when the verification fails; `reason` says why
  * @throws TypeError when `rawBody` was parsed already, or `secretKey` is missing
  */
 export function verifyWebhook(
@@ -37,7 +37,7 @@ export function verifyWebhook(
   return verifyDelivery(rawBody, headers, createSignatureCheck(secretKey), options).event;
 }
 
-/** As `verifyWebhook`, with secrets that were read before, and with the delivery's id. */
+/** As `verifyWebhook`, with secrets that have already been read, and with the delivery's id. */
 export function verifyDelivery(
   rawBody: string | Uint8Array,
   headers: WebhookHeaders,
@@ -63,10 +63,13 @@ export function verifyDelivery(
   return { event, webhookId };
 }
 
-/** Undefined for bytes that are no UTF-8: replaced by the mark for such bytes, they could match another body's signature. */
+/**
+ * Undefined for bytes that are not UTF-8: with the replacement character in their place, they could match another body's
+ * signature.
+ */
 function toText(rawBody: string | Uint8Array): string | undefined {
   if (typeof rawBody === "string") return rawBody;
-  // Not instanceof: test runners and workers have a Uint8Array and a Headers of their own.
+  // Not instanceof: test runners and workers have their own Uint8Array and Headers.
   if (!ArrayBuffer.isView(rawBody)) {
     throw new TypeError("The body was parsed already: give it as it came, as a string or as bytes.");
   }
@@ -93,7 +96,7 @@ function findHeader(headers: Exclude<WebhookHeaders, Headers>, name: string): st
   return typeof value === "object" ? value.join(" ") : value;
 }
 
-/** Reads the seconds. Strict, because the number is signed: `17e8` or ` 17` would pass as another text. */
+/** Reads the seconds. Strict, because the text of the number is signed, and `17e8` or ` 17` is another text. */
 function checkTimestamp(text: string, now: Date): number {
   if (!/^[1-9]\d{0,11}$/.test(text)) {
     throw refusal("invalid-timestamp", "webhook-timestamp is not a whole number of seconds.");

@@ -1,15 +1,18 @@
 import { placeName } from "../document/place-name.ts";
 import { stepsOf } from "../document/pointer.ts";
 
-/** What a change asks of the version, the least first. */
+/** What a change requires of the version, the least first. */
 export const LEVELS = ["patch", "minor", "major"] as const;
 export type Level = (typeof LEVELS)[number];
 
-/** What one check found: where the changed part is written, what calls it changes, how, and what that needs. */
+/**
+ * A finding of one check: where the changed part is, which calls it affects, how it changed, and the version that this
+ * requires.
+ */
 export type Finding = {
-  /** JSON Pointer to the changed part itself, in the document that has it, whatever refers to it. */
+  /** JSON Pointer to the changed part itself, in the document that contains it, and not to a reference to it. */
   readonly pointer: string;
-  /** `request of POST /v1/refunds`, `event refund.pending`; empty where the check does not say. */
+  /** `request of POST /v1/refunds`, `event refund.pending`; empty when the check does not say. */
   readonly use: string;
   readonly what: string;
   readonly level: Level;
@@ -30,7 +33,10 @@ export function mostSevere(levels: readonly Level[]): Level | undefined {
   return LEVELS.findLast((level) => levels.includes(level));
 }
 
-/** Joins what several checks found of one place, the more severe rating first; the most severe changes come first. */
+/**
+ * Merges the findings of several checks at one location, with the more severe rating first; the most severe changes come
+ * first.
+ */
 export function toChanges(findings: Readonly<Record<string, readonly Finding[]>>): Change[] {
   const groups = new Map<string, { by: string; finding: Finding }[]>();
   for (const [by, found] of Object.entries(findings)) {

@@ -8,7 +8,7 @@ import { at, childOf, namesIn, rootOf, type Spot } from "./spot.ts";
 /** A caller writes the request and reads the response; a receiver of events does the opposite. */
 type Call = { readonly name: string; readonly request: Direction; readonly response: Direction };
 
-/** Every difference of two contracts that a caller, or a receiver of events, has to live with. */
+/** Every difference between two contracts that affects callers or receivers of events. */
 export function compareContracts(base: Node, revision: Node): Finding[] {
   const pair = { base: rootOf(base), revision: rootOf(revision) };
   const called = { request: "request", response: "response" } as const;
@@ -47,7 +47,7 @@ function compareOperation(pair: Pair, call: Call): Finding[] {
   ];
 }
 
-/** A body that callers must send, or may. */
+/** A body that callers must or may send. */
 function compareBody(pair: Pair, call: Call): Finding[] {
   const use = { name: `request of ${call.name}`, direction: call.request };
   const required = (spot: Spot) => at(spot, "required").value === true;
@@ -58,8 +58,8 @@ function compareBody(pair: Pair, call: Call): Finding[] {
 }
 
 /**
- * Responses are compared by status. An added one is minor where HTTP has readers treat it like a documented one (RFC 9110,
- * section 15: as the x00 of its class), and major where it is a new kind of success, which they can't understand.
+ * Responses are compared by status. An added one is minor when HTTP makes readers treat it like a documented one (RFC 9110,
+ * section 15: like the x00 of its class), and major when it is a new kind of success, which they can't understand.
  */
 function compareResponses(pair: Pair, call: Call): Finding[] {
   const statuses = namesIn(pair.base);
@@ -93,7 +93,7 @@ function compareParameters(pair: Pair, call: Call): Finding[] {
   });
 }
 
-/** A header or a parameter: the one who writes it suffers when it is demanded, the one who reads it when it may be left out. */
+/** A header or a parameter: making it required breaks its writers, and making it optional breaks its readers. */
 function compareParameter(pair: Pair, use: { name: string; direction: Direction }): Finding[] {
   const demanded = at(pair.revision, "required").value === true && use.direction === "request";
   const found = existence(pair, { added: demanded ? "major" : "minor", removed: "major" }, use.name);
@@ -116,7 +116,7 @@ function compareContent(pair: Pair, use: { name: string; direction: Direction })
   });
 }
 
-/** Something that is there in one of the two only. */
+/** Something that only one of the two has. */
 function existence(pair: Pair, levels: { added: Level; removed: Level }, use: string): Finding[] {
   const { base, revision } = pair;
   if ((base.value === undefined) === (revision.value === undefined)) return [];
@@ -140,7 +140,7 @@ function eachOf(pair: Pair, compare: (name: string, pair: Pair) => Finding[]): F
   return [...names].flatMap((name) => compare(name, inside(pair, name)));
 }
 
-/** What callers must show: the ways that were enough and are not any more, and the schemes that changed. */
+/** Differences in security: alternatives that are no longer accepted, and schemes that changed. */
 export function compareSecurity({ base, revision }: Pair, use: string): Finding[] {
   const [before, after] = [waysOf(base), waysOf(revision)];
   const pointer = `${revision.pointer}/security`;
@@ -155,7 +155,7 @@ export function compareSecurity({ base, revision }: Pair, use: string): Finding[
   ];
 }
 
-/** The alternatives of an operation; none at all is one that asks for nothing. */
+/** The alternatives of an operation; an empty list counts as one alternative without credentials. */
 function waysOf(operation: Spot): Node[] {
   const own = at(operation, "security").value ?? at(rootOf(operation.document), "security").value;
   const ways = Array.isArray(own) ? own.filter(isNode) : [];
@@ -180,18 +180,18 @@ function compareScheme(base: Node, revision: Node, name: string, use: string): F
 }
 
 /**
- * Every other difference of two contracts: words, examples, and parts that nothing refers to. Nobody's program can tell,
- * but a document that differs is another one, and has another version.
+ * Every other difference between two contracts: wording, examples, and parts that nothing refers to. They affect no program,
+ * but a different document needs a different version.
  */
 export function findLeftovers(base: Node, revision: Node, found: readonly Finding[]): Finding[] {
   const pointers = found.map(({ pointer }) => pointer);
   return differences(rootOf(base), rootOf(revision))
     .filter((pointer) => !pointers.some((other) => isWithin(pointer, other) || isWithin(other, pointer)))
-    .filter((pointer) => pointer !== "/info/version") // what the changes are held against
+    .filter((pointer) => pointer !== "/info/version") // the version, with which the changes are compared
     .map((pointer) => ({ pointer, use: "", what: `${pointer.split("/").at(-1)} changed`, level: "patch" }));
 }
 
-/** Pointers to the smallest parts that differ, as the documents are written: a reference is a part like others. */
+/** Pointers to the smallest parts that differ in the documents as written: references are not followed. */
 function differences(base: Spot, revision: Spot): string[] {
   if (isDeepStrictEqual(base.value, revision.value)) return [];
   if (!isNode(base.value) || !isNode(revision.value)) return [revision.pointer];

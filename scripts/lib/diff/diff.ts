@@ -23,7 +23,7 @@ export async function diffContracts(from: string, to: string): Promise<Diff> {
   return { changes, verdict: judgeVersion(changes, base.info.version, revision.info.version) };
 }
 
-/** What our own check finds: what callers and receivers have to live with, and whatever else differs. */
+/** The findings of our own check: changes that affect callers and receivers, and all other differences. */
 export function findChanges(base: Node, revision: Node): Finding[] {
   const found = compareContracts(base, revision);
   return [...found, ...findLeftovers(base, revision, found)];
@@ -41,14 +41,14 @@ export async function newestRelease(root: string): Promise<string> {
   return join(root, RELEASED, `${newest}.yaml`);
 }
 
-/** Why the changelog does not say what a version changed, if so. */
+/** Reports a version whose changes the changelog does not describe. */
 export function findChangelogError(changelog: string, version: string): string | undefined {
   const headings = headingsOf(changelog);
   if (headings.some(({ level, text }) => level === 2 && text === version)) return undefined;
   return `CHANGELOG.md has no entry for ${version}: add "## ${version}", and below it what changed and for whom.`;
 }
 
-/** The changes, one on a line, the most severe first, and what they ask of the version. */
+/** The changes, one on each line, the most severe first, and the version that they require. */
 export function renderReport(changes: readonly Change[], verdict: Verdict): string {
   return [
     ...changes.map(renderChange),
@@ -89,11 +89,11 @@ type Report = {
   }[];
 };
 
-/** What `redocly diff` finds between two files. Fails when it can't read one of them. */
+/** The findings of `redocly diff` for two files. Fails when it can't read one of them. */
 export async function runRedoclyDiff(from: string, to: string): Promise<Finding[]> {
   const report = await withTempDir(async (folder): Promise<Report> => {
     const [config, output] = [join(folder, "redocly.yaml"), join(folder, "diff.json")];
-    // Under a configuration that names no rules for changes, such as the project's own, it rates none of them major.
+    // With a configuration that has no rules for changes, such as the project's own, it rates none of them major.
     await writeFile(config, "extends: [diff-recommended]\n");
     await runRedocly([
       "diff",
@@ -111,9 +111,9 @@ export async function runRedoclyDiff(from: string, to: string): Promise<Finding[
     return JSON.parse(await readFile(output, "utf8"));
   });
   return report.changes
-    .filter(({ path, property }) => !(path === "#/info" && property === "version")) // what it is held against
+    .filter(({ path, property }) => !(path === "#/info" && property === "version")) // the version, with which the changes are compared
     .map(({ path, kind, impact, property, verdicts, base, revision }) => {
-      // Something that was taken out is no longer there to be pointed at.
+      // A removed part no longer exists, so the pointer is that of the old document.
       const place =
         property !== undefined && revision?.value === undefined ? (base ?? revision) : (revision ?? base);
       const said = verdicts.map(({ message }) => message.replace(/\.$/, "")).join("; ");

@@ -3,12 +3,12 @@ import { isNode } from "../document/node.ts";
 import type { Level } from "./change.ts";
 
 /**
- * What a change does to the values that a schema allows: some more, some fewer, values that were announced (`extended`),
- * none (`cosmetic`), or what nothing here can tell (`unclear`).
+ * The effect of a change on the values that a schema allows: more, fewer, more of an open list (`extended`), none
+ * (`cosmetic`), or undecidable (`unclear`).
  */
 export type Effect = "loosened" | "tightened" | "extended" | "cosmetic" | "unclear";
 
-/** Who has to live with a change: `request` is what callers write, `response` what they read. */
+/** The side that a change affects: `request` is what callers write, `response` what they read. */
 export type Direction = "request" | "response";
 
 /** The level of an effect: fewer values break those who write them, more values those who read them. */
@@ -21,7 +21,7 @@ export function levelOf(effect: Effect, direction: Direction): Level {
 
 type Rate = (before: unknown, after: unknown) => Effect[];
 
-/** A limit that is gone allows everything. */
+/** A removed limit allows everything. */
 const upperBound: Rate = (before, after) => bound(before, after, Number.POSITIVE_INFINITY, 1);
 const lowerBound: Rate = (before, after) => bound(before, after, Number.NEGATIVE_INFINITY, -1);
 
@@ -31,22 +31,22 @@ function bound(before: unknown, after: unknown, none: number, sign: number): Eff
   return [grown > 0 ? "loosened" : "tightened"];
 }
 
-/** Nobody can say which of two patterns allows more. */
+/** Which of two patterns allows more can't be decided. */
 const opaque: Rate = (before, after) => {
   if (before === undefined) return ["tightened"];
   return [after === undefined ? "loosened" : "unclear"];
 };
 
-/** A list of all that is allowed; no list allows everything. */
+/** A list of everything that is allowed; without a list, everything is. */
 const allowed: Rate = (before, after) => {
   if (before === undefined || after === undefined) return opaque(before, after);
   return inSets(before, after, "loosened", "tightened");
 };
 
-/** A list of all that is demanded. */
+/** A list of everything that is required. */
 const demanded: Rate = (before, after) => inSets(before ?? [], after ?? [], "tightened", "loosened");
 
-/** A list of what is known today. */
+/** A list of the values that are known today. */
 const announced: Rate = (before, after) => inSets(before ?? [], after ?? [], "extended", "tightened");
 
 function inSets(before: unknown, after: unknown, added: Effect, removed: Effect): Effect[] {
@@ -66,7 +66,7 @@ const types: Rate = (before, after) => {
   return allowed(list(before), list(after));
 };
 
-/** The moves of a status, apart from the words that explain them. */
+/** The transitions of a status, without their descriptions. */
 const moves: Rate = (before, after) => {
   const list = (table: unknown) =>
     (Array.isArray(table) ? table : []).map(({ from, to, trigger }) => ({ from, to, trigger }));
@@ -118,7 +118,7 @@ for (const name of ["x-source", "x-enum-source", "x-open", "x-unbounded", "x-pat
   Object.assign(RATES, { [name]: cosmetic });
 }
 
-/** What the change of one keyword does. One that nobody has thought of yet is taken for the worst. */
+/** The effect of changing one keyword. For an unknown keyword, the worst is assumed. */
 export function effectsOf(keyword: string, before: unknown, after: unknown): Effect[] {
   return isDeepStrictEqual(before, after) ? [] : (RATES[keyword] ?? unclear)(before, after);
 }

@@ -7,19 +7,19 @@ import { at, namesIn, type Spot } from "./spot.ts";
 /** The same part of two documents. */
 export type Pair = { readonly base: Spot; readonly revision: Spot };
 
-/** Where a schema is used: what it says to whom. */
+/** Where a schema is used, and who writes and reads its values. */
 export type Use = { readonly name: string; readonly direction: Direction };
 
-/** Keywords whose value is a schema that the value, or a part of it, has to meet. */
+/** Keywords whose value is a schema that the instance, or a part of it, must match. */
 const SCHEMAS = ["items", "contains", "propertyNames", "then", "else", "not", "additionalProperties"];
-/** Keywords whose value is looked at in another way than as a whole. */
+/** Keywords whose value is not compared as a whole. */
 const SPLIT = [...SCHEMAS, "properties", "oneOf", "anyOf", "allOf", "const", "enum", "discriminator", "$ref"];
 
-/** Every difference of two schemas, rated by who has to live with it. The parts they refer to are looked into. */
+/** Every difference between two schemas, rated by whom it affects. References are followed. */
 export function compareSchemas(pair: Pair, use: Use, within: readonly string[] = []): Finding[] {
   const { base, revision } = pair;
   const key = `${base.pointer} ${revision.pointer}`;
-  if (within.includes(key)) return []; // a schema that holds itself
+  if (within.includes(key)) return []; // a recursive schema
   const inner = [...within, key];
   const [old, now] = [nodeOf(base), nodeOf(revision)];
   if (!old || !now) return isDeepStrictEqual(base.value, revision.value) ? [] : [compareBooleans(pair, use)];
@@ -85,7 +85,7 @@ function compareBooleans({ base, revision }: Pair, { name, direction }: Use): Fi
   return { pointer: revision.pointer, use: name, what, level: levelOf(effect, direction) };
 }
 
-/** A constant is a list of one value, whichever way it is written. */
+/** A constant and a list with one value are the same. */
 function compareValues(pair: Pair, use: Use): Finding[] {
   const listOf = (spot: Spot) => {
     const { const: only, enum: list } = nodeOf(spot) ?? {};
@@ -104,7 +104,7 @@ function compareProperties({ base, revision }: Pair, use: Use, within: readonly 
   const closed = nodeOf(base)?.additionalProperties === false;
   return [...new Set([...namesIn(before), ...namesIn(after)])].flatMap((name) => {
     const [old, now] = [at(before, name), at(after, name)];
-    // Readers of a closed object may refuse a field that they do not know; that is why it says that it is closed.
+    // Readers of a closed object may refuse unknown fields.
     if (old.value === undefined) {
       return finding(now, "field added", closed ? levelOf("loosened", use.direction) : "minor");
     }
@@ -133,7 +133,7 @@ function compareBranches(
 ): Finding[] {
   const [before, after] = [branchesOf(at(pair.base, keyword)), branchesOf(at(pair.revision, keyword))];
   const removed = added === "loosened" ? "tightened" : "loosened";
-  // A choice that appears or goes as a whole is a constraint, and no branch of one.
+  // A choice that is added or removed as a whole is a constraint, not a branch.
   if (before.size === 0 || after.size === 0) {
     const [old, now] = [nodeOf(pair.base)?.[keyword], nodeOf(pair.revision)?.[keyword]];
     return rate(pair, keyword, effectsOf("pattern", old, now), use);
@@ -147,7 +147,7 @@ function compareBranches(
   });
 }
 
-/** The branches of a choice, by what identifies them: a constant in one of their fields, their name, or their place. */
+/** The branches of a choice, identified by a constant in one of their fields, their name, or their position. */
 function branchesOf(choice: Spot): Map<string, Spot> {
   const list = Array.isArray(choice.value) ? choice.value : [];
   return new Map(

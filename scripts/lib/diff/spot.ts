@@ -1,7 +1,7 @@
 import { find, isNode, isReference, type Node } from "../document/node.ts";
 import { step } from "../document/pointer.ts";
 
-/** A part of a document: where it was looked for, and where it is written, after what refers to it. */
+/** A part of a document: the location where it is used, and the one where it is defined, after following references. */
 export type Spot = {
   readonly document: Node;
   readonly asked: string;
@@ -14,7 +14,7 @@ export function rootOf(document: Node): Spot {
   return { document, asked: "", pointer: "", value: document };
 }
 
-/** A part of a part, by its names; where one of them only refers to another part, that one. */
+/** A part of a part, by its names; references on the way are followed. */
 export function at(spot: Spot, ...names: readonly (string | number)[]): Spot {
   return names.reduce<Spot>((holder, name) => {
     const child = childOf(holder, name);
@@ -24,14 +24,14 @@ export function at(spot: Spot, ...names: readonly (string | number)[]): Spot {
   }, spot);
 }
 
-/** A part of a part, as it is written. */
+/** A part of a part, without following references. */
 export function childOf({ document, pointer, value }: Spot, name: string | number): Spot {
   const asked = pointer + step(name);
   const child = isNode(value) || Array.isArray(value) ? (value as Node)[name] : undefined;
   return { document, asked, pointer: asked, value: child };
 }
 
-/** The names in an object, and none in anything else. */
+/** The names in an object; empty for any other value. */
 export function namesIn({ value }: Spot): string[] {
   return isNode(value) ? Object.keys(value) : [];
 }

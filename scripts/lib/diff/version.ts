@@ -2,18 +2,18 @@ import { type Change, LEVELS, type Level, mostSevere } from "./change.ts";
 
 type Version = readonly [major: number, minor: number, patch: number];
 
-/** What a set of changes asks of the version, and what the contract says. */
+/** The version that a set of changes requires, and the one that the contract has. */
 export type Verdict = {
   readonly released: string;
   readonly version: string;
   readonly need: Level | "none";
-  /** The least version that may hold the changes. */
+  /** The lowest version that these changes allow. */
   readonly required: string;
-  /** Why that is not so, with the remedy; none when it is. */
+  /** Why the contract's version is too low, with the remedy; empty when it is high enough. */
   readonly error?: string;
 };
 
-/** Holds `info.version` to the changes since a release (D28). */
+/** Compares `info.version` with the changes since a release (D28). */
 export function judgeVersion(changes: readonly Change[], released: string, version: string): Verdict {
   const need = mostSevere(changes.map(({ level }) => level)) ?? "none";
   const required = need === "none" ? released : raise(released, need);
@@ -37,7 +37,7 @@ function raise(version: string, level: Level): string {
   return level === "minor" ? `${major}.${minor + 1}.0` : `${major}.${minor}.${patch + 1}`;
 }
 
-/** Below 0 when the first is the older one. Fails on what is no version. */
+/** Below 0 when the first is older. Throws for anything that is not a version. */
 export function compareVersions(one: string, other: string): number {
   const [a, b] = [parseVersion(one), parseVersion(other)];
   const index = LEVELS.findIndex((_, at) => a[at] !== b[at]);

@@ -7,16 +7,16 @@ import type { Entry } from "./search/search.ts";
 
 const BROWSER = join(ROOT, "scripts/lib/docs/browser");
 
-/** What a page is made of, beside its text. */
+/** The files that a page is made of, besides its text. */
 export const STYLES = ["frame", "page", "code", "home"].map((name) => `docs/${name}.css`);
 
-/** What stands in every page: its styles, and a small program. */
+/** The parts of every page: the styles, and a small script. */
 export async function readAssets(styles: readonly string[] = STYLES): Promise<Assets> {
   const texts = await Promise.all(styles.map((file) => readFile(join(ROOT, file), "utf8")));
   return { styles: texts.join("\n"), script: await bundle("site.ts") };
 }
 
-/** The search with all that it knows, which a page loads when its reader wants to search. */
+/** The search with its index, which a page loads when its reader wants to search. */
 export async function renderSearch(entries: readonly Entry[]): Promise<string> {
   return `${await bundle("search-dialog.ts", "docsSearch")}docsSearch.start(${JSON.stringify(entries)});\n`;
 }

@@ -8,7 +8,7 @@ import { members, type Node } from "../document/node.ts";
 import { stepsOf, valueAt } from "../document/pointer.ts";
 import { splitSections } from "../markdown.ts";
 
-/** What became of the part that a change is about. */
+/** What happened to the part that a change is about. */
 export type Kind = "added" | "changed" | "removed";
 
 /** The two contracts that are compared. */
@@ -20,7 +20,7 @@ export function kindOf({ pointer }: Change, { base, revision }: Pair): Kind {
   return after ? "added" : "removed";
 }
 
-/** Where the reference shows what a change is about. */
+/** The part of the reference that a change is about. */
 export type Place = {
   readonly operationId: string;
   readonly tag: string;
@@ -28,8 +28,8 @@ export type Place = {
 };
 
 /**
- * The first operation that a change has an effect on and that the revision still has, and the field, when it is one of the
- * body of a request. A change of what no operation uses has no place.
+ * The first operation that a change affects and that the revision still has, and the field, when it belongs to the body of a
+ * request. A change that affects no operation has no place.
  */
 export function placeOf(change: Change, { revision }: Pair): Place | undefined {
   const { uses, pointer } = change;
@@ -45,7 +45,7 @@ export function placeOf(change: Change, { revision }: Pair): Place | undefined {
   return undefined;
 }
 
-/** The address of a place on the page. */
+/** The address of that part on the page. */
 export function routeOf({ operationId, tag, field }: Place): string {
   const route = `${tag}/${operationId}`.toLowerCase();
   return `#/${route}${field === undefined ? "" : `#${route}/t=request&path=${field}`}`;
@@ -75,26 +75,26 @@ function toCell(text: string): string {
   return text.replaceAll("|", "\\|").replaceAll("\n", " ");
 }
 
-/** The field as the page's own addresses have it. */
+/** The field as the page's own addresses name it. */
 function requestFieldOf({ pointer, uses }: Change): string | undefined {
   const [, field] =
     /^\/components\/schemas\/(?:Refund|Subscription)Request\/properties\/(\w+)/.exec(pointer) ?? [];
   return uses.some((use) => use.startsWith("request")) ? field?.toLowerCase() : undefined;
 }
 
-/** A version of the contract, with what it changed of the one before; the first changed nothing. */
+/** A version of the contract, with its changes since the previous one; the first has none. */
 export type Release = {
   readonly version: string;
   readonly before?: { readonly version: string; readonly changes: readonly Change[]; readonly pair: Pair };
 };
 
-/** Compares each release with the one before, and the contract as it is now with the last, when its version is a new one. */
+/** Compares each release with the previous one, and the present contract with the last release, when its version is new. */
 export async function readReleases(released: string, current: string): Promise<Release[]> {
   const files = (await readdir(released)).filter((name) => name.endsWith(".yaml"));
   const contracts = await Promise.all(
     [...files.map((name) => join(released, name)), current].map(readVersion),
   );
-  // A version that is released is what was released, whatever the working tree has meanwhile.
+  // A released version is taken from the release, whatever the working tree has now.
   const known = new Map(contracts.toReversed().map((contract) => [contract.version, contract]));
   const sorted = [...known.values()].sort((a, b) => compareVersions(a.version, b.version));
   return Promise.all(
@@ -115,7 +115,7 @@ async function readVersion(path: string) {
   return { path, document, version: String((document.info as Node).version) };
 }
 
-/** Adds to each version of the changelog the semantic diff to the one before. */
+/** Adds to each version of the changelog its semantic diff to the previous one. */
 export function fillChangelog(
   body: string,
   releases: readonly Release[],

@@ -1,6 +1,6 @@
 import { splitSections } from "../markdown.ts";
 
-/** A decision, as programs and the table above all of them have it. */
+/** A decision, as in the JSON for programs and in the table at the top of the page. */
 export type Decision = {
   readonly id: string;
   readonly title: string;
@@ -8,17 +8,17 @@ export type Decision = {
   readonly question: string;
   /** The first sentence of what was decided. */
   readonly answer: string;
-  /** The release that has it first. */
+  /** The first release that includes it. */
   readonly since: string;
   readonly anchor: string;
-  /** All of it, in Markdown. */
+  /** The full text, in Markdown. */
   readonly text: string;
 };
 
 /** The decisions up to this number came with the first release; a later one says so by `**Since:**`, or is unreleased. */
 const LAST_OF_FIRST_RELEASE = 30;
 
-/** Reads the decisions of docs/decisions.md, in the order in which they stand. Fails for one without a question or an answer. */
+/** Reads the decisions of docs/decisions.md, in the order of the file. Throws for one without a question or a decision. */
 export function readDecisions(markdown: string): Decision[] {
   const sections = splitSections(markdown, 2).sections.flatMap(
     (chapter) => splitSections(chapter.markdown, 3).sections,
@@ -45,7 +45,7 @@ export function readDecisions(markdown: string): Decision[] {
   });
 }
 
-/** The table that readers look a decision up in. */
+/** The table in which readers look up a decision. */
 export function tableOfDecisions(decisions: readonly Decision[]): string {
   const rows = decisions.map(
     ({ id, anchor, question, answer, since }) =>

@@ -7,7 +7,7 @@ import type { Page } from "./pages.ts";
 import type { Rendering, Site } from "./rendering.ts";
 import { renderStates, statusSchemaOf } from "./states.ts";
 
-/** The text of a page with what is made from the contract. */
+/** The text of a page, including the parts that are made from the contract. */
 export function fillBody(site: Site, page: Page, rendering: Rendering): string {
   if (page.slug === "decisions") return addTable(page.body);
   if (page.slug === "problems") return fillProblems(page.body, site, rendering);
@@ -39,8 +39,8 @@ type ProblemValue = {
 };
 
 /**
- * Adds to each code of the catalogue what the contract says about it: status, type, the operations that respond with it, and
- * its sources. Fails when the catalogue and the contracts do not have the same codes, so that neither gets ahead.
+ * Adds the contract's statements to each code of the catalogue: status, type, the operations that respond with it, and its
+ * sources. Throws when the catalogue and the contracts do not have the same codes, so that both stay in step.
  */
 export function fillProblems(body: string, site: Site, { badges }: Rendering): string {
   const sources = new Map([site.published, site.sandbox].flatMap(sourcesOfCodes));
@@ -79,7 +79,7 @@ function factsOf(code: string, site: Site): string[] {
   return [`**${status}**`, kind, links.join(", ")];
 }
 
-/** What the contract knows of an error code. The status is null for one that no operation responds with. */
+/** The contract's statements about an error code. The status is null for a code that no operation responds with. */
 export function factsAbout(
   code: string,
   site: Site,

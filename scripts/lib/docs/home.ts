@@ -13,8 +13,8 @@ export const HOME_FILE = "docs/home.md";
 const GAP = "<!-- states -->";
 
 /**
- * Renders the front page: what stands before the first heading, its code and the drawing beside each other, then a card for
- * each heading with a list, and then what is said about the drawing.
+ * Renders the front page: the text before the first heading, its code and the drawing side by side, then a card for each
+ * heading with a list, and then the text about the drawing.
  */
 export function renderHome(assets: Assets, site: Site, rendering: Rendering): string {
   const { title = "", body } = splitTitle(readFileSync(join(ROOT, HOME_FILE), "utf8"));

@@ -10,7 +10,7 @@ import { visit } from "unist-util-visit";
 
 const highlighter = createLowlight(common);
 
-/** How languages are called above a block of code. */
+/** The names of languages above a block of code. */
 const LANGUAGES: Readonly<Record<string, string>> = {
   sh: "Shell",
   js: "JavaScript",
@@ -40,7 +40,7 @@ export function renderHtml(markdown: string, ids: readonly string[]): string {
   return toHtml(renderTree(markdown, ids), { allowDangerousHtml: true });
 }
 
-/** The same as a tree, for pages that put their parts in another order. */
+/** The same as a tree, for pages that arrange their parts in another order. */
 export function renderTree(markdown: string, ids: readonly string[]): HtmlRoot {
   const tree = fromMarkdown(markdown, {
     extensions: [gfmTable()],
@@ -65,7 +65,7 @@ function isBox(parent: { type: string }): boolean {
   return (parent as Element).properties?.className?.toString() === "table";
 }
 
-/** What is wider than the page scrolls sideways, also by keyboard. */
+/** Content wider than the page scrolls sideways, by keyboard too. */
 function box(className: string, label: string, children: ElementContent[]): Element {
   return element("div", { className: [className], tabIndex: 0, role: "region", ariaLabel: label }, children);
 }
@@ -89,7 +89,7 @@ export function statusClasses(status: string): string[] {
   return ["status", status.toLowerCase().replace("_", "-")];
 }
 
-/** A block of code under its file's name or its language; what a program prints looks like it. */
+/** A block of code under its file's name or its language; the output of a program looks different. */
 function toFigure({ lang, meta, value }: Code): Element {
   const language = lang ?? "text";
   const marks = meta ?? "";

@@ -2,12 +2,12 @@ import { escapeHtml } from "./html.ts";
 import type { Page } from "./pages.ts";
 import { GROUPS } from "./site.ts";
 
-/** What every page of the site has in its head. */
+/** The parts in the head of every page. */
 export type Assets = { readonly styles: string; readonly script: string };
 
 const NAME = "Refunds and webhooks";
 
-/** Links that the menu has beside the pages: the parts of the reference. */
+/** Links in the menu besides the pages: the parts of the reference. */
 const REFERENCE = [
   ["reference.html", "API reference"],
   ["reference.html#/refunds/issuerefund", "Issue a refund"],
@@ -54,7 +54,7 @@ ${content}
 `;
 }
 
-/** A page of text: menu, content with the way to the pages before and after it, and its headings. */
+/** A page of text: menu, content with links to the previous and next page, and its headings. */
 export function renderTextPage(assets: Assets, pages: readonly Page[], page: Page, html: string): string {
   const order = GROUPS.flatMap((group) => group.pages).flatMap(({ slug }) => {
     const found = pages.find((one) => one.slug === slug);
@@ -105,7 +105,7 @@ function renderMenu(pages: readonly Page[], current: string): string {
   return `<button type="button" class="menu-button" popovertarget="menu">Menu</button><nav id="menu" popover aria-label="Pages">${groups.join("")}</nav>`;
 }
 
-/** The headings of a page; those of the third level where they are what readers look for. */
+/** The headings of a page, including those of the third level where readers look for them. */
 function renderContents({ headings, chapters }: Page): string {
   const shown = headings.filter(({ level }) => level === 2 || (chapters && level === 3));
   if (shown.length < 2) return "";

@@ -13,7 +13,7 @@ export type Page = PageSource & {
 };
 
 export type PlacedHeading = Heading & {
-  /** Where the heading is on the site, after `#/`. */
+  /** The address of the heading on the site, after `#/`. */
   readonly route: string;
   /** The last part of the route. */
   readonly id: string;
@@ -31,7 +31,7 @@ export async function readPages(): Promise<Page[]> {
   );
 }
 
-/** The menu shows at most two levels below a page: chapters and what is in them, or all headings in one list. */
+/** The menu shows at most two levels below a page: chapters with their headings, or all headings in one list. */
 function placeHeadings({ slug, file, chapters }: PageSource, body: string): PlacedHeading[] {
   let chapter = slug;
   const placed = headingsOf(body).map((heading) => {
@@ -47,13 +47,13 @@ function placeHeadings({ slug, file, chapters }: PageSource, body: string): Plac
   return placed;
 }
 
-/** Short for what is numbered: `2.7`, `d07`, and `2` for a chapter. */
+/** The short address of a numbered heading: `2.7`, `d07`, and `2` for a chapter. */
 function toId({ text, anchor }: Heading): string {
   const [, number] = /^(\d+(?:\.\d+)?|D\d{2}[a-z]?) /.exec(text) ?? [];
   return number?.toLowerCase() ?? anchor;
 }
 
-/** The sources that there are. A guide that no list has would be read by nobody, so it is a fault. */
+/** All sources. Throws for a guide that no list names, because nobody would find it. */
 export async function listSources(): Promise<PageSource[]> {
   const sources = GROUPS.flatMap(({ pages }) => pages);
   const guides = (await readdir(join(ROOT, "docs/guides"))).filter((name) => name.endsWith(".md"));
@@ -62,7 +62,7 @@ export async function listSources(): Promise<PageSource[]> {
   return sources.filter(({ file }) => existsSync(join(ROOT, file)));
 }
 
-/** Where a link of a page leads. */
+/** The target of a link in a page. */
 export type Target =
   | { readonly kind: "page"; readonly page: Page; readonly heading?: PlacedHeading }
   | { readonly kind: "operation"; readonly id: string }
@@ -74,7 +74,7 @@ export type Target =
 
 const BUILT = ["docs/reference.md", "docs/llms.txt"];
 
-/** Finds where a link in a file leads. Fails on a file or a heading that does not exist. */
+/** Finds the target of a link in a file. Throws for a file or a heading that does not exist. */
 export function findTarget(pages: readonly Page[], from: string, address: string): Target {
   if (/^https?:/.test(address)) return { kind: "outside" };
   if (address.startsWith("operation:")) return { kind: "operation", id: address.slice("operation:".length) };

@@ -9,7 +9,7 @@ import { SAMPLE_LANGUAGES } from "./reference/samples.ts";
 const TEMPLATE = "docs/template.hbs";
 const STYLES = ["docs/frame.css", "docs/reference.css"];
 
-/** What a page is built from, beside its document. */
+/** The files that a page is built from, besides its document. */
 export const PAGE_PARTS = [TEMPLATE, ...STYLES];
 
 const OPTIONS = {
@@ -21,8 +21,8 @@ const OPTIONS = {
 };
 
 /**
- * Renders a document as one HTML page that loads nothing from other hosts, so that none learns who reads it. Without the
- * site's bar, whose search is a separate file, it keeps the search of Redoc.
+ * Renders a document as one HTML page that loads nothing from other hosts, so that none of them learns who reads it. Without
+ * the site's bar, whose search is a separate file, the page keeps Redoc's own search.
  */
 export async function renderReferencePage(document: unknown, withHeader = true): Promise<string> {
   const html = await withTempDir(async (folder) => {
@@ -47,8 +47,8 @@ export async function renderReferencePage(document: unknown, withHeader = true):
 }
 
 /**
- * Mends what no option of Redoc reaches. Fails where a new release of it has another page, so that nobody finds out by
- * a request to a stranger's server.
+ * Corrects what no option of Redoc covers. Throws when a new release generates a different page, which could otherwise send
+ * requests to a third party's server unnoticed.
  */
 function finishPage(html: string): string {
   if (!/const __redoc_options = \{[^\n]*"disableTelemetry":true[,}]/.test(html)) {
@@ -61,7 +61,7 @@ function finishPage(html: string): string {
 
 const LOGO_ADDRESS = /https:\/\/cdn\.redoc\.ly\/redoc\/logo-mini(-full)?\.svg/g;
 
-/** Redoc loads its two logos, wide and narrow, from a server of its maker. */
+/** Redoc loads its two logos, wide and narrow, from a server of its vendor. */
 function embedLogos(html: string): string {
   const count = [...html.matchAll(LOGO_ADDRESS)].length;
   if (count !== 2) throw new Error(`The page has ${count} addresses of logos, not 2.`);
@@ -70,7 +70,7 @@ function embedLogos(html: string): string {
   );
 }
 
-/** A logo as a data: address without quotes or backticks, because it stands inside of a script. */
+/** A logo as a data: address without quotes or backticks, because it is inserted into a script. */
 function drawLogo(text: string, width: number): string {
   const font = "font-family='sans-serif' font-size='11' font-weight='600' fill='#3a7bff'";
   const svg = `<svg xmlns='http://www.w3.org/2000/svg' width='${width}' height='14'><text y='11' ${font}>${text}</text></svg>`;
@@ -79,15 +79,15 @@ function drawLogo(text: string, width: number): string {
 
 const GREETING = "console.info(`\\n%c Redoc %c";
 
-/** Redoc greets in the console, where readers look for what goes wrong. */
+/** Redoc prints a greeting on the console, where readers look for errors. */
 function silence(html: string): string {
   if (html.split(GREETING).length !== 2) throw new Error("Redoc greets in the console in another way now.");
   return html.replace(GREETING, () => GREETING.replace("console.info", "void"));
 }
 
 /**
- * The prerendered menu links to paths of a server (`/refunds`) while the page routes by fragments (`#/refunds`), and taking
- * over the prerendered page does not correct them: opened in a new tab, they would lead nowhere.
+ * The prerendered menu links to paths of a server (`/refunds`) while the page routes by fragments (`#/refunds`), and
+ * hydration does not correct them: opened in a new tab, they would lead nowhere.
  */
 function linkWithinPage(html: string): string {
   const scriptStart = html.indexOf('<script type="module">');

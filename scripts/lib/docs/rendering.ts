@@ -34,25 +34,25 @@ export async function readSite(): Promise<Site> {
   return { published, sandbox, pages, findOperation, releases };
 }
 
-/** How a form of the site names its places. */
+/** How one form of the site writes addresses. */
 export type Rendering = {
   /** The address of a page, or of a heading in it. */
   page(page: Page, heading?: PlacedHeading): string;
   operation(operation: DocumentedOperation): string;
   /** The address of another file of the site. */
   file(name: string): string;
-  /** Links to what the sources name. */
+  /** Links to the parts of the contract that the sources name. */
   badges(sources: readonly Source[]): string;
   heading(page: Page, heading: PlacedHeading): string;
-  /** A picture that is a file of the repository, or one that the build makes. */
+  /** A picture: a file of the repository, or one that the build creates. */
   picture(alternative: string, file: string): string;
-  /** Whether drawings stand in the text or beside it. */
+  /** Whether drawings are inside the text or separate files. */
   readonly drawings: "inline" | "files";
-  /** Whether what follows the language of a block of code is kept, which names its file and says what is output. */
+  /** Whether to keep the rest of the line after the language of a code block, which names its file and marks output. */
   readonly keepsMarks?: true;
 };
 
-/** The site: a file for each page, and the reference, whose places are routes after `#`. */
+/** The site: a file for each page, and the reference, whose parts have routes after `#`. */
 export function createSiteRendering(site: Site): Rendering {
   const base = createPageRendering(
     site,
@@ -60,7 +60,7 @@ export function createSiteRendering(site: Site): Rendering {
   );
   return {
     ...base,
-    // Pictures of pages are too large to be in the text; plots are small, and take the reader's colours there.
+    // Pictures of pages are too large to be in the text; plots are small, and follow the reader's colour scheme there.
     picture: (alternative, file) =>
       file.startsWith("docs/console/")
         ? `<img src="${pictureName(file)}" alt="${alternative}" loading="lazy">`
@@ -72,7 +72,7 @@ export function createSiteRendering(site: Site): Rendering {
   };
 }
 
-/** Everything in one page, for a review: places are routes after `#`. */
+/** Everything in one page, for a review: addresses are routes after `#`. */
 export function createPageRendering(
   site: Site,
   address = (page: Page, heading?: PlacedHeading) => `#/${heading?.route ?? page.slug}`,
@@ -90,7 +90,7 @@ export function createPageRendering(
       return `<span class="sources">${links.join(" ")}</span>`;
     },
     heading({ chapters }, { level, text, id }) {
-      // Redoc nests in its menu below first-level headings only.
+      // In its menu, Redoc nests below first-level headings only.
       const marks = "#".repeat(chapters && level === 2 ? 1 : level);
       return `${marks} ${text} {% id="${id}" %}`;
     },
@@ -123,7 +123,7 @@ export function createFileRendering(site: Site): Rendering {
   };
 }
 
-/** The name of a picture beside the plain text. */
+/** The file name of a picture of the plain text. */
 export function pictureName(file: string): string {
   return file.replace(/^docs\//, "").replaceAll("/", "-");
 }
@@ -137,7 +137,7 @@ function findSource({ pages }: Site, source: Source) {
   return { page, heading, label: `${source.kind} ${id}` };
 }
 
-/** Renders the text of a page whose gaps are filled. */
+/** Renders the text of a page whose generated parts are filled in. */
 export function renderBody(site: Site, page: Page, body: string, rendering: Rendering): string {
   let next = 0;
   const placed = mapHeadings(body, (heading) => {
@@ -148,7 +148,9 @@ export function renderBody(site: Site, page: Page, body: string, rendering: Rend
   return renderLinks(site, page.file, rendering.keepsMarks ? placed : toPublished(placed), rendering);
 }
 
-/** Turns the links between files of the repository into links within the site; what is not on the site is only named. */
+/**
+ * Turns the links between files of the repository into links within the site; files that are not on the site are only named.
+ */
 export function renderLinks(site: Site, file: string, markdown: string, rendering: Rendering): string {
   return mapLinks(markdown, ({ text, address, isPicture }) => {
     if (isPicture) return rendering.picture(text, posix.join(posix.dirname(file), address));

@@ -3,20 +3,20 @@ import type { Diff } from "../diff/diff.ts";
 import type { StepResult } from "../steps.ts";
 import { type Pair, routeOf, tableOf } from "./changes.ts";
 
-/** What a reviewer of a change of the contract wants to know. */
+/** The facts that a reviewer of a contract change wants to know. */
 export type Review = {
   readonly diff: Diff;
   readonly contracts: Pair;
   readonly lint: StepResult;
-  /** From 0 to 100, by the measure of the tool itself. */
+  /** From 0 to 100, as the tool itself measures it. */
   readonly score: number;
-  /** Absent when it was not asked for. */
+  /** Absent when it was not requested. */
   readonly mutation?: StepResult & { readonly sample: string };
-  /** What the traceability page says at its top, and what keeps it from being a proof. */
+  /** The summary of the traceability page, and the gaps in its proof. */
   readonly coverage: { readonly summary: string; readonly errors: readonly string[] };
 };
 
-/** The page of a review, in Markdown that names places of the site by their routes. */
+/** The page of a review, in Markdown whose links are routes of the site. */
 export function renderReview(review: Review): string {
   const { changes } = review.diff;
   return [

@@ -1,16 +1,16 @@
-/** A page that is written in Markdown, or made as Markdown. */
+/** A page that is written or generated as Markdown. */
 export type PageSource = {
-  /** Its place on the site, and the name of its Markdown file. */
+  /** Its name in addresses, and the name of its Markdown file. */
   readonly slug: string;
-  /** Where it is written. Links in other pages name this file. */
+  /** Its source file. Links in other pages name this file. */
   readonly file: string;
-  /** For a file that has no title of its own. */
+  /** For a file without a title. */
   readonly title?: string;
-  /** A short name for menus, titles of windows and the search; the title unless given. */
+  /** A short name for menus, window titles and the search; the title by default. */
   readonly name?: string;
-  /** Whether its second-level headings are chapters that hold the third-level ones in the menu. */
+  /** Whether its second-level headings are chapters that contain the third-level ones in the menu. */
   readonly chapters?: true;
-  /** What it is good for, in one line; for the list that programs read. */
+  /** Its purpose in one line, for the list that programs read. */
   readonly about: string;
 };
 
@@ -28,15 +28,15 @@ const guide = (slug: string, name: string, about: string): PageSource => ({
   about,
 });
 
-/** A guide with headings of a third level. */
+/** A guide with third-level headings. */
 const longGuide = (slug: string, name: string, about: string): PageSource => ({
   ...guide(slug, name, about),
   chapters: true,
 });
 
 /**
- * The whole site, by its readers, in the order of its menu. A guide in docs/guides that is missing here fails the build:
- * nothing that is written stays unread.
+ * The whole site, by audience, in the order of its menu. A guide in docs/guides that is missing here fails the build,
+ * because nobody would find it.
  */
 export const GROUPS: readonly Group[] = [
   {

@@ -1,7 +1,7 @@
 import type { Contract, Source } from "../document/contract.ts";
 import type { Rendering, Site } from "./rendering.ts";
 
-/** A move of `x-transitions`; `from` is null for the status that a record starts in. */
+/** A transition of `x-transitions`; `from` is null for the status that a record starts in. */
 export type Move = {
   readonly from: string | null;
   readonly to: string;
@@ -9,16 +9,16 @@ export type Move = {
   readonly when: string;
 };
 
-/* As wide as a phone shows without scrolling: the page takes no viewBox over, so it is never scaled. */
+/* As wide as a phone shows without scrolling: the page drops the viewBox, so it is never scaled. */
 const WIDTH = 320;
 const BOX = { x: 62, width: 140, height: 44, gap: 84, top: 24 } as const;
 const TRUNK_X = 8;
 const COLUMN_X = 296;
 
 /**
- * Draws states one below the other in the order of `states`: what begins a record at the left, moves to the next state
- * between the boxes, all others in columns at the right. Moves are numbered as in the table that stands below. In the colours
- * of the text around it, so that it is as readable in the dark as in the light.
+ * Draws states one below the other in the order of `states`: the starts of a record at the left, transitions to the next
+ * state between the boxes, all others in columns at the right. Transitions are numbered as in the table below the drawing. It
+ * uses the colour of the surrounding text, so that it is readable in light and dark.
  */
 export function drawStates(states: readonly string[], moves: readonly Move[]): string {
   const rowOf = (state: string) => {
@@ -58,10 +58,10 @@ export function describeMoves(moves: readonly Move[]): string {
 
 type Edge = { readonly from: string | null; readonly to: string; readonly labels: readonly string[] };
 
-/** Triggers whose name in the contract says too little in a picture. */
+/** Labels for triggers whose names in the contract are unclear in a picture. */
 const LABELS: Readonly<Record<string, string>> = { time: "3 business days passed" };
 
-/** Moves between the same two states are one arrow with several labels. */
+/** Transitions between the same two states are one arrow with several labels. */
 function toEdges(moves: readonly Move[]): Edge[] {
   const edges = new Map<string, Edge>();
   for (const [index, { from, to, trigger }] of moves.entries()) {
@@ -87,7 +87,7 @@ function drawBox(state: string, row: number): string {
   return `<g class="${colour}"><rect class="state" x="${BOX.x}" y="${topOf(row)}" width="${BOX.width}" height="${BOX.height}" rx="8"/>${drawText(state, center, middleOf(row) + 5, "middle", ' font-weight="600"')}</g>`;
 }
 
-/** One line from the beginning down to the last state that a record can start in. */
+/** One line from the start down to the last state that a record can start in. */
 function drawTrunk(rows: readonly number[]): string {
   const bottom = middleOf(Math.max(...rows));
   return `<circle cx="${TRUNK_X}" cy="${middleOf(0)}" r="6" fill="currentColor"/><path d="M${TRUNK_X} ${middleOf(0)}V${bottom}"/>`;
@@ -121,12 +121,12 @@ function drawLane({ labels }: Edge, from: number, to: number, lane: number): str
 
 const HEADS = { right: "l-9 -5v10z", left: "l9 -5v10z", down: "l-5 -9h10z" } as const;
 
-/** A line with its head at its end. The page takes no markers over, so the head is a path of its own. */
+/** A line with an arrowhead. The page drops markers, so the arrowhead is a path of its own. */
 function drawArrow(path: string, x: number, y: number, towards: keyof typeof HEADS): string {
   return `<path d="${path}"/><path d="M${x} ${y}${HEADS[towards]}" fill="currentColor"/>`;
 }
 
-/** Lines of text that end above `y`, or that stand around it when `around` says how many there are. */
+/** Lines of text that end above `y`, or that are centred on it when `around` says how many there are. */
 function drawLabels(labels: readonly string[], x: number, y: number, anchor: string, around = 0): string {
   const bottom = around > 0 ? y + ((around - 1) * 16) / 2 : y;
   const top = bottom - (labels.length - 1) * 16;
@@ -140,7 +140,7 @@ function drawText(text: string, x: number, y: number, anchor: string, more = "")
 type SourcedMove = Move & { readonly source: readonly Source[] };
 type StatusSchema = { readonly enum: readonly string[]; readonly "x-transitions": readonly SourcedMove[] };
 
-/** The drawing of a refund's states, and below it the table of its moves, which is the drawing in words. */
+/** The drawing of a refund's states, and below it the table of transitions, which says the same in words. */
 export function renderStates(schema: StatusSchema, { drawings, badges }: Rendering): string {
   const moves = schema["x-transitions"];
   const rows = moves.map(
@@ -152,7 +152,7 @@ export function renderStates(schema: StatusSchema, { drawings, badges }: Renderi
   return [picture, "", "| # | transition | when |", "|---|---|---|", ...rows].join("\n");
 }
 
-/** The drawing as a file of its own, which follows the colours that its reader prefers. */
+/** The drawing as a file of its own, which follows the reader's preferred colour scheme. */
 export function drawStatesFile({ published }: Site): string {
   const { enum: states, "x-transitions": moves } = statusSchemaOf(published.document);
   const style =

@@ -3,12 +3,12 @@ import { find, follow, isNode, members, type Node } from "./node.ts";
 import { step, toPointer } from "./pointer.ts";
 import { createFindViolations } from "./schemas.ts";
 
-/** An entry of `x-source`: where an element of the contract comes from. */
+/** An entry of `x-source`: the origin of an element of the contract. */
 export type Source =
   | { readonly kind: "specified"; readonly clause: string }
   | { readonly kind: "decided"; readonly decision: string };
 
-/** A named example, in the form of the document. */
+/** A named example, as the document has it. */
 export type Example = { readonly name: string; readonly value: unknown };
 
 export type Operation = {
@@ -17,14 +17,14 @@ export type Operation = {
   readonly method: string;
   readonly statuses: readonly number[];
   readonly requests: readonly Example[];
-  /** The examples of each response. A problem stands under two media types, with the same examples. */
+  /** The examples of each response. Problems have two media types with the same examples. */
   readonly responses: readonly (Example & { readonly status: number })[];
 };
 
 /** A response as it was received. */
 export type HttpResponse = { readonly status: number; readonly headers: Headers; readonly body: unknown };
 
-/** A contract as tests and docs see it: read from the bundle alone, and with no part of the server. */
+/** A contract for tests and docs: read from the bundle only, without any code of the server. */
 export type Contract = {
   readonly document: Node;
   readonly operations: readonly Operation[];
@@ -38,7 +38,7 @@ export function readContract(name: "openapi" | "sandbox"): Contract {
   return toContract(JSON.parse(readFileSync(url, "utf8")));
 }
 
-/** The contract that a bundled document makes. */
+/** Creates the contract of a bundled document. */
 export function toContract(document: Node): Contract {
   const operations = toOperations(document);
   const operation = (id: string) => {
@@ -99,7 +99,7 @@ function createResponseCheck(document: Node, operation: (id: string) => Operatio
       );
     });
     const type = headers.get("content-type") ?? "";
-    // No media type here has a parameter (D07): one with a parameter is another one.
+    // No media type of the contract has a parameter (D07), so one with a parameter does not match.
     const documented = members(response.content).map(([name]) => name);
     if (documented.length === 0) return body === undefined ? violations : [...violations, "has a body"];
     if (!documented.includes(type)) return [...violations, `media type "${type}" is not documented`];

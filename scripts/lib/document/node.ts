@@ -24,7 +24,7 @@ export function follow(document: Node, part: unknown): Node {
   return isNode(target) ? target : {};
 }
 
-/** Finds where the part at a pointer stands once references are followed, and the part; undefined when there is none. */
+/** Finds the part at a pointer after following references, and its own pointer; undefined when there is none. */
 export function find(document: Node, pointer: string): [pointer: string, part: unknown] {
   const part = valueAt(document, pointer);
   return isReference(part) ? find(document, part.$ref.slice(1)) : [pointer, part];
@@ -46,8 +46,8 @@ export function locate(document: Node, pointer: string): [pointer: string, part:
 export type Visited = { readonly path: readonly string[]; readonly part: unknown };
 
 /**
- * Walks all parts of a document in its order, each before those inside of it, and follows no reference. What stands under a
- * name in `skip` is left out: `examples` hold data, in which a member such as `x-source` means nothing.
+ * Walks all parts of a document in its order, each before its own parts, and follows no references. Members named in `skip`
+ * are left out: `examples` hold data, in which a member such as `x-source` means nothing.
  */
 export function* walk(
   document: unknown,
@@ -61,12 +61,12 @@ export function* walk(
   }
 }
 
-/** Lists the pointers of all members and items of a value, each before those inside of it. */
+/** Lists the pointers of all members and items of a value, each before its own. */
 export function pointersIn(value: unknown): string[] {
   return Array.from(walk(value), ({ path }) => toPointer(path)).slice(1);
 }
 
-/** Says whether one pointer is another, or leads to a part inside of what the other points to. */
+/** Whether a pointer equals another one, or points to something inside the other's target. */
 export function isWithin(pointer: string, outer: string): boolean {
   const [steps, outerSteps] = [stepsOf(pointer), stepsOf(outer)];
   return outerSteps.every((name, index) => steps[index] === name);

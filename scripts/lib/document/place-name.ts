@@ -1,6 +1,6 @@
 /**
- * What a reader calls the element at a path of a contract: `RefundRequest.amount`, `POST /v1/refunds body`,
- * `event refund.pending.data`. Steps that say nothing to a reader are left out.
+ * A readable name for the element at a path of a contract: `RefundRequest.amount`, `POST /v1/refunds body`, `event
+ * refund.pending.data`. Steps that mean nothing to a reader are left out.
  */
 export function placeName(path: readonly string[]): string {
   const [first = "", second = "", third = ""] = path;

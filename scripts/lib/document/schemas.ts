@@ -7,7 +7,7 @@ export type CompileSchema = (schema: string | object) => ValidateFunction;
 
 /**
  * Compiles schemas of a document with Ajv, independently of the server. Extensions (`x-…`) are annotations; `options.keywords`
- * makes some of them assertions. Not in strict mode: mutated documents may hold what it refuses, such as an `if` alone.
+ * makes some of them assertions. Not in strict mode, which refuses some mutated documents, such as those with a lone `if`.
  */
 export function createCompiler(document: Node, options: Options = {}): CompileSchema {
   const ajv = new Ajv2020({ strict: false, allErrors: true, ...options });
@@ -24,7 +24,7 @@ export function createCompiler(document: Node, options: Options = {}): CompileSc
 
 const AJV = new Ajv2020();
 
-/** Says what the schema at a pointer finds wrong with a value: one sentence, or nothing. */
+/** Describes how a value violates the schema at a pointer: one sentence, or an empty string. */
 export type FindViolations = (pointer: string, value: unknown) => string[];
 
 export function createFindViolations(document: Node): FindViolations {

@@ -14,7 +14,7 @@ const LEFT_OUT = /\/(sources\.sha256|review\.html)$/;
 
 /**
  * Builds a package into an empty folder, ready to be packed: JavaScript with its types and source maps, one file for each
- * module, in the folders that they have in this tree, because they read files beside them.
+ * module, in the same folders as in this tree, because they read files next to them.
  */
 export async function buildPackage(source: PackageSource, folder: string): Promise<void> {
   await source.prepare();
@@ -26,7 +26,7 @@ export async function buildPackage(source: PackageSource, folder: string): Promi
   }
   for (const [from, to] of Object.entries(source.copies)) await cp(join(ROOT, from), join(dist, to));
   await cp(join(ROOT, "LICENSE"), join(folder, "LICENSE"));
-  // Its code is among the modules.
+  // Its code is part of the modules.
   const besides = (await readdir(join(ROOT, source.folder))).filter((name) => !/\.ts$/.test(name));
   for (const name of besides)
     await cp(join(ROOT, source.folder, name), join(folder, name), { recursive: true });
@@ -38,13 +38,13 @@ export async function buildPackage(source: PackageSource, folder: string): Promi
   );
 }
 
-/** Gives the names of the packages that the modules import. */
+/** Returns the names of the packages that the modules import. */
 async function buildModules({ modules }: PackageSource, dist: string): Promise<Set<string>> {
   const build = await rolldown({
     cwd: ROOT,
     input: modules.map((module) => join(ROOT, module)),
     platform: "node",
-    // What begins with neither a dot nor a slash is a package, or Node's own.
+    // Specifiers that begin with neither a dot nor a slash name a package, or a module of Node.
     plugins: [
       {
         name: "packages",
@@ -72,7 +72,7 @@ async function buildModules({ modules }: PackageSource, dist: string): Promise<S
   return new Set(names);
 }
 
-/** These packages are the same at run time; the one adds types. */
+/** These packages are the same at run time; one adds types. */
 function atRunTime(id: string): string {
   return id === "@commander-js/extra-typings" ? "commander" : id;
 }

@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import ts from "typescript";
 import { ROOT } from "../redocly.ts";
 
-/** A module of this tree that declarations name. */
+/** A module of this tree that declarations refer to. */
 const RELATIVE = /((?:from|import\()\s*)"(\.[^"]+)\.ts"/g;
 
 const COMPILER_OPTIONS: ts.CompilerOptions = {
@@ -15,8 +15,8 @@ const COMPILER_OPTIONS: ts.CompilerOptions = {
 };
 
 /**
- * Writes the declarations of modules, and of the modules that these name. Each file is translated for itself, so exported
- * things must say their types.
+ * Writes the declarations of modules, and of the modules that these name. Each file is translated on its own, so exports
+ * must declare their types.
  */
 export async function emitTypes(modules: readonly string[], dist: string): Promise<void> {
   const files = new Set(modules.map((module) => join(ROOT, module)));

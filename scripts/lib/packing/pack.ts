@@ -25,7 +25,7 @@ export async function packPackages(names: readonly PackageName[], folder: string
 }
 
 async function packPackage(name: PackageName, folder: string): Promise<string> {
-  // Inside of this project, so that what was built can be tried where it is.
+  // Inside this project, so that the built package can be run in place.
   const stage = join(ROOT, ".cache/packages", `${name}-${process.pid}`);
   await rm(stage, { recursive: true, force: true });
   await mkdir(stage, { recursive: true });

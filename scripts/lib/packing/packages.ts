@@ -5,7 +5,10 @@ import { buildConsole, isConsoleCurrent } from "../console.ts";
 export interface PackageSource {
   /** Without the scope. */
   readonly name: string;
-  /** Where its package.json and README.md are. Dependencies are not in it: they are what the built modules import. */
+  /**
+   * The folder of its package.json and README.md. Dependencies are not listed there: they are the packages that the built
+   * modules import.
+   */
   readonly folder: string;
   /** The modules that are run or imported by name. What they import is built with them. */
   readonly modules: readonly string[];
@@ -15,9 +18,9 @@ export interface PackageSource {
   readonly files: readonly string[];
   /** Files of other packages, and where the modules read them. */
   readonly copies: Readonly<Record<string, string>>;
-  /** Packages that are not imported, and needed all the same. */
+  /** Packages that are needed but not imported. */
   readonly required: readonly string[];
-  /** Builds those of the files that are built. */
+  /** Builds those of the files that are generated. */
   prepare(): Promise<void>;
 }
 

@@ -1,8 +1,8 @@
 const UNRELEASED = "## Unreleased";
 
 /**
- * Gives what is unreleased in a changelog its version. What was written under that version before, as long as nothing had been
- * published, follows as its draft.
+ * Puts the unreleased part of a changelog under its version. Text that was already under that version, from before anything
+ * was published, follows as its draft.
  *
  * @throws Error when the changelog says nothing new
  */

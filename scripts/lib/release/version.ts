@@ -1,11 +1,11 @@
 import { compareVersions, type Verdict } from "../diff/version.ts";
 
 /**
- * The version of the next release. The first one is what the contract says; later ones are what the semantic diff asks for, and a
- * patch when the contract has not changed.
+ * The version of the next release. The first is the version in the contract; later ones are the version that the semantic diff
+ * requires, or a patch when the contract has not changed.
  *
  * @param released the versions that have been released, in any order
- * @throws Error when the contract itself says less than the diff asks for
+ * @throws Error when the version in the contract is lower than the diff requires
  */
 export function nextVersion(
   released: readonly string[],

@@ -2,13 +2,13 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { replaceFile } from "../files.ts";
 
-/** Where a version stands, and how. A lockfile repeats those of its own packages. */
+/** The files that contain a version, and in which form. A lockfile repeats the versions of the workspaces. */
 const CONTRACTS = [
   "openapi/openapi.yaml",
   "openapi/sandbox/openapi.yaml",
   "openapi/admin/payment-lines.yaml",
 ];
-/** The project and its workspaces, by the names that the lockfile has for them. */
+/** The project and its workspaces, by their names in the lockfile. */
 const PACKAGES = [
   "",
   "client",

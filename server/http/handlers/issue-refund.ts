@@ -10,7 +10,7 @@ import type { PaymentRecord, RefundRecord } from "../../storage/payments/payment
 import type { RefundStore } from "../../storage/payments/refund-batches.ts";
 import type { NewRefund } from "../../storage/payments/refunds.ts";
 
-/** After so many decisions in a row that other requests made stale, the request is refused rather than decided again. */
+/** How many decisions in a row other requests may make stale before the request is refused rather than decided again. */
 const MAX_DECISIONS = 20;
 
 /**
@@ -30,7 +30,7 @@ export function issueRefund(store: RefundStore, realNow: () => Date): Handler<"i
         return { status: 201, body: toRefund(refund) };
 
       const existing = await store.findByRequestKey({ merchant, requestKey: body.requestKey }, timeLimit);
-      // The connection was lost after the commit, so the refund was saved again, and found its own key used.
+      // The connection was lost after the commit; the repeated save then found the refund's own key used.
       if (refund && existing?.paymentId === refund.paymentId) return { status: 201, body: toRefund(refund) };
       if (existing) return { code: "DUPLICATE_REQUEST_KEY", existing: existingRecord(existing) };
       if (!refund) return notFound();
@@ -55,7 +55,7 @@ function decide({ merchant, body }: ValidRequest<"issueRefund">, original: Origi
   };
 }
 
-/** The same for a payment that does not exist and for another merchant's (D08). */
+/** The same response for a payment that does not exist and for another merchant's (D08). */
 function notFound(): HandlerResponse<"issueRefund"> {
   return {
     code: "NOT_FOUND",

@@ -39,7 +39,7 @@ function toDetails(subscription: RequestBody<"subscribeToWebhooks">["subscriptio
 /**
  * The delivery URL must be one that this server delivers to (D24).
  *
- * @param findError says why a URL is refused; undefined for one that is accepted
+ * @param findError returns why a URL is refused, or undefined when it is accepted
  */
 export function checkTarget(findError: (url: string) => string | undefined): (body: unknown) => Violation[] {
   return (body) => {

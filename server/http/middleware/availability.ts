@@ -12,8 +12,8 @@ export interface ConcurrencyLimit {
 }
 
 /**
- * Lets so many requests use the store at a time. Excess requests get 503 with `Retry-After`, because queuing them would
- * only use memory: a server under too much load then still does as much work as it can.
+ * Limits how many requests use the store at a time. Excess requests get 503 with `Retry-After`, because queuing them would
+ * only use memory: an overloaded server still does as much work as it can.
  */
 export function createConcurrencyLimit(limit: number): ConcurrencyLimit {
   let running = 0;
@@ -50,8 +50,8 @@ export function refuseWhileDraining(isDraining: () => boolean): Middleware {
 }
 
 /**
- * Runs a part of a request that waits for others. Throws `UNAVAILABLE` when these parts take too long together; the work is
- * given what is left of that time.
+ * Runs a part of a request that waits for others. Throws `UNAVAILABLE` when these parts take too long in total; each part
+ * gets the time that is left.
  */
 export type Deadline = <Result>(
   response: HttpResponse,
@@ -59,8 +59,8 @@ export type Deadline = <Result>(
 ) => Promise<Result>;
 
 /**
- * Bounds how long a request waits, so that every request gets its response in time. Work that is under way at the deadline is
- * not undone: it may still succeed, as after every 503, and a repeated request shows whether it did.
+ * Bounds how long a request waits, so that every request gets its response in time. Work that is in progress at the deadline
+ * is not undone: as after every 503, it may still succeed, and a repeated request shows whether it did.
  *
  * @param limitMs milliseconds that all parts of a request may wait together, not counting the reading of its body
  */
@@ -88,5 +88,5 @@ export function createDeadline(limitMs: number): Deadline {
   };
 }
 
-/** Lets a request wait for any time. */
+/** Sets no limit on how long a request waits. */
 export const noDeadline: Deadline = (_response, work) => work(noTimeLimit);

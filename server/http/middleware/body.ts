@@ -17,7 +17,7 @@ export const requireJson: Middleware = (request, _response, next) => {
 
 function isUtf8Json(header: string | undefined): boolean {
   if (header === "application/json") return true; // nearly every request
-  // The library reads the first charset alone, and other servers the last one.
+  // The library reads only the first charset, and other servers only the last one.
   if (!header || (header.match(/;\s*charset\s*=/gi) ?? []).length > 1) return false;
   const { type, parameters } = parseContentType(header);
   const charset = parameters.charset ?? "utf-8";
@@ -26,7 +26,7 @@ function isUtf8Json(header: string | undefined): boolean {
 
 const readBytes = express.raw({ limit: MAX_BODY_BYTES, inflate: false, type: () => true });
 
-/** Reads and parses the body. Throws `REQUEST_TIMEOUT` when it is not complete after so many milliseconds. */
+/** Reads and parses the body. Throws `REQUEST_TIMEOUT` when it is not complete within the given milliseconds. */
 export function readBody(timeoutMs: number): Middleware {
   return (request, response, next) => {
     let settled = false;
@@ -37,7 +37,7 @@ export function readBody(timeoutMs: number): Middleware {
       next(error === undefined ? takeBody(request, response) : toBodyProblem(error));
     };
     const timer = setTimeout(() => {
-      // The rest of the body must not be read as the next request.
+      // Otherwise the rest of the body would be read as the next request.
       response.set("Connection", "close");
       settle(new ProblemError("REQUEST_TIMEOUT"));
     }, timeoutMs);

@@ -9,7 +9,7 @@ export const requireHost: Middleware = (request, _response, next) => {
   next();
 };
 
-/** Headers of which the server and a proxy before it might read different ones. */
+/** Headers that must not be repeated: the server and a proxy before it might each use another value. */
 const ONCE = ["authorization", "content-type"];
 
 /** Requires each of these headers at most once, and no other transfer coding than `chunked`, which would not be decoded. */
@@ -23,7 +23,7 @@ export const requirePlainHead: Middleware = ({ rawHeaders, headers }, _response,
   next();
 };
 
-/** @param rawHeaders names and values in turn, because Node drops a second one of many from the parsed headers */
+/** @param rawHeaders names and values in turn: in the parsed headers, Node drops repetitions of many of them */
 function countHeaders(rawHeaders: readonly string[], name: string): number {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -42,7 +42,7 @@ const LOCAL_NAMES = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/i;
 export const requireLocalHost: Middleware = (request, _response, next) => {
   if (!LOCAL_NAMES.test(request.headers.host ?? "")) {
     throw new ProblemError("FORBIDDEN", {
-      detail: "The sandbox answers to 127.0.0.1, localhost and [::1] only. Use one of these names.",
+      detail: "The sandbox accepts requests to 127.0.0.1, localhost and [::1] only. Use one of these names.",
     });
   }
   next();

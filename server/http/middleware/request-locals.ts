@@ -2,13 +2,13 @@ import type { NextFunction, Request, Response } from "express";
 import type { Caller } from "../../auth/bearer.ts";
 import type { NumberLiteral } from "../../json/scan.ts";
 
-/** What the steps of a request leave for later ones in `response.locals`. */
+/** What the steps of a request store in `response.locals` for later steps. */
 export interface RequestLocals {
   /** The id in the log, and in the `instance` of a problem. */
   requestId: string;
   /** Set once the access token is verified. */
   caller?: Caller;
-  /** How the numbers of the body are written, as far as they are no plain integers (D13). */
+  /** How those numbers of the body are written that are not plain integers (D13). */
   literals?: readonly NumberLiteral[];
   /** Milliseconds that the request has waited for the store so far. */
   waitedMs?: number;
@@ -18,7 +18,7 @@ export interface RequestLocals {
   paymentStatus?: unknown;
   /** The code of a problem in the response, for the log. */
   errorCode?: string;
-  /** Why the request is refused, for the log alone. */
+  /** Why the request is refused, for the log only. */
   reason?: string | undefined;
 }
 

@@ -61,7 +61,7 @@ function interceptResponse(response: ServerResponse, decide: (wire: WireResponse
     else if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
   };
 
-  /** From here on the response is sent as usual. */
+  /** Stops collecting: from now on the response is sent as usual. */
   const decideOn = (bytes: Buffer) => {
     Object.assign(response, { writeHead, flushHeaders, write, end });
     const header = (name: string) => toText(response.getHeader(name));
@@ -73,7 +73,7 @@ function interceptResponse(response: ServerResponse, decide: (wire: WireResponse
       response.statusCode = status;
       const headers = rest.pop();
       if (typeof headers === "object" && headers !== null) setHeaders(response, headers as Headers);
-      // A stream has no end to wait for: its head decides, and the contract says no more of its text.
+      // A stream has no end to wait for: only its head is validated, and the contract says nothing about the rest.
       if (toText(response.getHeader("content-type")) === EVENT_STREAM && decideOn(Buffer.alloc(0))) {
         response.writeHead(status);
       }
@@ -90,7 +90,7 @@ function interceptResponse(response: ServerResponse, decide: (wire: WireResponse
       collect(rest[0], rest[1]);
       const [only = NOTHING] = chunks;
       const bytes = chunks.length > 1 ? Buffer.concat(chunks) : only;
-      // A text goes out with the head in one piece.
+      // Node sends a string together with the head.
       const isText = typeof rest[0] === "string" && chunks.length === 1;
       if (decideOn(bytes)) isText ? response.end(rest[0], toEncoding(rest[1])) : response.end(bytes);
       callLast(rest);

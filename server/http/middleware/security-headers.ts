@@ -17,7 +17,7 @@ const OPTIONS: HelmetOptions = {
   xXssProtection: false,
 };
 
-/** Sets the headers that keep a browser from misusing a response. They are always the same, so they are made once. */
+/** Sets the headers that keep a browser from misusing a response. They never change, so they are made once. */
 export function setSecurityHeaders(): Middleware {
   const headers = readHeaders();
   return (_request, response, next) => {

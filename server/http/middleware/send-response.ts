@@ -53,7 +53,7 @@ export function sendJson(response: Pick<Response, "setHeader" | "end">, type: Js
 /** Milliseconds after which a comment shows both sides that the connection lives. */
 const HEARTBEAT_MS = 15_000;
 
-/** Bytes that may wait for a reader; one that does not read is cut off, and may come again. */
+/** Bytes that may wait for a reader; a reader that falls behind is cut off, and may connect again. */
 const MAX_WAITING_BYTES = 65_536;
 
 /** Sends server-sent events until one of the two sides ends the stream. */
@@ -89,7 +89,7 @@ export function sendProblem(request: Request, response: HttpResponse, problem: P
   sendJson(response, problemMediaType(request), toProblemBody(problem, response.locals.requestId));
 }
 
-/** Plain JSON only for an `Accept` that names it, and neither the exact type nor a wildcard (D07). */
+/** Plain JSON only when `Accept` names it, but neither the exact type nor a wildcard (D07). */
 function problemMediaType(request: Request): JsonType {
   const accepted = new Negotiator(request).mediaTypes().map((type) => type.toLowerCase());
   const named = accepted.includes("application/json");

@@ -31,8 +31,8 @@ export class SandboxCallError extends Error {
 }
 
 /**
- * Every call of the sandbox's contract, by what it is about. Each resolves with the body of the response, and rejects with a
- * {@link SandboxCallError} when the sandbox refuses it.
+ * Every call of the sandbox's contract, by subject. Each resolves with the body of the response, and rejects with a {@link
+ * SandboxCallError} when the sandbox refuses it.
  */
 export interface SandboxCalls {
   /** The time that decides on waiting refunds and on retries. It only moves forward. */
@@ -68,7 +68,7 @@ export interface SandboxCalls {
     list(query?: Query<"listEvents">): Promise<Result<"listEvents">>;
     get(eventId: string): Promise<Result<"getEvent">>;
   };
-  /** A receiver of webhooks inside the sandbox, which can be told to fail. */
+  /** A receiver of webhooks inside the sandbox, which can be made to fail. */
   readonly inbox: {
     read(): Promise<Result<"getInbox">>;
     set(settings: RequestBody<"setInbox">): Promise<Result<"setInbox">>;
@@ -81,11 +81,11 @@ export interface SandboxCalls {
   };
   /** Says what has changed, as server-sent events, until it is cancelled. */
   changes(): Promise<ReadableStream<Uint8Array>>;
-  /** Puts back what was there at the start, but not the clock. */
+  /** Restores the data of the start, but not the clock. */
   reset(): Promise<void>;
 }
 
-/** Makes the calls of the bearer of an access token. */
+/** Creates the calls for the bearer of an access token. */
 export function createCalls(baseUrl: string, accessToken: string): SandboxCalls {
   const headers = { Authorization: `Bearer ${accessToken}`, Accept: "application/json" };
   const http = createClient<paths>({ baseUrl, headers });
@@ -183,7 +183,7 @@ type Found = {
 };
 
 /**
- * The type comes from the operation: the client's own type of it loses the strings that a list leaves open.
+ * The type comes from the operation: the client's own type loses the strings that an open list allows.
  *
  * @throws SandboxCallError for a response that is not a success
  */

@@ -14,7 +14,7 @@ const [first, ...rest] = process.argv.slice(2);
 if (first === "listen") await runListen(`${NAME} listen`, rest);
 else await runSandbox();
 
-/** The settings of the environment count, but for `MODE`: this is never the server of production. */
+/** The settings of the environment count, except `MODE`: this is never a production server. */
 async function runSandbox(): Promise<void> {
   const command = defineSandbox(NAME, "Starts a sandbox of refunds and webhooks, with docs and a console.");
   command.addHelpText("after", LISTEN_HELP).parse();

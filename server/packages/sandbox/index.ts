@@ -6,11 +6,11 @@ import { createCalls, type SandboxCalls } from "./calls.ts";
 
 export { type Query, type RequestBody, type Result, SandboxCallError, type SandboxCalls } from "./calls.ts";
 
-/** Every option may be left out. */
+/** All options are optional. */
 export interface SandboxOptions {
   /** Without one, a free port. */
   port?: number;
-  /** Where it listens; this machine alone, `127.0.0.1`, when left out. */
+  /** The address to listen on; `127.0.0.1`, which only this machine reaches, when left out. */
   host?: string;
   /** The folder that keeps the data. Without one they are in memory, and gone when the sandbox is closed. */
   dataDir?: string;
@@ -25,7 +25,7 @@ export interface SandboxOptions {
 
 /** A running sandbox, with every call of its contract for the merchant `acme`. */
 export interface Sandbox extends SandboxCalls {
-  /** Where it is, such as `http://127.0.0.1:40123`: the base URL of a client. */
+  /** Its address, such as `http://127.0.0.1:40123`: the base URL of a client. */
   readonly url: string;
   /** The access token of the merchant `acme`, `sandbox_acme`, with both scopes. */
   readonly accessToken: string;
@@ -33,7 +33,7 @@ export interface Sandbox extends SandboxCalls {
   readonly otherAccessToken: string;
   /** The calls of another bearer, such as `sandbox.as(sandbox.otherAccessToken)`. */
   as(accessToken: string): SandboxCalls;
-  /** Waits for requests in flight, and stops. May be called again. */
+  /** Waits for requests in flight, then stops. May be called again. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -42,7 +42,8 @@ const ACCESS_TOKEN = "sandbox_acme";
 const OTHER_ACCESS_TOKEN = "sandbox_globex";
 
 /**
- * Starts a sandbox inside this process: the real server, on a free port, with nothing on the disk. Several may run at a time.
+ * Starts a sandbox inside this process: the real server, on a free port, with nothing stored on disk. Several may run at a
+ * time.
  *
  * @throws ConfigError for a wrong setting, and the error of the system when it can't listen
  */

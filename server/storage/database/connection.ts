@@ -3,7 +3,7 @@ import pg from "pg";
 import { createSocket } from "../../async/shared-lookup.ts";
 import type { RunStatement } from "./pool.ts";
 
-/** Runs statements as text, and listens to notifications: what the query builder has no means for. */
+/** Runs statements as text, and listens to notifications, which the query builder can't do. */
 export type Connection = {
   /** Runs one statement with values, or several statements without. */
   executeSql(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
@@ -19,7 +19,7 @@ export type Connection = {
   ): Promise<{ close(): Promise<void> }>;
 };
 
-/** The only connection of the embedded store, so statements wait for transactions to end. */
+/** The embedded store has only this connection, so statements wait for transactions to end. */
 export function connectEmbedded(pglite: PGlite): Connection {
   return {
     async executeSql(text, values) {

@@ -19,7 +19,7 @@ import type { Store, Tables } from "./tables.ts";
 export type PoolUsage = {
   readonly inUse: number;
   readonly idle: number;
-  /** Requests for a connection that wait. */
+  /** Requests that wait for a connection. */
   readonly waiting: number;
 };
 
@@ -47,9 +47,12 @@ export type Database = {
  * limits.
  */
 export type StoreLimits = {
-  /** To provide a connection, whether all are in use or none can be opened. */
+  /** For a connection, whether all are in use or none can be opened. */
   readonly connectMs: number;
-  /** For a statement, including its wait for locks. A database that does not respond at all is given up a second later. */
+  /**
+   * For a statement, including its wait for locks. When the database does not respond at all, the statement fails one second
+   * later.
+   */
   readonly statementMs: number;
   /** The same for statements of `background`. */
   readonly backgroundMs: number;
@@ -74,7 +77,7 @@ export type DatabaseOptions = {
   readonly databaseUrl?: string | undefined;
   /** Folder of the embedded store; created when missing. */
   readonly dataDir: string;
-  /** Called when an idle connection breaks; the pool replaces it by itself. */
+  /** Called when an idle connection breaks; the pool replaces it. */
   readonly onConnectionError?: ((error: Error) => void) | undefined;
   readonly limits?: Partial<StoreLimits> | undefined;
 };
@@ -131,7 +134,7 @@ function openPostgres(
   const stores = { db: toStore(pool, run), background: toStore(backgroundPool, run) };
   const probePool = createPool(databaseUrl, { onConnectionError, ...PROBE });
   const readTime = async () => toTime((await probePool.query(READ_TIME)).rows);
-  // The query builder does not know a pool that has only run text, and would not end it.
+  // The query builder would not end a pool that it has never used, because only text was run on it.
   const close = () => Promise.all([pool.close(), backgroundPool.close(), probePool.close()]);
   return toDatabase({ ...stores, embedded: false, connection, poolUsage, readTime }, close);
 }

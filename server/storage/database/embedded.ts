@@ -15,7 +15,7 @@ import { StoreStartError } from "./start-error.ts";
 const NO_SPACE = /ENOSPC|No space left on device|errno: 51\b/;
 
 /**
- * Opens the embedded PostgreSQL of a data folder, for this process alone; or a new one in memory.
+ * Opens the embedded PostgreSQL of a data folder for this process alone, or a new one in memory.
  *
  * @returns the store, and the function that unlocks the folder, to be called after the store is closed
  * @throws DataDirLockedError when another process uses the folder
@@ -63,13 +63,17 @@ const SETTINGS = [
 
 const OPTIONS = { parsers: { [types.INT8]: Number }, postgresqlconf: SETTINGS };
 
-/** An empty file beside the database, which says that there is one. Its name tells readers of a backup what is missing. */
+/**
+ * An empty file next to the database, which says that there is one. In a backup without the database, its name tells people
+ * what is missing.
+ */
 const MARKER = "has-postgres-folder";
 
 async function openCluster(folder: string): Promise<PGlite> {
   const marker = join(dirname(folder), MARKER);
   if (!existsSync(folder)) {
-    // To go on would look as if nothing had ever been stored. Folders of earlier releases have no marker, but a sandbox's key.
+    // An empty database would look as if nothing had ever been stored. Folders of earlier releases have no marker file, but
+    // those of a sandbox have its key.
     const traces = [marker, join(dirname(folder), "encryption.key")];
     if (traces.some((trace) => existsSync(trace))) throw new DataDirIncompleteError(folder);
     await createCluster(folder);
@@ -84,7 +88,7 @@ async function openCluster(folder: string): Promise<PGlite> {
   }
 }
 
-/** Nothing of it is ever on the disk. */
+/** Nothing of it is ever written to disk. */
 async function openInMemory(): Promise<PGlite> {
   return PGlite.create({ dataDir: "memory://", loadDataDir: await readPreparedCluster(), ...OPTIONS });
 }
@@ -92,7 +96,7 @@ async function openInMemory(): Promise<PGlite> {
 /** The release of PostgreSQL whose files the embedded store reads. */
 const MAJOR_VERSION = "18";
 
-/** PostgreSQL only says that it failed, or aborts. */
+/** PostgreSQL itself only reports that it failed, or aborts. */
 async function explainDamage(folder: string, cause: unknown): Promise<StoreStartError> {
   const version = (await readFile(join(folder, "PG_VERSION"), "utf8").catch(() => "")).trim();
   if (/^\d+$/.test(version) && version !== MAJOR_VERSION) {
@@ -108,13 +112,13 @@ async function explainDamage(folder: string, cause: unknown): Promise<StoreStart
 }
 
 const execFile = promisify(runFile);
-/** Its name ends as that of this module does: packages hold JavaScript. */
+/** Its name ends like that of this module, because packages contain JavaScript. */
 const CREATE_CLUSTER = fileURLToPath(new URL(`./create-cluster${extname(import.meta.url)}`, import.meta.url));
 
 /**
- * Creates the files of an empty PostgreSQL in a folder that does not exist yet. They are written beside it and then renamed,
- * so that a killed process leaves no folder that looks complete; and by a process of their own, because its memory is freed
- * when it ends.
+ * Creates the files of an empty PostgreSQL in a folder that does not exist yet. They are written to a folder next to it,
+ * which is then renamed, so that a killed process leaves no folder that looks complete. A separate process writes them,
+ * because its memory is freed when it ends.
  */
 export async function createCluster(folder: string): Promise<void> {
   const unfinished = `${folder}.unfinished`;

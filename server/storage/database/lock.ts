@@ -29,7 +29,7 @@ export class DataDirUnusableError extends Error {
   }
 }
 
-/** The database of the embedded store is gone, and the rest of its data folder is there. */
+/** The database of the embedded store is missing from an otherwise intact data folder. */
 export class DataDirIncompleteError extends Error {
   override readonly name = "DataDirIncompleteError";
 

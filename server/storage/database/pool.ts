@@ -20,11 +20,11 @@ export type PoolOptions = {
 export type Pool = pg.Pool & { close(): Promise<void> };
 
 const DEFAULTS = { size: 20, connectMs: 4_000 };
-/** PostgreSQL ends a statement that takes too long. If it has not done so after this time more, it does not respond. */
+/** PostgreSQL ends a statement that takes too long. If it has not done so this much later, it does not respond. */
 const SILENCE_MS = 1_000;
 /** An idle transaction belongs to a process that was paused, and may hold locks for which others wait. */
 const IDLE_IN_TRANSACTION_MS = 10_000;
-/** How long the connections have to end in an orderly way before they are cut. */
+/** How long the connections have to end cleanly before they are cut. */
 const CLOSE_MS = 800;
 
 /**
@@ -62,8 +62,8 @@ export function createPool(databaseUrl: string, options: PoolOptions = {}): Pool
 }
 
 /**
- * What each connection sets first. Sent while connecting, these settings would be dropped by a pooler; without them, those of
- * the database or of the role would hold, such as another isolation level, under which parallel refunds fail.
+ * The settings that each connection makes first. Sent while connecting, these settings would be dropped by a pooler; without
+ * them, those of the database or of the role would hold, such as another isolation level, under which parallel refunds fail.
  */
 function toSessionSettings(statementMs = 0): string {
   const idleMs = statementMs === 0 ? 0 : Math.max(statementMs, IDLE_IN_TRANSACTION_MS);
@@ -85,7 +85,8 @@ export async function refuseTransactionPooling(pool: Pool): Promise<void> {
   const [first, second] = [await pool.connect(), await pool.connect()];
   try {
     const before = await readBackend(first);
-    // The pooler gives the second client the connection that the first one has used, or gives the first one another then.
+    // Such a pooler gives the second client the connection that the first one has used, or gives the first client another
+    // one afterwards.
     await second.query("begin");
     if ((await readBackend(second)) !== before && (await readBackend(first)) === before) return;
   } finally {
@@ -115,13 +116,16 @@ function toTypeParser(oid: number, format?: "text" | "binary") {
   return oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format);
 }
 
-/** There are far fewer statements than this, but one that is built for a list differs with its length; then the rest is unnamed. */
+/**
+ * The application has far fewer statements than this, but those that are built for a list differ with its length; beyond the
+ * limit, statements stay unnamed.
+ */
 const MAX_NAMES = 500;
 
 /** The error after a newer server has added a column to a table of which a statement reads every column. */
 const STALE_PLAN = "cached plan must not change result type";
 
-/** Runs statements: a connection, or a pool that chooses one. */
+/** A connection, or a pool that chooses one for each statement. */
 type Runner = Pick<pg.Pool | pg.PoolClient, "query">;
 export type RunStatement = (
   runner: Runner,
@@ -152,7 +156,7 @@ export function createPreparing(): RunStatement {
     try {
       return await runner.query({ name, text, values: [...values] });
     } catch (error) {
-      // The next call prepares it again on every connection, under another name.
+      // The next call prepares the statement again on every connection, under another name.
       if (error instanceof Error && error.message === STALE_PLAN) names.delete(text);
       throw error;
     }
@@ -166,7 +170,7 @@ export function toPreparedPool(pool: Pool, run: RunStatement): PostgresPool {
     connect: async () => prepareClient(await pool.connect(), run),
     end: () => pool.close(),
   };
-  return prepared as unknown as PostgresPool; // without cursors, which are not used here
+  return prepared as unknown as PostgresPool; // without cursors, which this project does not use
 }
 
 function prepareClient(client: pg.PoolClient, run: RunStatement) {

@@ -4,10 +4,15 @@ import { fileURLToPath } from "node:url";
 
 const NAME = "prepopulatedfs.tgz";
 
-/** Packages hold the file itself: the package that it comes from would install another release of the database besides. */
+/**
+ * Our packages contain the file itself: the package that it comes from would also install another release of the database.
+ */
 const BESIDE = new URL(NAME, import.meta.url);
 
-/** The files of an empty PostgreSQL, as a compressed archive. They are prepared, because `initdb` in WebAssembly takes two seconds. */
+/**
+ * The files of an empty PostgreSQL, as a compressed archive. It was made in advance, because `initdb` in WebAssembly takes two
+ * seconds.
+ */
 export async function readPreparedCluster(): Promise<Blob> {
   const installed = () => new URL(NAME, import.meta.resolve("@electric-sql/pglite-prepopulatedfs"));
   const file = existsSync(BESIDE) ? BESIDE : installed();

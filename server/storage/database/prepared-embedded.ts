@@ -1,6 +1,9 @@
 import type { PGlite, QueryOptions, Results, Transaction } from "@electric-sql/pglite";
 
-/** There are far fewer statements than this, but one that is built for a list differs with its length; then the rest is not prepared. */
+/**
+ * The application has far fewer statements than this, but those that are built for a list differ with its length; beyond the
+ * limit, statements are not prepared.
+ */
 const MAX_PREPARED = 200;
 
 /** The error after a migration has changed a table of which a statement reads every column. */
@@ -29,12 +32,12 @@ export function toPreparedPGlite(pglite: PGlite): PGlite {
   return override(pglite, prepared);
 }
 
-/** An object with some members replaced. */
+/** Wraps an object so that some members are replaced. */
 function override<Target extends object>(target: Target, members: object): Target {
   return new Proxy(target, {
     get(_, name) {
       if (name in members) return Reflect.get(members, name);
-      const member = Reflect.get(target, name, target); // it has private members
+      const member = Reflect.get(target, name, target); // the object has private members
       return typeof member === "function" ? member.bind(target) : member;
     },
   });
@@ -46,7 +49,7 @@ function createPreparing() {
   const beingPrepared = new Set<string>();
   let made = 0;
 
-  /** Prepares a statement when it comes for the second time. Undefined: it is not prepared, at least not yet. */
+  /** Prepares a statement when it is run for the second time. Returns undefined while it is not prepared. */
   async function nameOf(runner: Runner, text: string): Promise<string | undefined> {
     const known = names.get(text);
     if (known) return known;
@@ -54,7 +57,7 @@ function createPreparing() {
       if (names.size < MAX_PREPARED) names.set(text, null);
       return undefined;
     }
-    // It may be prepared by one that waits for the transaction of this one to end.
+    // A concurrent call may be preparing it, and wait for the transaction of this call to end.
     if (beingPrepared.has(text)) return undefined;
     made += 1;
     const name = `s${made}`;
@@ -81,7 +84,7 @@ function createPreparing() {
     try {
       return await runner.query(`execute ${name} (${literals})`, [], options);
     } catch (error) {
-      // The next call prepares it again.
+      // The next call prepares the statement again.
       if (error instanceof Error && error.message === STALE_PLAN) names.delete(text);
       throw error;
     }

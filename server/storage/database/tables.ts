@@ -70,9 +70,12 @@ export type DeliveriesTable = {
   /** When the next attempt is due, in domain time (D30); null exactly when none follows. */
   due_at: Date | null;
   attempts: number;
-  /** The merchant asked for it after it was finished or its subscription had ended: it is sent once, and never retried. */
+  /**
+   * The merchant requested a redelivery after it was finished or its subscription had ended: it is sent once, and never
+   * retried.
+   */
   forced: boolean;
-  /** The merchant asked for it during an attempt, so it is sent once more after that attempt. */
+  /** The merchant requested a redelivery during an attempt, so it is sent once more after that attempt. */
   again: boolean;
   /** Grows with every lease; a process with an older fence may no longer write the result. */
   fence: number;

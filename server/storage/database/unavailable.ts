@@ -1,9 +1,9 @@
-/** Class of PostgreSQL's error codes: it has rolled a transaction back, because of others at the same time. */
+/** Class of PostgreSQL's error codes: a transaction was rolled back because of concurrent ones. */
 const CONFLICT_CLASS = "40";
 /** Classes of PostgreSQL's error codes: connection, rollback, insufficient resources, operator intervention. */
 const UNAVAILABLE_CLASSES = ["08", CONFLICT_CLASS, "53", "57"];
 const LOCK_TIMEOUT = "55P03";
-/** A transaction was idle or took too long; the server has become a read-only replica; a lock was not free in time. */
+/** A transaction was idle or took too long; the server has become a read-only replica; a lock was not available in time. */
 const UNAVAILABLE_CODES = ["25P03", "25P04", "25006", LOCK_TIMEOUT];
 const NETWORK_CODES = [
   "ECONNREFUSED",
@@ -45,13 +45,13 @@ export function isUnavailable(error: unknown): boolean {
   );
 }
 
-/** Whether nothing was stored because of other transactions at the same time, so that a repeat may succeed at once. */
+/** Whether nothing was stored because of concurrent transactions, so that a retry may succeed at once. */
 export function isConflict(error: unknown): boolean {
   const code = toCode(error);
   return code.length === 5 && code.startsWith(CONFLICT_CLASS);
 }
 
-/** Whether a statement waited for a lock longer than it was to. */
+/** Whether a statement waited for a lock longer than it was allowed to. */
 export function isLockTimeout(error: unknown): boolean {
   return toCode(error) === LOCK_TIMEOUT;
 }

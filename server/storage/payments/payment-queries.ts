@@ -23,7 +23,7 @@ export async function getPayment(store: Store, key: PaymentKey): Promise<Payment
 /** A requestKey of a merchant. */
 export type RequestKey = { readonly merchant: string; readonly requestKey: string };
 
-/** The payment or refund that used up a requestKey of this merchant (D10). */
+/** The payment or refund that has a requestKey of this merchant (D10). */
 export async function findByRequestKey(store: Store, key: RequestKey): Promise<PaymentRecord | undefined> {
   const [record] = await findByRequestKeys(store, [key]);
   return record;
@@ -84,7 +84,8 @@ export async function listPayments(
   if (cursor !== undefined && !after) return "invalid-cursor";
 
   let query = store.selectFrom("payments").selectAll().select(exactTexts).where("merchant", "=", merchant);
-  // A payment has few refunds, which have an index of their own. All others need the condition of the index of the newest.
+  // A payment has few refunds, which have an index of their own. All other queries need the condition of the index for the
+  // newest payments.
   query =
     originalPaymentId === undefined
       ? query.where(sql<boolean>`sequence >= 0`)

@@ -39,7 +39,7 @@ export type RefundRecord = CommonRecord & {
 
 export type PaymentRecord = DebitRecord | RefundRecord;
 
-/** A row of the table `payments`. The table's checks hold which columns go together, hence the casts below. */
+/** A row of the table `payments`. The table's checks ensure which columns occur together, hence the casts below. */
 export type PaymentRow = Selectable<PaymentsTable>;
 
 export function toPaymentRecord(row: PaymentRow): PaymentRecord {

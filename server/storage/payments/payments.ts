@@ -97,7 +97,7 @@ export async function failOriginal(
   return transitionOriginal(store, { merchant, paymentId, to: "FAILED", now });
 }
 
-/** The original payment fell into the service's cover: its refunds fail (D12). */
+/** The service had to cover the original payment: its refunds fail (D12). */
 export async function coverOriginal(
   store: Store,
   { merchant, paymentId, now }: PaymentKey & { now: Date },

@@ -13,25 +13,31 @@ type RefundStatements = {
   saveRefundInTime(refund: NewRefund, timeLimit: TimeLimit): Promise<boolean>;
 };
 
-/** What issuing a refund takes of the store. Once the time limit has passed, nothing further is begun for the refund. */
+/**
+ * The storage functions that issuing a refund uses. Once the time limit has passed, they begin no further step for the
+ * refund.
+ */
 export type RefundStore = {
   loadOriginal(key: PaymentKey, timeLimit?: TimeLimit): Promise<LoadedOriginal>;
   findByRequestKey(key: RequestKey, timeLimit?: TimeLimit): Promise<PaymentRecord | undefined>;
-  /** Returns false when nothing was saved: the requestKey is used, or the decision must be made again. */
+  /** Returns false when nothing was saved: the requestKey is taken, or the decision must be made again. */
   saveRefund(refund: NewRefund, timeLimit?: TimeLimit): Promise<boolean>;
 };
 
 const BATCH = { maxBatchSize: 128, concurrency: 1 } as const;
 
-/** How long refunds that share a statement wait for each lock. A statement for other refunds holds its locks for less. */
+/**
+ * How long refunds that share a statement wait for each lock. A statement for other refunds normally holds its locks for a
+ * shorter time.
+ */
 const LOCK_TIMEOUT_MS = 100;
 
 /**
- * Collects the refunds that come while a statement is under way for the next one of its kind, so that they share its round trip
- * and its commit.
+ * Collects the refunds that arrive while a statement is in progress into the next statement of that kind, so that they share
+ * its round trip and its commit.
  */
 export function createRefundStore(statements: RefundStatements): RefundStore {
-  /** How many refunds of an original wait for locks alone. */
+  /** How many refunds of an original payment wait for locks on their own. */
   const waiting = new Map<string, number>();
 
   function countWaiting(key: string, change: 1 | -1): void {
@@ -40,7 +46,7 @@ export function createRefundStore(statements: RefundStatements): RefundStore {
     else waiting.set(key, count);
   }
 
-  /** Waits for locks until the time limit, while refunds of other originals go on without it. */
+  /** Waits for locks until the time limit, while refunds of other originals continue. */
   async function saveAlone({ refund, timeLimit }: Saving): Promise<boolean> {
     const key = toKey(refund);
     countWaiting(key, 1);
@@ -67,7 +73,7 @@ export function createRefundStore(statements: RefundStatements): RefundStore {
     findByRequestKey: (key, timeLimit = noTimeLimit) => find(key, timeLimit.signal),
     saveRefund(refund, timeLimit = noTimeLimit) {
       const saving = { refund, timeLimit };
-      // A refund of an original that is locked for long would hold up all that share its statement.
+      // A refund of an original that is locked for a long time would delay all that share its statement.
       return waiting.has(toKey(refund)) ? saveAlone(saving) : save(saving, timeLimit.signal);
     },
   };

@@ -5,7 +5,7 @@ import type { HistoryEntry, Store } from "../database/tables.ts";
 import { insertEvents } from "../webhooks/outbox.ts";
 import { exactReference } from "./payment-record.ts";
 
-/** The status that refunds take, and when and why. */
+/** The status that refunds take, when they take it, and why. */
 export type RefundChange = {
   readonly to: RefundStatus;
   readonly at: Date;
@@ -71,8 +71,8 @@ const BATCH_SIZE = 1_000;
 type DueRefund = { payment_id: string; merchant: string; original_payment_id: string };
 
 /**
- * Authorises every refund that is due, in batches of one transaction each, until none is left. Several processes may run
- * it at once, and each refund still changes once: one waits for the locks of the other, and then finds its work done.
+ * Authorises every refund that is due, in batches of one transaction each, until none is left. Several processes may run it
+ * at once, and each refund still changes once: one waits for the locks of the other, and then finds the work done.
  *
  * @param now the domain's time (D30)
  * @param batchSize the largest number of refunds in one transaction
@@ -114,7 +114,7 @@ async function authorize(transaction: Store, due: readonly DueRefund[], now: Dat
     order by payment_id, merchant
     for update`.execute(transaction);
 
-  // They were selected before the locks: this excludes those that another process has changed meanwhile.
+  // They were selected before the locks: this condition excludes those that another process has changed meanwhile.
   const which = sql<boolean>`status = any(${statusesLeftBy("time")}::text[]) and due_at <= ${now}::timestamptz
     and (payment_id, merchant) in (select * from unnest(${ids}::text[], ${merchants}::text[]))`;
   const { refunds } = await transitionRefunds(transaction, which, {

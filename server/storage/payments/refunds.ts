@@ -28,7 +28,7 @@ export type LoadedOriginal = { readonly original: Original | undefined; readonly
 /** Loads the payments on which refunds are decided, and the clock, by one statement. Returns them in the order of the keys. */
 export async function loadOriginals(store: Store, keys: readonly PaymentKey[]): Promise<LoadedOriginal[]> {
   // PostgreSQL keeps the plan that it makes while there are few payments. `limit` stops it from planning to read all of them.
-  // Of a list as JSON it expects the same number of rows each time; of an array it would count them, and plan each time.
+  // For a list as JSON it always expects the same number of rows; for an array it would count the items and plan each time.
   const { rows } = await sql<OriginalRow & { found: boolean; offset_ms: number | null }>`
     select p.kind is not null as found, wanted.payment_id, p.*, (select offset_ms from clock) as offset_ms
     from json_to_recordset(${JSON.stringify(keys.map(toWanted))}::json)
@@ -49,7 +49,7 @@ function toWanted({ merchant, paymentId }: PaymentKey, position: number) {
   return { position, payment_id: paymentId, merchant };
 }
 
-/** All events of refunds have the same. */
+/** The same for all events of refunds. */
 const CATEGORY = categoryOf("refund.pending");
 
 /** One refund of a statement, as `json_to_recordset` reads it. */
@@ -61,8 +61,8 @@ type SavedRow = Record<string, string | number | boolean | null | readonly Histo
  *
  * The originals' rows are locked first (D12a), in the order of their ids, so that two servers never wait for each other. When
  * that had to wait for another transaction, the conditions are checked on the row that the other left, and the update below adds
- * to that row too, so no change is lost. An amount fits when it fits beside all refunds of its original before it in the list,
- * and does not fit when it would be too much even without them: either holds whichever of those are saved.
+ * to that row too, so no change is lost. An amount is accepted when it fits together with all earlier refunds of its original in
+ * the list, and rejected when it would be too much even without them: either result is right whichever of those are saved.
  *
  * @param lockTimeoutMs how long to wait for each lock, such as one on an original, before the statement fails; 0: no limit of
  *   its own
@@ -125,7 +125,9 @@ export async function saveRefunds(
   return refunds.map(({ paymentId }) => saved.has(paymentId));
 }
 
-/** How long before the end of its time a refund stops waiting for a lock, so that it is not saved when nobody waits any more. */
+/**
+ * How long before its deadline a refund stops waiting for a lock, so that it is not saved after its caller has stopped waiting.
+ */
 const MARGIN_MS = 200;
 
 /** Saves one refund, unless it has to wait for locks for longer than its caller waits. Otherwise as `saveRefunds`. */
@@ -134,7 +136,7 @@ export async function saveRefundInTime(
   refund: NewRefund,
   { signal, remainingMs }: TimeLimit,
 ): Promise<boolean> {
-  // The wait for a connection takes its part of the time.
+  // The wait for a connection counts as well.
   return store.connection().execute(async (connection) => {
     signal.throwIfAborted();
     const leftMs = remainingMs() - MARGIN_MS;

@@ -13,7 +13,7 @@ import type { Attempt, Claim } from "./claims.ts";
 export type AttemptResult = {
   /** Real time at which the attempt began. */
   readonly at: Date;
-  /** Null when no response came. */
+  /** Null when there was no response. */
   readonly status: number | null;
   /** Null only for success. */
   readonly error: string | null;
@@ -38,14 +38,14 @@ export type EndedAttempt = Claim &
  * `nextDelivery` decides the next state. What happened to a delivery during its attempt is known only to the statement, so
  * it gets the next state for every circumstance, and stores the one that applies.
  *
- * The deliveries are locked in the order of their ids, so two such statements never wait for each other; and both parts
- * look them up by id, because a plan that reads the whole table would outlive the day on which the table was small.
+ * The deliveries are locked in the order of their ids, so two such statements never wait for each other; and both parts look
+ * them up by id, because a plan that reads the whole table would outlive the day on which the table was small.
  *
  * The commit does not wait for the disk: results that a crash of the database loses leave their deliveries claimed, and they
  * are sent again when the lease has run out. A claim does wait, because a lost one could be sent twice at the same time.
  *
- * A receiver that wants no more deliveries ends its subscription here. The deliveries that wait for that subscription are
- * ended by `endSomeDeliveries`, because there may be many, and the results of others must not wait for them.
+ * A receiver that refuses all further deliveries ends its subscription here. The waiting deliveries of that subscription are
+ * ended by `endSomeDeliveries`, because there may be many, and the results of other attempts must not wait for them.
  *
  * @returns the webhookIds of the results that were written
  */
@@ -114,7 +114,10 @@ function toResultRow({ earlierAttempts, outcome, ...attempt }: EndedAttempt) {
   };
 }
 
-/** Counts the timeouts in a row of a subscription, up to the most that make a difference; a response begins anew. */
+/**
+ * Counts the consecutive timeouts of a subscription, up to the number from which on more make no difference; a response
+ * resets the count.
+ */
 export async function recordTimeout(
   store: Store,
   { subscriptionKey, timedOut }: { subscriptionKey: string; timedOut: boolean },

@@ -13,7 +13,7 @@ export type Waiting = ShareHolder & {
 /** A delivery in progress. Only a process that knows its present fence may write the result. */
 export type Claim = { readonly webhookId: string; readonly fence: number };
 
-/** A claimed delivery, with everything that its attempt takes. */
+/** A claimed delivery, with everything that its attempt needs. */
 export type Attempt = Claim & {
   readonly subscriptionKey: string;
   readonly merchant: string;
@@ -40,10 +40,10 @@ export async function freeLeases(store: Store, { all = false } = {}): Promise<vo
 }
 
 /**
- * A page of the subscriptions with a delivery that waits, in the order of their keys.
+ * A page of the subscriptions with waiting deliveries, in the order of their keys.
  *
- * The recursion jumps in the index from one subscription to the next, so each costs the same, whether one delivery waits or
- * a hundred thousand.
+ * The recursion jumps in the index from one subscription to the next, so each costs the same whether one delivery waits or a
+ * hundred thousand do.
  *
  * @param now the domain's time (D30)
  * @param after the last key of the page before
@@ -73,22 +73,22 @@ export async function listWaiting(
   return rows.map(toWaiting);
 }
 
-/** What a server has to know to claim. */
+/** What a server needs to know before it claims. */
 export type Shares = {
   /** Domain time (D30). */
   readonly now: Date;
-  /** Live subscriptions with a due delivery, in an order left to chance. */
+  /** Live subscriptions with a due delivery, in random order. */
   readonly due: readonly ShareHolder[];
-  /** What is in progress, of all merchants; empty when nothing is due. */
+  /** Deliveries in progress, of all merchants; empty when nothing is due. */
   readonly inHand: readonly InHand[];
 };
 
 /**
- * The live subscriptions of some merchants with a due delivery, and what is in progress, by one statement, because every claim
- * asks for both. It costs the same however many subscriptions of other merchants wait.
+ * The live subscriptions of some merchants with a due delivery, and the deliveries in progress, by one statement, because
+ * every claim needs both. It costs the same however many subscriptions of other merchants wait.
  *
  * Subscriptions with due deliveries come in a random order. In order of age, those with the oldest deliveries would take every
- * slot that becomes free, and a receiver that has recovered would not be tried.
+ * free slot, and a receiver that has recovered would not be tried.
  */
 export async function readShares(
   store: Store,

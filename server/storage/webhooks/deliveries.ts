@@ -130,7 +130,7 @@ function fromCursor(cursor: string): string | undefined {
 
 /**
  * Makes a delivery due now, in any state and with the same webhook id. One that waits for its next attempt goes on with its
- * schedule; one that is finished, or whose subscription has ended, is sent once and no more (D23). During an attempt it is
+ * schedule; one that is finished, or whose subscription has ended, is sent exactly once more (D23). During an attempt it is
  * due after that attempt.
  *
  * @param now the domain's time (D30)

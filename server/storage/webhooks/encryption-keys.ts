@@ -28,7 +28,7 @@ export async function readKeyUses(store: Store): Promise<KeyUse[]> {
  * The configured keys, or without any that of the embedded sandbox, which is created once and kept in its data folder. Call it
  * only while the folder is locked.
  *
- * @throws ConfigError when a key is missing without which a delivery could not be signed: each would use up its attempts
+ * @throws ConfigError when a key is missing that some deliveries need to be signed: each of them would use up its attempts
  */
 export async function openEncryptionKeys(
   { encryptionKeys, dataDir }: { encryptionKeys: readonly Buffer[]; dataDir: string },

@@ -3,7 +3,7 @@ import type { DeliveryState } from "../../domain/deliveries.ts";
 import type { SubscriptionType } from "../../domain/events.ts";
 import type { Store } from "../database/tables.ts";
 
-/** By what an operator can list deliveries; `retrying` are pending ones with a failed attempt. */
+/** The filters for an operator's list of deliveries; `retrying` are pending ones with a failed attempt. */
 export const DELIVERY_FILTERS = ["exhausted", "retrying", "pending", "delivered", "ended"] as const;
 export type DeliveryFilter = (typeof DELIVERY_FILTERS)[number];
 

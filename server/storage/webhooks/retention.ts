@@ -2,32 +2,32 @@ import { type RawBuilder, sql } from "kysely";
 import { firstIdSince } from "../../domain/ids.ts";
 import type { Store } from "../database/tables.ts";
 
-/** Key of the advisory lock under which one server at a time removes. */
+/** Key of the advisory lock that lets one server at a time remove rows. */
 const LOCK_CLASS = 40;
 
 /** A part of a table, in the order of its ids. */
 export type RetentionBatch = {
-  /** Real time: what is older goes. */
+  /** Real time: older rows are removed. */
   readonly before: Date;
   /** The last id of the batch before; empty for the first batch. */
   readonly after: string;
-  /** How many rows to look at. */
+  /** How many rows to examine. */
   readonly atMost: number;
 };
 
 export type RemovedBatch = {
   readonly removed: number;
-  /** The last id of this batch; undefined when nothing older is left, or another server is removing. */
+  /** The last id of this batch; undefined when nothing older is left, or another server is removing rows. */
   readonly last: string | undefined;
 };
 
 type RemovedRow = { removed: number; last: string | null };
 
 /**
- * Removes deliveries that are finished, with their attempts: of events that happened before a time, and without an attempt
- * since. Pending ones stay, however old, and so do those that were sent again lately.
+ * Removes deliveries that are finished, with their attempts: those of events that happened before a time, and without an
+ * attempt since then. Pending ones stay, however old, and so do those that were sent again lately.
  *
- * Every part of the statement looks rows up by id, because a plan that reads a whole table would hold up refunds.
+ * Every part of the statement looks rows up by id, because a plan that reads a whole table would delay refunds.
  */
 export async function removeDeliveries(
   store: Store,

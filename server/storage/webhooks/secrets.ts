@@ -63,7 +63,7 @@ export function isCurrent([key]: readonly Buffer[], stored: Uint8Array): boolean
   return key !== undefined && header[0] === VERSION && toKeyId(key).equals(header.subarray(1));
 }
 
-/** Names a key in what it has encrypted, without disclosing it. */
+/** Identifies a key in encrypted secrets without disclosing it. */
 export function toKeyId(key: Buffer): Buffer {
   const known = keyIds.get(key);
   if (known) return known;
@@ -82,7 +82,7 @@ function toKeyObject(key: Buffer): KeyObject {
   return made;
 }
 
-// Made for each delivery, both would cost as much as sending it.
+// Computed for each delivery, both would cost as much as sending it.
 const keyIds = new WeakMap<Buffer, Buffer>();
 const keyObjects = new WeakMap<Buffer, KeyObject>();
 

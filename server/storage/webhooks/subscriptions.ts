@@ -88,7 +88,7 @@ export async function endSubscription(
   return true;
 }
 
-/** How many waiting deliveries of an ended subscription one statement ends. Refunds on the embedded store wait for it. */
+/** How many waiting deliveries of an ended subscription one statement ends. On the embedded store, refunds wait for it. */
 export const END_BATCH_SIZE = 500;
 
 /**

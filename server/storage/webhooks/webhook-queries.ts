@@ -3,7 +3,7 @@ import type { EventType, SubscriptionType } from "../../domain/events.ts";
 import type { Store } from "../database/tables.ts";
 import type { AttemptRecord, DeliveryRecord } from "./deliveries.ts";
 
-/** Which part of a list: at most `limit` records, after those of the page that gave the cursor. */
+/** A page of a list: at most `limit` records, after those of the page that returned the cursor. */
 type PageOf = {
   readonly merchant: string;
   /** From 1. */

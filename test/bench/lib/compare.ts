@@ -4,7 +4,7 @@ import { type Figure, formatFigure } from "./figure.ts";
 
 export const progress = createProgress(process.stderr);
 
-/** Five at least, so that one disturbed round changes no median. */
+/** At least five, so that one disturbed round doesn't change the median. */
 const ROUNDS = 5;
 
 export type Measure = () => Promise<number>;
@@ -14,13 +14,13 @@ interface Comparison {
   unit: string;
   ours: Measure;
   against: { name: string; measure: Measure };
-  /** The least ratio of ours to theirs that is wanted; with `atMost` the greatest. */
+  /** The least acceptable ratio of ours to theirs; with `atMost` the greatest. */
   target: { atLeast: number } | { atMost: number };
-  /** A bound on our own figure beside the ratio. */
+  /** A bound on our own figure, in addition to the ratio. */
   floor?: number;
 }
 
-/** Measures two things in turns, the first one changing with each round, after a round of warm-up that does not count. */
+/** Measures two things in turns, in alternating order, after a warm-up round that does not count. */
 export async function compare(comparison: Comparison): Promise<Figure> {
   const { name, unit, ours, against, target, floor } = comparison;
   const rounds: { ours: number; theirs: number }[] = [];
@@ -70,7 +70,7 @@ export function single(
   };
 }
 
-/** Prints figures and leaves them where `npm run bench` collects them. */
+/** Prints figures and writes them to the folder from which `npm run bench` collects them. */
 export async function record(part: string, figures: readonly Figure[], notes: readonly string[] = []) {
   await mkdir(".cache/bench", { recursive: true });
   const measured = new Date().toISOString().slice(0, 10);

@@ -1,17 +1,17 @@
-/** What a benchmark has found. */
+/** A result of a benchmark. */
 export interface Figure {
   name: string;
   unit: string;
   /** The median of the rounds. */
   value: number;
-  /** What was measured in the same run, in turns. */
+  /** The thing it was compared with, in turns in the same run. */
   against?: { name: string; value: number };
   /** The median of the rounds' ratios of ours to theirs. */
   ratio?: number;
-  /** What is to be reached; "–" for nothing. */
+  /** The target; "–" for none. */
   target: string;
   reached: boolean;
-  /** Ours of each round, and theirs. */
+  /** Our figure of each round, and theirs. */
   rounds: number[][];
 }
 
@@ -24,13 +24,13 @@ export interface PartResult {
   notes: string[];
 }
 
-/** Says whether what was to be reached is; a blank where nothing was. */
+/** Says whether the target is met; a blank without a target. */
 export function toMark({ target, reached }: Pick<Figure, "target" | "reached">): string {
   if (target === "–") return " ";
   return reached ? "✓" : "✗";
 }
 
-/** What a figure has to reach, in its own unit: "≥ 2.5 times" of 400 is 1,000. Undefined when nothing is to be reached. */
+/** The target of a figure in its own unit: "≥ 2.5 times" of 400 is 1,000. Undefined without a target. */
 export function targetOf({ target, unit, against }: Figure): { value: number; text: string } | undefined {
   const [, sign, number, times] = /^([≥≤]) ([\d.]+) ?(times)?/.exec(target) ?? [];
   if (sign === undefined || number === undefined) return undefined;
@@ -52,7 +52,7 @@ export function formatFigure({ name, unit, value, against, ratio, target, reache
   return `${toMark({ target, reached })} ${name}: ${round(value)} ${unit}${compared}${wanted}`;
 }
 
-/** Three digits are more than these machines can tell apart. */
+/** More than three digits would be noise on these machines. */
 export function round(value: number): string {
   if (value >= 1_000) return Math.round(value).toLocaleString("en");
   return value >= 100 ? value.toFixed(0) : value.toPrecision(3);

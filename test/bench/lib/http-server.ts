@@ -10,9 +10,9 @@ import { createConcurrencyLimit } from "../../../server/http/middleware/availabi
 import { noMetrics } from "../../../server/metrics/metrics.ts";
 
 /*
- * A process of the benchmarks: with `ours` the whole app over a store that accepts every refund, with `bare` express alone, with
- * `validated` express and express-openapi-validator as its README wires them. All send the same response to a refund, and log
- * nothing.
+ * A server process for the benchmarks: `ours` is the whole app on a store that accepts every refund, `bare` is express alone,
+ * and `validated` is express with express-openapi-validator, set up as in its README. All send the same response to a refund,
+ * and log nothing.
  */
 const original = {
   paymentId: "pay_settled",
@@ -46,7 +46,7 @@ async function createOurs(): Promise<RequestListener> {
     bodyTimeoutMs: 10_000,
     callLimitMs: 6_000,
   };
-  return createApp(options as unknown as AppOptions); // only what refunds need of the store is there
+  return createApp(options as unknown as AppOptions); // only the part of the store that refunds use exists
 }
 
 function createBare(): RequestListener {

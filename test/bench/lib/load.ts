@@ -5,7 +5,7 @@ import { Pool } from "undici";
 /** Seconds of each measurement; `BENCH_SECONDS` shortens a trial. */
 export const SECONDS = Number(process.env.BENCH_SECONDS ?? 3);
 
-/** Of callers who don't wait for each other: enough that none waits for a connection. */
+/** Connections of callers that don't wait for each other: enough that none waits for one. */
 const MAX_CONNECTIONS = 2_000;
 
 export interface Target {
@@ -24,14 +24,14 @@ export interface LoadOptions {
 export interface LoadResult {
   /** Responses a second with a status below 300. */
   rate: number;
-  /** Milliseconds of each of them. */
+  /** Milliseconds that each of them took. */
   latencies: number[];
   /** How many responses had each status. */
   statuses: Map<number, number>;
 }
 
 export interface OfferResult {
-  /** Milliseconds of each response, by its status. */
+  /** Milliseconds that each response took, by its status. */
   latencies: Map<number, number[]>;
   /** Calls a second that were begun. */
   offered: number;
@@ -47,7 +47,7 @@ function headersOf(token: string) {
   };
 }
 
-/** Calls as fast as the responses come, on so many connections. */
+/** Sends the next call as soon as a response arrives, on the given number of connections. */
 export async function load(
   target: Target,
   { connections = 32, seconds = SECONDS }: LoadOptions = {},
@@ -75,7 +75,7 @@ export async function load(
   return { rate: latencies.length / tookSeconds, latencies, statuses };
 }
 
-/** Makes so many calls a second, however long the responses take: callers who don't know of each other do not slow down. */
+/** Makes a fixed number of calls a second, however long the responses take, as independent callers would. */
 export async function offer(
   { url, path = "/v1/refunds", token = "sandbox_acme", body }: Target,
   { callsPerSecond, seconds = SECONDS }: { callsPerSecond: number; seconds?: number },

@@ -1,11 +1,11 @@
 import { type Figure, round, targetOf } from "./figure.ts";
 
-/** As wide as a phone shows it, so that no text is scaled below what can be read. */
+/** The width of a phone's screen, so that no text is scaled down until it is unreadable. */
 const WIDTH = 360;
 const LEFT = 8;
 const RIGHT = 12;
 const LINE = 17;
-/** Letters that fit into a line for certain, the bold ones of names too. */
+/** Letters that are certain to fit on a line, even the bold ones of names. */
 const LETTERS = 46;
 
 const STYLE = `
@@ -17,14 +17,14 @@ const STYLE = `
     .axis { stroke: #9198a1 } .grid { stroke: #3d444d } .target { stroke: #f0883e }
   }`;
 
-/** Whether a figure's rounds have anything to show; a single one is a sentence. */
+/** Whether a figure has several rounds to draw; a single one becomes a sentence. */
 export function hasPlot({ rounds }: Figure): boolean {
   return rounds.length > 1;
 }
 
 /**
- * Each figure with its legend, every round as a point, an axis from zero on, and a line at what is to be reached. Nearness
- * shows how sure a figure is. Empty when no figure has more than one round.
+ * Draws each figure with its legend, a point for every round, an axis from zero, and a line at the target. The closer the
+ * points, the more certain the figure. Empty when no figure has more than one round.
  */
 export function plot(figures: readonly Figure[]): string {
   const parts: string[] = [];
@@ -117,7 +117,7 @@ function ticksUpTo(greatest: number): number[] {
   return Array.from({ length: Math.ceil(greatest / step) + 1 }, (_, index) => index * step);
 }
 
-/** The outer labels stay within the picture. */
+/** Keeps the outer labels within the picture. */
 function anchorOf(tick: number, end: number): string {
   if (tick === 0) return 'text-anchor="start"';
   return tick === end ? 'text-anchor="end"' : 'text-anchor="middle"';

@@ -45,7 +45,7 @@ function addressOf(child: ChildProcess): Promise<string> {
       output += text;
       const url = /https?:\/\/[^/\s]+/.exec(output)?.[0];
       if (!url || !output.endsWith("\n")) return;
-      child.stdout?.off("data", read).resume(); // a log that nobody reads would stop its writer
+      child.stdout?.off("data", read).resume(); // a log that is not read would block its writer
       resolve(url);
     };
     child.stdout?.setEncoding("utf8").on("data", read);
@@ -60,7 +60,7 @@ function residentMb(pid: number | undefined): number {
 
 function usedSeconds(pid: number | undefined): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-  return (Number(fields[11]) + Number(fields[12])) / 100; // in its own code and in the system's, in ticks of 10 ms
+  return (Number(fields[11]) + Number(fields[12])) / 100; // user and system time, in ticks of 10 ms
 }
 
 /** The server as operators run it, with a data folder of its own unless one is given. Embedded without a database. */
@@ -89,13 +89,15 @@ export async function runServer(
   return { ...server, stop };
 }
 
-/** The mock that responds to every call as the contract says, and stores nothing; with its log, as its command starts it. */
+/**
+ * The mock, which responds to every call as the contract says and stores nothing; with its log, as its command starts it.
+ */
 export function runMock(): Promise<Running> {
   const prism = "node_modules/@stoplight/prism-cli/dist/index.js";
   return run([prism, "mock", "--port", "0", "openapi/generated/openapi.json"]);
 }
 
-/** One for all servers of a run, so that replicas read each other's secrets. */
+/** The same for all servers of a run, so that replicas can read each other's secrets. */
 const KEY = randomBytes(32).toString("base64");
 
 /** Original payments with enough to refund for a whole run. */

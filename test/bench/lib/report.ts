@@ -10,7 +10,7 @@ const PLOTS = "docs/performance";
 const BEGIN = "<!-- figures: written by npm run bench -- --save -->";
 const END = "<!-- end of figures -->";
 
-/** What the figures depend on beside the code. */
+/** The conditions of the measurement, besides the code. */
 export function describeMachine(): string {
   const gib = Math.round(totalmem() / 2 ** 30);
   const versions = ["express", "pg", "@electric-sql/pglite", "undici"].map(
@@ -24,7 +24,7 @@ function versionOf(name: string): string {
   return JSON.parse(readFileSync(`node_modules/${name}/package.json`, "utf8")).version;
 }
 
-/** What the parts have left, in the order given; a part that prints only leaves nothing. */
+/** The results of the parts, in the given order; a part that only prints leaves none. */
 export async function readResults(parts: readonly string[]): Promise<PartResult[]> {
   const texts = await Promise.all(
     parts.map((part) => readFile(`${RESULTS}/${part}.json`, "utf8").catch(() => undefined)),
@@ -67,7 +67,7 @@ export async function saveResults(results: readonly PartResult[], known: readonl
   await writeFile(PAGE, `${before}${BEGIN}\n\n${body}\n${END}${after}`);
 }
 
-/** Draws what has rounds to show, and removes the picture of what no longer has. */
+/** Draws the figures that have several rounds, and removes pictures that are no longer needed. */
 async function savePlots(results: readonly PartResult[]): Promise<void> {
   for (const { part, figures } of results) {
     const drawn = plot(figures);

@@ -11,7 +11,7 @@ export interface Statement {
   values: unknown[];
 }
 
-/** The statements of one refund, in order, and how to make those of the next. */
+/** The statements of one refund, in order, and a function that creates those of the next. */
 export async function captureRefund(dialect: Dialect, paymentId: string): Promise<() => Statement[]> {
   const captured: Statement[] = [];
   const db = new Kysely<Tables>({
@@ -45,7 +45,10 @@ export async function captureRefund(dialect: Dialect, paymentId: string): Promis
   };
 }
 
-/** Runs the statements of a refund in order, and rejects when they saved none: then there would be nothing to compare. */
+/**
+ * Runs the statements of a refund in order, and rejects when they saved none, because then the comparison would be
+ * meaningless.
+ */
 export async function runRefund(
   statements: readonly Statement[],
   run: (statement: Statement, part: number) => Promise<unknown[]>,
@@ -57,7 +60,7 @@ export async function runRefund(
 
 const EVENT_ID = /evt_[0-9a-f-]{36}/g;
 
-/** Ids are new for each refund, also inside its row and the event's text. */
+/** Ids are new for each refund, including those inside its row and the event's text. */
 function renew(value: unknown, fresh: Readonly<Record<string, string>>): unknown {
   if (typeof value !== "string") return value;
   const renewed = value.replaceAll(EVENT_ID, () => `evt_${randomUUID()}`);

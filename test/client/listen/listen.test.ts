@@ -10,7 +10,7 @@ import { spawnListen } from "./process.ts";
 
 const server = useTestServer();
 
-/** Ends what a test began, the last first. */
+/** Closes the resources of a test, the last one first. */
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanUp of cleanups.splice(0).reverse()) await cleanUp();
@@ -86,7 +86,7 @@ describe("a listener", () => {
 
   test("stops without complaint when the subscription is gone already", async () => {
     const { subscriptionKey, stop } = await createListener();
-    expect(await isSubscribed(subscriptionKey)).toBe(true); // which ended it
+    expect(await isSubscribed(subscriptionKey)).toBe(true); // which ended the subscription
 
     await expect(stop()).resolves.toBeUndefined();
   });
@@ -150,7 +150,7 @@ describe("npm run listen", () => {
       expect({ code, error }).toEqual({ code: 0, error: "" });
       expect(out).toContain(`Subscribed to refund.authorized, refund.pending of ${server.url} as ${key}.`);
       expect(out).toMatch(new RegExp(`\nEnded the subscription ${key}\\.\nStopped\\.\n$`));
-      expect(out).not.toContain("\u001b"); // no colours where nobody sees them
+      expect(out).not.toContain("\u001b"); // no colours outside a terminal
       expect(await isSubscribed(key)).toBe(false);
     },
   );
@@ -162,7 +162,7 @@ describe("npm run listen", () => {
 
     command.child.stdout?.destroy();
     await fetch(receiverUrl, { method: "POST", body: "" });
-    await fetch(receiverUrl, { method: "POST", body: "" }).catch(() => {}); // it may be gone by now
+    await fetch(receiverUrl, { method: "POST", body: "" }).catch(() => {}); // it may have ended already
 
     expect((await command.exit).code).toBe(0);
     expect(await isSubscribed(key)).toBe(false);

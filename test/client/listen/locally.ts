@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Lets a server listen on a free port of its own; disposing of it cuts what is still open. */
+/** Lets a server listen on a free port; disposing of it cuts open connections. */
 export async function listenLocally(server: Server): Promise<AsyncDisposable & { readonly url: string }> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -5,24 +5,24 @@ import { PROCESS_ENV } from "../../lib/process-env.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
-/** How the command ended, and all that it printed. */
+/** The exit code of the command, and its output. */
 export type ListenExit = {
   readonly code: number | null;
   readonly out: string;
   readonly error: string;
 };
 
-/** `npm run listen`, as somebody runs it. */
+/** `npm run listen` as a user runs it. */
 export type ListenProcess = AsyncDisposable & {
   readonly child: ChildProcess;
   readonly exit: Promise<ListenExit>;
-  /** What the pattern finds in all that was printed, as soon as it is there. Rejects when the command ends before. */
+  /** Resolves with the first match of the pattern in the output. Rejects when the command ends before that. */
   untilPrinted(pattern: RegExp): Promise<readonly string[]>;
 };
 
 /** Starts the command; disposing of it ends it. */
 export function spawnListen(...args: string[]): ListenProcess {
-  // Nothing of the environment of the test run but where programs are: its settings would be the command's.
+  // Only the search path of the test run's environment, because its settings would apply to the command.
   const env = PROCESS_ENV;
   const stdio = ["ignore", "pipe", "pipe"] as const;
   const child = spawn(process.execPath, ["scripts/listen.ts", ...args], {
@@ -43,7 +43,7 @@ export function spawnListen(...args: string[]): ListenProcess {
 
   async function untilPrinted(pattern: RegExp): Promise<readonly string[]> {
     const ended = exit.then((end) => Promise.reject(new Error(`it ended with ${end.code}: ${end.error}`)));
-    ended.catch(() => {}); // only of interest while somebody waits
+    ended.catch(() => {}); // ignored unless somebody waits for it
     for (;;) {
       const found = pattern.exec(out);
       if (found) return found;

@@ -58,7 +58,7 @@ describe("the package", () => {
     const analysis = await checkPackage(createPackageFromTarballData(project.tarball));
     if (!analysis.types) throw new Error("it has no types");
 
-    // What can't load ES modules at all: the resolution of before Node 12, and require().
+    // Ways that can't load ES modules at all: the resolution of Node before 12, and require().
     const isOlder = (problem: Problem) =>
       "resolutionKind" in problem && ["node10", "node16-cjs"].includes(problem.resolutionKind);
     expect(analysis.problems.filter((problem) => !isOlder(problem))).toEqual([]);

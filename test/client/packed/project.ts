@@ -11,7 +11,7 @@ import { pack } from "../../lib/packed/pack.ts";
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const BIN = join(ROOT, "node_modules/.bin");
 
-/** What a project gets with the client, and what the projects of these tests have besides. */
+/** The dependencies of the client, and further packages that the projects of these tests use. */
 const DEPENDENCIES = ["openapi-fetch", "fast-sha256"];
 const OTHERS = ["express", "@types/express", "@types/node"];
 
@@ -24,23 +24,23 @@ export interface RunningProgram {
   stop(): Promise<void>;
 }
 
-/** A project of a merchant, into which the client was installed as it is published. */
+/** A merchant's project in which the published client is installed. */
 export interface PackedProject {
-  /** The package as npm would upload it. */
+  /** The package as npm publishes it. */
   readonly tarball: Buffer;
   /** Where the package is installed. */
   readonly packageFolder: string;
   write(name: string, content: string): Promise<void>;
-  /** Runs a program to its end, and gives what it printed. Rejects with that when it fails. */
+  /** Runs a program to its end, and resolves with its output. Rejects with the output when it fails. */
   run(command: "node" | "tsc", ...args: string[]): Promise<string>;
-  /** Checks files of the project as strictly as TypeScript can, and gives what it found. */
+  /** Checks files of the project as strictly as TypeScript can, and returns the errors. */
   compile(files: readonly string[], options: Readonly<Record<string, unknown>>): Promise<string>;
   /** Starts a program of the project. */
   start(file: string, settings: Settings): RunningProgram;
   remove(): Promise<void>;
 }
 
-/** Packs the client, which builds it, and unpacks it where `npm install` would. Nothing is fetched. */
+/** Packs the client, which builds it, and unpacks it where `npm install` would. Nothing is downloaded. */
 export async function createPackedProject(): Promise<PackedProject> {
   const folder = await makeTempDir();
   const packageFolder = join(folder, "node_modules/@refund-contract/client");
@@ -86,7 +86,7 @@ async function link(dependency: string, folder: string): Promise<void> {
   await symlink(join(ROOT, "node_modules", dependency), path);
 }
 
-/** The environment of a merchant's shell: nothing that npm or the test run put into ours. */
+/** The environment of a merchant's shell, without the variables that npm or the test run add to ours. */
 const ENVIRONMENT: Settings = {
   PATH: [BIN, process.env.PATH].join(delimiter),
   HOME: process.env.HOME ?? "",

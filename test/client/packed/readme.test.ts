@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 
 describe("the README of the package", () => {
-  /** Each example by the name of the file that is shown above it. */
+  /** The examples, by the file name that is shown above each. */
   let examples: ReadonlyMap<string, string>;
   beforeAll(async () => {
     const readme = await readFile(join(project.packageFolder, "README.md"), "utf8");

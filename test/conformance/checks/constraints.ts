@@ -12,10 +12,10 @@ import type { CallSpec, Kit } from "../kit.ts";
 import { PRECONDITIONS, type Precondition } from "../preconditions.ts";
 import { OPERATIONS } from "../requests.ts";
 
-/** Calls on their way at the same time. */
+/** The number of concurrent calls. */
 const IN_FLIGHT = 8;
 
-/** The payments that the examples name. Nobody has this one, so that also a call that is taken takes nothing. */
+/** Replaces the payments that the examples name. No merchant has this one, so that even an accepted call moves no money. */
 const IDS = Object.fromEntries(
   ["settled", "recent", "processing", "failed", "covered", "refund", "unknown"].map((kind) => [
     `pay_${kind}`,
@@ -23,12 +23,12 @@ const IDS = Object.fromEntries(
   ]),
 );
 
-/** As long as the prefix of a run, which takes its place when a call is sent: the calls themselves are made once. */
+/** As long as the prefix of a run, which replaces it when a call is sent: the calls themselves are generated only once. */
 const KEY_PREFIX = "conform-000000000000-";
 
 /**
- * For each constraint on requests that the document has: calls that break it and nothing else, and calls that go as far as it
- * allows. Of the latter those that would make subscriptions are left out.
+ * For each constraint on requests that the document has: calls that break only this constraint, and calls at the limits of
+ * what it allows. Calls of the second kind that would create subscriptions are left out.
  */
 export function constraintChecks({ document }: Contract): Check[] {
   const constraints = findConstraints(document);
@@ -117,7 +117,7 @@ async function sendAll<Sent extends ConstraintRequest>(
   await Promise.all(Array.from({ length: IN_FLIGHT }, sendNext));
 }
 
-/** Spread over all of them, because neighbours are alike. */
+/** Spread evenly, because neighbours are similar. */
 function pickSome<Sent>(requests: readonly Sent[], limit: number): Sent[] {
   const step = Math.max(1, requests.length / limit);
   return requests.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step));
@@ -134,7 +134,7 @@ function toSpec(
     unknown: "conform-nobody",
   };
   const operation = OPERATIONS.find((id) => id === operationId);
-  // What the call does not name it does not send, and the kit would.
+  // The kit would add headers that the call leaves out on purpose.
   const absent = { Accept: null, "Content-Type": null };
   return {
     ...(operation && { operation }),
@@ -146,13 +146,13 @@ function toSpec(
   };
 }
 
-/** What says so when no part of the document around it does: the clause of the whole body. */
+/** The clause of the whole body, used when no enclosing part of the document names a source. */
 const BODY_SOURCES: Readonly<Record<string, readonly string[]>> = {
   issueRefund: ["7.3"],
   subscribeToWebhooks: ["8.3"],
 };
 
-/** Decisions about every place of a kind, which stand at none of them. */
+/** Decisions about all parts of a kind, which no single part names. */
 const KEYWORD_SOURCES: Readonly<Record<string, readonly string[]>> = { additionalProperties: ["D15"] };
 
 /** The clauses and decisions that the document names for a constraint: those of the nearest part around it. */

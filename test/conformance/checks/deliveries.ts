@@ -80,7 +80,7 @@ export const DELIVERY_CHECKS: Check[] = defineGroup(
       sources: ["D22"],
       async run(kit) {
         const run = await deliveryRunOf(kit);
-        // An attempt that is repeated has the id of the one before.
+        // A repeated attempt has the id of the previous one.
         const seen = new Map<string, string>();
         for (const [index, hook] of hooksOf(run).entries()) {
           for (const delivery of hook.deliveries) {
@@ -171,7 +171,7 @@ function describe(delivery: Delivery | undefined): string {
 const MAX_BYTES = 20_000;
 const REQUIRED_HEADERS = ["webhook-id", "webhook-timestamp", "webhook-signature"];
 
-/** Holds deliveries against the document's webhooks; the function resolves with everything that is not as documented. */
+/** Compares deliveries with the document's webhooks; the function resolves with all differences. */
 function createEventCheck(document: Node): (delivery: Delivery) => string[] {
   const findViolations = createFindViolations(document);
   const violationsOf = (event: Node): string[] => {

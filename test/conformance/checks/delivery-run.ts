@@ -9,17 +9,17 @@ import { refuseFull } from "./subscriptions.ts";
 
 /** Three subscriptions, the refunds whose events they receive, and the attempts that were seen. */
 export interface DeliveryRun {
-  /** To every event. */
+  /** Subscribed to every event. */
   readonly all: Hook;
-  /** To the category of payments and another one. */
+  /** Subscribed to the category of payments and another one. */
   readonly category: Hook;
-  /** To refunds that failed. */
+  /** Subscribed to failed refunds. */
   readonly single: Hook;
   readonly secrets: ReadonlyMap<Hook, string>;
   readonly refunds: readonly Node[];
 }
 
-/** Makes them once a run, and waits until everything has arrived or time is up. */
+/** Creates them once in a run, and waits until everything has arrived or the time limit is reached. */
 export function deliveryRunOf(kit: Kit): Promise<DeliveryRun> {
   return kit.share("deliveries", async () => {
     const receiver = await receiverOf(kit);
@@ -32,7 +32,7 @@ export function deliveryRunOf(kit: Kit): Promise<DeliveryRun> {
     };
     const all = await open({ type: "ALL" }, kit.newSecret());
     const category = await open({ type: "CATEGORY", details: ["PAYMENT", "ACCOUNT"] }, kit.newSecret());
-    // Of 32 letters of base64, and so 24 bytes.
+    // 32 characters of base64, so 24 bytes.
     const single = await open(
       { type: "EVENT", details: ["refund.terminal_failed"] },
       `whsec_${kit.newSecret().replaceAll("-", "+").replaceAll("_", "/")}`,
@@ -65,7 +65,7 @@ async function openHook(
   return hook;
 }
 
-/** The one whose debit failed comes last: when it has arrived, the others had their time. */
+/** The refund of the failed debit comes last: when it has arrived, the others have had enough time. */
 async function issueEach(kit: Kit): Promise<Node[]> {
   const { recent, processing, settled, failed } = kit.options.payments;
   const refunds: Node[] = [];

@@ -11,8 +11,8 @@ import { receiverOf } from "../receiver.ts";
 import { typedClientOf } from "../typed-client.ts";
 
 /**
- * Every example of a request, sent with the typed client through Prism: the response is the example of the same name.
- * Keys are new, amounts are a cent, and payments are those that were given.
+ * Every example of a request, sent with the typed client through Prism: the response is the example with the same name. Keys
+ * are new, amounts are one cent, and payments come from the options.
  */
 export function exampleChecks(contract: Contract): Check[] {
   return defineGroup(
@@ -43,12 +43,12 @@ function sourcesOf({ id, responses }: Operation, { name }: Example): string[] {
 function preconditionsOf({ value }: Example): Precondition[] {
   if (!isNode(value)) return [];
   const kind = kindOf(value);
-  // An original payment holds this key.
+  // An original payment has this key.
   const ofPayment = String(value.requestKey).startsWith("debit-");
   return [...(kind ? [PRECONDITIONS[kind]] : []), ...(ofPayment ? [PRECONDITIONS.paymentKey] : [])];
 }
 
-/** Examples name the sandbox's payments, whose ids say what they are. */
+/** Examples use payments of the sandbox, whose ids describe their state. */
 function kindOf({ paymentId }: Node): PaymentKind | undefined {
   return PAYMENT_KINDS.find((kind) => paymentId === `pay_${kind}`);
 }
@@ -79,7 +79,7 @@ function toRefund(kit: Kit, example: Node, documented: Node) {
   };
 }
 
-/** With a receiver, the subscription ends with its first delivery. */
+/** With a receiver, the first delivery ends the subscription. */
 async function toSubscription(kit: Kit, example: Node) {
   const receiver = await receiverOf(kit);
   const { hash } = new URL(String(example.url));
@@ -87,7 +87,7 @@ async function toSubscription(kit: Kit, example: Node) {
   return { ...example, url, secretKey: kit.newSecret() };
 }
 
-/** What the service generates differs; all else is as documented. */
+/** Generated values differ; everything else is as documented. */
 function compare(exchange: Exchange, status: number, documented: Node, kit: Kit): void {
   const body = bodyOf(exchange);
   const detailsOf = (from: Node) => ({

@@ -23,7 +23,7 @@ export function expected(id: string, name: string, sources: readonly string[]): 
   };
 }
 
-/** A row that succeeds as it stands is about the head of a request: a body that is refused shows that the head was taken. */
+/** A row that succeeds unchanged is about the head of a request: a refused body shows that the head was accepted. */
 function withoutEffect(row: Row): Row {
   if (row.expected.status >= 300 || Object.keys(row.edits).length > 0) return row;
   return { ...row, edits: { "": {} }, expected: { ...row.expected, status: 400, code: "INVALID_REQUEST" } };
@@ -37,7 +37,7 @@ function preconditionsOf(rows: readonly Row[]): Precondition[] {
   ];
 }
 
-/** Refunds of these fail, so that their amounts are not taken from anybody. */
+/** Refunds of these payments fail, so that no money moves. */
 function isOfFailed({ edits }: Row): boolean {
   return edits["/paymentId"] === "pay_failed";
 }
@@ -76,12 +76,12 @@ function assertRow(row: Row, exchange: Exchange): void {
   const contentType = received.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
   const mismatches = [
     ...(received.status === status ? [] : [`the status is ${received.status}`]),
-    // Elsewhere the documented media types are enough, and those are seen in all responses at the end.
+    // Otherwise any documented media type will do, and all responses are checked for that at the end.
     ...(row.check === "accept.problem-type" && contentType !== TYPES[type]
       ? [`the media type is ${contentType}`]
       : []),
     ...findOutcomeMismatches(row, received),
-    // What a message says is up to the service.
+    // The wording of messages is up to the service.
     ...(status < 300 ? findMemberMismatches(members, received) : []),
   ];
   const promised = `${status} ${code ?? ""}${violations ?? ""}`.trim();

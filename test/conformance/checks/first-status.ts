@@ -13,7 +13,7 @@ interface Row {
   readonly sources: readonly string[];
 }
 
-/** The table of states, row by row: what a refund begins as. */
+/** The table of states, row by row: the first status of a refund. */
 const ROWS: readonly Row[] = [
   {
     kind: "settled",

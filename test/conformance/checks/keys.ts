@@ -4,7 +4,7 @@ import { assert, expectProblem, expectRefund } from "../expect.ts";
 import { PRECONDITIONS } from "../preconditions.ts";
 import { issue, paymentOf, refundOf } from "../requests.ts";
 
-/** What a merchant relies on after a lost response. */
+/** The behaviour that a merchant relies on after a lost response. */
 export const KEY_CHECKS: Check[] = defineGroup(
   "requestKey",
   [PRECONDITIONS.token],

@@ -19,7 +19,7 @@ export const ORDER_CHECKS: Check[] = defineGroup(
         const wrongs = wrongsOf(kit);
         for (const [index, first] of wrongs.entries()) {
           for (const second of wrongs.slice(index + 1)) {
-            // A call has one token: it can't be unknown and lack a scope.
+            // A call has only one token, which can't be both unknown and without a scope.
             if (first.call.token && second.call.token) continue;
             const exchange = await kit.send(both(first.call, second.call));
             expectProblem(exchange, first.code, `it comes before ${second.code}`);
@@ -51,7 +51,7 @@ export const ORDER_CHECKS: Check[] = defineGroup(
   ],
 );
 
-/** In the order in which they have to be found. */
+/** In the order in which a service must report them. */
 function wrongsOf(kit: Kit): Wrong[] {
   const { unscopedToken } = kit.options;
   return [
@@ -66,7 +66,7 @@ function wrongsOf(kit: Kit): Wrong[] {
   ];
 }
 
-/** A call that is wrong in both ways; a body that is too large is broken as well. */
+/** A call with both errors; a body that is too large is also malformed. */
 function both(first: CallSpec, second: CallSpec): CallSpec {
   const headers = { ...second.headers, ...first.headers };
   return { operation: "issueRefund", body: INVALID_BODY, ...second, ...first, headers };

@@ -32,7 +32,7 @@ export const PAYMENT_CHECKS: Check[] = defineGroup(
   ],
 );
 
-/** All that could distinguish two responses for a caller, without what differs in any two. */
+/** Everything by which a caller could distinguish two responses, without the parts that always differ. */
 function shown(exchange: Exchange): string {
   const { status, headers } = exchange.received;
   return JSON.stringify([status, [...headers.keys()], { ...bodyOf(exchange), instance: "" }]);

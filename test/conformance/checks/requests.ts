@@ -67,7 +67,7 @@ const mediaTypes = defineGroup(
   ],
 );
 
-/** What a body may be before its fields are looked at. */
+/** The body as a whole, before its fields are validated. */
 const bodies = defineGroup(
   "Bodies",
   [PRECONDITIONS.token],
@@ -93,5 +93,5 @@ const bodies = defineGroup(
   ],
 );
 
-/** What holds for requests to either operation, before their fields are looked at. */
+/** Rules for requests to either operation, before their fields are validated. */
 export const REQUEST_CHECKS: Check[] = [...paths, ...access, ...mediaTypes, ...bodies];

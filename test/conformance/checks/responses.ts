@@ -7,10 +7,10 @@ import { PRECONDITIONS } from "../preconditions.ts";
 import { INVALID_BODY } from "../requests.ts";
 import { secondsIn } from "../transport.ts";
 
-/** How many different mismatches a report of one check names. */
+/** How many different errors the report of one check lists. */
 const MAX_NAMED = 5;
 
-/** Checks every response of the run, whichever check sent the request. */
+/** Validates every response of the run, whichever check sent the request. */
 export const RESPONSE_CHECKS: Check[] = defineGroup(
   "All responses",
   [],
@@ -134,10 +134,10 @@ function refuseAny(
   assert(wrong.length === 0, expected + count, wrong[0]);
 }
 
-/** How many calls of a burst are on their way together. */
+/** How many calls of a burst are sent concurrently. */
 const AT_ONCE = 50;
 
-/** Calls that do nothing, until one is limited. */
+/** Sends calls without effect until one exceeds the rate limit. */
 async function burst(kit: Kit): Promise<void> {
   const call = () => kit.send({ operation: "issueRefund", body: INVALID_BODY, takeLimit: true });
   for (let sent = 0; sent < kit.options.burst; sent += AT_ONCE) {

@@ -12,7 +12,7 @@ import { OPERATIONS } from "../requests.ts";
 
 const FILE = new URL("../../../openapi/sandbox/scenarios.arazzo.yaml", import.meta.url);
 
-/** What each scenario shows. */
+/** The behaviour that each scenario demonstrates. */
 const SOURCES: Readonly<Record<string, readonly string[]>> = {
   refundRecentPayment: ["6.3"],
   refundIsAuthorized: ["6.6", "12.4", "D16"],
@@ -25,7 +25,7 @@ interface Document {
   readonly components: { readonly parameters: Readonly<Record<string, Node>> };
 }
 
-/** The scenarios of the sandbox's contract, step by step. They need its calls, and the merchant's data begin anew. */
+/** The scenarios of the sandbox's contract, step by step. They need the sandbox's calls, and reset the merchant's data. */
 export function scenarioChecks(): Check[] {
   const document: Document = parse(readFileSync(FILE, "utf8"));
   return defineGroup(
@@ -99,7 +99,7 @@ function outputsOf(outputs: Readonly<Record<string, string>> = {}, scope: Scope)
   return isNode(found) ? found : {};
 }
 
-/** As much of Arazzo 1.0 as the contract's scenarios use. Anything else throws: a step that is not understood is not passed. */
+/** The part of Arazzo 1.0 that the contract's scenarios use. Anything else throws, so that an unknown step can't pass. */
 interface Workflow {
   readonly workflowId: string;
   readonly summary: string;
@@ -118,7 +118,7 @@ interface Step {
   readonly outputs?: Readonly<Record<string, string>>;
 }
 
-/** What expressions are about: the names after `$`, such as `inputs`, `steps`, `statusCode` and `response`. */
+/** The values that expressions refer to: the names after `$`, such as `inputs`, `steps`, `statusCode` and `response`. */
 type Scope = Readonly<Record<string, unknown>>;
 
 /** The value of an expression such as `$steps.refund.outputs.refundId` or `$response.body#/existing/paymentId`. */
@@ -132,7 +132,7 @@ function memberOf(part: unknown, name: string): unknown {
   return typeof part === "object" && part !== null ? Reflect.get(part, name) : undefined;
 }
 
-/** A value of a step with its expressions filled in: whole texts, and those that braces mark inside of one. */
+/** A value of a step with its expressions filled in: a whole string, or parts of one in braces. */
 function fill(value: unknown, scope: Scope): unknown {
   if (typeof value === "string") {
     if (/^\$[a-z]/.test(value)) return evaluate(value, scope);

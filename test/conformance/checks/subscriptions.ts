@@ -7,7 +7,7 @@ import { receiverOf } from "../receiver.ts";
 import { subscribe, subscriptionOf } from "../requests.ts";
 import { expected } from "./expected.ts";
 
-/** The three kinds of subscriptions are made by the examples; these are about what is refused, and one more. */
+/** The examples create the three kinds of subscriptions; these checks cover refusals, and one more subscription. */
 export const SUBSCRIPTION_CHECKS: Check[] = defineGroup(
   "Subscriptions",
   [PRECONDITIONS.token],
@@ -59,7 +59,7 @@ export const SUBSCRIPTION_CHECKS: Check[] = defineGroup(
   ],
 );
 
-/** A merchant may have 100: then the service is right, and the rest can't be seen. */
+/** A merchant may already have 100: then the refusal is right, and the rest of the check can't be done. */
 export function refuseFull(status: number, expectLimit: () => void): void {
   if (status !== 409) return;
   expectLimit();

@@ -4,9 +4,9 @@ import { runConformance } from "../run.ts";
 
 export { ConformError };
 
-/** Those of `payments` are ids of payments of the merchant whose `token` is, by what they are. */
+/** `payments` has ids of payments of the merchant that `token` belongs to, by their state. */
 export interface ConformanceOptions {
-  /** Where the service is: what stands before `/v1`, such as `https://payments.example.com`. */
+  /** The address of the service: the part before `/v1`, such as `https://payments.example.com`. */
   url: string;
   /** An access token with both scopes. */
   token: string;
@@ -17,23 +17,23 @@ export interface ConformanceOptions {
   /** A token of the same merchant with neither of the two scopes. */
   unscopedToken?: string;
   payments?: Partial<Record<"settled" | "recent" | "processing" | "failed" | "covered" | "refund", string>>;
-  /** The requestKey that the settled payment itself holds. */
+  /** The requestKey of the settled payment itself. */
   paymentKey?: string;
-  /** Where the service reaches this machine, to be sent events; with port 0, a free port of it. */
+  /** The address to which the service can send events on this machine; port 0 chooses a free port. */
   receiver?: string;
-  /** Where the receiver listens, when that differs from the port in `receiver`. */
+  /** The address on which the receiver listens, when it differs from the port in `receiver`. */
   receiverPort?: number;
   /** The service has the sandbox's calls: plays the scenarios, which RESETS the merchant's data. */
   sandbox?: boolean;
-  /** The most requests to send to meet the rate limit; 0, which is the default, does not try it. */
+  /** The most requests to send in order to exceed the rate limit; 0, the default, skips this check. */
   burst?: number;
-  /** The number of requests for each constraint; all of some 2,000 when left out. */
+  /** The number of requests for each constraint; all of them, some 2,000 in total, when left out. */
   sample?: number;
-  /** Milliseconds that a response may take, and a delivery; 10,000 when left out. */
+  /** Milliseconds that a response or a delivery may take; 10,000 when left out. */
   timeoutMs?: number;
-  /** Beginnings of ids of checks; all checks when left out. */
+  /** Prefixes of check ids; all checks when left out. */
   only?: readonly string[];
-  /** Beginnings of ids of checks that fail when they are not run, or "all". */
+  /** Prefixes of the ids of checks that fail when they are not run, or "all". */
   require?: "all" | readonly string[];
 }
 
@@ -42,9 +42,9 @@ export interface ConformanceCheck {
   /** Such as `access.no-token`. */
   readonly id: string;
   readonly group: string;
-  /** What the service should do, as a sentence. */
+  /** The expected behaviour of the service, as a sentence. */
   readonly name: string;
-  /** The clauses and decisions that say so. */
+  /** The clauses and decisions that require it. */
   readonly sources: readonly {
     readonly id: string;
     readonly kind: "clause" | "decision";
@@ -54,21 +54,21 @@ export interface ConformanceCheck {
   readonly outcome: "passed" | "failed" | "not run";
   /** Why it was not run. */
   readonly reason?: string;
-  /** The options of the command that would run it. */
+  /** The options of the command that would make it run. */
   readonly missing?: readonly string[];
   readonly seconds: number;
-  /** Of a failure: what should have come. */
+  /** For a failure: the expected response. */
   readonly expected?: string;
-  /** Of a failure: the lines of the request, without secrets. */
+  /** For a failure: the lines of the request, without secrets. */
   readonly sent?: readonly string[];
-  /** Of a failure: the lines of the response, or why there is none. */
+  /** For a failure: the lines of the response, or why there was none. */
   readonly received?: readonly string[];
 }
 
 /** The result of a run, without secrets; the same as the JSON of the command's `--json`. */
 export interface ConformanceReport {
   readonly url: string;
-  /** A time as in ISO 8601. */
+  /** A time in ISO 8601. */
   readonly startedAt: string;
   readonly seconds: number;
   readonly calls: number;
@@ -84,7 +84,7 @@ export interface ConformanceReport {
  * Makes every check that the options allow, one after the other.
  *
  * @returns the report, and the same as JUnit XML
- * @throws ConformError when the service can't be reached, refuses a token, or no check is asked for
+ * @throws ConformError when the service can't be reached, refuses a token, or no check is selected
  */
 export async function conform(
   options: ConformanceOptions,

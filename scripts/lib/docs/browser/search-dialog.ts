@@ -1,6 +1,6 @@
 import { createSearch, type Entry, type Hit } from "../search/search.ts";
 
-/** Makes the dialog of the search, which opens at each `docs-search`. */
+/** Creates the search dialog, which opens at each `docs-search` event. */
 export function start(entries: readonly Entry[]): void {
   const search = createSearch(entries);
   const dialog = document.createElement("dialog");

@@ -1,4 +1,4 @@
-/* Runs in every page of the site: buttons to copy, and the search, whose index is loaded when somebody wants it. */
+/* Runs in every page of the site: copy buttons, and the search, whose index is loaded on demand. */
 
 function addCopyButtons(): void {
   for (const figure of document.querySelectorAll("figure.code:not(.output)")) {
@@ -6,7 +6,7 @@ function addCopyButtons(): void {
     figure.querySelector("figcaption")?.append(button);
   }
   const link = document.querySelector<HTMLAnchorElement>("a.as-markdown");
-  // A page that is read from a file may not fetch another file; there the link is all there is.
+  // A page that is opened from disk may not fetch another file, so there it has only the link.
   if (!link || location.protocol === "file:") return;
   link.before(createButton("Copy page", async () => (await fetch(link.href)).text()));
 }
@@ -26,7 +26,7 @@ function createButton(label: string, read: () => string | Promise<string>): HTML
   return button;
 }
 
-/** Pages that are not served over https, but for this machine's, have no clipboard. */
+/** Only pages that come over https or from this machine have access to the clipboard. */
 async function write(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

@@ -1,11 +1,11 @@
 import { follow, type Node } from "../../document/node.ts";
 
-/** A call that makes what another call is about. */
+/** A call that creates the record that another call uses. */
 export type Step = {
   readonly method: string;
   readonly path: string;
   readonly body?: unknown;
-  /** A value of the response that the next call uses, and where in the response it stands. */
+  /** A value of the response that the next call uses, and its location in the response. */
   readonly take?: { readonly name: string; readonly from: readonly (string | number)[] };
 };
 
@@ -13,16 +13,16 @@ export type Step = {
 export type Call = {
   readonly operationId: string;
   readonly method: string;
-  /** With its parameters filled in, but for those that the steps before it take. */
+  /** With its parameters filled in, except for those that come from earlier steps. */
   readonly url: string;
   readonly body: unknown;
-  /** Calls that make what this one is about. */
+  /** Calls that create the records that this one uses. */
   readonly before?: readonly Step[];
 };
 
 /**
- * Payments of a fresh sandbox that are in the state that a call needs, in place of the one that the parameter has as its
- * example. No two calls that end a payment's life share one, so that the samples also work one after the other.
+ * Payments of a fresh sandbox in the state that a call needs, used instead of the parameter's example. No two calls that
+ * change a payment for good share one, so that the samples also work one after the other.
  */
 export const PAYMENTS: Readonly<Record<string, string>> = {
   settlePayment: "pay_processing",
@@ -59,7 +59,7 @@ const DELIVER: readonly Step[] = [
   },
 ];
 
-/** What a fresh sandbox has none of is made first. */
+/** Records that a fresh sandbox does not have are created first. */
 export const PREPARATIONS: Readonly<Record<string, readonly Step[]>> = {
   endSubscription: SUBSCRIBED,
   getSubscription: SUBSCRIBED,
@@ -85,7 +85,7 @@ type Parameter = {
 /** Operations without a sample: a program that printed the whole response would never end. */
 const STREAMS = ["streamChanges"];
 
-/** A call of each operation of a contract, with the values of its first examples, that succeeds on a fresh sandbox. */
+/** A call of each operation of a contract, with the values of its first examples; each succeeds on a fresh sandbox. */
 export function callsOf(document: Node): (Call & { readonly path: string })[] {
   const { url: base } = (document.servers as { url: string }[])[0] ?? { url: "" };
   return Object.entries(document.paths as Record<string, Node>).flatMap(([path, item]) => {

@@ -19,7 +19,7 @@ type Draft = { [name: string]: unknown };
 type Tag = { readonly name: string; readonly "x-displayName"?: string; readonly description?: string };
 type Parts = { info: Draft; tags: Tag[]; paths: Draft; components: Record<string, Draft>; webhooks: Draft };
 
-/** A page that comes before all others, about the change that the site is built from. Its links are routes. */
+/** A page before all others, about the change under review. Its links are routes. */
 export type ReviewPage = { readonly slug: string; readonly title: string; readonly body: string };
 
 /**
@@ -75,7 +75,7 @@ function colourStatuses(document: Draft): void {
   }
 }
 
-/** Matches every text without U+0000. It keeps broken text out, and would be noise beside every field. */
+/** Matches every text without U+0000. It only excludes broken text, and would be noise at every field. */
 const TEXT_PATTERN = "^[^\\x00]*$";
 
 function hideTextPatterns(document: Draft): void {
@@ -88,7 +88,7 @@ function toTag({ slug, title, body }: ReviewPage): Tag {
   return { name: slug, "x-displayName": title, description: body };
 }
 
-/** One document of both. What the sandbox declares otherwise under the same name gets another one. */
+/** One document of both. When the sandbox declares something different under the same name, that gets another name. */
 function mergeContracts({ published, sandbox }: Site): Parts & Draft {
   const document = structuredClone(published.document) as Parts & Draft;
   const other = renameConflicts(document.components, sandbox.document as Parts & Draft);
@@ -122,12 +122,12 @@ function addSamples(document: Parts, { published, sandbox }: Site): void {
   }
 }
 
-/** Names of the contract under which other things than elements stand. */
+/** Members of the contract that do not contain elements. */
 const DATA = ["example", "examples", "default", "const", "x-source", "x-enum-source"];
 
 /**
- * Adds to the description of every element that has a source the badges of its sources, and to each listed value those of
- * its own. Changes the document that it is given.
+ * Adds badges to the description of every element that has sources, and to each listed value that has its own. Changes the
+ * given document.
  */
 function addBadges(document: Draft, badges: Rendering["badges"]): void {
   for (const { part } of walk(document, DATA)) {
@@ -142,7 +142,10 @@ function addBadges(document: Draft, badges: Rendering["badges"]): void {
   }
 }
 
-/** A description that explains its values in a table gets the badges there; other values get a table of their own. */
+/**
+ * When a description explains its values in a table, the badges are added there; otherwise the values get a table of their
+ * own.
+ */
 function addToValues(
   schema: Draft,
   values: Readonly<Record<string, Source[]>>,

@@ -4,7 +4,7 @@ import { follow, members, type Node } from "../../document/node.ts";
 
 /** A field of a body, at any depth. */
 export type Row = {
-  /** From the top, such as `amount.value`. */
+  /** The full path, such as `amount.value`. */
   readonly path: string;
   readonly presence: "required" | "optional" | "optional, deprecated";
   readonly type: string;
@@ -12,7 +12,9 @@ export type Row = {
   readonly sources: readonly Source[];
 };
 
-/** Lists the fields of a schema, each with what is below it. Alternatives of one schema are listed one after the other. */
+/**
+ * Lists the fields of a schema, each followed by its own fields. Alternatives of one schema are listed one after the other.
+ */
 export function rowsOf(document: Node, schema: unknown, prefix = "", branch = ""): Row[] {
   const whole = follow(document, schema);
   const required = (whole.required ?? []) as readonly string[];
@@ -46,7 +48,7 @@ function presenceOf(required: boolean, { deprecated }: Node): Row["presence"] {
 
 function sentenceOf(resolved: Node, property: Node): string {
   const text = String(property.description ?? resolved.description ?? "");
-  // A table in a cell is no table; what it lists stands on the page of problems.
+  // A table can't be nested in a cell; its content is on the page of problems.
   return text
     .split(/\n\s*\n/)
     .filter((part) => !part.startsWith("|"))
@@ -55,7 +57,7 @@ function sentenceOf(resolved: Node, property: Node): string {
     .trim();
 }
 
-/** What a value of a schema may be, in words. */
+/** Describes the values that a schema allows. */
 export function describeType(document: Node, schema: Node): string {
   if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``;
   const values = (schema.enum ?? schema["x-extensible-enum"]) as readonly unknown[] | undefined;
@@ -91,7 +93,7 @@ function boundsOf(schema: Node): string {
 /** A header of the responses to one operation. */
 export type ResponseHeader = {
   readonly name: string;
-  /** The responses that have it. */
+  /** The responses that have the header. */
   readonly statuses: readonly string[];
   readonly presence: "always" | "sometimes";
   readonly type: string;

@@ -1,6 +1,6 @@
 import type { Step } from "./calls.ts";
 
-/** A call whose path names, in braces, what the steps before it take. */
+/** A call whose path names, in braces, the values from earlier steps. */
 export type PreparedCall = {
   readonly base: string;
   readonly token: string;
@@ -55,7 +55,7 @@ const response = ${call({ method, path })};
 console.log(response.status, await response.text());`;
 }
 
-/** `items: [{ webhookId }]` for the way to it. */
+/** The destructuring pattern for a path, such as `items: [{ webhookId }]`. */
 function destructure([first, ...rest]: readonly (string | number)[]): string {
   if (rest.length === 0) return String(first);
   const inner = destructure(rest);

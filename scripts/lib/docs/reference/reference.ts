@@ -12,7 +12,7 @@ const LANGUAGES: Readonly<Record<string, string>> = {
   Python: "python",
 };
 
-/** Both contracts as Markdown: what the page shows of them, for readers without it. */
+/** Both contracts as Markdown: the content of the page, for readers without a browser. */
 export function renderReference(site: Site, rendering: Rendering): string {
   const { info } = site.published.document as { info: Node };
   const write = createWriter(rendering);
@@ -170,14 +170,14 @@ function operationsIn(item: Node): [string, Node][] {
   return members(item).filter(([, part]) => part.operationId !== undefined);
 }
 
-/** Every example of a body, under what it shows. */
+/** Every example of a body, under its summary. */
 function examples(document: Node, media: Node): string[] {
   return members(media.examples)
     .map(([, example]) => follow(document, example))
     .map(({ summary, value }) => `${summary}:\n\n${fence("json", JSON.stringify(value, null, 2))}`);
 }
 
-/** A table of finished rows; none where it would be empty. */
+/** A table of finished rows; nothing when there are no rows. */
 function table(heads: readonly string[], rows: readonly string[]): string[] {
   if (rows.length === 0) return [];
   return [[`| ${heads.join(" | ")} |`, `|${"---|".repeat(heads.length)}`, ...rows].join("\n")];
@@ -187,7 +187,7 @@ function fence(language: string, text: string): string {
   return `\`\`\`${language}\n${text}\n\`\`\``;
 }
 
-/** Puts the headings of a text below those of the file that it becomes a part of. */
+/** Lowers the headings of a text below those of the file that it becomes a part of. */
 function demote(markdown: string): string {
   return mapHeadings(markdown, ({ level, text }) => `${"#".repeat(level + 1)} ${text}`).trim();
 }

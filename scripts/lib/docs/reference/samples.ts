@@ -9,7 +9,7 @@ const TOKEN = "sandbox_acme";
 /** Operations that our client has. */
 const CLIENT_CALLS = ["issueRefund", "subscribeToWebhooks"];
 
-/** In the order in which they are offered. */
+/** In the order of the menu. */
 export const SAMPLE_LANGUAGES = [
   { lang: "Shell", label: "curl" },
   { lang: "JavaScript", label: "Our client" },
@@ -26,7 +26,7 @@ const WRITE: Readonly<Record<Label, (call: Call) => string>> = {
   Python: prepared(preparedPython, pythonSample),
 };
 
-/** The first form for a call that others have to come before, the second for one that stands by itself. */
+/** The first form is for a call that needs others before it, the second for a call on its own. */
 function prepared(withSteps: typeof preparedCurl, alone: (call: Call) => string): (call: Call) => string {
   return (call) => {
     const { method, url, before } = call;
@@ -36,7 +36,7 @@ function prepared(withSteps: typeof preparedCurl, alone: (call: Call) => string)
   };
 }
 
-/** The same call in every language, each whole and runnable as it stands against a sandbox. */
+/** The same call in every language; each sample is complete and runs unchanged against a sandbox. */
 export function samplesOf(call: Call): Sample[] {
   const languages = SAMPLE_LANGUAGES.filter(
     ({ label }) => label !== "Our client" || CLIENT_CALLS.includes(call.operationId),

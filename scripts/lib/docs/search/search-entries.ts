@@ -13,10 +13,10 @@ import type { Rendering, Site } from "../rendering.ts";
 import { GROUPS } from "../site.ts";
 import type { Entry } from "./search.ts";
 
-/** Words of readers, by the place that they lead to. */
+/** Readers' words, by the page or heading that they lead to. */
 export const WORDS_FILE = "docs/search-words.yaml";
 
-/** Records of what was thought come after what readers do. */
+/** Guides rank before records such as the decisions. */
 const WEIGHTS: Readonly<Record<string, number>> = {
   interface: 0.45,
   decisions: 0.55,
@@ -27,7 +27,7 @@ const WEIGHTS: Readonly<Record<string, number>> = {
   "clients-compared": 0.6,
 };
 
-/** Everything that the search knows. Fails when the list of words names a place that does not exist. */
+/** All entries of the search. Throws when the list of words names a page or heading that does not exist. */
 export function listEntries(site: Site, rendering: Rendering): Entry[] {
   const words = new Map(
     Object.entries(parse(readFileSync(join(ROOT, WORDS_FILE), "utf8")) as Record<string, string>),
@@ -51,7 +51,7 @@ export function listEntries(site: Site, rendering: Rendering): Entry[] {
   return entries;
 }
 
-/** Stands for a heading while a text is cut at them. */
+/** Marks a heading while a text is split. */
 const MARK = "⁂⁂⁂";
 
 function entriesOfPage(page: Page, body: string, take: (url: string) => string): Entry[] {
@@ -102,7 +102,7 @@ function entriesOfContract(
   );
 }
 
-/** The names of all fields that an operation takes, or sends. */
+/** The names of all fields in an operation's requests and responses. */
 function fieldsOf(document: Node, operation: Node): string[] {
   const names = new Set<string>();
   const open = [operation.requestBody];

@@ -1,19 +1,19 @@
 import MiniSearch from "minisearch";
 
-/** A place that the search can lead to: a page, a heading of one, or an operation of the reference. */
+/** A target of the search: a page, a heading in a page, or an operation of the reference. */
 export type Entry = {
   readonly page: string;
-  /** The heading; that of the page itself is empty. */
+  /** The heading; empty for the page itself. */
   readonly heading: string;
   readonly url: string;
   readonly text: string;
-  /** Words that readers use for what stands there under other words. */
+  /** Words that readers use for it, but that the text does not contain. */
   readonly words: string;
-  /** How much sooner a page of this kind comes: guides before the interface and the decisions. */
+  /** The rank of this kind of page: guides come before the interface and the decisions. */
   readonly weight: number;
 };
 
-/** A page that was found, once, with the place in it that fits best. */
+/** A page that was found, once, with its best matching heading. */
 export type Hit = {
   readonly page: string;
   readonly heading: string;
@@ -21,7 +21,7 @@ export type Hit = {
   readonly excerpt: string;
 };
 
-/** Finds places by words; used by the page and by its tests. */
+/** Finds entries by words; used by the page and by its tests. */
 export type Search = (query: string) => Hit[];
 
 const MOST_HITS = 12;
@@ -78,7 +78,7 @@ export function createSearch(entries: readonly Entry[]): Search {
   };
 }
 
-/** Brings plurals and the usual forms of verbs together. */
+/** Reduces plurals and regular verb forms to one stem. */
 function stem(term: string): string {
   if (term.length < 5 || /[\d_.]/.test(term)) return term;
   return term.replace(/(?:ing|ies|es|ed|s|y|e)$/, "");
@@ -86,7 +86,7 @@ function stem(term: string): string {
 
 const EXCERPT = 110;
 
-/** Some words around the first that was looked for. */
+/** Some words around the first match. */
 function excerptOf({ text }: Entry, query: string): string {
   const words = query.toLowerCase().split(/\s+/);
   const places = words.map((word) => text.toLowerCase().indexOf(word)).filter((place) => place >= 0);

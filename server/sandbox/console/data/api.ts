@@ -19,7 +19,7 @@ let accessToken = sessionStorage.getItem(TOKEN_KEY) ?? "sandbox_acme";
 
 export const getToken = () => accessToken;
 
-/** Every part of the page is drawn anew with what the bearer of the token may see. */
+/** Redraws every part of the page with what the bearer of the token may see. */
 export function setToken(token: string): void {
   accessToken = token;
   sessionStorage.setItem(TOKEN_KEY, token);
@@ -39,7 +39,7 @@ export const published = createClient<paths>({ ...options, headers: { Accept: "a
 
 const listeners = new Map<() => void, readonly Topic[]>();
 
-/** Calls a listener after each change of the topics; returns what ends that. */
+/** Calls a listener after each change of the topics; returns a function that removes it. */
 export function listen(topics: readonly Topic[], listener: () => void): () => void {
   listeners.set(listener, topics);
   return () => listeners.delete(listener);
@@ -59,7 +59,7 @@ export function setOnline(value: boolean): void {
   if (online === value) return;
   online = value;
   for (const listener of statusListeners) listener(value);
-  if (value) announce(); // What happened meanwhile is not known.
+  if (value) announce(); // Changes may have been missed while the stream was down.
 }
 
 export function useOnline(): boolean {

@@ -3,18 +3,18 @@ import { count, toDollars, toEastern } from "./format.ts";
 
 type Payment = SandboxSchemas["PaymentRecord"];
 
-/** What a step can change, as far as the newest hundred of each kind show it. */
+/** The records that a step can change: the newest hundred of each kind. */
 type Snapshot = {
   now: string;
   payments: ReadonlyMap<string, Payment>;
   events: readonly { eventId: string; type: string }[];
 };
 
-/** Sentences; none when nothing is different. */
+/** Describes the differences in sentences; empty when there are none. */
 export type Difference = readonly string[];
 
 const NEWEST = { limit: 100 };
-/** Less than this is only the time that a step took. */
+/** A smaller difference is only the time that the step itself took. */
 const MOVED_MS = 60_000;
 
 export async function takeSnapshot(): Promise<Snapshot> {

@@ -1,4 +1,4 @@
-/** What the contract says of a field of a request. */
+/** What the contract says about a field of a request. */
 export type Constraints = {
   type: "string" | "number" | "array";
   format?: string;
@@ -11,7 +11,7 @@ export type Constraints = {
   maximum?: number;
   fractionDigits?: number;
   options?: string[];
-  /** The texts that a list may hold, by the option that is chosen beside it. */
+  /** The strings that a list may contain, by the option that is chosen next to it. */
   choices?: Record<string, string[]>;
 };
 
@@ -48,7 +48,7 @@ declare const CONTRACT: {
   verify: string;
 };
 
-/** Named once, because the build puts all of it wherever its name stands. */
+/** Used in one place only, because the build inserts all of it wherever its name stands. */
 const contract = CONTRACT;
 
 export const SCENARIOS: readonly Scenario[] = contract.workflows;
@@ -81,13 +81,13 @@ export function inWords({
       : []),
     ...(fractionDigits !== undefined ? [`at most ${fractionDigits} decimals`] : []),
     ...(maxLength !== undefined ? [`at most ${maxLength} characters`] : []),
-    // That a text holds no U+0000 goes without saying.
+    // The pattern that only excludes U+0000 is not worth mentioning.
     ...(pattern !== undefined && !pattern.includes("\\x00") && patternMessage ? [patternMessage] : []),
   ];
   return words.join(", ");
 }
 
-/** The constraints as the browser's own, which count characters as the contract does: in code points. */
+/** The constraints as a `pattern` for the browser, which counts characters as the contract does: in code points. */
 export function toPattern({
   type,
   minLength = 0,

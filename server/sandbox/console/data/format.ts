@@ -16,7 +16,7 @@ const wallTime = new Intl.DateTimeFormat("sv-SE", {
 });
 const dollars = new Intl.NumberFormat("en-US", { style: "currency", currency: "USD" });
 
-/** Such as `Wed 25 Nov, 00:00 ET`; with the year where it is not the one of this computer. */
+/** Such as `Wed 25 Nov, 00:00 ET`; with the year if it is not the computer's current year. */
 export function toEastern(iso: string): string {
   const time = new Date(iso);
   const format = time.getFullYear() === new Date().getFullYear() ? eastern : withYear;
@@ -30,7 +30,7 @@ export const toUtc = (iso: string) => `${iso.slice(0, 19).replace("T", " ")}Z`;
 export function fromEastern(wall: string): string {
   const asUtc = Date.parse(`${wall}:00Z`);
   const aheadMs = (at: number) => Date.parse(`${wallTime.format(at).replace(" ", "T")}:00Z`) - at;
-  // The second look is right where the clocks change between the two.
+  // The second step corrects the result when the clocks change between the two instants.
   return new Date(asUtc - aheadMs(asUtc - aheadMs(asUtc))).toISOString();
 }
 
@@ -49,5 +49,5 @@ export function pretty(text: string | null): string {
   }
 }
 
-/** A text as one word of a shell. */
+/** Quotes a string as one word for a shell. */
 export const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;

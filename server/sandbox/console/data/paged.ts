@@ -3,21 +3,21 @@ import { listen, type Page, type Problem, type Result, setOnline, type Topic } f
 
 export type Cursor = { readonly cursor?: string };
 
-/** A list of which a part is loaded. */
+/** A list that is loaded in parts. */
 export type Paged<Item> = {
-  /** Undefined until the first page has come. */
+  /** Undefined until the first page is loaded. */
   readonly items: readonly Item[] | undefined;
   readonly problem: Problem | undefined;
   /** Whether the server has more than is loaded. */
   readonly hasMore: boolean;
-  /** Loads the next page, unless one is on its way. */
+  /** Loads the next page, unless a page is being loaded. */
   more(): void;
-  /** Names the items that are on the screen; after a change they are read again. */
+  /** Says which items are on the screen; after a change they are read again. */
   show(ids: readonly string[]): void;
 };
 
 type Source<Item> = {
-  /** Names the list; another key begins anew. */
+  /** Names the list; another key starts a new list. */
   key: string;
   topics: readonly Topic[];
   idOf: (item: Item) => string;
@@ -106,7 +106,7 @@ function createPager<Item>(
     loaded = { items: [...loaded.items, ...page.items], nextCursor: page.nextCursor };
   };
 
-  // One request at a time, so that no page is put where another one has moved everything meanwhile.
+  // One request at a time, so that no page is inserted at a position that another one has shifted meanwhile.
   const work = async () => {
     if (busy) return;
     busy = true;

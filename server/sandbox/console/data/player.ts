@@ -11,15 +11,15 @@ export type PlayedStep = {
   status: number;
   body: unknown;
   passed: boolean;
-  /** What is different after the step. */
+  /** What the step has changed. */
   changed: Difference;
 };
 
 type Values = Record<string, unknown>;
 
 /**
- * Plays a workflow as far as our scenarios use Arazzo: steps that are operations or other workflows, parameters of the
- * path, and conditions of the form `a == b`.
+ * Plays a workflow, with the parts of Arazzo that our scenarios use: steps that are operations or other workflows,
+ * parameters of the path, and conditions of the form `a == b`.
  *
  * @returns the outputs of the workflow
  */
@@ -65,7 +65,7 @@ async function send(step: Step, values: Values) {
       typeof value === "string" && value.startsWith("$") ? values[value] : value,
     ]),
   );
-  // The operation is known when the scenario plays only, so the compiler can't tell which path it is.
+  // The operation is known only when the scenario is played, so the compiler can't know the path.
   const request = (path.startsWith("/v1") ? published : sandbox).request as unknown as (
     method: string,
     path: string,

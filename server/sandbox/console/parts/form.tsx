@@ -10,12 +10,12 @@ export type FieldOf = {
   at: string;
   label: string;
   value?: string | undefined;
-  /** What an empty field means; the contract says whether it may be empty. */
+  /** Explains what an empty field means; the contract says whether it may be empty. */
   empty?: string;
 };
 
 type FormProps = {
-  /** Whose constraints in the contract the fields have. */
+  /** The schema of the contract whose constraints apply to the fields. */
   form: FormName;
   fields: readonly FieldOf[];
   submit: string;
@@ -23,7 +23,7 @@ type FormProps = {
   send: (body: object) => Promise<Problem | undefined>;
 };
 
-/** The form of a request. What is wrong is for the server to say, so an invalid request is sent like any other. */
+/** The form of a request. The server validates it, so an invalid request is sent like any other. */
 export function Form({ form, fields, submit, send }: FormProps) {
   const [problem, setProblem] = useState<Problem>();
   const [busy, setBusy] = useState(false);
@@ -45,7 +45,7 @@ export function Form({ form, fields, submit, send }: FormProps) {
     }
   };
   const others = problem?.violations?.filter(({ pointer }) => !fields.some(({ at }) => isAt(at, pointer)));
-  // What stands at a field need not stand below the form as well.
+  // A violation that is shown at its field is not repeated below the form.
   const rest = problem?.violations && others ? { ...problem, violations: others } : problem;
   return (
     <form onSubmit={onSubmit} noValidate class="form">
@@ -134,7 +134,7 @@ function toBody(form: FormName, element: HTMLFormElement): object {
       holder[name] ??= {};
       holder = holder[name] as Record<string, unknown>;
     }
-    // What is no number is sent as it was written, so that the server says so.
+    // Anything but a number is sent as it was typed, so that the server reports it.
     const { type } = constraintsOf(form, pointer);
     const isNumber = type === "number" && Number.isFinite(Number(text));
     if (type === "array") holder[last] = [...((holder[last] as unknown[]) ?? []), text];
@@ -149,7 +149,7 @@ function focusFirst(element: HTMLFormElement, { violations = [] }: Problem): voi
   (input as HTMLElement | undefined)?.focus();
 }
 
-/** A form that is opened where it is wanted, by what looks like a button. */
+/** A form that is opened in place by what looks like a button. */
 export function Fold({
   label,
   open,

@@ -7,8 +7,8 @@ import { Empty, ProblemText } from "./parts.tsx";
 type Column<Item> = {
   head: string;
   /**
-   * Sets the width. `main` has what the others leave, `number` and `money` are aligned to the right. On a phone the `state` stands
-   * below `main`, and `reason`, `record`, `time` and a `short` one beside a state are left out.
+   * Sets the width. `main` takes the remaining width; `number` and `money` are aligned to the right. On a phone the `state`
+   * appears below `main`, and `reason`, `record`, `time` and a `short` column next to a state are hidden.
    */
   kind: "main" | "state" | "short" | "reason" | "record" | "number" | "money" | "time";
   cell: (item: Item) => ComponentChildren;
@@ -19,7 +19,7 @@ type ListProps<Item> = {
   paged: Paged<Item>;
   columns: readonly Column<Item>[];
   idOf: (item: Item) => string;
-  /** What to say of an empty list. */
+  /** The text for an empty list. */
   empty: ComponentChildren;
 };
 
@@ -27,10 +27,10 @@ type ListProps<Item> = {
 const ROW = 52;
 /** Rows that are drawn above and below those on the screen. */
 const AROUND = 10;
-/** Rows from the end of what is loaded at which the next page is asked for. */
+/** The next page is requested this many rows before the end of those that are loaded. */
 const AHEAD = 40;
 
-/** A list that scrolls however long it is: only the rows on the screen are drawn, and pages are loaded as they are reached. */
+/** A list of any length: only the rows on the screen are drawn, and pages are loaded as they are reached. */
 export function List<Item>({ name, paged, columns, idOf, empty }: ListProps<Item>) {
   const table = useRef<HTMLTableElement>(null);
   const items = paged.items ?? [];
@@ -85,7 +85,7 @@ export function List<Item>({ name, paged, columns, idOf, empty }: ListProps<Item
   );
 }
 
-/** The room of rows that are not drawn. */
+/** Empty space in place of rows that are not drawn. */
 function Gap({ rows, columns }: { rows: number; columns: number }) {
   if (rows <= 0) return null;
   return (
@@ -95,7 +95,7 @@ function Gap({ rows, columns }: { rows: number; columns: number }) {
   );
 }
 
-/** Which rows of a table are near the screen. */
+/** Finds the rows of a table that are on the screen or close to it. */
 function useRows(
   table: { current: HTMLTableElement | null },
   length: number,

@@ -16,12 +16,12 @@ export function RealTime({ at }: { at: string }) {
   return <time dateTime={at}>{toUtc(at).slice(0, -1)}</time>;
 }
 
-/** A status in words and in its colour; the shape of the mark tells it from others without colour. */
+/** A status in words and in its colour; the shape of the mark distinguishes it without colour. */
 export function Status({ value }: { value: string }) {
   return <span class={`status ${value.toLowerCase()}`}>{value}</span>;
 }
 
-/** The status of a response; one without a response is a dash. */
+/** The status of a response; a dash when there was no response. */
 export function Code({ status }: { status: number | null }) {
   const good = status !== null && status < 400;
   return <span class={good ? "code good" : "code bad"}>{status ?? "—"}</span>;
@@ -43,12 +43,12 @@ export function Id({ view, id }: { view: string; id: string }) {
   );
 }
 
-/** What an event is about; only payments and refunds have a page. */
+/** The resource of an event; only payments and refunds have a page. */
 export function Resource({ id }: { id: string }) {
   return /^(pay|rfd)_/.test(id) ? <Id view="payments" id={id} /> : <bdi class="id">{id}</bdi>;
 }
 
-/** The head of a page: where it is, what it shows, and what can be done with it. */
+/** The head of a page: its path, its title and its actions. */
 export function PageHead({
   up,
   title,
@@ -101,7 +101,7 @@ export function Body({ label, text }: { label: string; text: string | null }) {
   );
 }
 
-/** A problem in words, with a link to the record that a duplicate key belongs to. */
+/** Describes a problem, with a link to the record that a duplicate key belongs to. */
 export function ProblemText({ problem }: { problem: Problem | undefined }) {
   if (!problem) return null;
   return (
@@ -129,7 +129,7 @@ export function ProblemText({ problem }: { problem: Problem | undefined }) {
   );
 }
 
-/** @param of what is copied, for who does not see where the button is */
+/** @param of the copied text, for readers who can't see where the button is */
 export function Copy({ text, label, of }: { text: string; label: string; of?: string }) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {

@@ -5,7 +5,7 @@ import { Time } from "./parts.tsx";
 type Refund = SandboxSchemas["RefundRecord"];
 type Debit = SandboxSchemas["Debit"];
 
-/** A refund's life: what happened as filled marks, what it waits for as an open one; the words say the same. */
+/** The life of a refund: past steps as filled marks, the next one as an open mark; the text says the same. */
 export function Timeline({ refund, payment }: { refund: Refund; payment: Debit }) {
   const { due, history } = refund;
   const past = history.map(({ paymentStatus, at }) => ({ label: paymentStatus, at, open: false }));
@@ -47,7 +47,7 @@ function inWords({ paymentStatus, errorDetails, due }: Refund, { settledAt }: De
   return `PENDING because the payment settled on ${toEastern(settledAt)}; due ${toEastern(due.at)}, three business days later${skipped}.`;
 }
 
-/** How much of a payment has been given back. */
+/** How much of a payment has been refunded. */
 export function RefundedBar({ payment: { amount, refundableAmount } }: { payment: Debit }) {
   const refunded = 1 - refundableAmount.value / amount.value;
   return (

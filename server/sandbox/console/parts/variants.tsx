@@ -2,8 +2,8 @@ import { useState } from "preact/hooks";
 import { constraintsOf, type FormName } from "../data/contract.ts";
 
 /**
- * Chooses a variant of an object, and what its list holds. Of `/subscriptionDetails` it makes, for example,
- * `{"type": "CATEGORY", "details": ["PAYMENT", "ACCOUNT"]}`.
+ * Chooses a variant of an object, and the items of its list. The value of `/subscriptionDetails` is, for example, `{"type":
+ * "CATEGORY", "details": ["PAYMENT", "ACCOUNT"]}`.
  */
 export function Variants({
   form,

@@ -4,7 +4,7 @@ import { Copy, PageHead, ProblemText } from "../parts/parts.tsx";
 
 const SCOPES = ["refunds", "webhooks"] as const;
 
-/** Whose records are shown, by which access token, and tokens that may do less. */
+/** Chooses the merchant whose records are shown, shows its access token, and creates tokens with fewer scopes. */
 export function Access({ choose }: { choose: (token: string) => void }) {
   return (
     <section>

@@ -75,7 +75,7 @@ const readDue = () => sandbox.GET("/sandbox/clock/due");
 
 const TICK_MS = 10_000;
 
-/** The time goes on between two looks at the server. */
+/** The time passes on the page between two requests to the server. */
 function Now({ due: { now, today, next } }: { due: Due }) {
   const [readAt, setReadAt] = useState(Date.now());
   const [shownAt, setShownAt] = useState(readAt);
@@ -102,7 +102,7 @@ function Now({ due: { now, today, next } }: { due: Due }) {
   );
 }
 
-/** What is overdue is done now. */
+/** Anything overdue is done now. */
 function later(at: string, now: string): string {
   return at < now ? now : at;
 }
@@ -136,7 +136,7 @@ async function look(): Promise<Look> {
   };
 }
 
-/** What a move has brought about. */
+/** Lists the effects of moving the clock. */
 async function describe(before: Look): Promise<string> {
   const after = await look();
   const newest = before.events[0]?.eventId;

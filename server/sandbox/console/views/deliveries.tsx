@@ -74,7 +74,7 @@ function LastResponse({ of: attempts }: { of: DeliveryRecord["attempts"] }) {
   return last ? <Code status={last.status} /> : <span class="quiet">none yet</span>;
 }
 
-/** One delivery with everything that was sent and came back. */
+/** One delivery with everything that was sent and received. */
 export function Delivery({ webhookId }: { webhookId: string }) {
   const path = { params: { path: { webhookId } } };
   const { data, problem } = useLoaded(`delivery ${webhookId}`, ["webhooks"], () =>

@@ -13,7 +13,7 @@ const SWITCHES: readonly Switch[] = [
   { label: "Be slow (3 s)", set: { delayMs: 3_000 } },
 ];
 
-/** A receiver for a merchant without a server, with switches for what can go wrong. */
+/** A receiver for a merchant without a server, with switches that make it fail. */
 export function Inbox() {
   const { data: inbox } = useLoaded("inbox", ["inbox"], () => sandbox.GET("/sandbox/inbox"));
   const [problem, setProblem] = useState<Problem>();

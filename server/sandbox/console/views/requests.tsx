@@ -10,7 +10,7 @@ type Recorded = SandboxSchemas["RequestRecord"];
 const LIMIT = 100;
 const INSTANCE = /^urn:uuid:/;
 
-/** Every request to the published contract, newest first, live; the link of a request shows the whole of it. */
+/** Every request to the published contract, newest first, live; the link of a request shows all of it. */
 export function Requests({ search }: { search: string }) {
   const paged = usePaged<Recorded>({
     key: `requests ${search}`,
@@ -144,7 +144,7 @@ function Violations({ of: violations }: { of: readonly Violation[] }) {
   );
 }
 
-/** What a response says of an error, also of a refund that failed; undefined without one. */
+/** The error that a response reports, including that of a failed refund; undefined when there is none. */
 function problemOf(responseBody: string | null) {
   try {
     const {
@@ -158,7 +158,7 @@ function problemOf(responseBody: string | null) {
     };
     return errorDetails && { code: errorDetails.errorCode, violations, existing: existing?.paymentId };
   } catch {
-    return undefined; // cut off, because it was too long to keep
+    return undefined; // truncated, because it was too long to keep
   }
 }
 
@@ -172,7 +172,7 @@ function toCurl({ path, requestBody }: Recorded): string {
   return `curl -i ${location.origin}${path} ${parts.join(" ")} -d ${quote(requestBody ?? "")}`;
 }
 
-/** Sends the same body again; a secret that was not kept can't be repeated. */
+/** Sends the same body again; a body whose secret was not kept can't be repeated. */
 function Repeat({ recorded: { operation, requestBody } }: { recorded: Recorded }) {
   const [told, setTold] = useState("");
   if (operation !== "issueRefund" || requestBody === null) return null;
