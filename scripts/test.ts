@@ -37,11 +37,11 @@ const { whole, rerun } = defineCommand(
 
 const checks = await runTogether(staticSteps);
 const tests = await runTests(REPORT, rerun === true);
-// A failed run has said more; marks of tests that it did not come to would only hide that.
+// A failed run has already printed the reason; marks of tests that it did not reach would only hide it.
 const unproven = tests.failed === 0 && !tests.broken ? await findUnproven(ROOT, REPORT) : [];
 
 if (whole) {
-  // One after the other, and each with what it prints: they take minutes.
+  // One after the other, with their output, because they take minutes.
   for (const step of longSteps) {
     const result = await runStep(step, true);
     if (result.passed || !rerun) {
@@ -58,7 +58,7 @@ if (whole) {
 const failedSteps = checks.filter(({ passed }) => !passed);
 const passed = tests.passed + checks.length - failedSteps.length;
 const failed = tests.failed + failedSteps.length + (tests.broken ? 1 : 0) + unproven.length;
-// Said again here: what failed stands far above, and a log of CI may be cut.
+// Repeated here, because the failures are far above, and a CI log may be truncated.
 for (const line of tests.unsteady) process.stdout.write(`passed only when run again: ${line}\n`);
 for (const line of tests.failures) process.stdout.write(`failed: ${line}\n`);
 for (const line of unproven) process.stdout.write(`failed: ${line}\n`);

@@ -41,7 +41,7 @@ export async function buildConsole(): Promise<void> {
   // Only now, so that a server which starts meanwhile finds a whole page, be it the former one.
   const others = (await readdir(DIST)).filter((name) => !names.has(name));
   await Promise.all(others.map((name) => rm(join(DIST, name), { force: true })));
-  await replaceFile(STAMP, sources); // Last, so that a build cut short is stale.
+  await replaceFile(STAMP, sources); // Last, so that an interrupted build counts as stale.
   console.log(`console: ${Math.round(script.length / 1000)} kB of script, built in ${secondsSince(start)}`);
 }
 

@@ -50,7 +50,7 @@ if (!report.vulnerabilities) {
 }
 
 /**
- * npm exits with 1 both for findings and for a registry that does not respond, and says which in its output. A registry that
+ * npm exits with 1 both for findings and for a registry that does not respond, and its output says which. A registry that
  * has no advisories may also respond with a page, or never.
  */
 async function readReport(): Promise<Report> {

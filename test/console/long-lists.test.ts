@@ -56,8 +56,8 @@ async function scrollUntil(page: Page, rows: number): Promise<void> {
 }
 
 /**
- * The longest that the page was too busy to draw, in milliseconds, while it scrolls through this many rows. What else runs on
- * this machine makes it longer, and nothing makes it shorter: the least of several counts.
+ * The longest time that the page was too busy to draw, in milliseconds, while it scrolls through this many rows. What else
+ * runs on this machine makes it longer, and nothing makes it shorter: the least of several counts.
  */
 async function longestPause(page: Page): Promise<number> {
   return page.evaluate(async () => {

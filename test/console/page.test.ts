@@ -57,7 +57,8 @@ describe("the page", () => {
       return time;
     };
 
-    // The fastest counts: what else runs on this machine makes others slower, and no run is faster than the page is.
+    // The fastest run counts: other programs on this machine make runs slower, but nothing makes one faster than the page
+    // is.
     await expect.poll(paint).toBeLessThan(PAINT_MS);
   });
 

@@ -144,7 +144,7 @@ describe("the reference", () => {
     await page.goto(`${site.url}reference.html#/refunds/issuerefund`);
 
     await expect
-      .poll(() => page.evaluate(placeOfSection, "refunds/issuerefund"), POLL)
+      .poll(() => page.evaluate(placeOfSection, "refunds/issuerefund"))
       .toEqual({ isPageScrolled: true, barTop: 0, isBelowBar: true, isInView: true });
   });
 
