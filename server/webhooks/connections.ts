@@ -71,6 +71,8 @@ export function createConnections(): Connections {
       idle.set(origin, [...(idle.get(origin) ?? []), client]);
       if (used > 1) return;
       client.on("disconnect", () => {
+        // One that was taken just before its receiver ended it connects again for its delivery.
+        if (!idle.get(origin)?.includes(client)) return;
         remove(origin, client);
         client.destroy().catch(() => {});
       });

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { describe, expect, test } from "vitest";
+import { createConnections } from "../../server/webhooks/connections.ts";
 import { type SendOptions, type SendResult, send } from "../../server/webhooks/send.ts";
 import { resolverOf } from "../helpers/network/resolver.ts";
-import { startRawReceiver, startReceiver } from "../helpers/receiver.ts";
+import { respondWith, startRawReceiver, startReceiver } from "../helpers/receiver.ts";
 
 /** Longer than any test may take, also on a busy machine. */
 const HOUR_MS = 3_600_000;
@@ -160,6 +161,21 @@ describe("a receiver", () => {
     ],
   ])("%s", async (_, onConnection, result, timeoutMs = HOUR_MS) => {
     expect(await sendTo(onConnection, { ...OPTIONS, timeoutMs })).toMatchObject(result);
+  });
+
+  test("that ends the connection with each response gets each delivery once, over a new one", async () => {
+    await using receiver = await startReceiver(respondWith(204, { connection: "close" }));
+    const connections = createConnections();
+    const results: SendResult[] = [];
+
+    // At once, while the connection of the delivery before is being ended.
+    for (let count = 0; count < 10; count += 1) {
+      results.push(await send({ ...DELIVERY, url: receiver.url }, { ...OPTIONS, connections }));
+    }
+
+    await connections.close();
+    expect(results.map(({ status, error }) => [status, error])).toEqual(Array(10).fill([204, null]));
+    expect(receiver.received).toHaveLength(10);
   });
 
   test("that is not there", async () => {
