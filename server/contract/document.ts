@@ -43,10 +43,18 @@ export type DocumentPath = readonly string[];
 /** Any object of a document. */
 export type DocumentNode = { readonly [name: string]: unknown };
 
-/** Reads a document of `openapi/generated`. */
-export async function readContract(name: "openapi" | "sandbox" | "payment-lines"): Promise<ContractDocument> {
+type ContractName = "openapi" | "sandbox" | "payment-lines";
+
+const contracts = new Map<ContractName, Promise<ContractDocument>>();
+
+/** Reads a document of `openapi/generated`. All servers of a process share it, and so what is compiled of it. */
+export function readContract(name: ContractName): Promise<ContractDocument> {
+  const known = contracts.get(name);
+  if (known) return known;
   const file = new URL(`../../openapi/generated/${name}.json`, import.meta.url);
-  return JSON.parse(await readFile(file, "utf8"));
+  const contract = readFile(file, "utf8").then((text): ContractDocument => JSON.parse(text));
+  contracts.set(name, contract);
+  return contract;
 }
 
 /** Finds the node at a path. Where a reference stands there, finds its target instead, and the path of that. */

@@ -19,16 +19,32 @@ export type ValidateResponse = (response: WireResponse) => string[];
 /** Finds the validator for the responses of an operation; undefined when the contract has no such operation. */
 export type FindResponseValidator = (method: string, path: string) => ValidateResponse | undefined;
 
+const compiled = new WeakMap<ContractDocument, FindResponseValidator>();
+
 /**
- * Compiles everything that a document says about responses: statuses, headers, media types and bodies.
+ * Compiles everything that a document says about responses: statuses, headers, media types and bodies. What was compiled of a
+ * document serves every server of the process, because a test suite starts many.
  *
  * @param whenUsed compiles what it says about an operation with the first response of that operation
  */
 export function compileResponseValidators(
   document: ContractDocument,
-  { whenUsed = false }: { whenUsed?: boolean } = {},
+  options: { whenUsed?: boolean } = {},
 ): FindResponseValidator {
-  const compile = createCompiler(document);
+  const find = compiled.get(document) ?? compileAll(document, options);
+  compiled.set(document, find);
+  return find;
+}
+
+function compileAll(
+  document: ContractDocument,
+  { whenUsed = false }: { whenUsed?: boolean },
+): FindResponseValidator {
+  let created: CompileSchema | undefined;
+  const compile: CompileSchema = (path) => {
+    created ??= createCompiler(document);
+    return created(path);
+  };
   const validators = operationsOf(document).flatMap(([template, operations]) =>
     operations.map(({ method }) => ({
       method: method.toUpperCase(),
