@@ -11,6 +11,9 @@ import { forSuite } from "./suite.ts";
 export const engines = ["embedded", "postgres"] as const;
 export type Engine = (typeof engines)[number];
 
+/** For tests that are not about limits: a busy machine must never reach them. */
+export const GENEROUS_LIMITS = { connectMs: 120_000, statementMs: 120_000, backgroundMs: 120_000 };
+
 /** A database of a test file's own, its tables made and empty. */
 export type TestDatabase = {
   readonly options: DatabaseOptions;
@@ -58,7 +61,7 @@ function toTestDatabase(options: DatabaseOptions, drop: () => Promise<void>): Te
   return {
     options,
     async open() {
-      const database = await openDatabase(options);
+      const database = await openDatabase({ limits: GENEROUS_LIMITS, ...options });
       opened.push(database);
       return database;
     },

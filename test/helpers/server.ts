@@ -8,7 +8,7 @@ import { readConfig } from "../../server/config/config.ts";
 import { createLogger } from "../../server/logger.ts";
 import { type RunningServer, type StartOptions, startServer } from "../../server/start.ts";
 import { PROCESS_ENV } from "../lib/process-env.ts";
-import { createTestDatabase, type Engine, makeDataDir } from "./databases.ts";
+import { createTestDatabase, type Engine, GENEROUS_LIMITS, makeDataDir } from "./databases.ts";
 import { countRows } from "./factories.ts";
 import { forSuite } from "./suite.ts";
 
@@ -18,6 +18,9 @@ const SERVER = [process.execPath, "server/main.ts"];
 
 /** Far more than a server needs to find out that it can't start, also on a busy machine. */
 const RUN_LIMIT_MS = 120_000;
+
+/** For tests that are not about limits: a busy machine must never reach them. */
+const GENEROUS = { callLimitMs: 120_000, bodyTimeoutMs: 120_000, headTimeoutMs: 30_000 };
 
 /** Where nothing listens, so that no test looks up a name by accident. */
 const NO_NAMESERVER = ["127.0.0.1:9"];
@@ -52,7 +55,13 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   try {
     const config = readConfig({ PORT: "0", DATA_DIR: dataDir, ...settings, ...env });
     const webhooks = { nameservers: NO_NAMESERVER, ...startOptions.webhooks };
-    const server = await startServer(config, { logger, ...startOptions, webhooks });
+    const server = await startServer(config, {
+      logger,
+      ...GENEROUS,
+      storeLimits: GENEROUS_LIMITS,
+      ...startOptions,
+      webhooks,
+    });
     const close = () => server.close().then(remove);
     return { ...server, close, dataDir, logLines, [Symbol.asyncDispose]: close };
   } catch (error) {

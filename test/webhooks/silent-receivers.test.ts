@@ -79,7 +79,6 @@ describe.each(engines)("silent receivers on %s", (engine) => {
     for (let count = 0; count < 12; count += 1) await acme.refund();
     await until(async () => ((await timeouts()) === 3 && (await inHand()) <= 1 ? true : undefined));
     const before = receiver.received.length + 1;
-    expect(Math.max(...atOnce)).toBeGreaterThan(1);
     await acme.sandbox("advanceClock", { body: { by: "PT10S" } });
     await until(() => (atOnce.length >= before + 3 ? true : undefined));
 

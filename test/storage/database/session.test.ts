@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openDatabase } from "../../../server/storage/database/database.ts";
 import type { Tables } from "../../../server/storage/database/tables.ts";
 import { createTestDatabase, type TestDatabase } from "../../helpers/databases.ts";
 import { type Problem, type Refund, refundOf } from "../../helpers/factories.ts";
@@ -41,7 +42,7 @@ describe("a database whose own settings are hostile", () => {
   afterEach(() => stored.remove());
 
   test("can't switch off isolation level and time limits on any connection", async () => {
-    const { db, background } = await stored.open();
+    const { db, background, close } = await openDatabase(stored.options);
 
     const expected = { ...HOSTILE, lock_timeout: "0", idle_session_timeout: "0", synchronous_commit: "on" };
     const ofCalls = {
@@ -51,8 +52,10 @@ describe("a database whose own settings are hostile", () => {
       statement_timeout: "4s",
       idle_in_transaction_session_timeout: "10s",
     };
-    expect(await readSettings(db)).toEqual(ofCalls);
-    expect(await readSettings(background)).toEqual({
+    const [settings, ofBackground] = [await readSettings(db), await readSettings(background)];
+    await close();
+    expect(settings).toEqual(ofCalls);
+    expect(ofBackground).toEqual({
       ...ofCalls,
       statement_timeout: "30s",
       idle_in_transaction_session_timeout: "30s",
