@@ -21,7 +21,11 @@ export type ShareHolder = {
 export type InHand = ShareHolder & { readonly count: number };
 
 /** How many deliveries of a subscription to claim at most. */
-export type ClaimLimit = { readonly subscriptionKey: string; readonly limit: number };
+export type ClaimLimit = {
+  readonly subscriptionKey: string;
+  readonly merchant: string;
+  readonly limit: number;
+};
 
 /** After so many timeouts in a row, one delivery at a time probes whether the receiver responds again. More are not counted. */
 export const MAX_TIMEOUTS = 3;
@@ -58,7 +62,7 @@ export function shareFairly(
 ): ClaimLimit[] {
   const hand = new Hand(limits);
   for (const { count, ...holder } of inHand) hand.add(holder, count);
-  const shares = new Map<string, number>();
+  const shares = new Map<ShareHolder, number>();
   const sorted = due.toSorted((a, b) => (a.timeouts ?? 0) - (b.timeouts ?? 0));
   let lists = [...Map.groupBy(sorted, ({ merchant }) => merchant).values()];
   while (lists.length > 0) {
@@ -69,12 +73,12 @@ export function shareFairly(
       const holder = list.shift();
       if (!holder) return false;
       hand.add(holder, 1);
-      shares.set(holder.subscriptionKey, (shares.get(holder.subscriptionKey) ?? 0) + 1);
+      shares.set(holder, (shares.get(holder) ?? 0) + 1);
       list.push(holder);
       return true;
     });
   }
-  return [...shares].map(([subscriptionKey, limit]) => ({ subscriptionKey, limit }));
+  return [...shares].map(([{ subscriptionKey, merchant }, limit]) => ({ subscriptionKey, merchant, limit }));
 }
 
 /** Counts what is in progress. */

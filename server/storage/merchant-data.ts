@@ -96,7 +96,7 @@ export async function readDeliveries(
     select d.webhook_id, d.event_id, d.subscription_key, d.state, coalesce((
       select json_agg(json_build_object('number', number, 'at', at, 'status', status, 'error', error,
         'milliseconds', milliseconds, 'bodyStart', answer) order by number)
-      from delivery_attempts a where a.webhook_id = d.webhook_id), '[]') as attempts
+      from delivery_attempts a where a.webhook_id = d.webhook_id and a.merchant = d.merchant), '[]') as attempts
     from deliveries d
     where d.merchant = ${part.merchant} and d.webhook_id > ${part.after}
       and d.webhook_id < ${firstIdSince("msg_", part.before)}
@@ -118,7 +118,7 @@ export async function eraseDeliveries(store: Store, part: MerchantPart): Promise
       and webhook_id < ${firstIdSince("msg_", part.before)}
     order by webhook_id limit ${part.atMost}`;
   const erased = sql`delete from deliveries d
-    where d.webhook_id = any(array(select id from batch)) and d.state <> 'PENDING' returning 1`;
+    where d.merchant = ${part.merchant} and d.webhook_id = any(array(select id from batch)) and d.state <> 'PENDING' returning 1`;
   return erase(store, batch, erased);
 }
 
@@ -128,7 +128,8 @@ export async function eraseEvents(store: Store, part: MerchantPart): Promise<Era
     where event_id > ${part.after} and event_id < ${firstIdSince("evt_", part.before)}
     order by event_id limit ${part.atMost}`;
   const erased = sql`delete from events e
-    where e.event_id = any(array(select id from batch where merchant = ${part.merchant})) and ${isForgettable()}
+    where e.merchant = ${part.merchant}
+      and e.event_id = any(array(select id from batch where merchant = ${part.merchant})) and ${isForgettable()}
     returning 1`;
   return erase(store, batch, erased);
 }
@@ -139,7 +140,7 @@ export async function eraseSubscriptions(store: Store, part: MerchantPart): Prom
     where merchant = ${part.merchant} and ended_at < ${part.before}::timestamptz and subscription_key > ${part.after}
     order by subscription_key limit ${part.atMost}`;
   const erased = sql`delete from subscriptions s
-    where s.subscription_key = any(array(select id from batch)) and not exists (
+    where s.merchant = ${part.merchant} and s.subscription_key = any(array(select id from batch)) and not exists (
       select from deliveries d where d.merchant = s.merchant and d.subscription_key = s.subscription_key)
     returning 1`;
   return erase(store, batch, erased);

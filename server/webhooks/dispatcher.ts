@@ -168,8 +168,8 @@ export class Dispatcher {
 
   /** For each subscription that has ended, ends a batch of its waiting deliveries; the rest follows in the next run. */
   async #endWaiting(page: readonly Waiting[]): Promise<void> {
-    for (const { subscriptionKey } of page.filter(({ ended }) => ended)) {
-      const batch = { subscriptionKey, atMost: END_BATCH_SIZE };
+    for (const { merchant, subscriptionKey } of page.filter(({ ended }) => ended)) {
+      const batch = { merchant, subscriptionKey, atMost: END_BATCH_SIZE };
       if ((await endSomeDeliveries(this.#parts.db, batch)) === END_BATCH_SIZE) this.wake();
     }
   }

@@ -102,15 +102,18 @@ export class Worker {
     onRoom(attempt.merchant);
   }
 
-  async #noteTimeout({ subscriptionKey, timeouts }: Attempt, { timedOut }: MadeAttempt): Promise<void> {
+  async #noteTimeout(
+    { merchant, subscriptionKey, timeouts }: Attempt,
+    { timedOut }: MadeAttempt,
+  ): Promise<void> {
     if (!changesTimeouts(timeouts, timedOut)) return;
-    await recordTimeout(this.#parts.database.db, { subscriptionKey, timedOut });
+    await recordTimeout(this.#parts.database.db, { merchant, subscriptionKey, timedOut });
   }
 
   /** Ends the deliveries that wait for a subscription which its receiver has ended. */
-  async #endWaiting({ subscriptionKey }: Attempt): Promise<void> {
+  async #endWaiting({ merchant, subscriptionKey }: Attempt): Promise<void> {
     const { database, logger } = this.#parts;
-    const batch = { subscriptionKey, atMost: END_BATCH_SIZE };
+    const batch = { merchant, subscriptionKey, atMost: END_BATCH_SIZE };
     try {
       while ((await endSomeDeliveries(database.background, batch)) === END_BATCH_SIZE && !this.#stopping);
     } catch (error) {

@@ -38,8 +38,7 @@ describe("npm run admin", () => {
       const { webhook_id } =
         (await db
           .selectFrom("delivery_attempts")
-          .innerJoin("deliveries", "deliveries.webhook_id", "delivery_attempts.webhook_id")
-          .select("deliveries.webhook_id")
+          .select("webhook_id")
           .where("merchant", "=", merchant)
           .executeTakeFirst()) ?? {};
       return webhook_id;

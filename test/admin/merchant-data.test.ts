@@ -55,8 +55,8 @@ describe.each(engines)("the data of a merchant on %s", (engine) => {
       requestKey: "key",
       clientReferenceId: TEXT,
     });
-    await sql`insert into delivery_attempts (webhook_id, number, at, milliseconds)
-      select webhook_id, number, now(), 1 from deliveries, generate_series(1, 2) as number
+    await sql`insert into delivery_attempts (webhook_id, merchant, number, at, milliseconds)
+      select webhook_id, merchant, number, now(), 1 from deliveries, generate_series(1, 2) as number
       where merchant = ${merchant}`.execute(db);
     await sql`update deliveries set state = 'DELIVERED', due_at = null where merchant = ${merchant}`.execute(
       db,

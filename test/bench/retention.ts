@@ -27,8 +27,8 @@ const FILL = [
     select 'evt_' || ${ID}, 'merchant_' || n % 100, 'refund.authorized', 'rfd_' || n, 1, now(), repeat('x', 300) from ${OLD}`,
   `insert into deliveries (webhook_id, event_id, merchant, subscription_key, state, attempts)
     select 'msg_' || substr(event_id, 5), event_id, merchant, 'sub_1', 'DELIVERED', 1 from events`,
-  `insert into delivery_attempts (webhook_id, number, at, status, milliseconds)
-    select webhook_id, 1, now() - interval '200 days', 200, 12 from deliveries`,
+  `insert into delivery_attempts (webhook_id, merchant, number, at, status, milliseconds)
+    select webhook_id, merchant, 1, now() - interval '200 days', 200, 12 from deliveries`,
   "vacuum analyze",
 ];
 

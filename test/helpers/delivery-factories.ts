@@ -28,8 +28,8 @@ export async function createEvent(store: Store, merchant: string, resourceId = "
 /** Claims due deliveries of a subscription; unless said otherwise up to ten, at NOW. */
 export function claim(
   store: Store,
-  subscriptionKey: string,
+  { merchant, subscriptionKey }: { merchant: string; subscriptionKey: string },
   { limit = 10, now = NOW, leaseMs = LEASE_MS } = {},
 ): Promise<Attempt[]> {
-  return claimDeliveries(store, { claimLimits: [{ subscriptionKey, limit }], now, leaseMs });
+  return claimDeliveries(store, { claimLimits: [{ subscriptionKey, merchant, limit }], now, leaseMs });
 }

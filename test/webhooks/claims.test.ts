@@ -18,7 +18,7 @@ describe.each(engines)("claims on %s", (engine) => {
   test("follow each other without a pause while attempts end", async () => {
     const merchant = newMerchant();
     const subscriptionKey = await createSubscription(database.db, merchant);
-    await recordTimeout(database.db, { subscriptionKey, timedOut: false });
+    await recordTimeout(database.db, { merchant, subscriptionKey, timedOut: false });
     for (let made = 0; made < CLAIMS * LIMITS.perSubscription; made += 1) {
       await createEvent(database.db, merchant, `acc_${made}`);
     }

@@ -25,7 +25,7 @@ describe.each(engines)("deliveries that wait on %s", (engine) => {
 
   const subscribe = () => createSubscription(database.db, merchant);
   const emit = (resourceId = "acc_1") => createEvent(database.db, merchant, resourceId);
-  const claim = (key = subscriptionKey) => claimDue(database.db, key);
+  const claim = (key = subscriptionKey) => claimDue(database.db, { merchant, subscriptionKey: key });
   const pending = () =>
     database.db
       .selectFrom("deliveries")
@@ -75,7 +75,7 @@ describe.each(engines)("deliveries that wait on %s", (engine) => {
     const seen = [await timeoutsOf()];
 
     for (const timedOut of [true, true, true, true, false, true]) {
-      await recordTimeout(database.db, { subscriptionKey, timedOut });
+      await recordTimeout(database.db, { merchant, subscriptionKey, timedOut });
       seen.push(await timeoutsOf());
     }
 

@@ -1,15 +1,7 @@
 import { Kysely, PGliteDialect, PostgresDialect } from "kysely";
-import { type Migration, Migrator } from "kysely/migration";
 import { type Connection, connectEmbedded, connectPool } from "./connection.ts";
 import { openEmbedded } from "./embedded.ts";
-import { firstTables } from "./migrations/0001-first-tables.ts";
-import { deliveries } from "./migrations/0002-deliveries.ts";
-import { production } from "./migrations/0003-production.ts";
-import { newestPayments } from "./migrations/0004-newest-payments.ts";
-import { adminActions } from "./migrations/0005-admin-actions.ts";
-import { timeouts } from "./migrations/0006-timeouts.ts";
-import { attemptTimes } from "./migrations/0007-attempt-times.ts";
-import { noJobQueue } from "./migrations/0008-no-job-queue.ts";
+import { migrateBesideOthers, migrateToLatest } from "./migrations.ts";
 import { createPool, createPreparing, type Pool, refuseTransactionPooling, toPreparedPool } from "./pool.ts";
 import { toPreparedPGlite } from "./prepared-embedded.ts";
 import { explainStartError } from "./start-error.ts";
@@ -106,7 +98,7 @@ async function migratePostgres(databaseUrl: string): Promise<void> {
   const db = toStore(pool);
   try {
     await refuseTransactionPooling(pool);
-    await migrateToLatest(db);
+    await migrateBesideOthers(db);
   } finally {
     await db.destroy();
   }
@@ -174,28 +166,4 @@ function toDatabase(parts: Omit<Database, "ping" | "close">, release: () => unkn
       return closing;
     },
   };
-}
-
-/** Applied in the order of their names. A released migration is never changed. */
-const migrations: Record<string, Migration> = {
-  "0001-first-tables": firstTables,
-  "0002-deliveries": deliveries,
-  "0003-production": production,
-  "0004-newest-payments": newestPayments,
-  "0005-admin-actions": adminActions,
-  "0006-timeouts": timeouts,
-  "0007-attempt-times": attemptTimes,
-  "0008-no-job-queue": noJobQueue,
-};
-
-/**
- * Brings the tables to the latest form. Replicas that start together are safe: one migrates under a lock, and the
- * others wait and then find nothing to do.
- *
- * @throws the database's error; also when a newer release has migrated the database already
- */
-async function migrateToLatest(db: Store): Promise<void> {
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
-  const { error } = await migrator.migrateToLatest();
-  if (error) throw error;
 }

@@ -87,6 +87,7 @@ export type DeliveriesTable = {
 
 export type DeliveryAttemptsTable = {
   webhook_id: string;
+  merchant: string;
   /** From 1, over all rounds. */
   number: number;
   /** Real time at which it began. */

@@ -116,7 +116,7 @@ export async function saveRefunds(
     ), event as (
       insert into events (event_id, merchant, type, resource_id, sequence, occurred_at, payload)
       select s.event_id, r.merchant, s.event_type, r.payment_id, r.sequence, r.created_at, s.event_payload
-      from refund r join source s on s.payment_id = r.payment_id
+      from refund r join source s on s.payment_id = r.payment_id and s.merchant = r.merchant
       returning event_id, merchant, type, occurred_at
     ), ${writeDeliveries(sql`(select event.*, ${CATEGORY}::text as category from event)`)}
     select coalesce(array_agg(payment_id), '{}') as saved, (select count(*) from notified) as woken

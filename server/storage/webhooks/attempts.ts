@@ -39,7 +39,8 @@ export type EndedAttempt = Claim &
  * it gets the next state for every circumstance, and stores the one that applies.
  *
  * The deliveries are locked in the order of their ids, so two such statements never wait for each other; and both parts look
- * them up by id, because a plan that reads the whole table would outlive the day on which the table was small.
+ * them up by id, because a plan that reads the whole table would outlive the day on which the table was small. For the same
+ * reason the condition on the lease is written so that the index of all deliveries in progress does not fit it.
  *
  * The commit does not wait for the disk: results that a crash of the database loses leave their deliveries claimed, and they
  * are sent again when the lease has run out. A claim does wait, because a lost one could be sent twice at the same time.
@@ -60,12 +61,13 @@ export async function recordAttempts(store: Store, attempts: readonly EndedAttem
     with held as (
       select r.*, d.subscription_key
       from (select set_config('synchronous_commit', 'off', true)) as commits_late,
-        json_to_recordset(${JSON.stringify(results)}::json) as r (webhook_id text, fence integer, next json,
+        json_to_recordset(${JSON.stringify(results)}::json) as r (webhook_id text, merchant text, fence integer, next json,
           ends_subscription boolean, ended_at timestamptz, at timestamptz, status integer, error text,
           milliseconds integer, answer text),
         lateral (
           select d.subscription_key from deliveries d
-          where d.webhook_id = r.webhook_id and d.fence = r.fence and d.sending and d.leased_until > clock_timestamp()
+          where d.webhook_id = r.webhook_id and d.merchant = r.merchant
+            and d.fence = r.fence and d.sending and coalesce(d.leased_until > clock_timestamp(), false)
           for update
         ) as d
     ), recorded as (
@@ -76,23 +78,27 @@ export async function recordAttempts(store: Store, attempts: readonly EndedAttem
         forced = d.forced or (${next} ->> 'onlyOnce')::boolean,
         due_at = r.domain_now + (${next} ->> 'dueAfterMs')::bigint * interval '1 ms'
       from (
-        select held.*, bool_or(ends_subscription) over (partition by subscription_key) as subscription_ends,
+        select held.*, bool_or(ends_subscription) over (partition by merchant, subscription_key) as subscription_ends,
           ended_at + coalesce((select offset_ms from clock), 0) * interval '1 ms' as domain_now
         from held
       ) as r
-      join subscriptions s on s.subscription_key = r.subscription_key
-      where d.webhook_id = any(array(select webhook_id from held)) and d.webhook_id = r.webhook_id
+      join subscriptions s on s.subscription_key = r.subscription_key and s.merchant = r.merchant
+      where d.webhook_id = any(array(select webhook_id from held))
+        and d.webhook_id = r.webhook_id and d.merchant = r.merchant
       returning r.*
     ), attempt as (
-      insert into delivery_attempts (webhook_id, number, at, domain_at, status, error, milliseconds, answer)
-      select webhook_id,
-        1 + coalesce((select max(number) from delivery_attempts a where a.webhook_id = recorded.webhook_id), 0),
+      insert into delivery_attempts
+        (webhook_id, merchant, number, at, domain_at, status, error, milliseconds, answer)
+      select webhook_id, merchant,
+        1 + coalesce((select max(number) from delivery_attempts a
+          where a.webhook_id = recorded.webhook_id and a.merchant = recorded.merchant), 0),
         at, domain_now, status, error, milliseconds, answer
       from recorded
     ), ended as (
       update subscriptions s set ended_at = recorded.domain_now
       from recorded
-      where recorded.ends_subscription and s.subscription_key = recorded.subscription_key and s.ended_at is null
+      where recorded.ends_subscription and s.subscription_key = recorded.subscription_key
+        and s.merchant = recorded.merchant and s.ended_at is null
     )
     select webhook_id from recorded`.execute(store);
   return new Set(rows.map((row) => row.webhook_id));
@@ -102,6 +108,7 @@ function toResultRow({ earlierAttempts, outcome, ...attempt }: EndedAttempt) {
   const nextIn = (circumstance: Circumstance) => nextDelivery(outcome, earlierAttempts + 1, circumstance);
   return {
     webhook_id: attempt.webhookId,
+    merchant: attempt.merchant,
     fence: attempt.fence,
     next: Object.fromEntries(CIRCUMSTANCES.map((circumstance) => [circumstance, nextIn(circumstance)])),
     ends_subscription: endsSubscription(outcome),
@@ -120,20 +127,23 @@ function toResultRow({ earlierAttempts, outcome, ...attempt }: EndedAttempt) {
  */
 export async function recordTimeout(
   store: Store,
-  { subscriptionKey, timedOut }: { subscriptionKey: string; timedOut: boolean },
+  { merchant, subscriptionKey, timedOut }: { merchant: string; subscriptionKey: string; timedOut: boolean },
 ): Promise<void> {
   const next = timedOut ? sql`least(coalesce(timeouts, 0) + 1, ${MAX_TIMEOUTS}::integer)` : sql`0`;
   await sql`
     update subscriptions set timeouts = ${next}
-    where subscription_key = ${subscriptionKey} and timeouts is distinct from ${next}`.execute(store);
+    where subscription_key = ${subscriptionKey} and merchant = ${merchant} and timeouts is distinct from ${next}`.execute(
+    store,
+  );
 }
 
 /** Gives a claimed delivery back without a result, so that another server can claim it at once. */
-export async function releaseClaim(store: Store, { webhookId, fence }: Claim): Promise<void> {
+export async function releaseClaim(store: Store, { webhookId, merchant, fence }: Claim): Promise<void> {
   await store
     .updateTable("deliveries")
     .set({ leased_until: null, sending: false })
     .where("webhook_id", "=", webhookId)
+    .where("merchant", "=", merchant)
     .where("fence", "=", fence)
     .execute();
 }

@@ -11,12 +11,11 @@ export type Waiting = ShareHolder & {
 };
 
 /** A delivery in progress. Only a process that knows its present fence may write the result. */
-export type Claim = { readonly webhookId: string; readonly fence: number };
+export type Claim = { readonly webhookId: string; readonly merchant: string; readonly fence: number };
 
 /** A claimed delivery, with everything that its attempt needs. */
 export type Attempt = Claim & {
   readonly subscriptionKey: string;
-  readonly merchant: string;
   readonly url: string;
   /** The secretKey as `encryptSecret` returned it (D29). */
   readonly secretCiphertext: Uint8Array;
@@ -54,12 +53,12 @@ export async function listWaiting(
 ): Promise<Waiting[]> {
   const { rows } = await sql<WaitingRow>`
     with recursive first as (
-      (select subscription_key, due_at from deliveries
+      (select subscription_key, merchant, due_at from deliveries
         where state = 'PENDING' and leased_until is null and subscription_key > ${after}
         order by subscription_key, due_at limit 1)
       union all
       select next.* from first, lateral (
-        select subscription_key, due_at from deliveries
+        select subscription_key, merchant, due_at from deliveries
         where state = 'PENDING' and leased_until is null and subscription_key > first.subscription_key
         order by subscription_key, due_at limit 1
       ) as next
@@ -68,7 +67,7 @@ export async function listWaiting(
     )
     select page.subscription_key, s.merchant, s.timeouts, page.due_at <= ${now}::timestamptz as due,
       s.ended_at is not null as ended
-    from page join subscriptions s on s.subscription_key = page.subscription_key
+    from page join subscriptions s on s.subscription_key = page.subscription_key and s.merchant = page.merchant
     order by page.subscription_key`.execute(store);
   return rows.map(toWaiting);
 }
@@ -101,8 +100,8 @@ export async function readShares(
       select s.subscription_key, s.merchant, s.timeouts, 0 as count
       from subscriptions s, lateral (
         select due_at from deliveries d
-        where d.subscription_key = s.subscription_key and d.state = 'PENDING' and d.leased_until is null
-          and d.due_at <= (select now from domain)
+        where d.subscription_key = s.subscription_key and d.merchant = s.merchant
+          and d.state = 'PENDING' and d.leased_until is null and d.due_at <= (select now from domain)
         order by d.due_at limit 1
       ) as oldest
       where s.merchant = any(${merchants}::text[]) and s.ended_at is null
@@ -137,10 +136,10 @@ type InHandRow = { subscription_key: string; merchant: string; timeouts: number 
 const IN_HAND = sql`
   select s.subscription_key, s.merchant, s.timeouts, hand.count
   from (
-    select subscription_key, count(*)::integer as count from deliveries
-    where leased_until is not null group by subscription_key
+    select subscription_key, merchant, count(*)::integer as count from deliveries
+    where leased_until is not null group by subscription_key, merchant
   ) as hand
-  join subscriptions s on s.subscription_key = hand.subscription_key`;
+  join subscriptions s on s.subscription_key = hand.subscription_key and s.merchant = hand.merchant`;
 
 /** Counts the deliveries in progress now, at all servers together. */
 export async function countInHand(store: Store): Promise<InHand[]> {
@@ -178,15 +177,16 @@ export async function claimDeliveries(
 ): Promise<Attempt[]> {
   const { rows } = await sql<AttemptRow>`
     with due as materialized (
-      select ready.webhook_id
+      select ready.webhook_id, s.merchant
       from unnest(
         ${claimLimits.map(({ subscriptionKey }) => subscriptionKey)}::text[],
+        ${claimLimits.map(({ merchant }) => merchant)}::text[],
         ${claimLimits.map(({ limit }) => limit)}::integer[]
-      ) as claim_limit (subscription_key, up_to)
-      join subscriptions s on s.subscription_key = claim_limit.subscription_key,
+      ) as claim_limit (subscription_key, merchant, up_to)
+      join subscriptions s on s.subscription_key = claim_limit.subscription_key and s.merchant = claim_limit.merchant,
       lateral (
         select webhook_id from deliveries d
-        where d.subscription_key = claim_limit.subscription_key
+        where d.subscription_key = s.subscription_key and d.merchant = s.merchant
           and d.state = 'PENDING' and d.leased_until is null and d.due_at <= ${now}::timestamptz
           and (s.ended_at is null or d.forced)
         order by d.due_at limit claim_limit.up_to
@@ -196,9 +196,11 @@ export async function claimDeliveries(
     update deliveries d set
       fence = d.fence + 1, sending = true, again = false,
       leased_until = clock_timestamp() + ${leaseMs}::integer * interval '1 ms'
-    from subscriptions s, events e
+    from due, subscriptions s, events e
     where d.webhook_id = any(array(select webhook_id from due))
-      and s.subscription_key = d.subscription_key and e.event_id = d.event_id
+      and due.webhook_id = d.webhook_id and due.merchant = d.merchant
+      and s.subscription_key = d.subscription_key and s.merchant = d.merchant
+      and e.event_id = d.event_id and e.merchant = d.merchant
     returning d.webhook_id, d.fence, d.subscription_key, d.merchant, s.url, s.secret_ciphertext, e.payload, d.attempts,
       s.timeouts`.execute(store);
   return rows.map(toAttempt);

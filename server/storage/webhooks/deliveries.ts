@@ -70,7 +70,7 @@ export async function listDeliveries(
   if (before === undefined) return "invalid-cursor";
   const { rows } = await sql<DeliveryRow>`
     select d.webhook_id, d.subscription_key, e.type, e.resource_id, d.state, d.due_at
-    from deliveries d join events e on e.event_id = d.event_id
+    from deliveries d join events e on e.event_id = d.event_id and e.merchant = d.merchant
     where d.merchant = ${merchant}
       and (${subscriptionKey}::text is null or d.subscription_key = ${subscriptionKey}::text)
       and (${eventId}::text is null or d.event_id = ${eventId}::text)
@@ -81,6 +81,7 @@ export async function listDeliveries(
   const page = rows.slice(0, limit);
   const attempts = await listAttempts(
     store,
+    merchant,
     page.map((row) => row.webhook_id),
   );
   const deliveries = page.map((row) => toRecord(row, attempts.get(row.webhook_id) ?? []));
@@ -102,12 +103,13 @@ function toRecord(row: DeliveryRow, attempts: readonly AttemptRecord[]): Deliver
 
 async function listAttempts(
   store: Store,
+  merchant: string,
   webhookIds: readonly string[],
 ): Promise<Map<string, AttemptRecord[]>> {
   const { rows } = await sql<AttemptRecord & { webhook_id: string }>`
     select latest.* from unnest(${webhookIds}::text[]) as wanted (webhook_id), lateral (
       select webhook_id, number, at, status, error, milliseconds from delivery_attempts a
-      where a.webhook_id = wanted.webhook_id order by number desc limit ${MAX_ATTEMPTS}
+      where a.webhook_id = wanted.webhook_id and a.merchant = ${merchant} order by number desc limit ${MAX_ATTEMPTS}
     ) as latest
     order by latest.webhook_id, latest.number`.execute(store);
   const lists = new Map<string, AttemptRecord[]>();
@@ -144,7 +146,8 @@ export async function redeliver(
     with armed as (
       update deliveries d set
         forced = forced or state <> 'PENDING' or exists (
-          select from subscriptions s where s.subscription_key = d.subscription_key and s.ended_at is not null),
+          select from subscriptions s
+          where s.subscription_key = d.subscription_key and s.merchant = d.merchant and s.ended_at is not null),
         again = sending,
         state = 'PENDING',
         due_at = case when sending then due_at else ${now}::timestamptz end
@@ -152,8 +155,8 @@ export async function redeliver(
       returning *
     ), notified as (select ${notify()} from armed)
     select d.webhook_id, d.subscription_key, e.type, e.resource_id, d.state, d.due_at
-    from armed d join events e on e.event_id = d.event_id
+    from armed d join events e on e.event_id = d.event_id and e.merchant = d.merchant
     where (select count(*) from notified) = 1`.execute(store);
   const row = rows[0];
-  return row && toRecord(row, (await listAttempts(store, [webhookId])).get(webhookId) ?? []);
+  return row && toRecord(row, (await listAttempts(store, merchant, [webhookId])).get(webhookId) ?? []);
 }

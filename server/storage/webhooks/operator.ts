@@ -62,10 +62,10 @@ export async function findDeliveries(store: Store, wish: DeliveryWish): Promise<
     select d.webhook_id, d.merchant, d.subscription_key, e.type, e.resource_id, d.state, d.attempts, d.due_at,
       last.at, last.status, last.error
     from deliveries d
-    join events e on e.event_id = d.event_id
+    join events e on e.event_id = d.event_id and e.merchant = d.merchant
     left join lateral (
       select at, status, error from delivery_attempts a
-      where a.webhook_id = d.webhook_id order by number desc limit 1
+      where a.webhook_id = d.webhook_id and a.merchant = d.merchant order by number desc limit 1
     ) as last on true
     where ${CONDITIONS[filter]}
       and (${merchant}::text is null or d.merchant = ${merchant}::text)
@@ -143,7 +143,7 @@ export async function findSubscriptions(
   const { rows } = await sql<SubscriptionRow>`
     select s.subscription_key, s.merchant, s.url, s.type, s.details, s.created_at, s.ended_at,
       (select count(*)::integer from deliveries d
-        where d.subscription_key = s.subscription_key and d.state = 'PENDING') as waiting
+        where d.subscription_key = s.subscription_key and d.merchant = s.merchant and d.state = 'PENDING') as waiting
     from subscriptions s
     where (${ended}::boolean or s.ended_at is null)
       and (${merchant ?? null}::text is null or s.merchant = ${merchant ?? null}::text)

@@ -43,7 +43,7 @@ export async function removeDeliveries(
     ), removed as (
       delete from deliveries d
       where d.webhook_id = any(array(select webhook_id from batch)) and d.state <> 'PENDING' and coalesce(
-        (select max(at) from delivery_attempts a where a.webhook_id = d.webhook_id) < ${before}::timestamptz, true)
+        (select max(at) from delivery_attempts a where a.webhook_id = d.webhook_id and a.merchant = d.merchant) < ${before}::timestamptz, true)
       returning 1
     )
     select (select count(*)::integer from removed) as removed, (select max(webhook_id) from batch) as last`.execute(
@@ -91,7 +91,7 @@ export function isForgettable(): RawBuilder<boolean> {
   return sql`(
     (select count(*) from deliveries d
       where d.webhook_id >= 'msg_' || substr(e.event_id, 5, 18)
-        and d.webhook_id < 'msg_' || substr(e.event_id, 5, 18) || '~' and d.event_id = e.event_id) = 0
+        and d.webhook_id < 'msg_' || substr(e.event_id, 5, 18) || '~' and d.event_id = e.event_id and d.merchant = e.merchant) = 0
     and (split_part(e.type, '.', 1) not in ('account', 'customer') or e.sequence < (
       select max(newest.sequence) from events newest
       where newest.resource_id = e.resource_id and newest.merchant = e.merchant

@@ -55,7 +55,12 @@ async function readBatch(store: Store, after: string): Promise<StoredSecret[]> {
     .execute();
 }
 
-type FreshSecret = { readonly subscriptionKey: string; readonly old: Uint8Array; readonly next: Uint8Array };
+type FreshSecret = {
+  readonly subscriptionKey: string;
+  readonly merchant: string;
+  readonly old: Uint8Array;
+  readonly next: Uint8Array;
+};
 
 function toFresh(batch: readonly StoredSecret[], keys: readonly Buffer[]) {
   const rows: FreshSecret[] = [];
@@ -64,7 +69,7 @@ function toFresh(batch: readonly StoredSecret[], keys: readonly Buffer[]) {
     if (isCurrent(keys, old)) continue;
     try {
       const next = encryptSecret(keys, merchant, decryptSecret(keys, merchant, old));
-      rows.push({ subscriptionKey, old, next });
+      rows.push({ subscriptionKey, merchant, old, next });
     } catch {
       unreadable.push(subscriptionKey);
     }
@@ -78,9 +83,11 @@ async function writeBatch(store: Store, rows: readonly FreshSecret[]): Promise<n
     update subscriptions s set secret_ciphertext = fresh.next
     from unnest(
       ${rows.map((row) => row.subscriptionKey)}::text[],
+      ${rows.map((row) => row.merchant)}::text[],
       ${rows.map((row) => Buffer.from(row.old))}::bytea[],
       ${rows.map((row) => Buffer.from(row.next))}::bytea[]
-    ) as fresh (subscription_key, old, next)
-    where s.subscription_key = fresh.subscription_key and s.secret_ciphertext = fresh.old`.execute(store);
+    ) as fresh (subscription_key, merchant, old, next)
+    where s.subscription_key = fresh.subscription_key and s.merchant = fresh.merchant
+      and s.secret_ciphertext = fresh.old`.execute(store);
   return Number(numAffectedRows);
 }

@@ -84,7 +84,7 @@ export async function endSubscription(
     .where("ended_at", "is", null)
     .executeTakeFirst();
   if (numUpdatedRows === 0n) return false;
-  await endSomeDeliveries(store, { subscriptionKey, atMost: END_BATCH_SIZE });
+  await endSomeDeliveries(store, { merchant, subscriptionKey, atMost: END_BATCH_SIZE });
   return true;
 }
 
@@ -100,18 +100,18 @@ export const END_BATCH_SIZE = 500;
  */
 export async function endSomeDeliveries(
   store: Store,
-  { subscriptionKey, atMost }: { subscriptionKey: string; atMost: number },
+  { merchant, subscriptionKey, atMost }: { merchant: string; subscriptionKey: string; atMost: number },
 ): Promise<number> {
   const { rows } = await sql<{ ended: number }>`
     with batch as materialized (
-      select d.webhook_id from deliveries d
-      join subscriptions s on s.subscription_key = d.subscription_key and s.ended_at is not null
-      where d.subscription_key = ${subscriptionKey} and d.state = 'PENDING' and d.leased_until is null and not d.forced
+      select d.webhook_id, d.merchant from deliveries d
+      join subscriptions s on s.subscription_key = d.subscription_key and s.merchant = d.merchant and s.ended_at is not null
+      where d.subscription_key = ${subscriptionKey} and d.merchant = ${merchant} and d.state = 'PENDING' and d.leased_until is null and not d.forced
       limit ${atMost}::integer
       for update of d skip locked
     ), ended as (
       update deliveries d set state = 'ENDED', due_at = null
-      from batch where d.webhook_id = batch.webhook_id
+      from batch where d.webhook_id = batch.webhook_id and d.merchant = batch.merchant
       returning d.webhook_id
     )
     select count(*)::integer as ended from ended`.execute(store);

@@ -130,14 +130,16 @@ export async function findSentDelivery(
     select d.webhook_id as "webhookId", d.event_id as "eventId", d.subscription_key as "subscriptionKey", e.type, e.resource_id as "resourceId",
       d.state, d.due_at as "dueAt", s.url, s.secret_ciphertext as "secretCiphertext", e.payload
     from deliveries d
-    join events e on e.event_id = d.event_id
-    join subscriptions s on s.subscription_key = d.subscription_key
+    join events e on e.event_id = d.event_id and e.merchant = d.merchant
+    join subscriptions s on s.subscription_key = d.subscription_key and s.merchant = d.merchant
     where d.webhook_id = ${webhookId} and d.merchant = ${merchant}`.execute(store);
   const [delivery] = rows;
   if (!delivery) return undefined;
   const latest = await sql<SentAttemptRecord>`
     select at, domain_at as "domainAt", status, error, milliseconds, answer as "bodyStart" from delivery_attempts
-    where webhook_id = ${webhookId} order by number desc limit ${attempts}`.execute(store);
+    where webhook_id = ${webhookId} and merchant = ${merchant} order by number desc limit ${attempts}`.execute(
+    store,
+  );
   return { ...delivery, attempts: latest.rows.toReversed() };
 }
 

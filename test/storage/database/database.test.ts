@@ -9,6 +9,7 @@ import { openDatabase } from "../../../server/storage/database/database.ts";
 import { DataDirLockedError } from "../../../server/storage/database/lock.ts";
 import type { Store } from "../../../server/storage/database/tables.ts";
 import { createTestDatabase, engines, type TestDatabase } from "../../helpers/databases.ts";
+import { migrateUpTo } from "../../helpers/older-database.ts";
 import { runStatement } from "../../helpers/postgres.ts";
 import { createPayment, getDebit } from "../../helpers/store-factories.ts";
 
@@ -45,6 +46,8 @@ describe.each(engines)("a database on %s", (engine) => {
   });
 
   test("loses the tables of the job queue that it once had", async () => {
+    await testDatabase.remove();
+    testDatabase = await createTestDatabase(engine, { empty: true });
     await haveJobQueue(testDatabase);
 
     const { db } = await testDatabase.open();
@@ -87,6 +90,7 @@ describe("a database on postgres", () => {
       "0006-timeouts",
       "0007-attempt-times",
       "0008-no-job-queue",
+      "0009-merchant-keys",
     ];
     expect(rows).toEqual(names.map((name) => ({ name })));
   });
@@ -126,13 +130,12 @@ describe("a database on postgres", () => {
   });
 });
 
-/** Brings a database back to the release that handed deliveries to workers as jobs. */
+/** Gives an empty database the tables of the release that handed deliveries to workers as jobs. */
 async function haveJobQueue(testDatabase: TestDatabase): Promise<void> {
-  const { db, close } = await testDatabase.open();
-  await sql`delete from kysely_migration where name = '0008-no-job-queue'`.execute(db);
-  await sql`create schema pgboss`.execute(db);
-  await sql`create table pgboss.job (id integer primary key)`.execute(db);
-  await close();
+  await migrateUpTo("0007-attempt-times", testDatabase.options, async (older) => {
+    await older.query("create schema pgboss", []);
+    await older.query("create table pgboss.job (id integer primary key)", []);
+  });
 }
 
 async function listJobTables(db: Store): Promise<string[]> {

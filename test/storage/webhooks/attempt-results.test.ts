@@ -25,8 +25,8 @@ const OUTCOMES: readonly Outcome[] = [
 describe.each(engines)("the result of an attempt on %s", (engine) => {
   const database = useDatabase(engine);
 
-  const begin = async (subscriptionKey: string): Promise<Attempt> => {
-    const [attempt] = await claim(database.db, subscriptionKey);
+  const begin = async (of: Pick<Attempt, "merchant" | "subscriptionKey">): Promise<Attempt> => {
+    const [attempt] = await claim(database.db, of);
     if (!attempt) throw new Error("no attempt has begun");
     return attempt;
   };
@@ -35,7 +35,7 @@ describe.each(engines)("the result of an attempt on %s", (engine) => {
     const merchant = newMerchant();
     const subscriptionKey = await createSubscription(database.db, merchant);
     await createEvent(database.db, merchant);
-    return begin(subscriptionKey);
+    return begin({ merchant, subscriptionKey });
   }
 
   const end = (attempt: Attempt) => endSubscription(database.db, { ...attempt, now: NOW });
@@ -78,7 +78,7 @@ describe.each(engines)("the result of an attempt on %s", (engine) => {
       async (attempt) => {
         await recordAttempts(database.db, [{ ...attempt, ...RESULT, outcome: { kind: "delivered" } }]);
         await sendAgain(attempt);
-        return begin(attempt.subscriptionKey);
+        return begin(attempt);
       },
     ],
     [
@@ -88,7 +88,7 @@ describe.each(engines)("the result of an attempt on %s", (engine) => {
         await recordAttempts(database.db, [{ ...attempt, ...RESULT, outcome: { kind: "delivered" } }]);
         await end(attempt);
         await sendAgain(attempt);
-        return begin(attempt.subscriptionKey);
+        return begin(attempt);
       },
     ],
   ];

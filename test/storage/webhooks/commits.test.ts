@@ -23,7 +23,7 @@ test("a claim waits until the database has kept it, and the result of an attempt
   const subscriptionKey = await createSubscription(background, merchant);
   await createEvent(background, merchant);
   await createEvent(background, merchant);
-  const [attempt] = await claim(background, subscriptionKey, { limit: 1 });
+  const [attempt] = await claim(background, { merchant, subscriptionKey }, { limit: 1 });
   if (!attempt) throw new Error("nothing is due");
   await requireStandby("absent");
   // The setting takes effect a moment later.
@@ -33,7 +33,7 @@ test("a claim waits until the database has kept it, and the result of an attempt
   const recorded = await recordAttempts(background, [
     { ...attempt, ...DELIVERED, outcome: { kind: "delivered" } },
   ]);
-  const claiming = claim(background, subscriptionKey, { limit: 1 });
+  const claiming = claim(background, { merchant, subscriptionKey }, { limit: 1 });
 
   expect(recorded).toEqual(new Set([attempt.webhookId]));
   expect(await isKeptWaiting(background, claiming, 2)).toBe(true);

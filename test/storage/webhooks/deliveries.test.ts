@@ -35,7 +35,7 @@ describe.each(engines)("deliveries on %s", (engine) => {
   const subscribe = (owner = merchant) => createSubscription(database.db, owner);
   const emit = (resourceId = "acc_1") => createEvent(database.db, merchant, resourceId);
   const claim = (limit = 10, now = NOW, key = subscriptionKey, leaseMs = LEASE_MS) =>
-    claimDue(database.db, key, { limit, now, leaseMs });
+    claimDue(database.db, { merchant, subscriptionKey: key }, { limit, now, leaseMs });
   const record = async (attempt: Claim & Partial<Attempt>, ended = DELIVERED) =>
     (await recordAttempts(database.db, [{ earlierAttempts: 0, ...attempt, ...ended, endedAt: NOW }])).has(
       attempt.webhookId,
@@ -198,7 +198,7 @@ describe.each(engines)("deliveries on %s", (engine) => {
     const recorded = await Promise.all(attempts.map((each) => record(each, result({ kind: "ended" }))));
 
     expect(recorded).toEqual(Array(10).fill(true));
-    const endSome = () => endSomeDeliveries(database.db, { subscriptionKey, atMost: 4 });
+    const endSome = () => endSomeDeliveries(database.db, { merchant, subscriptionKey, atMost: 4 });
     expect([await endSome(), await endSome(), await endSome()]).toEqual([4, 4, 2]);
     expect(new Set((await list()).map(({ state }) => state))).toEqual(new Set(["ENDED"]));
     expect(await endSubscription(database.db, { merchant, subscriptionKey, now: NOW })).toBe(false);

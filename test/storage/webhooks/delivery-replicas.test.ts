@@ -16,7 +16,9 @@ describe("deliveries on postgres", () => {
       for (let id = 0; id < 60; id += 1) await createEvent(db, merchant, `acc_${id}`);
 
       const claims = await Promise.all(
-        Array.from({ length: 12 }, (_, index) => claim(replicas[index % 3]?.db ?? db, subscriptionKey)),
+        Array.from({ length: 12 }, (_, index) =>
+          claim(replicas[index % 3]?.db ?? db, { merchant, subscriptionKey }),
+        ),
       );
 
       const claimed = claims.flat().map((each) => each.webhookId);

@@ -88,8 +88,8 @@ describe.each(engines)("retention on %s", (engine) => {
     const [lately, pending] = await idsOf(db, merchant);
     await redeliver(db, { merchant, webhookId: pending ?? "", now: NOW });
     const before = inAMinute();
-    await sql`insert into delivery_attempts (webhook_id, number, at, milliseconds)
-      values (${lately}, 3, ${before.toISOString()}::timestamptz, 1)`.execute(db);
+    await sql`insert into delivery_attempts (webhook_id, merchant, number, at, milliseconds)
+      values (${lately}, ${merchant}, 3, ${before.toISOString()}::timestamptz, 1)`.execute(db);
 
     expect(await removeOld(before)).toEqual([1, 1]);
 
@@ -167,8 +167,8 @@ async function drain(store: Store, remove: typeof removeEvents, before: Date): P
 
 /** Delivers everything at the second attempt, both made at this time. */
 async function finish(store: Store, at: Date): Promise<void> {
-  await sql`insert into delivery_attempts (webhook_id, number, at, milliseconds)
-    select webhook_id, number, ${at.toISOString()}::timestamptz, 1 from deliveries, generate_series(1, 2) as number`.execute(
+  await sql`insert into delivery_attempts (webhook_id, merchant, number, at, milliseconds)
+    select webhook_id, merchant, number, ${at.toISOString()}::timestamptz, 1 from deliveries, generate_series(1, 2) as number`.execute(
     store,
   );
   await sql`update deliveries set state = 'DELIVERED', due_at = null`.execute(store);
@@ -194,8 +194,8 @@ async function fill(store: Store, merchant: string, since: Date): Promise<void> 
     select 'msg_' || ${id}, 'evt_' || ${id}, ${merchant}, 'sub_1', 'DELIVERED' from (select ${row}) as rows`.execute(
     store,
   );
-  await sql`insert into delivery_attempts (webhook_id, number, at, milliseconds)
-    select webhook_id, 1, ${since.toISOString()}::timestamptz, 1 from deliveries`.execute(store);
+  await sql`insert into delivery_attempts (webhook_id, merchant, number, at, milliseconds)
+    select webhook_id, merchant, 1, ${since.toISOString()}::timestamptz, 1 from deliveries`.execute(store);
 }
 
 async function readPages(store: Store): Promise<number> {
