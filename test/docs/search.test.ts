@@ -46,6 +46,7 @@ const QUERIES: readonly (readonly [query: string, url: string])[] = [
   ["prometheus", "runbook.html#metrics"],
   ["rotate key", "runbook.html#change-the-encryption-key"],
   ["load balancer", "replicas.html"],
+  ["sharding", "beyond-one-machine.html"],
   ["owasp", "security.html"],
   ["is it proven", "traceability.html"],
   ["npm client", "client.html"],

@@ -155,6 +155,7 @@ export const GROUPS: readonly Group[] = [
       guide("going-live", "Going live", "From the sandbox to production, step by step"),
       longGuide("runbook", "Runbook", "Running the service: what to watch, and what to do when"),
       guide("replicas", "Several servers", "Several servers on one PostgreSQL, behind a balancer"),
+      guide("beyond-one-machine", "Beyond one machine", "What to do when one PostgreSQL is not enough"),
       longGuide(
         "security",
         "Security",

@@ -105,7 +105,7 @@ const LOCK_TIMEOUT = "300ms";
 const PAUSE_MS = 1_000;
 
 /**
- * Locks the tables. Who waits for a lock holds up all that come later, so it gives up soon, and tries again until no
+ * Locks the tables. A session that waits for a lock holds up all that come later, so it gives up soon, and tries again until no
  * transaction is in its way.
  */
 const LOCK_IN_TURN = `
