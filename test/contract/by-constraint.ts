@@ -1,6 +1,6 @@
 import type { Constraint } from "../lib/constraints/constraint.ts";
 
-/** Requests in the form that `test.each` takes: all that are about one constraint, under its name. */
+/** Requests in the form that `test.each` takes: one row for each constraint, with its name and its requests. */
 export function byConstraint<Request extends { readonly constraint: Constraint }>(
   requests: readonly Request[],
 ): [id: string, requests: Request[]][] {

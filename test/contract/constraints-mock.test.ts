@@ -20,7 +20,7 @@ const mock = forSuite(
   (opened) => opened.close(),
 );
 
-/** Where the mock differs from the document: for which requests, with which outcome, and why. */
+/** The differences between the mock and the document: for which requests, with which outcome, and why. */
 type Exception = {
   readonly reason: string;
   readonly isAbout: (request: BreakingRequest) => boolean;

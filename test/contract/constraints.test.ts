@@ -11,13 +11,13 @@ import { byConstraint } from "./by-constraint.ts";
 
 const published = readContract("openapi");
 
-/** What the examples' payment is called here, for a merchant that no other test has. */
+/** The id of the examples' payment here, for a merchant of this test alone. */
 const PAYMENT_ID = "pay_of_constraints";
 
 const IDS = { pay_settled: PAYMENT_ID };
 
 let server: TestServer;
-/** Of the payment's merchant. */
+/** The token of the payment's merchant. */
 let tokens: Tokens;
 
 beforeAll(async () => {
@@ -90,7 +90,7 @@ describe("the server takes what goes as far as a constraint allows", () => {
     ids: IDS,
   });
 
-  /** What some values mean, which is no matter of form: no payment has such an id, or the key is used up. */
+  /** Outcomes that depend on the meaning of a value, not its form: no payment has this id, or the key is used. */
   const MEANINGS: Readonly<Record<string, number>> = { "/paymentId": 404, "/requestKey": 409 };
 
   test.each(byConstraint(requests))("%s", async (_id, accepted) => {

@@ -5,7 +5,7 @@ import type { Level } from "../../scripts/lib/diff/change.ts";
 
 type Node = { [name: string]: unknown };
 
-/** A change of the published contract, what it needs of the version, and the place that a report has to name. */
+/** A change of the published contract, the version step that it requires, and the location that a report must name. */
 export type Change = {
   readonly name: string;
   readonly level: Level;
@@ -18,12 +18,12 @@ const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.ur
 
 export const CHANGES: readonly Change[] = parse(read("fixtures/diff/changes.yaml"));
 
-/** The published contract, each time anew. */
+/** A new copy of the published contract. */
 export function contract(): Node {
   return JSON.parse(read("../openapi/generated/openapi.json"));
 }
 
-/** The published contract with changes in it. Fails where one would change nothing. */
+/** The published contract with changes applied. Throws when one of them would have no effect. */
 export function contractWith(changes: readonly Pick<Change, "change">[]): Node {
   const document = contract();
   for (const { change } of changes) lay(change, document);
@@ -50,8 +50,8 @@ function listWith({ $add, $drop }: Node, list: readonly unknown[]): unknown[] {
 }
 
 /**
- * Puts the changes into as few documents as it can, so that few have to be compared: two that touch the same part, or are
- * reported at the same location, go into different ones.
+ * Distributes the changes over as few documents as possible, so that few have to be compared: two changes that touch the
+ * same part, or are reported at the same location, go into different documents.
  */
 export function inBatches(changes: readonly Change[]): Change[][] {
   const batches: Change[][] = [];

@@ -50,7 +50,7 @@ describe("a change of the contract", () => {
 /** @decision D28 */
 describe("changes that both checks look for", () => {
   const together = CHANGES.filter(({ alone }) => !alone);
-  /** What `redocly diff` says of each change, and both of them together. */
+  /** The result of `redocly diff` for each change, and of both tools together. */
   const rated = new Map<string, { both: Level | undefined; tool: Level | undefined }>();
 
   beforeAll(async () => {

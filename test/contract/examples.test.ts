@@ -7,7 +7,7 @@ const calls = contract.operations.flatMap((operation) =>
   operation.requests.map((request) => ({ operation, request, name: `${operation.id}: ${request.name}` })),
 );
 
-/** What the service generates anew each time; an example shows one of the forms. */
+/** Values that the service generates for each call; an example shows one of them. */
 function masked(value: unknown): unknown {
   const text = JSON.stringify(value);
   return JSON.parse(

@@ -8,10 +8,10 @@ import { mutate } from "../lib/mutation/command.ts";
 import { openHarness } from "../lib/mutation/harness.ts";
 import { runMutants } from "../lib/mutation/run.ts";
 
-/** More than there are mutants of any kind: one is made of each. */
+/** More than the number of mutants of any kind, so one mutant of each kind is tried. */
 const ONE_OF_EACH_KIND = "1000";
 
-/** Far more than a hundred mutants take, also on a machine that has other work. */
+/** Far more than a hundred mutants take, even on a busy machine. */
 const DEADLINE_MS = 300_000;
 
 /** A store with tables and no data, for one use. */
@@ -21,7 +21,7 @@ async function createDataDir(): Promise<string> {
   return dataDir;
 }
 
-/** The command as it is run, with what it prints. */
+/** Runs the command, and returns its output. */
 async function run(...args: string[]) {
   const printed: string[] = [];
   const code = await mutate(args, { write: (text) => void printed.push(text) }, await createDataDir());

@@ -11,7 +11,7 @@ const Parcel = {
     tag: { const: "PARCEL" },
     weight: { type: ["number", "null"] },
   },
-  // The rules of draft 7, by which Prism checks of itself, do not know this word.
+  // Draft 7, which Prism uses by default, does not have this keyword.
   unevaluatedProperties: false,
 };
 

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 
 function send(operationId: string, body: unknown) {
-  return client[operationId as OperationId](body as never); // one of the contract's own examples, or made of one
+  return client[operationId as OperationId](body as never); // an example of the contract, or derived from one
 }
 
 describe.each(contract.operations)("$id, client against the server behind the proxy", (operation) => {

@@ -76,7 +76,7 @@ describe("the rules of the contract", () => {
 });
 
 async function readCases(rule: string): Promise<Case[]> {
-  // A fixture of another shape fails in the tests made from it.
+  // A fixture of another shape fails in the tests that are generated from it.
   return parse(await readFile(join(fixtures, `${rule}.yaml`), "utf8")) as Case[];
 }
 
@@ -116,12 +116,12 @@ async function lint(folder: string, roots: string[], source: object): Promise<Ma
       found.set(`${root} ${ruleId}`, [...(found.get(`${root} ${ruleId}`) ?? []), error]);
     }
   }
-  // The order is the linter's way through the document and says nothing about the rule.
+  // The order follows the linter's traversal of the document and does not depend on the rule.
   for (const errors of found.values()) errors.sort();
   return found;
 }
 
-/** The command writes one report for each document, one straight after the other, and exits with 1 if any has a error. */
+/** The command writes one report for each document, one directly after the other, and exits with 1 if any has an error. */
 function run(cwd: string, args: string[]): Promise<Report[]> {
   const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
   return new Promise((resolve, reject) => {

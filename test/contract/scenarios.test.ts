@@ -8,7 +8,7 @@ import { parse } from "yaml";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
 import { makeTempDir } from "../helpers/temp-dir.ts";
 
-/** As far as this test reads what Redocly reports of a run. */
+/** The parts of Redocly's report that this test reads. */
 type Workflow = { workflowId: string; executedSteps: (Step | Workflow)[] };
 type Step = { stepId: string; checks: { name: string; passed: boolean; condition?: string }[] };
 type Report = { files: Record<string, { executedWorkflows: Workflow[] }> };
@@ -53,7 +53,7 @@ describe("the scenarios of a merchant's day, run against a fresh sandbox", () =>
   });
 });
 
-/** A step that calls another workflow has that workflow's steps. */
+/** A step that calls another workflow contains that workflow's steps. */
 function checksOf({ executedSteps }: Workflow): (Step["checks"][number] & { stepId: string })[] {
   return executedSteps.flatMap((step) =>
     "executedSteps" in step
@@ -82,8 +82,8 @@ async function runScenarios(folder: string, server: string): Promise<Workflow[]>
 }
 
 /**
- * The schema check takes every schema that does not say otherwise for closed, also the branches of a condition, which name
- * only what they are about. Here they say otherwise; the schema around them is as closed as before.
+ * The schema check treats every schema as closed unless it says otherwise, including the branches of a condition, which name
+ * only some fields. Here the branches are declared open; the enclosing schema stays closed.
  */
 function openBranches(bundle: string): string {
   const document = JSON.parse(bundle, (key, value) =>

@@ -46,7 +46,7 @@ const call = (id: OperationId, body: unknown, options?: PostOptions) =>
 const refund = (fields: object) => () => call("issueRefund", { ...REFUND, ...fields });
 const subscription = (fields: object) => () => call("subscribeToWebhooks", { ...SUBSCRIPTION, ...fields });
 
-/** How each response of both operations is reached, by the name of its example. */
+/** How to get each response of both operations, by the name of its example. */
 const COMMON: Record<string, Reach> = {
   unauthorized: (id) => call(id, BODIES[id], { token: null }),
   forbidden: (id) => call(id, BODIES[id], { token: noScopes }),
@@ -111,7 +111,7 @@ describe("every documented response", () => {
   });
 });
 
-/** What differs from one response to the next: ids, and the scope that an operation asks for. */
+/** Removes the parts that differ between responses: ids, and the scope that an operation requires. */
 function masked(body: unknown): unknown {
   const json = JSON.stringify(body);
   return JSON.parse(json.replaceAll(/urn:uuid:[0-9a-f-]{36}/g, "…").replaceAll(/needs: \w+/g, "needs: …"));

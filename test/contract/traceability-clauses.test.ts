@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { readContract } from "../../scripts/lib/document/contract.ts";
 
-/** What clauses ask of the document itself, and no response of a server can show. */
+/** Requirements for the document itself, which no response of a server can show. */
 type Operation = {
   parameters?: unknown[];
   security: object[];

@@ -4,8 +4,8 @@ const TAG = /^<(\/?)([A-Za-z][\w-]*)((?: [\w-]+="[^"<]*")*)(\/?)>$/;
 const REFERENCE = /&(?!(?:amp|lt|gt|quot);)/;
 
 /**
- * Reads XML without comments and other extras, and resolves with the names of its elements in order.
- * Throws at what is not well formed.
+ * Reads XML without comments and other extras, and returns the names of its elements in order. Throws when the text is not
+ * well-formed.
  */
 export function elementsOf(xml: string): string[] {
   const [declaration = "", ...rest] = xml.split("\n");

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { forSuite } from "../helpers/suite.ts";
 import { goTo, headingOf, openSite } from "./helpers/site.ts";
 
-/** WCAG 2.2, levels A and AA, as axe-core names what it checks. */
+/** WCAG 2.2, levels A and AA, as axe-core names its rules. */
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
 
 /** A desk and a phone. */
@@ -28,16 +28,16 @@ const PLACES = [
   { route: "#/events/onrefundauthorized", name: "A refund is authorized" },
 ];
 
-/** Faults of Redoc itself that no style and no option mends, with the reason why they are borne. */
+/** Violations in Redoc itself that no style or option can correct, with the reason why they are accepted. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   "label-content-name-mismatch":
     'The menus of examples are called "Example" to a screen reader, not by what is chosen.',
 };
 
-/** Redoc's links beside fields, which only the pointer brings out: how large axe finds them changes while the page comes to rest. */
+/** Redoc's links beside fields, which only the pointer brings out: the size that axe measures changes while the page settles. */
 const UNDER_POINTER = ".deep-link-anchor";
 
-/** What Redoc gives to the mouse alone, with the reason why nobody misses it. */
+/** Functions of Redoc for the mouse only, with the reason why nobody misses them. */
 const MOUSE_ONLY: Readonly<Record<string, string>> = {
   "Sidebar/SidebarActions": "Puts samples below the text instead of beside it.",
   "menu-item-label": "The name of a group in the menu; no click reaches it.",
@@ -145,14 +145,17 @@ describe("the keyboard alone", () => {
   });
 });
 
-/** Resolves when the page has drawn what it was asked for, twice: what is open moves. Runs in the page. */
+/** Resolves when the page has been drawn twice, because opening parts are animated. Runs in the page. */
 function settle(): Promise<void> {
   return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve())));
 }
 
 type Violation = { id: string; place: string; ours: boolean };
 
-/** What axe finds twice, with time to draw between: Redoc draws its parts, and their colours, one after the other. */
+/**
+ * The violations that axe finds in both of two runs, with time to draw between them: Redoc draws its parts and their colours
+ * one after the other.
+ */
 async function findLasting(page: Page): Promise<Violation[]> {
   await page.evaluate(settle);
   const first = await runAxe(page);
@@ -162,7 +165,7 @@ async function findLasting(page: Page): Promise<Violation[]> {
   return first.filter(({ id, place }) => again.some((one) => one.id === id && one.place === place));
 }
 
-/** What is ours is the text of the pages with its badges and drawing, and what stands around Redoc. */
+/** Ours are the text of the pages, with its badges and drawing, and everything around Redoc. */
 async function runAxe(page: Page): Promise<Violation[]> {
   return page.evaluate(
     async ({ rules, left }) => {
@@ -201,7 +204,10 @@ function focused(page: Page): Promise<Focus> {
   });
 }
 
-/** Names of parts that listen to clicks, but neither take the focus nor hold or stand in what does. Runs in the page. */
+/**
+ * Names of elements that listen to clicks, but neither take the focus nor contain or are inside an element that does. Runs
+ * in the page.
+ */
 function findMouseOnly(): string[] {
   const focusable = "a[href], button, input, [tabindex='0']";
   const listening = [...document.querySelectorAll<HTMLElement>("#redoc *")].filter((element) => {

@@ -4,7 +4,7 @@ import { readSite } from "../../scripts/lib/docs/rendering.ts";
 
 type Node = Record<string, unknown>;
 
-/** Every object of a document, with where it is. Examples are data, and may look like anything. */
+/** Every object of a document, with its path. Examples are skipped, because data may look like anything. */
 function* nodesOf(node: unknown, pointer = ""): Generator<[pointer: string, node: Node]> {
   if (typeof node !== "object" || node === null) return;
   yield [pointer, node as Node];

@@ -9,7 +9,7 @@ import { blocksOf } from "./helpers/blocks.ts";
 /** npm runs it before `npm start`, and gives it no arguments. */
 const PRESTART = "prestart";
 const OTHER_TOOLS = ["test:unit", "typecheck", "format"];
-/** What the usage calls a command that is not called by its own name. */
+/** The names in the usage of commands that are not called by their own names. */
 const USAGE_NAMES: Readonly<Record<string, string>> = {
   start: "npm start --",
   "generate:check": "npm run generate --",

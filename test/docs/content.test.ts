@@ -18,7 +18,7 @@ const operations = [published.paths, published.webhooks, sandbox.paths]
     route: `#/${tag}/${operationId}`.toLowerCase(),
   }));
 
-/** On a busy machine the page takes seconds to come to a place. */
+/** On a busy machine the page takes seconds to scroll to a section. */
 
 let site: OpenSite;
 let page: Page;

@@ -6,14 +6,14 @@ import { listSources } from "../../scripts/lib/docs/pages.ts";
 import { blocksOf, isRunnable } from "./helpers/blocks.ts";
 import { runPage } from "./helpers/run-page.ts";
 
-/** Pages whose code is run by something else, which says that of itself. */
+/** Pages whose code is run by other tests; the pages say so. */
 const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   client: "test/client/packed/readme.test.ts",
   "generate-your-own-client": "npm run generators",
   "clients-by-language": "npm run generators",
 };
 
-/** How the name of a file must end, so that Node takes it for a module also where `npm init -y` made the package. */
+/** The file extensions that Node treats as modules even in a package created by `npm init -y`. */
 const ENDINGS: Readonly<Record<string, string>> = { js: ".mjs", ts: ".mts", python: ".py" };
 
 const read = (file: string) => readFile(new URL(`../../${file}`, import.meta.url), "utf8");

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(async () => site?.[Symbol.asyncDispose]());
 
-/** What somebody wants who has never been here, and how it is reached from the front page: by links, or by one search. */
+/** The tasks of a new reader, and how each is reached from the front page: by links, or by one search. */
 const TASKS: readonly {
   readonly task: string;
   readonly by: { readonly links: readonly string[] } | { readonly search: string };
@@ -46,7 +46,7 @@ describe("a newcomer on the front page", () => {
   });
 });
 
-/** Goes to the first hit. */
+/** Opens the first hit. */
 async function searchFor(page: Page, words: string): Promise<void> {
   await page.getByRole("button", { name: "Search" }).click();
   await page.getByRole("searchbox").fill(words);

@@ -205,10 +205,10 @@ describe("the site", () => {
   });
 });
 
-/** Not an address of a local network, where Redoc never reports. It stands for the published page; no request leaves. */
+/** Not a local address, from which Redoc never reports. It stands for the published page; no request leaves this machine. */
 const PUBLIC_URL = "https://docs.example.com/";
 
-/** Opens a page at a public address, without a policy, with a clock that only the test moves. */
+/** Opens a page at a public address, without a security policy, with a clock that only the test advances. */
 async function openInPublic(html: string) {
   const context = await site.browser.newContext();
   const requests: string[] = [];

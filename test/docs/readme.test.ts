@@ -14,7 +14,7 @@ const session = [...readme.matchAll(/```sh\n([\s\S]*?)```\n\n```json\n([\s\S]*?)
   }),
 );
 
-/** What differs from one run to the next: ids, instants and the cursor. */
+/** Values that differ between runs: ids, instants and the cursor. */
 function masked(value: unknown): unknown {
   const text = JSON.stringify(value)
     .replaceAll(/"rfd_[0-9a-f-]{36}"/g, '"rfd_…"')

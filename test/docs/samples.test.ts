@@ -25,13 +25,13 @@ const RUN: Readonly<Record<Sample["label"], { file: string; command: readonly [s
   Python: { file: "sample.py", command: ["python3"] },
 };
 
-/** Puts the data back to what they are at the start. */
+/** Restores the data of the start. */
 async function reset(): Promise<void> {
   const headers = { Authorization: "Bearer sandbox_acme" };
   await fetch(`${server.url}/sandbox/reset`, { method: "POST", headers });
 }
 
-/** Runs a sample as it is printed, but against the test's own sandbox. */
+/** Runs a sample as printed, but against the test's own sandbox. */
 async function run({ label, source }: Sample): Promise<string> {
   const {
     file,

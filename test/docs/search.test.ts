@@ -9,7 +9,7 @@ beforeAll(async () => {
   search = createSearch(listEntries(site, createSiteRendering(site)));
 });
 
-/** What readers look for, and the place that has to come first. */
+/** Readers' queries, and the page or heading that must come first. */
 const QUERIES: readonly (readonly [query: string, url: string])[] = [
   ["how do I start", "start.html"],
   ["quickstart", "start.html"],

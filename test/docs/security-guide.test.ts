@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 
 const ROOT = new URL("../../", import.meta.url);
 const guide = readFileSync(new URL("docs/guides/security.md", ROOT), "utf8");
-/** Each on a line of a list, or in the last column of a table. */
+/** The proofs that the guide names: each on a line of a list, or in the last column of a table. */
 const NAMED_TEST = /^(?:- |\|.*\| )`(test\/[^`]+)`: (.+?)(?: \|)?$/gm;
 const named = Array.from(guide.matchAll(NAMED_TEST), ([, path = "", title = ""]) => ({ path, title }));
 
@@ -27,7 +27,7 @@ describe("the guide to security", () => {
   });
 });
 
-/** Titles of tests and groups as they are written, with `…` for what a table fills in. */
+/** Titles of tests and groups as written, with `…` for the values from a table. */
 function titlesOf(source: string): string[] {
   const titles: string[] = [];
   const visit = (node: ts.Node): void => {
@@ -41,7 +41,7 @@ function titlesOf(source: string): string[] {
   return titles;
 }
 
-/** The name that a call begins with: `test` of `test.each(rows)(…)`. */
+/** The first name of a call: `test` of `test.each(rows)(…)`. */
 function rootOf(node: ts.Node): string {
   if (ts.isIdentifier(node)) return node.text;
   if (ts.isCallExpression(node) || ts.isPropertyAccessExpression(node)) return rootOf(node.expression);

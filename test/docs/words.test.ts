@@ -8,7 +8,7 @@ type Rules = { rules: { terminology: { terms: [pattern: string, instead: string]
 const { rules }: Rules = JSON.parse(readFileSync(new URL("../../.textlintrc.json", import.meta.url), "utf8"));
 const slips = rules.terminology.terms.map(([pattern]) => new RegExp(`\\b(?:${pattern})\\b`, "i"));
 
-/** The prose linter reads Markdown only. The descriptions of a contract are read by more people. */
+/** The prose linter reads Markdown only, but the contract's descriptions have more readers. */
 test.each(["openapi", "sandbox"] as const)(
   "the descriptions of the contract %s keep to the words of the docs",
   (name) => {

@@ -27,7 +27,7 @@ const stepsOf = (workflow: string): Step[] =>
 describe("the workflow that the guide gives to copy", () => {
   test("passes step by step in a project with the guide's test, with Prism before the mock and a sandbox", async () => {
     const [install, ...steps] = stepsOf(copied).flatMap(({ run }) => (run === undefined ? [] : [run]));
-    // The one step that fetches from the network; its result is here.
+    // The only step that needs the network; its result already exists here.
     expect(install).toBe("npm ci");
     expect(steps).toHaveLength(2);
     await using server = await startTestServer();
@@ -42,7 +42,7 @@ describe("the workflow that the guide gives to copy", () => {
     for (const [index, step] of steps.entries()) {
       const script = step.replaceAll(/\b401[01]\b/g, (port) => String(ports[port as "4010" | "4011"]));
       await writeFile(join(workshop.folder, "step.sh"), script);
-      // As the runner does it. What a step leaves in the background lives on until the job ends.
+      // As the CI runner does. Background processes of a step live until the job ends.
       const command = "bash -e step.sh || kill -9 0; echo step passed; sleep infinity";
       await workshop.start(`step ${index}`, /^step passed$/m, "bash", "-c", command);
     }
@@ -78,7 +78,7 @@ describe("the workflow of this project", () => {
   test("runs only what is there", async () => {
     const { scripts } = JSON.parse(await read("package.json"));
     const steps = stepsOf(own).flatMap(({ run }) => (run === undefined ? [] : [run]));
-    // The toolchains of other languages come from the system's packages.
+    // The toolchains of other languages come from system packages.
     const commands = steps.filter((command) => !/^(sudo apt-get|pip) /.test(command));
 
     expect(new Set(commands.map((command) => command.replace(/\$\{\{.+\}\}/, "…")))).toEqual(

@@ -18,7 +18,7 @@ const toEasternText = (instant: Date) =>
     .toPlainDateTime()
     .toString();
 
-/** Every instant of the years that the rules are made for, to the millisecond. */
+/** Any instant, to the millisecond, in the years that the rules cover. */
 const anyInstant = fc
   .integer({ min: Date.UTC(2020, 0, 1), max: Date.UTC(2100, 0, 1) - 1 })
   .map((time) => new Date(time));

@@ -24,14 +24,14 @@ const share = (due: ShareHolder[], taken: InHand[] = []) =>
   Object.fromEntries(
     shareFairly(due, taken, LIMITS).map(({ subscriptionKey, limit }) => [subscriptionKey, limit]),
   );
-/** So many merchants, each with so many subscriptions. */
+/** A number of merchants, each with a number of subscriptions. */
 const create = (merchants: number, subscriptions: number, timeouts: number | null) =>
   Array.from({ length: merchants }, (_, merchant) =>
     Array.from({ length: subscriptions }, (_, index) =>
       unproven(`${merchant} ${index}`, `merchant ${merchant}`, timeouts),
     ),
   ).flat();
-/** What is in progress after subscriptions were given their shares. */
+/** The deliveries in progress after subscriptions got their shares. */
 const taken = (holders: readonly ShareHolder[]) => {
   const limits = shareFairly(holders, [], LIMITS);
   return limits.map(({ subscriptionKey, limit }) =>

@@ -30,7 +30,7 @@ test("the clock of the process moved back and forth: each refund exists, is auth
     const again = await send<Duplicate>(server.url, "/v1/refunds", request);
     expect([again?.status, again?.body.existing.paymentId]).toEqual([409, issued?.body.paymentId]);
 
-    // One that waits for its day, which the clock may have passed already at its next move.
+    // A refund that waits for its day; the next advance of the clock may pass it.
     const recent = await sandboxOf(server)("createPayment", {
       body: { amount: dollars(1), status: "PROCESSING" },
     });

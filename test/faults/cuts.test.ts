@@ -37,7 +37,7 @@ test("a connection cut at any message of a refund leaves it whole or absent, and
     return refundOf(paymentId, { requestKey: `key of ${paymentId}` });
   };
   const issue = (request: unknown) => send<Body>(url, "/v1/refunds", request);
-  /** Either statements that a connection has not seen before, or such that it has prepared. */
+  /** Statements that are new to a connection, or that it has already prepared. */
   const prepare = {
     async new() {
       proxy.dropAll();
@@ -72,7 +72,7 @@ test("a connection cut at any message of a refund leaves it whole or absent, and
       const response = await issue(request);
       const made = proxy.cutMade();
       proxy.watch("");
-      if (!made) continue; // the statement went over a connection that was in the other form
+      if (!made) continue; // the connection had not prepared the statement yet, or already had
       counted.cuts += 1;
 
       const served = response?.status === 201;
@@ -118,7 +118,7 @@ function cutsOf(exchanges: readonly Exchange[]): Cut[] {
   ]);
 }
 
-/** What is stored of a refund, read beside the proxy. */
+/** The stored records of a refund, read without the proxy. */
 async function rowsOf(
   { db }: Database,
   { paymentId, requestKey }: { paymentId: string; requestKey: string },

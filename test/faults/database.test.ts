@@ -9,10 +9,10 @@ import { endSubscriptions, reckon, repeatUnknown } from "./rig/reckon.ts";
 
 const LOAD_MS = 800;
 const OUTAGE_MS = 1_500;
-/** Longer than any limit of a call. */
+/** Longer than any time limit of a call. */
 const SILENCE_MS = 15_000;
 const ANSWER_LIMIT_MS = 10_000;
-/** Events that never happen: only the response counts. */
+/** Subscribed to events that never happen, because only the response matters. */
 const subscriptionDetails = { type: "EVENT", details: ["account.linked"] };
 
 test("PostgreSQL killed and restarted under load: the server goes on, and nothing acknowledged is lost", async () => {
@@ -75,7 +75,7 @@ test("PostgreSQL stopped under load without closing anything: requests get respo
     await setTimeout(random() * LOAD_MS);
     postgres.suspend();
     const outage = setTimeout(random() * SILENCE_MS);
-    // Others beside the load, each timed: the server's connections are all taken then, or wait in vain.
+    // Further calls in addition to the load, each timed, while all connections of the server are in use or wait in vain.
     for (let calls = 0; calls < 2; calls += 1) {
       const startedAt = performance.now();
       const responses = await Promise.all([

@@ -12,7 +12,7 @@ import { findProgram, startHaProxy } from "./rig/programs.ts";
 import { reckon, repeatUnknown } from "./rig/reckon.ts";
 
 const LOAD_MS = 1_500;
-/** Longer than any limit of a call, and than the server waits for a silent database. */
+/** Longer than any time limit of a call, and longer than the server waits for an unresponsive database. */
 const FROZEN_MS = 12_000;
 const ANSWER_LIMIT_MS = 10_000;
 const RECOVERY_LIMIT_MS = 5_000;
@@ -20,7 +20,7 @@ const RECOVERY_LIMIT_MS = 5_000;
 const statusOf = async (url: string) => (await fetch(`${url}/readyz`)).status;
 const untilReady = (url: string) => until(async () => ((await statusOf(url)) === 200 ? true : undefined));
 
-/** PostgreSQL with a synchronous standby and HAProxy before them; undefined, and so recorded, where a program is missing. */
+/** PostgreSQL with a synchronous standby, behind HAProxy; undefined where a program is missing, which is recorded. */
 async function startSetting(fault: string) {
   const bin = findPostgresPrograms();
   const haProxy = findProgram("haproxy");
@@ -89,7 +89,7 @@ test("a frozen synchronous standby: refunds respond 503 in time, and recover wit
     const { body } = await sandboxOf(server)("createPayment", { body: { amount: dollars(100) } });
     return (body as { paymentId: string }).paymentId;
   };
-  // Of payments of their own, so that each waits for its commit, and not for another one's lock.
+  // Each refunds its own payment, so that it waits for its commit and not for another refund's lock.
   const payments = await Promise.all(Array.from({ length: 30 }, create));
 
   pair.freezeStandby();

@@ -12,7 +12,7 @@ test("PostgreSQL killed in the middle of a feed of payments: it says so, and run
   const rounds = roundsOf(0.2);
   const random = createRandom("feed");
   const postgres = await startPostgres({ durable: true });
-  // Also when the test fails: nobody else would end it.
+  // Also when the test fails, because nothing else would end it.
   onTestFinished(postgres.stop);
   const databaseUrl = postgres.urlOf("postgres");
   const { db, close } = await openDatabase({ databaseUrl, dataDir: "unused" });

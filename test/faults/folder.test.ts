@@ -14,12 +14,12 @@ const MEGABYTES = 160;
 
 const possible = canMakeDisk();
 const onDisk = test.skipIf(!possible);
-// Said with the figures, so that nobody takes it for done.
+// Reported with the figures, so that nobody thinks it was tested.
 if (!possible)
   record("disk full, folder read-only (this machine lets nobody make a disk of their own)", { rounds: 0 });
 
 async function fill(disk: SmallDisk): Promise<void> {
-  // More than there is: it takes what is left, and fails.
+  // More than the free space: it fills the disk, then fails.
   const filler = writeFile(fillerOf(disk), Buffer.alloc((MEGABYTES + 1) * 2 ** 20));
   await expect(filler).rejects.toThrow("ENOSPC");
 }

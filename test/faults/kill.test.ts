@@ -7,10 +7,10 @@ import { createBusiness, createLastingStore, type LastingStore } from "./rig/las
 import { callUntil } from "./rig/load.ts";
 import { endSubscriptions, reckon, repeatUnknown } from "./rig/reckon.ts";
 
-/** The latest moment of a kill, in milliseconds after the load has begun, or after the process has. */
+/** The latest moment of a kill, in milliseconds after the start of the load, or of the process. */
 const LOAD_MS = 800;
 const START_MS = 1_500;
-/** Of all rounds, how many have a kill during the start before them. */
+/** The share of rounds before which the server is killed while it starts. */
 const START_SHARE = 0.2;
 
 test.each(engines)(
@@ -51,7 +51,7 @@ test.each(engines)(
   },
 );
 
-/** Whether the process was still running then; a free port listens as soon as it is ready, and goes on. */
+/** Whether the process was still starting at that moment; once it is ready, it listens and keeps running. */
 async function killWhileStarting({ env, dataDir }: LastingStore, moment: number): Promise<number> {
   const limitMs = moment * START_MS;
   const { signal } = await runServer({ PORT: "0", DATA_DIR: dataDir, ...env }, { limitMs });

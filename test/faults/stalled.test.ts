@@ -12,10 +12,10 @@ import { callUntil, createLedger, type Ledger } from "./rig/load.ts";
 import { concludeStop, type Losses, reckon, repeatUnknown } from "./rig/reckon.ts";
 
 const LOAD_MS = 800;
-/** A stop waits so long for callers who do not go on; less would mean that nobody has stalled. */
+/** The time that a stop waits for stalled callers; a shorter stop would mean that none has stalled. */
 const STALL_MS = 6_500;
 const EXIT_LIMIT_MS = 10_000;
-/** Requests for a response of many kilobytes: together more than the buffers on the way hold. */
+/** Requests for a response of many kilobytes: together more than all buffers on the way can contain. */
 const UNREAD_RESPONSES = 300;
 
 type Business = AsyncDisposable & {
@@ -74,7 +74,9 @@ async function createProductive(): Promise<Business> {
   };
 }
 
-/** Callers who have begun something, and neither go on nor go away. Resolves when the server has heard of each. */
+/**
+ * Callers that have begun a request, and neither continue nor disconnect. Resolves when the server has noticed all of them.
+ */
 async function stall(url: string, token: string): Promise<Disposable> {
   const [inHead, inBody] = [await openConnection(url), await openConnection(url)];
   inHead.send("POST /v1/refunds HTTP/1.1\r\nHost: localhost\r\n");
@@ -87,7 +89,7 @@ async function stall(url: string, token: string): Promise<Disposable> {
   const reader = connect(Number(port), hostname);
   await once(reader, "connect");
   reader.on("error", () => {}).write(head("GET /openapi.json").repeat(UNREAD_RESPONSES));
-  // Nobody reads: the socket's own buffer fills, and then those of the system on both sides.
+  // The responses are not read: the socket's own buffer fills up, and then those of the system on both sides.
   await once(reader, "readable");
   return {
     [Symbol.dispose]() {

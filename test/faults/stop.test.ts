@@ -36,7 +36,7 @@ test.each(engines)(
       await load;
 
       server = await store.start();
-      // A request without a response, or refused, has done nothing: its key is free.
+      // A request that was refused or got no response had no effect: its key is free.
       withoutResponse += await repeatUnknown(server, ledger);
       reportProgress(`SIGTERM, ${engine}`, round, rounds, {
         acknowledged: ledger.acknowledged.size,

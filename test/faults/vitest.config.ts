@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
-/** Faults at length, apart from `npm test`: `npm run faults`. */
+/** The long fault tests, which are not part of `npm test`: `npm run faults`. */
 // biome-ignore lint/style/noDefaultExport: the form that Vitest reads
 export default defineConfig({
   test: {
@@ -11,7 +11,7 @@ export default defineConfig({
     globalSetup: ["test/helpers/setup/databases.ts"],
     testTimeout: 30 * 60_000,
     hookTimeout: 60_000,
-    // Progress is to be seen while it is made.
+    // Shows progress at once.
     disableConsoleIntercept: true,
   },
 });

@@ -19,7 +19,7 @@ test("a worker stopped past its lease, then continued: another has delivered, an
     const stop = onFirst;
     onFirst = undefined;
     stop?.();
-    // What the stopped one finds when it goes on: that it failed, or that nothing came.
+    // The results of the paused server when it continues: a failure, or no response.
     if (stop && count % 4 === 0) response.writeHead(500).end();
     else if (!stop) accept(response, delivery, count);
   });

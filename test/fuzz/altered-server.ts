@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 type Message = { readonly path: string; readonly headers: Headers; readonly body: string };
 type Received = { status: number; headers: Headers; body: string };
 
-/** What a proxy between caller and server changes; a response of `undefined` is never sent. */
+/** The changes of a proxy between caller and server; a response of `undefined` is never sent. */
 export type Alteration = {
   readonly request?: (message: Message) => string;
   readonly response?: (
@@ -14,7 +14,7 @@ export type Alteration = {
   ) => Received | undefined | Promise<Received | undefined>;
 };
 
-/** A server with a fault: the real one behind it, and an alteration of what goes in or comes out. */
+/** A faulty server: the real one behind a proxy that alters requests or responses. */
 export async function startAlteredServer(
   upstream: string,
   {
@@ -24,7 +24,7 @@ export async function startAlteredServer(
 ): Promise<AsyncDisposable & { readonly url: string }> {
   const server = createServer(async (request, response) => {
     const message = await read(request);
-    // The sandbox's own calls are not what is tested.
+    // The sandbox's own calls are not tested here.
     const own = message.path.startsWith("/sandbox/");
     const received = await forward(upstream, request, message, own ? message.body : alterRequest(message));
     const altered = own ? received : await alterResponse(received, message);
@@ -44,7 +44,7 @@ async function read(request: IncomingMessage): Promise<Message> {
   for await (const chunk of request) chunks.push(chunk);
   const headers = new Headers();
   for (const [name, values = []] of Object.entries(request.headersDistinct)) {
-    // The way from here on is another connection.
+    // The proxy uses its own connection to the server.
     if (/^(host|connection|content-length|expect|te|transfer-encoding)$/.test(name)) continue;
     for (const value of values) headers.append(name, value);
   }

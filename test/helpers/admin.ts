@@ -8,7 +8,7 @@ import { PROCESS_ENV } from "../lib/process-env.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** An output that keeps what it was given. */
+/** An output that records what is written to it. */
 export function collectOutput(): Output & {
   readonly printed: string[];
   readonly complaints: string[];
@@ -30,7 +30,7 @@ export function collectOutput(): Output & {
   };
 }
 
-/** Lines as a stream, in chunks that end anywhere. */
+/** Lines as a stream, in chunks of arbitrary length. */
 export async function* streamOf(lines: readonly unknown[], chunkBytes = 7): AsyncGenerator<Buffer> {
   const text = lines.map((line) => (typeof line === "string" ? line : JSON.stringify(line))).join("\n");
   const bytes = Buffer.from(text);
@@ -41,7 +41,7 @@ export async function* streamOf(lines: readonly unknown[], chunkBytes = 7): Asyn
 export type AdminRun = {
   readonly code: number | null;
   readonly stdout: string;
-  /** Without the log, which goes there, too. */
+  /** Without the log lines, which go to the same stream. */
   readonly stderr: string;
   readonly log: readonly string[];
 };
@@ -81,7 +81,7 @@ export async function spawnCommand(
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     stderr += text;
   });
-  child.stdin.on("error", () => {}); // it may end without having read
+  child.stdin.on("error", () => {}); // the command may end without reading its input
   child.stdin.end(stdin);
   const [code] = await once(child, "close");
   const lines = stderr.split(/(?<=\n)/);

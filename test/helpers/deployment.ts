@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { createTestDatabase, type Engine } from "./databases.ts";
 import { startTestServer, type TestServer, type TestServerOptions } from "./server.ts";
 
-/** Servers on one database of a test's own, which outlives them. */
+/** Servers on one database of the test, which outlives them. */
 export type Deployment = AsyncDisposable & {
   /** Starts a server: embedded, one after the other; on PostgreSQL, also several at once. */
   start(options?: Pick<TestServerOptions, "realNow" | "retentionMs">): Promise<TestServer>;

@@ -21,7 +21,7 @@ export async function dumpDatabase(db: Store): Promise<string> {
   return texts.join("\n");
 }
 
-/** A secret in the forms in which it could have been written somewhere. */
+/** The forms in which a secret could have been written somewhere. */
 export function formsOf(secret: string | Buffer): string[] {
   const bytes = Buffer.from(secret);
   const encoded = (["hex", "base64", "base64url"] as const).map((form) => bytes.toString(form));

@@ -11,12 +11,12 @@ export type InvalidRequest = Schemas["InvalidRequestProblem"];
 export type Duplicate = Schemas["DuplicateRequestKeyProblem"];
 export type Subscription = Schemas["Subscription"];
 
-/** A server as far as these functions look into it. */
+/** The parts of a server that these functions use. */
 type Stored = { readonly database: Database };
 
 const LONG_AGO_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** A merchant that no other test has, and an access token of it. */
+/** A new merchant, and its access token. */
 export async function createMerchant(
   server: Stored,
   scopes: readonly string[] = ["refunds", "webhooks"],
@@ -37,7 +37,7 @@ export async function createToken(
   return token;
 }
 
-/** The id of an original payment of 100.00, settled long ago, unless said otherwise; acme's where no merchant is named. */
+/** Creates an original payment, by default of 100.00, settled long ago, and acme's, and returns its id. */
 export async function createPayment(
   { database }: Stored,
   payment: Partial<NewPayment> = {},
@@ -57,7 +57,7 @@ export async function createPayment(
   return record.paymentId;
 }
 
-/** The body of a call that refunds 1.00 under a new requestKey, unless said otherwise. */
+/** The body of a call that by default refunds 1.00 under a new requestKey. */
 export function refundOf(paymentId: string, fields: Readonly<Record<string, unknown>> = {}) {
   return { paymentId, amount: dollars(1), requestKey: randomUUID(), ...fields };
 }
@@ -66,12 +66,12 @@ export function dollars(value: number) {
   return { currency: "USD", value };
 }
 
-/** The body of a call that subscribes to everything, unless said otherwise. */
+/** The body of a call that by default subscribes to all events. */
 export function subscriptionTo(url: string, fields: Readonly<Record<string, unknown>> = {}) {
   return { url, secretKey: `secret ${randomUUID()}`, subscriptionDetails: { type: "ALL" }, ...fields };
 }
 
-/** What the store holds of an original payment or refund. */
+/** The stored record of an original payment or refund. */
 export async function stored({ database }: Stored, paymentId: string, merchant = "acme") {
   return getPayment(database.db, { paymentId, merchant });
 }

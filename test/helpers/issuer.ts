@@ -5,10 +5,10 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";
 
-/** A key of the issuer; its public half is what others may know of it. */
+/** A key of the issuer; only its public half may be disclosed. */
 export type IssuerKey = { readonly kid: string; readonly privateKey: CryptoKey; readonly publicJwk: JWK };
 
-/** What a token says beside its usual claims, or otherwise; undefined leaves a claim out. */
+/** Claims that are added to the usual ones or replace them; undefined leaves a claim out. */
 type Claims = Readonly<Record<string, unknown>>;
 
 /** How the issuer responds to a request for its keys. */
@@ -18,22 +18,22 @@ type Mood = "well" | "broken" | "talks nonsense" | "hangs up" | "silent" | "endl
 export type Issuer = AsyncDisposable & {
   /** The settings that make a server trust it. */
   readonly env: Readonly<Record<string, string>>;
-  /** The key that it signs with at present. */
+  /** The present signing key. */
   key(): IssuerKey;
-  /** A valid token of the merchant, but for what is said otherwise. */
+  /** A token of the merchant, valid except for the given claims. */
   token(claims?: Claims, key?: IssuerKey, header?: { readonly typ: string }): Promise<string>;
-  /** Signs with a new key from now on, and serves that alone. */
+  /** From now on signs with a new key, and serves only that one. */
   rotate(): Promise<void>;
   mood(mood: Mood): void;
-  /** How often its keys were asked for. */
+  /** How often its keys were requested. */
   fetches(): number;
-  /** How many bytes it has sent of key sets without an end. */
+  /** How many bytes of endless key sets it has sent. */
   endlessBytes(): number;
 };
 
 type Algorithm = "ES256" | "RS256";
 
-/** @param now what the issuer's clock says */
+/** @param now the issuer's clock */
 export async function startIssuer({
   algorithm = "ES256" as Algorithm,
   now = () => new Date(),

@@ -9,17 +9,17 @@ import pg from "pg";
 import { findFreePort } from "./network/free-port.ts";
 import { makeStoresDir } from "./temp-dir.ts";
 
-/** A PostgreSQL server of the test run's own. */
+/** The PostgreSQL server of the test run. */
 export type PostgresServer = {
-  /** Address of one of its databases. */
+  /** The address of one of its databases. */
   urlOf(database: string): string;
-  /** Ends it as a fault does: all at once (`SIGKILL`), or without writing anything down (`SIGQUIT`). */
+  /** Crashes it: all processes at once (`SIGKILL`), or without writing anything to disk (`SIGQUIT`). */
   crash(signal: "SIGKILL" | "SIGQUIT"): Promise<void>;
   /** Starts it again after a crash, on the same port; resolves when it has recovered. */
   restart(): Promise<void>;
-  /** Stops all its processes where they are: connections stay open, new ones are taken by the system, nothing responds. */
+  /** Pauses all its processes: connections stay open, the system accepts new ones, and nothing responds. */
   suspend(): void;
-  /** Lets them go on. */
+  /** Lets them continue. */
   resume(): void;
   /** Ends the server and removes its files. */
   stop(): Promise<void>;
@@ -30,9 +30,9 @@ const SETTINGS = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max
 const UNSAFE_SETTINGS = ["fsync=off", "full_page_writes=off", "max_wal_size=256MB"];
 
 /**
- * Starts a new PostgreSQL server on a free port of the loopback address, from the binaries that npm has installed. They
- * are copied first: PostgreSQL refuses to run as root, and the user it then runs as may not be able to enter the
- * folder of the project. With `durable`, what is committed is on the disk, as it is in production.
+ * Starts a new PostgreSQL server on a free port of the loopback address, from the binaries that npm has installed. They are
+ * copied first: PostgreSQL refuses to run as root, and the user it then runs as may not be able to enter the folder of the
+ * project. With `durable`, commits are written to disk, as in production.
  */
 export async function startPostgres({ durable = false } = {}): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), "refund-contract-postgres-"));
@@ -95,7 +95,7 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
   }
 }
 
-/** What a killed server leaves running ends by itself, and until it has, no other may have the folder. */
+/** The remaining processes of a killed server end by themselves; until then, no other server may use the folder. */
 async function startAgain(start: () => Promise<ChildProcess>): Promise<ChildProcess> {
   for (;;) {
     try {
@@ -107,7 +107,7 @@ async function startAgain(start: () => Promise<ChildProcess>): Promise<ChildProc
   }
 }
 
-/** One statement on a connection of its own, for what no transaction allows. */
+/** Runs one statement on its own connection, because a transaction does not allow it. */
 export async function runStatement(databaseUrl: string, statement: string): Promise<void> {
   const client = new pg.Client(databaseUrl);
   await client.connect();
@@ -118,7 +118,7 @@ export async function runStatement(databaseUrl: string, statement: string): Prom
   }
 }
 
-/** Whom the server runs as, when that can't be the present user because it is root. */
+/** The user for the server, when the present user is root and so can't run it. */
 export function chooseUser(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const idOf = (option: string) => Number(execFileSync("id", [option, "nobody"], { encoding: "utf8" }));
@@ -171,7 +171,10 @@ export async function untilReady(server: ChildProcess): Promise<void> {
   server.stderr?.removeAllListeners("data").resume();
 }
 
-/** To the server, and then, so that it makes no more of them, to its processes: one for each connection, and its own. */
+/**
+ * Signals the server first, so that it creates no further processes, and then its processes: one for each connection, and
+ * its own.
+ */
 export function signalAll({ pid }: ChildProcess, signal: "SIGSTOP" | "SIGCONT"): void {
   if (pid === undefined) return;
   trySignal(pid, signal);
@@ -186,7 +189,7 @@ function trySignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
   }
 }
 

@@ -3,13 +3,13 @@ import { createTestDatabase, type TestDatabase } from "./databases.ts";
 import { type Issuer, startIssuer } from "./issuer.ts";
 import { startTestServer, type TestServer, type TestServerOptions } from "./server.ts";
 
-/** A PostgreSQL database, an issuer, and servers in production mode on them, all of which a test ends together. */
+/** A PostgreSQL database, an issuer, and servers in production mode that use them; a test closes them together. */
 export type Production = AsyncDisposable & {
   readonly database: TestDatabase;
   readonly issuer: Issuer;
   /** The settings of its servers. */
   readonly env: Readonly<Record<string, string>>;
-  /** One more server beside the others. */
+  /** Starts one more server. */
   start(options?: TestServerOptions): Promise<TestServer>;
   end(): Promise<void>;
 };

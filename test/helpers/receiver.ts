@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { createServer as createSocketServer, type Socket } from "node:net";
 
-/** A delivery as a receiver sees it. */
+/** A delivery as received. */
 export type Received = {
   readonly webhookId: string;
   readonly headers: IncomingHttpHeaders;
@@ -17,15 +17,15 @@ export type Received = {
   };
 };
 
-/** Responds to a delivery; the count is how many came before, over all. */
+/** Responds to a delivery; `count` is the number of all earlier deliveries. */
 export type Responder = (response: ServerResponse, delivery: Received, count: number) => void;
 
 /** A merchant's server, on this machine. */
 export type Receiver = AsyncDisposable & {
   readonly url: string;
-  /** In the order in which they were complete. */
+  /** In the order in which they were completely received. */
   readonly received: readonly Received[];
-  /** Resolves with the first `count` deliveries when they have come. */
+  /** Resolves with the first `count` deliveries when they have arrived. */
   first(count: number): Promise<readonly Received[]>;
   close(): Promise<void>;
 };
@@ -81,7 +81,7 @@ export async function startReceiver(
   };
 }
 
-/** A listener that speaks no HTTP of its own: what it does with a connection is the test's. */
+/** A TCP listener without HTTP: the test decides what happens to a connection. */
 export type RawReceiver = AsyncDisposable & {
   readonly port: number;
   /** Connections so far. */

@@ -10,7 +10,7 @@ export type Debit = SandboxSchemas["Debit"];
 export type RefundRecord = SandboxSchemas["RefundRecord"];
 export type PaymentRecord = SandboxSchemas["PaymentRecord"];
 
-/** The body of an operation's success. A problem has another one: see `problemOf`. */
+/** The body of a successful response; for problems see `problemOf`. */
 type SuccessBody<Id extends SandboxId> = BodyOf<HandlerResponse<Id>>;
 type BodyOf<Response> = Response extends { status: number; body?: infer Body } ? Body : never;
 
@@ -23,15 +23,15 @@ export type SandboxResponse<Id extends SandboxId> = {
 export type SandboxCall = {
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | number>>;
-  /** A text is sent as it is, anything else as JSON. */
+  /** A string is sent unchanged, anything else as JSON. */
   readonly body?: unknown;
-  /** Whose call it is; null sends no `Authorization`. */
+  /** The caller's access token; null sends no `Authorization`. */
   readonly token?: string | null;
 };
 
 export type Sandbox = <Id extends SandboxId>(id: Id, call?: SandboxCall) => Promise<SandboxResponse<Id>>;
 
-/** The calls of a server's sandbox, acme's where nothing is said. Fails on every response that the contract does not allow. */
+/** The sandbox calls of a server, acme's by default. Throws on every response that the contract does not allow. */
 export function sandboxOf(
   server: { readonly url: string },
   ownToken: string | null = "sandbox_acme",
@@ -78,20 +78,20 @@ export function violationAt(pointer: string, message: unknown) {
   return { status: 400, errorCode: "INVALID_REQUEST", violations: [{ pointer, message }] };
 }
 
-/** The problem of a call that names a record which the caller does not have. */
+/** The problem of a call that names a record that the caller does not have. */
 export function notFound(detail: string) {
   return { status: 404, errorCode: "NOT_FOUND", detail };
 }
 
 type Server = Parameters<typeof createMerchant>[0] & { readonly url: string };
 
-/** A merchant that no other test has, with what tests ask of a server in its name. */
+/** A new merchant, with the calls that tests make on its behalf. */
 export type Merchant = {
   readonly merchant: string;
   readonly token: string;
   readonly sandbox: Sandbox;
   issue<Body = Refund>(body: unknown): Promise<TestResponse<Body>>;
-  /** Makes an original payment of 100.00, unless said otherwise. */
+  /** Creates an original payment, by default of 100.00. */
   create(fields?: object): Promise<Debit>;
   get(paymentId: string): Promise<PaymentRecord>;
 };

@@ -25,15 +25,15 @@ const GENEROUS = { callLimitMs: 120_000, bodyTimeoutMs: 120_000, headTimeoutMs: 
 /** Where nothing listens, so that no test looks up a name by accident. */
 const NO_NAMESERVER = ["127.0.0.1:9"];
 
-/** Settings as the environment gives them. */
+/** Settings by the names of environment variables. */
 type Settings = Readonly<Record<string, string>>;
 
 export type TestServerOptions = Partial<Omit<StartOptions, "logger">> & {
-  /** Beside a free port and a data folder of its own. */
+  /** In addition to a free port and its own data folder. */
   readonly env?: Settings;
   /** A folder that the test removes itself; without one, the server has its own. */
   readonly dataDir?: string;
-  /** What it stores on, in a database of its own; embedded where nothing is said. */
+  /** The engine for its own database; embedded by default. */
   readonly engine?: Engine;
 };
 
@@ -103,7 +103,7 @@ async function prepareDataDir(given: string | undefined, env: Settings = {}) {
   return { dataDir, settings: {}, remove: () => rm(dataDir, { recursive: true, force: true }) };
 }
 
-/** How a process ended, and all that it printed. */
+/** The exit code of a process, and its output. */
 export type Exit = {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -115,7 +115,7 @@ export type Exit = {
 export type ServerProcess = AsyncDisposable & {
   readonly url: string;
   readonly pid: number;
-  /** What it had printed when it was ready. */
+  /** Its output until it was ready. */
   readonly welcome: string;
   readonly dataDir: string;
   kill(signal: NodeJS.Signals): void;
@@ -128,15 +128,15 @@ const SANDBOX_READY = /curl .*\n/;
 export type SpawnOptions = {
   readonly env?: Settings;
   readonly dataDir?: string;
-  /** What it prints when it is ready. */
+  /** The output that shows that it is ready. */
   readonly ready?: RegExp;
-  /** What to run in place of `node server/main.ts`. */
+  /** The program to run instead of `node server/main.ts`. */
   readonly command?: readonly string[];
 };
 
 /**
- * Runs `node server/main.ts` until it has printed its address; for use inside a test, whose end it does not outlive.
- * Rejects with what it said when it ends before that.
+ * Runs `node server/main.ts` until it has printed its address; for use inside a test, whose end it does not outlive. Rejects
+ * with its output when it ends before that.
  */
 export async function spawnServer(options: SpawnOptions = {}): Promise<ServerProcess> {
   const { dataDir, remove } = await prepareDataDir(options.dataDir, options.env);
@@ -147,7 +147,7 @@ export async function spawnServer(options: SpawnOptions = {}): Promise<ServerPro
     await exit;
     await remove();
   };
-  // A test that runs out of time disposes of nothing itself.
+  // A test that times out disposes of nothing itself.
   onTestFinished(dispose);
   try {
     const welcome = await untilPrinted(child, exit, output, options.ready ?? SANDBOX_READY);
@@ -204,14 +204,14 @@ async function untilPrinted(
 }
 
 export type PostOptions = {
-  /** Whose call it is; null sends no `Authorization`. Without it, acme's. */
+  /** The caller's access token, by default acme's; null sends no `Authorization`. */
   readonly token?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
 };
 
 export type TestResponse<Body> = { readonly status: number; readonly headers: Headers; readonly body: Body };
 
-/** Sends a call with the headers that the interface asks for. A text is sent as it is, anything else as JSON. */
+/** Sends a call with the headers that the interface requires. A string is sent unchanged, anything else as JSON. */
 export async function post<Body = unknown>(
   url: string,
   path: string,

@@ -27,12 +27,12 @@ export const LONG_AGO = new Date("2026-10-01T15:00:00.000Z");
 /** Three business days after NOW and later. */
 export const LATER = new Date("2026-11-30T15:00:00.000Z");
 
-/** A merchant that no other test has. */
+/** A new merchant. */
 export function newMerchant(): string {
   return `merchant_${randomUUID()}`;
 }
 
-/** An original payment of 100.00 that settled at NOW, unless said otherwise; no event. */
+/** Creates an original payment, by default of 100.00 and settled at NOW, without an event. */
 export async function createPayment(
   store: Store,
   payment: Partial<NewPayment> & { merchant: string },
@@ -73,20 +73,20 @@ function refundStoreOf(store: Store): RefundStore {
   return created;
 }
 
-/** What a refund of this payment is decided on. */
+/** The data on which a refund of this payment is decided. */
 export async function loadOriginal(store: Store, key: PaymentKey): Promise<LoadedOriginal> {
   const [loaded] = await loadOriginals(store, [key]);
   if (!loaded) throw new Error("the statement returned no row");
   return loaded;
 }
 
-/** Saves one refund, and says whether it was saved. */
+/** Saves one refund, and resolves with whether it was saved. */
 export async function saveRefund(store: Store, refund: NewRefund): Promise<boolean> {
   const [saved] = await saveRefunds(store, [refund]);
   return saved === true;
 }
 
-/** A refund of 10.00, unless said otherwise, as decided on what is stored now and not yet saved. */
+/** A refund, by default of 10.00, decided on the data stored now and not yet saved. */
 export async function decideRefund(
   store: Store,
   { merchant, paymentId }: PaymentKey,
@@ -126,7 +126,7 @@ export async function issueRefund(
   }
 }
 
-/** A refund that a test knows to be new. */
+/** Issues a refund whose key must be new. */
 export async function createRefund(
   store: Store,
   payment: PaymentKey,
@@ -180,7 +180,10 @@ export async function allEvents(store: Store, merchant: string) {
   return rows.map(({ payload, ...row }) => ({ ...row, payload: JSON.parse(payload) as unknown }));
 }
 
-/** PostgreSQL only: resolves when so many on this database wait for locks; rejects when the work ends without. */
+/**
+ * PostgreSQL only: resolves when the given number of sessions on this database wait for locks; rejects when the work ends
+ * before that.
+ */
 export async function untilWaitingForLock(store: Store, work: Promise<unknown>, count = 1): Promise<void> {
   let ended = false;
   const end = () => {

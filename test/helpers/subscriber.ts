@@ -6,15 +6,15 @@ import { post } from "./server.ts";
 
 export type Delivery = SandboxSchemas["Delivery"];
 
-/** A merchant that no other test has, with what tests of webhooks ask of a server in its name. */
+/** A new merchant, with the calls that tests of webhooks make on its behalf. */
 export type Subscriber = Merchant & {
-  /** Subscribes an address, to everything unless said otherwise; gives the key. */
+  /** Subscribes an address, by default to all events; resolves with the key. */
   subscribe(url: string, fields?: Readonly<Record<string, unknown>>): Promise<string>;
-  /** Issues a refund of 1.00 that is authorised at once; gives its paymentId. */
+  /** Issues a refund of 1.00 that is authorised at once; resolves with its paymentId. */
   refund(): Promise<string>;
   /** Its deliveries, newest first. */
   deliveries(query?: Readonly<Record<string, string | number>>): Promise<readonly Delivery[]>;
-  /** Its only delivery, as soon as it is in this state and has been tried so often. */
+  /** Its only delivery, as soon as that has this state and this number of attempts. */
   delivery(state: Delivery["state"], attempts: number): Promise<Delivery>;
   redeliver(webhookId: string): Promise<Delivery>;
 };
@@ -53,7 +53,7 @@ export async function createSubscriber(
   };
 }
 
-/** Resolves with what a question gives as soon as it gives anything. */
+/** Repeats a query until it returns a value, and resolves with that. */
 export function until<T>(ask: () => Promise<T | undefined> | T | undefined): Promise<T> {
   const poll = async () => {
     const found = await ask();

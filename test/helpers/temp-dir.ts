@@ -11,19 +11,19 @@ export async function makeTempDir(): Promise<string> {
 /** Where Linux keeps files in memory. */
 const MEMORY = "/dev/shm";
 
-/** Several times what a run's stores take at once. */
+/** Several times the space that a run's stores take at once. */
 const ROOM_BYTES = 2 * 1024 ** 3;
 
 /** A folder for stores that live no longer than the run. */
 export type StoresDir = { readonly path: string; remove(): Promise<void> };
 
 /**
- * Makes one; in memory where there is plenty of it. A store is a thousand small files, and a run makes some hundred stores:
- * on a disk, making and removing their files takes as much time as all that is done with them.
+ * Creates one, in memory if there is plenty of it. A store has a thousand small files, and a run creates some hundred
+ * stores: on a disk, creating and removing these files takes as much time as everything else.
  */
 export async function makeStoresDir(): Promise<StoresDir> {
   const path = await mkdtemp(join((await hasRoom()) ? MEMORY : tmpdir(), "refund-contract-"));
-  // Also where a run is cut short: nobody would look for it there.
+  // Also when a run is interrupted, because nobody would look for it there.
   const removeAtExit = () => rmSync(path, { recursive: true, force: true });
   process.once("exit", removeAtExit);
   const remove = async () => {
@@ -33,7 +33,10 @@ export async function makeStoresDir(): Promise<StoresDir> {
   return { path, remove };
 }
 
-/** Whether memory can be written to as a folder. It is smaller in most containers, and bigger than what is free elsewhere. */
+/**
+ * Whether there is a folder in memory with enough space. It is smaller in most containers, and elsewhere can be larger than
+ * the free memory.
+ */
 async function hasRoom(): Promise<boolean> {
   try {
     await access(MEMORY, constants.W_OK);

@@ -8,14 +8,14 @@ export interface PrismServer extends AsyncDisposable {
 }
 
 export interface PrismProxy extends PrismServer {
-  /** Every violation so far, in requests and in the upstream's responses. Empties only by hand. */
+  /** Every violation so far, in requests and in the upstream's responses. The caller empties the list. */
   violations: Violation[];
 }
 
 export interface Violation {
   call: string;
   side: "request" | "response";
-  /** Where in it, such as `body.amount.value`. */
+  /** Its location, such as `body.amount.value`. */
   location: string;
   message: string;
 }
@@ -27,8 +27,9 @@ export async function createMock(document: object): Promise<PrismServer> {
 }
 
 /**
- * Hands calls to `upstreamUrl` and holds both sides against the document. Prism itself responds to a call that is not as
- * documented, or that carries no credentials, and the upstream does not see it. Bodies are written anew (10.00 becomes 10).
+ * Forwards calls to `upstreamUrl` and validates requests and responses against the document. Prism itself responds to a call
+ * that is not as documented or has no credentials, and does not forward it. Bodies are parsed and written again (10.00
+ * becomes 10).
  */
 export async function createProxy(document: object, upstreamUrl: string): Promise<PrismProxy> {
   const proxy = await createPrism(document, { isProxy: true, upstream: new URL(upstreamUrl) });
@@ -38,7 +39,7 @@ export async function createProxy(document: object, upstreamUrl: string): Promis
 
 async function createPrism(document: object, mode: { isProxy: boolean; upstream?: URL }): Promise<Prism> {
   const { getHttpOperationsFromSpec, createServer } = loadPrism();
-  // Resolving references changes the document; without the dialect Prism checks by the rules of draft 7.
+  // Resolving references changes the document; without the dialect, Prism validates by draft 7.
   const copy = {
     ...structuredClone(document),
     jsonSchemaDialect: "https://json-schema.org/draft/2020-12/schema",
@@ -59,8 +60,8 @@ async function listen(prism: Prism): Promise<PrismServer> {
 }
 
 /**
- * Prism names violations in a header of the response. Its own responses lack the header, and a long one is cut off: so
- * all violations are taken here, before it writes the response.
+ * Prism reports violations in a header of the response. Its own responses lack that header, and a long header is truncated,
+ * so all violations are collected here, before it writes the response.
  */
 function recordViolations(prism: Prism["prism"]): Violation[] {
   const violations: Violation[] = [];
@@ -85,7 +86,7 @@ function recordViolations(prism: Prism["prism"]): Violation[] {
   return violations;
 }
 
-/** What we use of Prism, which is CommonJS and has no types that stand without those of its own dependencies. */
+/** The part of Prism that we use. It is CommonJS, and its types need those of its own dependencies. */
 interface Prism {
   prism: { request(input: PrismInput, ...rest: unknown[]): () => Promise<PrismResult> };
   listen(port: number, host: string): Promise<string>;
@@ -111,7 +112,7 @@ interface PrismModules {
   createServer(operations: unknown[], options: object): Prism;
 }
 
-/** Only the command line is ours to depend on; its server is found from where it stands. Takes a second or more, once. */
+/** The project depends only on the command line package; the server is resolved from there. Takes a second or more, once. */
 function loadPrism(): PrismModules {
   const entry = createRequire(import.meta.url).resolve("@stoplight/prism-cli/dist/operations.js");
   const { getHttpOperationsFromSpec } = createRequire(import.meta.url)(entry);

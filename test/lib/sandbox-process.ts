@@ -10,8 +10,8 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 export type SandboxProcess = { readonly url: string; readonly pid: number };
 
 /**
- * Lends `use` a sandbox of its own: the server as it is started by hand, on a free port, with a new data folder. Both are
- * gone afterwards. Fails with what the server printed when it does not start.
+ * Calls `use` with a new sandbox: the server as started by hand, on a free port, with a new data folder. Both are removed
+ * afterwards. Rejects with the server's output when it does not start.
  *
  * @param env further settings
  */
@@ -50,6 +50,6 @@ async function addressOf(child: ChildProcess): Promise<string> {
   while (!/curl .*\n/.test(printed)) {
     await Promise.race([ended, child.stdout && once(child.stdout, "data")]);
   }
-  for (const stream of streams) stream?.off("data", keep).resume(); // its log would fill our memory
+  for (const stream of streams) stream?.off("data", keep).resume(); // otherwise its log would fill our memory
   return /https?:\/\/[^/\s]+/.exec(printed)?.[0] ?? "";
 }

@@ -41,8 +41,8 @@ export async function eventsByResource(
 }
 
 /**
- * What holds of a merchant's records at any time: each status is one entry of the history and one event, in order, and
- * what is left of a payment is its amount without the refunds that have not failed.
+ * Invariants of a merchant's records: each status has one entry in the history and one event, in order, and the rest of a
+ * payment is its amount minus the refunds that have not failed.
  */
 export async function expectConsistent(server: Stored, merchant: Merchant): Promise<void> {
   const records = [...(await recordsOf(merchant)).values()];
@@ -70,7 +70,7 @@ export function toCents(dollars: number): number {
   return Number(dollars.toFixed(2).replace(".", ""));
 }
 
-/** Lets the database refuse events of this type from this place on, until the function that it resolves with is called. */
+/** Makes the database refuse events of this type from this sequence number on, until the returned function is called. */
 export async function refuseEvents(
   { database: { db } }: Stored,
   type: string,

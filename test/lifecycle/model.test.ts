@@ -21,9 +21,8 @@ import { createReal, type Real } from "./model/real.ts";
  * Random lives of payments and refunds, on the servers and on a small model of the interface's table, compared after every
  * command. A failure prints how to run it again:
  *
- *   MODEL_SEED    what the random choices begin with; another one for every run, unless it is given
- *   MODEL_PATH    the one case of that seed which failed
- *   MODEL_REPLAY  which of the case's commands ran
+ *   MODEL_SEED the seed of the random choices; a new one for every run by default MODEL_PATH the one case of that seed which
+ *   failed MODEL_REPLAY which of the case's commands ran
  */
 const { MODEL_SEED, MODEL_PATH, MODEL_REPLAY } = process.env;
 const COMMANDS = 1_000;
@@ -31,7 +30,7 @@ const RUNS_PER_ROUND = 5;
 
 const index = fc.nat(100);
 const cents = fc.constantFrom(1, 7, 10_00, 33_33, 100_00, 9_999_999_999_99);
-/** Around the three business days that a refund waits, with weekends and holidays. */
+/** Times around the three business days that a refund waits, with weekends and holidays. */
 const hoursAgo = fc.oneof(fc.nat(150), fc.constantFrom(0, 1, 30 * 24));
 const reuse = fc.option(index, { freq: 4 });
 
@@ -69,7 +68,7 @@ const commands = fc.commands(
   { maxCommands: 120, size: "max", ...(MODEL_REPLAY && { replayPath: MODEL_REPLAY }) },
 );
 
-/** When a life begins: any minute of three years. */
+/** The start of a life: any minute of three years. */
 const beginning = fc
   .integer({ min: Date.UTC(2026, 0, 1) / 60_000, max: Date.UTC(2029, 0, 1) / 60_000 })
   .map((minutes) => minutes * 60_000);

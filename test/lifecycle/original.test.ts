@@ -75,7 +75,7 @@ describe.each(engines)("an original payment that ends, on %s", (engine) => {
     test("takes PENDING and AUTHORIZED refunds together", async () => {
       const { paymentId } = await acme.create({ status: "PROCESSING" });
       const { body: pending } = await acme.issue(refundOf(paymentId));
-      // The first refund is due now, and can't become AUTHORIZED; a second one is so from the beginning.
+      // The first refund is due now, but can't become AUTHORIZED; a second one is AUTHORIZED from the beginning.
       const allowEvents = await refuseEvents(server, "refund.authorized", 2);
       const settledAt = "2026-11-01T12:00:00Z";
       await acme.sandbox("settlePayment", { path: { paymentId }, body: { settledAt } });

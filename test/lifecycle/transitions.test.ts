@@ -27,7 +27,7 @@ async function issued(acme: Merchant, fields: object): Promise<Refund & { origin
 const settledNow = { settledAt: NOW };
 const settledLongAgo = { settledAt: "2026-11-01T12:00:00Z" };
 
-/** How the interface's table makes a refund move; each resolves with the refund's id. */
+/** The transitions of a refund in the interface's table; each function resolves with the refund's id. */
 const reach: Record<string, (acme: Merchant) => Promise<string>> = {
   "null issue PENDING": async (acme) => (await issued(acme, settledNow)).paymentId,
   "null issue AUTHORIZED": async (acme) => (await issued(acme, settledLongAgo)).paymentId,

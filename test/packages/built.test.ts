@@ -11,7 +11,7 @@ import { post, spawnServer } from "../helpers/server.ts";
 import { PROCESS_ENV } from "../lib/process-env.ts";
 import { BUILT_NAMES, type BuiltName, type UnpackedPackages, unpackPackages } from "./packed.ts";
 
-/** The most that a tarball may have, in bytes: about a tenth more than it has. */
+/** The largest allowed size of each tarball in bytes, about a tenth above the present size. */
 const BUDGETS: Readonly<Record<BuiltName, number>> = {
   sandbox: 9_400_000,
   server: 4_600_000,
@@ -54,7 +54,7 @@ describe.each(BUILT_NAMES)("the package %s", (name) => {
   test("is found without fault by attw, in every resolution mode for ES modules", async () => {
     const analysis = await checkPackage(createPackageFromTarballData(await packages.tarball(name)));
 
-    // A program has no types; and what can't load ES modules at all is no fault of the others.
+    // A program has no types, and a tool that can't load ES modules at all does not matter.
     const isOlder = (problem: Problem) =>
       "resolutionKind" in problem && ["node10", "node16-cjs"].includes(problem.resolutionKind);
     expect(Boolean(analysis.types)).toBe(name !== "server");

@@ -9,13 +9,13 @@ import { ROOT } from "../../scripts/lib/redocly.ts";
 export type BuiltName = keyof typeof PACKAGES;
 export const BUILT_NAMES = Object.keys(PACKAGES) as BuiltName[];
 
-/** Packages as npm would unpack them, where they find the dependencies of this project. Nothing is fetched. */
+/** Packages unpacked as by npm, in a folder that has the dependencies of this project. Nothing is downloaded. */
 export interface UnpackedPackages {
   /** Where the packages are installed. */
   readonly folder: string;
   packageFolder(name: BuiltName): string;
   tarball(name: BuiltName): Promise<Buffer>;
-  /** The command of a package: what `npx` would run. */
+  /** The command of a package, which `npx` would run. */
   command(name: BuiltName): Promise<string[]>;
   remove(): Promise<void>;
 }

@@ -5,7 +5,7 @@ import { startProduction } from "../helpers/production.ts";
 import { post, type TestServer } from "../helpers/server.ts";
 import { until } from "../helpers/subscriber.ts";
 
-/** A call without a body's fields: 400 when the token was accepted. */
+/** A call with an empty body: 400 when the token was accepted. */
 const call = (server: TestServer, token: string) => post<Problem>(server.url, "/v1/refunds", {}, { token });
 
 /** @decision D18 */
@@ -56,7 +56,7 @@ describe("the issuer's keys", () => {
       const after = await call(server, await issuer.token());
 
       expect(during.map(({ status }) => status)).toEqual([400, 400]);
-      // Whether that key is the issuer's newest, nobody can know now.
+      // The server can't know now whether that key is the issuer's newest.
       expect([ofUnknownKey.status, ofUnknownKey.headers.get("retry-after")]).toEqual([503, "1"]);
       expect(after.status).toBe(400);
     },
@@ -133,7 +133,7 @@ describe("the issuer's keys", () => {
     const ofUnknownKey = await call(server, await issuer.token({}, await createKey("ES256")));
 
     expect([ofUnknownKey.status, (await call(server, known)).status]).toEqual([503, 400]);
-    // Most of it never left the buffers of the system.
+    // Most of it never left the system's buffers.
     expect(issuer.endlessBytes()).toBeLessThan(32 * 2 ** 20);
   });
 

@@ -49,7 +49,7 @@ describe("the metrics of a production server", () => {
       await call(body);
     }
     await call(subscriptionTo("https://receiver.invalid/hooks"), "/v1/webhook/subscribe");
-    await call(refundOf(paymentId)); // told to a receiver whose name does not resolve
+    await call(refundOf(paymentId)); // sent to a receiver whose name does not resolve
     await post(server.url, "/v1/refunds", {}, { token: "nobody" });
     await exchange(server.url, head(`GET /v1/${paymentId}/${merchant}`));
     await fetch(`${server.url}/readyz`);

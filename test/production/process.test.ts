@@ -65,5 +65,5 @@ test("a stopping server waits for requests that are being sent, cuts off stalled
   await Promise.all([inHead.closed, inBody.closed]);
   const milliseconds = performance.now() - startedMs;
   expect(milliseconds).toBeGreaterThan(DRAIN_MS - 10);
-  expect(milliseconds).toBeLessThan(25_000); // and not the half minute that these callers have
+  expect(milliseconds).toBeLessThan(25_000); // and not half a minute, which is the limit for these callers
 });

@@ -18,7 +18,7 @@ import { until } from "../helpers/subscriber.ts";
 
 const newSecret = () => `whsec_${randomBytes(24).toString("base64")}`;
 
-/** Everything that a server discloses to others than its caller, and the error responses to its callers. */
+/** Everything that a server discloses to anyone but the caller, and the error responses to callers. */
 async function everythingDisclosed(server: TestServer, responses: readonly unknown[]): Promise<string> {
   const metrics = await (await fetch(server.metricsUrl ?? "")).text();
   return [
@@ -55,7 +55,7 @@ describe("in production no secret is disclosed or stored in clear", () => {
   beforeAll(async () => {
     production = await startProduction();
     const databaseUrl = new URL(production.env.DATABASE_URL ?? "");
-    databaseUrl.password = password; // the database trusts connections from this machine, and asks for no password
+    databaseUrl.password = password; // the database trusts connections from this machine, without a password
     server = await production.start({
       env: {
         DATABASE_URL: databaseUrl.href,
@@ -93,7 +93,7 @@ describe("in production no secret is disclosed or stored in clear", () => {
       db,
     );
     await sql`alter table subscriptions add constraint nothing_more check (false) not valid`.execute(db);
-    // The rate limit may be used up, so each call is repeated until it is let through.
+    // The rate limit may be exceeded, so each call is repeated until it is accepted.
     const untilServed = (call: () => Promise<TestResponse<unknown>>) =>
       until(async () => {
         const response = await call();

@@ -8,7 +8,7 @@ import { post, type TestServer } from "../helpers/server.ts";
 
 const NOW = new Date("2026-11-16T15:00:00.500Z");
 const SECOND = Math.floor(NOW.getTime() / 1000);
-/** A call without a body's fields: 400 when the token was accepted. */
+/** A call with an empty body: 400 when the token was accepted. */
 const call = (server: TestServer, token: string | null, path = "/v1/refunds") =>
   post<Problem>(server.url, path, {}, { token });
 

@@ -5,7 +5,7 @@ import type { Take } from "../../server/rate-limit/token-bucket.ts";
 
 const logger = pino({ enabled: false });
 
-/** One server with a limit of 100 requests a second, on a clock that the test moves. */
+/** One server with a limit of 100 requests a second, with a clock that the test advances. */
 function createTestLimiter() {
   let nowMs = 1_000;
   const take = createRateLimiter({ requestsPerSecond: 100, report: undefined, logger, nowMs: () => nowMs });

@@ -76,7 +76,7 @@ describe("POST /sandbox/reset", () => {
     expect(await acme("resetSandbox")).toMatchObject({ status: 204, body: undefined });
 
     expect(await records()).toEqual(before);
-    // What is left beside acme's fixtures is globex's one payment.
+    // Besides acme's fixtures, only globex's one payment is left.
     expect(await countRows(fresh)).toEqual({
       payments: before.items.length + 1,
       events: 0,

@@ -52,7 +52,7 @@ describe("the sandbox's clock", () => {
     ["2026-10-30T14:00:00.000Z", { businessDays: 1 }, "2026-11-02T15:00:00.000Z"],
     ["2026-10-30T14:00:00.000Z", { by: "P3D" }, "2026-11-02T15:00:00.000Z"],
     ["2026-10-30T14:00:00.000Z", { by: "PT72H" }, "2026-11-02T14:00:00.000Z"],
-    // 01:30 for the second time: the same wall time today is now, and not the hour before.
+    // 01:30 for the second time: the same wall time today is the present instant, not the one an hour earlier.
     ["2026-11-01T06:30:00.000Z", { businessDays: 0 }, "2026-11-01T06:30:00.000Z"],
     ["2026-11-01T06:30:00.000Z", { by: "P1D" }, "2026-11-02T06:30:00.000Z"],
     ["2027-03-13T07:30:00.000Z", { by: "P1D" }, "2027-03-14T07:30:00.000Z"],

@@ -6,7 +6,7 @@ import { startTestServer, type TestServer } from "../helpers/server.ts";
 
 const contract = readContract("sandbox");
 
-/** When the examples take place: the fixtures are made, and most calls come an hour later. */
+/** The time of the examples: the fixtures are created then, and most calls are made an hour later. */
 const OPENED = "2026-11-21T09:00:00.000Z";
 const CALLED = "2026-11-21T10:00:00.000Z";
 
@@ -98,7 +98,7 @@ describe("the examples of the sandbox's contract, on a fresh sandbox", () => {
   });
 });
 
-/** Without what is made anew by every call. */
+/** Without the values that every call generates. */
 function masked(value: unknown): unknown {
   const ids = /pay_[0-9a-f-]{36}|urn:uuid:[0-9a-f-]{36}|sandbox_[\w-]{20,}|127\.0\.0\.1:\d+/g;
   return JSON.parse(JSON.stringify(value).replaceAll(ids, "…"));

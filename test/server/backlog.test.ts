@@ -8,7 +8,7 @@ import { spawnServer } from "../helpers/server.ts";
 /** Connections beyond the backlog stay refused for as long as the server is stopped. */
 const LIMIT_MS = 60_000;
 
-/** More than Node would let wait by itself, where the system lets so many. */
+/** More than Node's default backlog, if the system allows that many. */
 async function chooseCount(): Promise<number> {
   const most = await readFile("/proc/sys/net/core/somaxconn", "utf8").catch(() => "128");
   return Math.min(1_000, Number(most) - 1);

@@ -16,7 +16,7 @@ import { sendJson, sendResponse } from "../../server/http/middleware/send-respon
 import { refundOf } from "../helpers/factories.ts";
 import { post, startTestServer } from "../helpers/server.ts";
 
-/** A server that responds as a test says, behind the guard. */
+/** A server with the responses of a test, behind the guard. */
 let server: Server;
 let url: string;
 let respond: (response: ExpressResponse) => void;
@@ -169,7 +169,7 @@ describe("a response to an operation is replaced", () => {
     const reset = { method: "POST", path: "/sandbox/reset" };
     const empty = await call(reset, (response) => response.status(204).end());
 
-    // Node itself sends no body under 204; the type alone would be a lie.
+    // Node itself sends no body with 204, so the Content-Type would be wrong.
     expect(empty.status).toBe(204);
     expectReplaced(await call(reset, (response) => response.writeHead(204).end("{}")), /has a body/);
   });
@@ -195,7 +195,7 @@ describe("a response to an operation is replaced", () => {
         begun = true;
         return () => {};
       };
-      // The types of Express know nothing of what the log has put into the response.
+      // Express's types don't include the members that the log has added to the response.
       sendResponse(response.req, response as HttpResponse, { status: 200, stream });
     });
 

@@ -6,12 +6,12 @@ import { type Problem, refundOf } from "../helpers/factories.ts";
 import { post } from "../helpers/server.ts";
 import { PROCESS_ENV } from "../lib/process-env.ts";
 
-/** More than a pipe and its ends hold of it, where each call writes some two hundred bytes. */
+/** More calls than a pipe and its buffers can hold, at some two hundred bytes of log each. */
 const CALLS = 1_000;
 /** A stop that waits for a reader never ends; a busy machine may take seconds for one that does not. */
 const STOP_LIMIT_MS = 120_000;
 
-/** A sandbox of whose log nothing more is read than its welcome, after many calls. */
+/** A sandbox after many calls, whose log was read only up to the welcome. */
 async function createUnread(dataDir: string) {
   const env = { ...PROCESS_ENV, PORT: "0", DATA_DIR: dataDir, LOG_FORMAT: "json", RATE_LIMIT: "off" };
   const server = spawn(process.execPath, ["server/main.ts"], { env, stdio: ["ignore", "pipe", "inherit"] });
@@ -70,7 +70,7 @@ test("a log whose reader has gone holds up neither calls nor a stop, which ends 
   const closed = once(server.stdout, "close");
   server.stdout.destroy();
   await closed;
-  // As many as fill what is written together, several times: by then the server has met the broken pipe.
+  // Enough to fill the log's buffer several times: by then the server has noticed the broken pipe.
   for (let calls = 0; calls < 200; calls += 1) expect(await call("unknown")).toBe(404);
 
   server.kill("SIGTERM");

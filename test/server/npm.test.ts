@@ -16,7 +16,7 @@ const STOP_LIMIT_MS = 120_000;
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 type Signal = (typeof SIGNALS)[number];
 
-/** npm passes on SIGTERM and SIGINT and waits for the command's exit code; of SIGHUP it dies at once. */
+/** npm passes on SIGTERM and SIGINT and waits for the command's exit code; SIGHUP ends it at once. */
 const exitOf = (signal: Signal) => (signal === "SIGHUP" ? [null, "SIGHUP"] : [0, null]);
 
 describe("a signal to npm's own process", () => {
@@ -58,9 +58,9 @@ describe("a signal to npm's own process", () => {
   });
 });
 
-/** Runs npm until the pattern is printed, which finds where the command listens. */
+/** Runs npm until its output matches the pattern, which finds the address of the command. */
 async function runByNpm(args: readonly string[], env: Readonly<Record<string, string>>, ready: RegExp) {
-  // Nothing of the environment of the test run but where programs are, and npm looks for no newer npm.
+  // Only the search path of the test run's environment, and without npm's update check.
   const settings = { PATH: process.env.PATH, npm_config_update_notifier: "false" };
   const npm = spawn("npm", args, {
     cwd: ROOT,

@@ -63,7 +63,7 @@ describe("the server's process", () => {
       server.kill(signal);
       await untilRefused(server.url);
       await idle.closed;
-      // The second call comes on the connection that is still open.
+      // The second call arrives on the connection that is still open.
       inFlight.send(body + head("/v1/refunds", { "Content-Length": body.length }) + body);
 
       expect(await inFlight.response()).toMatchObject({ status: 201, body: { paymentStatus: "AUTHORIZED" } });
@@ -89,7 +89,7 @@ describe("the server's process", () => {
         ["DATABASE_URL", { MODE: "production" }],
         ["PORT", { PORT: port }],
         ["DATA_DIR", { DATA_DIR: "/dev/null" }],
-        // A folder in which nothing can be made, and where the system says that the parent is missing.
+        // A folder in which nothing can be created, and for which the system reports that the parent is missing.
         ...(process.platform === "linux" ? [["DATA_DIR", { DATA_DIR: "/proc/nowhere/data" }] as Bad] : []),
       ];
       for (const [name, env] of bad) {
@@ -155,7 +155,7 @@ describe("the server's process", () => {
   });
 });
 
-/** Resolves when nobody listens any more. */
+/** Resolves when the port is closed. */
 async function untilRefused(url: string): Promise<void> {
   for (;;) {
     const connection: Connection | undefined = await openConnection(url).catch(() => undefined);
@@ -185,7 +185,7 @@ async function killUnderLoad(server: ServerProcess): Promise<Map<unknown, Refund
   return acknowledged;
 }
 
-/** What a folder holds once no process uses it: its subscriptions, and refunds that have no event. */
+/** The content of an unused data folder: its subscriptions, and refunds without an event. */
 async function readStore(dataDir: string): Promise<{ subscriptionKeys: string[]; unannounced: string[] }> {
   const database = await openDatabase({ dataDir });
   try {

@@ -57,7 +57,7 @@ describe.each(engines)("the rate limit on %s", (engine) => {
     const ofOther = await call(other.token);
 
     const served = (await Promise.all(responses)).filter((response) => !isLimited(response));
-    expect(served.length).toBeLessThan(MANY / 2); // one of the two would have had half of the calls
+    expect(served.length).toBeLessThan(MANY / 2); // each of the two would have got half of the calls
     expect(ofOther.status).toBe(400);
   });
 

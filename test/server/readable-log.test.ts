@@ -70,7 +70,7 @@ async function refundLater(url: string, target: string) {
   return body.paymentId;
 }
 
-/** What a sandbox printed after its welcome, when it has stopped. */
+/** The output of a sandbox after its welcome, once it has stopped. */
 async function printedUntilStop(server: ServerProcess): Promise<string[]> {
   server.kill("SIGTERM");
   const { stdout } = await server.exit;

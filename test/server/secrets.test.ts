@@ -8,7 +8,7 @@ import { dumpDatabase, formsOf } from "../helpers/dump.ts";
 import { createMerchant, type Subscription, subscriptionTo } from "../helpers/factories.ts";
 import { post, useTestServer } from "../helpers/server.ts";
 
-/** No substring of anything else. */
+/** Not a substring of anything else. */
 const SECRET = `whsec_${Buffer.from(`secret of ${randomUUID()}`).toString("base64")}`;
 
 const ENCRYPTION_KEY = randomBytes(32).toString("base64");

@@ -17,7 +17,7 @@ const TARGET = "http://127.0.0.1:9/webhooks";
 describe.each(engines)("POST /v1/webhook/subscribe on %s", (engine) => {
   const server = useTestServer({ engine });
 
-  /** As a merchant of its own, because each has room for a hundred. */
+  /** Subscribes as a new merchant, because each can have only a hundred subscriptions. */
   const subscribe = async (body: unknown) => {
     const { token } = await createMerchant(server);
     return post<Subscription & InvalidRequest>(server.url, "/v1/webhook/subscribe", body, { token });
@@ -70,7 +70,7 @@ describe.each(engines)("POST /v1/webhook/subscribe on %s", (engine) => {
     expect(first.body.subscriptionKey).not.toBe(second.body.subscriptionKey);
   });
 
-  /** Sends a body that is refused, and expects nothing of it to be stored. */
+  /** Sends a body that is refused, and expects that nothing was stored. */
   async function refuse(body: unknown) {
     const before = await countRows(server);
     const response = await subscribe(body);

@@ -133,7 +133,7 @@ describe("deleting a merchant's data on postgres", () => {
   });
 });
 
-/** The helper's own complaint that there is nothing to refund, or that what it issued went at once. */
+/** The helper's own error that there is nothing to refund, or that its refund was removed at once. */
 function gone(error: Error): void {
   if (!/^no (payment|refund) /.test(error.message)) throw error;
 }

@@ -21,7 +21,7 @@ const FINDING = {
 };
 const ACCEPTED = { advisory: ADVISORY, package: "undici", reason: "not reached", until: "2999-01-01" };
 
-/** A registry that has this advisory about one of our packages; without one, it has none to give. */
+/** A registry with this advisory about one of our packages, or with no advisory. */
 async function startRegistry(advisories: object | undefined) {
   const server = createServer((request, response) => {
     const isKnown = advisories && request.url?.endsWith("/advisories/bulk");

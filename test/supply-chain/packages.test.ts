@@ -9,7 +9,7 @@ import { makeTempDir } from "../helpers/temp-dir.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Licences that let anybody use, change and pass on, in a closed product too, and ask for no more than a notice. */
+/** Licences that allow use, change and distribution, even in closed products, and require only a notice. */
 const COMPATIBLE = [
   "MIT",
   "ISC",
@@ -43,7 +43,7 @@ describe("what production is made of", async () => {
   test("runs on the oldest Node that our packages promise", async () => {
     const manifest = await readFile(join(ROOT, "server/packages/sandbox/package.json"), "utf8");
     const [, promised = ""] = /^>=([\d.]+)$/.exec(JSON.parse(manifest).engines.node) ?? [];
-    // Nearly all say the least version alone, and a few name older lines before it.
+    // Nearly all state only a minimum version; a few also list older release lines.
     const leastOf = (node: string) => />= ?([\d.]+)[.x]*$/.exec(node)?.[1] ?? "not understood";
     const newer = packages.filter(
       ({ node }) => node && leastOf(node).localeCompare(promised, "en", { numeric: true }) > 0,

@@ -1,6 +1,6 @@
 /*
- * What the client's types allow and what they refuse. `npm run typecheck` checks it; nothing runs it.
- * A refusal that no longer happens fails as an unused `@ts-expect-error`.
+ * What the client's types allow and what they refuse. `npm run typecheck` checks it; nothing runs it. When something is no
+ * longer refused, the unused `@ts-expect-error` is an error.
  */
 import type {
   Client,
@@ -24,7 +24,7 @@ import {
   verifyWebhook,
 } from "../../client/src/index.ts";
 
-/** Compiles when both types are the same, and says which one it wanted when they are not. */
+/** Compiles when both types are the same; otherwise the error names the expected one. */
 type Same<Actual, Expected> = [Actual, Expected] extends [Expected, Actual] ? Actual : never;
 declare function isType<Expected>(): <Actual>(actual: Same<Actual, Expected>) => void;
 

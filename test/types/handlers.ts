@@ -1,6 +1,6 @@
 /*
- * What must not compile. `tsc --noEmit` checks this file: a line that is marked as an error and is none fails it. The
- * marks stand on the narrowest line, so that nothing else in the statement can be the error.
+ * Code that must not compile. `tsc --noEmit` checks this file: it fails when a line that is marked as an error compiles. The
+ * marks are on the narrowest line, so that nothing else in the statement can be the error.
  */
 import type { Handler, Handlers, SandboxHandlers } from "../../server/contract/operations.ts";
 
@@ -77,7 +77,7 @@ export const answersAnUndeclaredProblem: Handler<"subscribeToWebhooks"> = async 
 // @ts-expect-error a problem that does not exist
 export const answersAnUnknownProblem: Handler<"issueRefund"> = async () => ({ code: "TEAPOT" });
 
-// @ts-expect-error handlers tell what they can't do by a value, and answer later
+// @ts-expect-error handlers return expected failures as values, and respond asynchronously
 export const answersAtOnce: Handler<"issueRefund"> = () => ({ code: "NOT_FOUND" });
 
 export const readsThePath: Handler<"getPayment"> = async ({ path, merchant }) => {

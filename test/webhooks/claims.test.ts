@@ -22,7 +22,7 @@ describe.each(engines)("claims on %s", (engine) => {
     for (let made = 0; made < CLAIMS * LIMITS.perSubscription; made += 1) {
       await createEvent(database.db, merchant, `acc_${made}`);
     }
-    // No timer ever ends, so that a pause would have no end either.
+    // Timers never fire, so a pause would never end.
     vi.useFakeTimers({ toFake: ["setTimeout"] });
     const sizes: number[] = [];
     const { promise: all, resolve } = Promise.withResolvers<void>();

@@ -44,7 +44,7 @@ describe("a server that is killed", () => {
     await using first = await spawnServer(folder);
     await subscribe(first, receiver.url);
     const refunds = await Promise.all(Array.from({ length: 40 }, () => refund(first)));
-    // A receiver that has not responded to these gets no more, so most events are written and not sent.
+    // A receiver that has not responded to these gets no more, so most events are stored but not sent.
     await receiver.first(AT_ONCE);
 
     await kill(first);
@@ -67,7 +67,7 @@ describe("a server that is killed", () => {
     await using first = await spawnServer(folder);
     await using receiver = await startReceiver((response, delivery, count) => {
       if (count === 0)
-        first.kill("SIGKILL"); // and no response
+        first.kill("SIGKILL"); // and never responds
       else accept(response, delivery, count);
     });
     await subscribe(first, receiver.url);
@@ -90,7 +90,7 @@ describe("a server that is killed", () => {
       resolveResponded = resolve;
     });
     await using receiver = await startReceiver((response, delivery, count) => {
-      // Stopped, the server can't see the response that it gets.
+      // While it is paused, the server can't read the response.
       if (count === 0) first.kill("SIGSTOP");
       response.on("finish", resolveResponded);
       accept(response, delivery, count);

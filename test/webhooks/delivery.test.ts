@@ -203,7 +203,7 @@ describe("the list of deliveries", () => {
 
     const { db } = server.database;
     const attempts = await db.selectFrom("delivery_attempts").selectAll().execute();
-    // The start of the response is kept, here an echo of the whole request.
+    // The beginning of the response is stored; here it echoes the whole request.
     expect(attempts.some(({ answer }) => answer?.includes("webhook-signature"))).toBe(true);
     const secrets = [secretKey, btoa(secretKey), Buffer.from(secretKey).toString("hex")];
     for (const text of [listed, JSON.stringify(attempts), ...server.logLines]) {

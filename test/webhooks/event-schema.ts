@@ -2,7 +2,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { readContract } from "../../scripts/lib/document/contract.ts";
 
-/** What the contract's `webhooks` section says about a received payload; empty when it is as documented. */
+/** The errors of a received payload according to the contract's `webhooks` section; empty when it is as documented. */
 export function createEventCheck(): (payload: { readonly type: string }) => string[] {
   const { document } = readContract("openapi");
   const ajv = new Ajv2020({ strict: false, allErrors: true });

@@ -34,7 +34,7 @@ const NOT_PUBLIC = "the host has an address that is not public";
 /** @decision D24 */
 describe("a target that is not allowed is never connected to", () => {
   test.each<[policy: TargetPolicy, target: string, error: string]>([
-    // Written out; what there is to write is tested with the policy itself.
+    // Literal addresses; all ways to write them are tested with the policy itself.
     [PRODUCTION, "http://127.0.0.1", "the url must begin with https://"],
     [PRODUCTION, "https://127.0.0.1", "the url must have a public host; 127.0.0.1 is not a public address"],
     [PRODUCTION, "https://2130706433", "the url must have a public host; 127.0.0.1 is not a public address"],
@@ -51,7 +51,7 @@ describe("a target that is not allowed is never connected to", () => {
     ],
     [SANDBOX, "http://10.0.0.1", "the url must have a public host; 10.0.0.1 is not a public address"],
     [SANDBOX, "ftp://127.0.0.1", "the url must begin with https:// or http://"],
-    // Names, resolved at the connect.
+    // Names, which are resolved when connecting.
     ...Object.keys(NAMES)
       .filter((name) => name !== "empty.example.com")
       .map((name): [TargetPolicy, string, string] => [PRODUCTION, `https://${name}`, NOT_PUBLIC]),
@@ -102,7 +102,7 @@ describe("a target that is not allowed is never connected to", () => {
     }
 
     expect(results.map(({ error }) => error)).toEqual([null, NOT_PUBLIC, NOT_PUBLIC, null]);
-    // One lookup for each connect: what was looked at is what is connected to.
+    // One lookup for each connection: the address that was checked is the one that is used.
     expect(lookups).toBe(resolutions.length);
     expect(receiver.received.length).toBe(2);
   });

@@ -62,7 +62,7 @@ describe("the host name of a receiver", () => {
     );
     // One round of sixteen after the other would take longer, also without anything else to do.
     expect(performance.now() - startedAt).toBeLessThan(10_000);
-    // Sixteen at the same time, and those after them were given up before their turn came.
+    // Sixteen at the same time; the others were abandoned before their turn.
     expect(new Set(nameserver.queried.filter((name) => name.startsWith("silent"))).size).toBe(16);
   });
 

@@ -6,7 +6,7 @@ import { createSubscriber } from "../helpers/subscriber.ts";
 
 const server = useTestServer();
 
-/** As "Receiving webhooks" says in "Other languages". */
+/** As in "Receiving webhooks" under "Other languages". */
 test.each([
   ["ASCII", "correct horse battery staple", true],
   ["other characters", "größe 🐎", false],

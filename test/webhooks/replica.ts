@@ -3,10 +3,10 @@ import type { WebhookSettings } from "../../server/webhooks/webhooks.ts";
 import { createTestDatabase, type TestDatabase } from "../helpers/databases.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
 
-/** A PostgreSQL database and servers on it, all of which a test ends together. */
+/** A PostgreSQL database and servers that use it; a test closes them together. */
 export type Replicas = AsyncDisposable & {
   readonly database: TestDatabase;
-  /** One more server beside the others. */
+  /** Starts one more server. */
   start(webhooks?: Partial<WebhookSettings>): Promise<TestServer>;
 };
 

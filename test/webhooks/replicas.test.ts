@@ -6,7 +6,7 @@ import { createSubscriber, until } from "../helpers/subscriber.ts";
 import { createEventCheck } from "./event-schema.ts";
 import { createReplicas } from "./replica.ts";
 
-/** The same numbers from 0 up to 1 on each run. */
+/** Random numbers from 0 up to 1, the same on each run. */
 function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -36,7 +36,7 @@ describe("two servers on one PostgreSQL", () => {
         });
       }
       setImmediate(() => {
-        // Before the response: a sender that has it may send again at once.
+        // Before the response, because the sender may send again as soon as it has that.
         underWay.delete(webhookId);
         (success ? accept : respondWith(500))(response, delivery, count);
       });

@@ -4,7 +4,7 @@ import { accept, type Responder, respondWith, startReceiver } from "../helpers/r
 import { useTestServer } from "../helpers/server.ts";
 import { createSubscriber, type Subscriber } from "../helpers/subscriber.ts";
 
-/** What chance adds to each step, as a part of the 20 % that it may. */
+/** The random part of each step, as a fraction of the 20 % that are allowed. */
 const CHANCE = 0.5;
 
 /** Time stands still, because a busy machine could otherwise reach what is not due yet. */
@@ -12,7 +12,7 @@ const NOW = new Date();
 
 const server = useTestServer({ realNow: () => NOW, webhooks: { random: () => CHANCE } });
 
-/** Responds to the first `count` deliveries in one way, and to the others in another. */
+/** Responds to the first `count` deliveries in one way, and to all others in another. */
 function respondFirst(count: number, first: Responder, then: Responder = accept): Responder {
   return (response, delivery, before) => (before < count ? first : then)(response, delivery, before);
 }
@@ -42,7 +42,7 @@ describe("a delivery that fails", () => {
       expect(wait).toBeLessThanOrEqual(step * 1.1);
       expect(wait).toBeGreaterThan(step * 1.1 - 10_000);
 
-      // Not a second before: the call returns when what is due has been claimed, and this has not been.
+      // Not a second earlier: the call returns when everything due has been claimed, and this delivery has not been.
       const early = new Date(Date.parse(dueAt ?? "") - 1_000).toISOString();
       if (wait > 4_000) await acme.sandbox("advanceClock", { body: { to: early } });
       expect((await acme.deliveries())[0]).toMatchObject({ dueAt, attempts });
@@ -150,7 +150,7 @@ describe("a receiver that responds with 410", () => {
     await acme.refund();
     expect((await acme.deliveries()).length).toBe(2);
 
-    // Kept, and sent again when the merchant asks for it.
+    // The delivery is kept, and sent again when the merchant requests it.
     status = 200;
     await acme.redeliver(waiting.webhookId);
     await receiver.first(3);

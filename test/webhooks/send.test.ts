@@ -18,7 +18,7 @@ const OPTIONS: SendOptions = {
 };
 const DELIVERY = { headers: { "webhook-id": "msg_1" }, body: '{"type":"refund.pending"}' };
 
-/** What a sender gets to hear of a server that does this with each of its connections. */
+/** The result for a sender when the server does this with each of its connections. */
 async function sendTo(onConnection: (socket: Socket) => void, options = OPTIONS): Promise<SendResult> {
   await using receiver = await startRawReceiver((socket) => {
     socket.once("data", () => onConnection(socket));
@@ -26,7 +26,7 @@ async function sendTo(onConnection: (socket: Socket) => void, options = OPTIONS)
   return await send({ ...DELIVERY, url: `http://127.0.0.1:${receiver.port}/` }, options);
 }
 
-/** Writes so many chunks as the other side takes, until it goes. */
+/** Writes chunks as fast as the other side reads them, until it disconnects. */
 function pour(socket: Socket, chunk: Uint8Array): void {
   const write = () => {
     while (!socket.destroyed && socket.write(chunk)) {}
@@ -208,7 +208,7 @@ describe("a receiver", () => {
       new Set(["200 1024"]),
     );
     expect(process.memoryUsage().rss - before).toBeLessThan(200 * 2 ** 20);
-    // What a connection's buffers hold on both sides was taken too; without a cut it would be as much as time allows.
+    // The buffers on both sides of a connection accept data too; without a limit, the amount would depend only on time.
     expect(taken / 50).toBeLessThan(16 * 2 ** 20);
   });
 
@@ -234,7 +234,7 @@ describe("a receiver", () => {
   });
 });
 
-/** Made for these tests: a root, a leaf for this machine, one that has expired, and one for another host. */
+/** Created for these tests: a root certificate, one for this machine, an expired one, and one for another host. */
 const pem = (name: string) => readFileSync(new URL(`../fixtures/tls/${name}`, import.meta.url), "utf8");
 
 describe("over https", () => {

@@ -7,7 +7,7 @@ import { createSubscriber, until } from "../helpers/subscriber.ts";
 const MERCHANTS = 10;
 const SUBSCRIPTIONS = 10;
 const TIMEOUT_MS = 60_000;
-/** Fewer in progress than the silent ones would have if each merchant had its most. */
+/** Fewer in progress than if each silent merchant had its maximum. */
 const LIMITS = { total: 120, unproven: 60, perMerchant: 32, perSubscription: 8 };
 
 /** @decision D23 */

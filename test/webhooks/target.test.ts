@@ -10,14 +10,14 @@ const PRODUCTION: TargetPolicy = { allowLocal: false, allowPrivate: false };
 const SANDBOX: TargetPolicy = { allowLocal: true, allowPrivate: false };
 const SANDBOX_WITH_PRIVATE: TargetPolicy = { allowLocal: true, allowPrivate: true };
 
-/** This machine itself, in all the ways to write it. */
+/** This machine itself, in all notations. */
 const LOOPBACK = [
   ...["localhost", "LOCALHOST", "localhost.", "api.localhost", "127.0.0.1", "127.0.0.1.", "127.255.255.254"],
   ...["127.1", "127.0.1", "2130706433", "0x7f.1", "0x7f000001", "017700000001", "0177.0.0.1", "%31%32%37.1"],
   ...["[::1]", "[0:0:0:0:0:0:0:1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]"],
 ];
 
-/** Networks that only exist inside. */
+/** Private networks. */
 const PRIVATE = [
   ...[
     "10.0.0.1",
@@ -32,7 +32,7 @@ const PRIVATE = [
   ...["[fd00::1]", "[fc00::1]", "[::ffff:10.0.0.1]", "[::ffff:c0a8:1]"],
 ];
 
-/** What nobody's webhook can be, whatever is allowed. */
+/** Addresses that are never allowed for webhooks, whatever the settings. */
 const NEVER = [
   ...[
     "169.254.169.254",

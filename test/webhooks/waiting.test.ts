@@ -89,7 +89,7 @@ describe.each(engines)("deliveries that wait on %s", (engine) => {
     await database.db.transaction().execute(async (transaction) => {
       const one = transaction.selectFrom("deliveries").where("webhook_id", "=", locked?.webhook_id ?? "");
       await one.selectAll().forUpdate().execute();
-      // The embedded store has one connection, which the transaction has.
+      // The embedded store has only one connection, and the transaction uses it.
       const store = engine === "postgres" ? database.db : transaction;
 
       await endSubscription(store, { merchant, subscriptionKey, now: NOW });

@@ -20,7 +20,7 @@ const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
 type Ran = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
-/** The command as its users run it. */
+/** Runs the command as its users do. */
 function conform(...args: readonly string[]): Promise<Ran> {
   return new Promise((resolve) => {
     const command = ["scripts/conform.ts", ...args];
@@ -37,9 +37,9 @@ describe("npm run conform", () => {
   let folder: string;
 
   beforeAll(async () => {
-    // A limit that the run meets, so that it has to wait its turn.
+    // A limit that the run exceeds, so that it has to wait.
     server = await startTestServer({ env: { RATE_LIMIT: "100" } });
-    // Twice the time of a delivery that the queue finds by polling, without a notification.
+    // Twice the time of a delivery that is found by polling, without a notification.
     options = { ...(await allOptions(server.url)), burst: 5_000, sample: 1, timeoutMs: 120_000 };
     folder = await makeTempDir();
   });

@@ -4,11 +4,11 @@ import type { Call, Fault, HttpResponse } from "./faulty-server.ts";
 /** A JSON object. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** A planted fault, and the check of the conformance kit that has to name it. */
+/** A planted fault, and the check of the conformance kit that must report it. */
 export type Planted = {
   readonly name: string;
   readonly check: string;
-  /** Checks to run beside those of the same group: they send the calls whose responses are examined. */
+  /** Checks to run in addition to those of the same group: they send the calls whose responses are examined. */
   readonly beside?: string;
   /** Whether what is waited for never comes. */
   readonly silent?: true;
@@ -18,7 +18,7 @@ export type Planted = {
 export const REFUNDS = "/v1/refunds";
 export const SUBSCRIBE = "/v1/webhook/subscribe";
 
-/** The object in a body, or an empty one where there is none. */
+/** The object in a body, or an empty one when the body is not an object. */
 export function jsonOf({ body }: { readonly body: Buffer }): Json {
   try {
     const value: unknown = JSON.parse(body.toString("utf8"));
@@ -32,7 +32,7 @@ export function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Leaves a body as it is that is nested too deeply to be written. */
+/** Leaves a body unchanged that is nested too deeply to be serialized. */
 export function withJson<Message extends { readonly body: Buffer }>(message: Message, json: Json): Message {
   return message.body.includes("[[[[") ? message : { ...message, body: Buffer.from(JSON.stringify(json)) };
 }
@@ -47,7 +47,7 @@ export function withHeaders<Message extends { readonly headers: IncomingHttpHead
   return { ...message, headers: Object.fromEntries(changed) };
 }
 
-/** A response like a problem of the good server. */
+/** A problem as the correct server would send it. */
 export function problem(status: number, errorCode: string): HttpResponse {
   const instance = `urn:uuid:${crypto.randomUUID()}`;
   const errorDetails = { errorCode, errorMessage: "No." };
@@ -73,12 +73,12 @@ export function inResponses(
   };
 }
 
-/** A fault in what the server makes of calls, before it looks at them. */
+/** A fault that changes calls before the server handles them. */
 export function inCalls(isMeant: (call: Call) => boolean, change: (call: Call) => Call): Fault {
   return (call, forward) => forward(isMeant(call) ? change(call) : call);
 }
 
-/** Changes the object in a call's body; what is no object passes as it is. */
+/** Changes the object in a call's body; other bodies pass unchanged. */
 export function inBodies(path: string, change: (json: Json) => Json): Fault {
   const isMeant = (call: Call) => call.path === path && Object.keys(jsonOf(call)).length > 0;
   return inCalls(isMeant, (call) => withJson(call, change(jsonOf(call))));
@@ -95,7 +95,7 @@ export const rewrite =
   (response: HttpResponse, call: Call): HttpResponse =>
     withJson(response, change(jsonOf(response), call));
 
-/** Without one of its members. */
+/** Copies an object without one of its members. */
 export function without(json: Json, name: string): Json {
   const { [name]: _, ...rest } = json;
   return rest;

@@ -17,7 +17,7 @@ import {
 
 const OWNER = "Bearer sandbox_acme";
 
-/** Faults in what a server makes of calls, one at a time. */
+/** Faults in the handling of calls, one at a time. */
 export const FAULTY_CALLS: readonly Planted[] = [
   {
     name: "makes a second refund of the same call",

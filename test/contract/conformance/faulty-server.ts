@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, request }
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 
-/** A call as it came. */
+/** A call as received. */
 export type Call = {
   readonly method: string;
   readonly path: string;
@@ -17,19 +17,19 @@ export type HttpResponse = {
   readonly body: Buffer;
 };
 
-/** The response of the good server. */
+/** The response of the correct server. */
 export type Forward = (call: Call) => Promise<HttpResponse>;
 
-/** What a server does instead of just responding. It may keep state between calls. */
+/** A server's behaviour instead of the right response. It may keep state between calls. */
 export type Fault = (call: Call, forward: Forward) => Promise<HttpResponse>;
 
 export type FaultyServer = AsyncDisposable & {
   readonly url: string;
-  /** From now on. Without a fault it is as good as the server behind it. */
+  /** Applies from now on. Without a fault, it behaves like the server behind it. */
   plant(fault: Fault | undefined): void;
 };
 
-/** The server of a careless team: a good one, and before it a fault. */
+/** A faulty server: a correct one behind a proxy that plants a fault. */
 export async function startFaultyServer(goodUrl: string): Promise<FaultyServer> {
   let planted: Fault | undefined;
   const forward: Forward = (call) => send(goodUrl, call);
@@ -61,7 +61,7 @@ export async function startFaultyServer(goodUrl: string): Promise<FaultyServer> 
 
 async function send(url: string, { method, path, headers, body }: Call): Promise<HttpResponse> {
   const { hostname, port } = new URL(url);
-  // Its own length, because faults change bodies.
+  // The length is set anew, because faults change bodies.
   const length = body.length > 0 ? { "content-length": body.length } : {};
   const outgoing = request({
     hostname,
@@ -76,7 +76,7 @@ async function send(url: string, { method, path, headers, body }: Call): Promise
   return { status: incoming.statusCode ?? 0, headers: incoming.headers, body: await buffer(incoming) };
 }
 
-/** What belongs to one connection, or is said anew. */
+/** Headers that belong to one connection, or are set anew. */
 function withoutFraming(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   const framing = ["connection", "keep-alive", "transfer-encoding", "content-length"];
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !framing.includes(name)));

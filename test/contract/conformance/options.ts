@@ -2,7 +2,7 @@ import type { ConformOptions } from "../../conformance/options.ts";
 import type { Report } from "../../conformance/report.ts";
 import { sandboxOf } from "../../helpers/sandbox.ts";
 
-/** Every option that a sandbox has a response to: then there is no check that is not run. */
+/** All options that a sandbox supports, so that every check is run. */
 export async function allOptions(url: string): Promise<ConformOptions> {
   return {
     url,
@@ -33,7 +33,7 @@ async function createToken(url: string, scopes: readonly string[]): Promise<stri
   return body.accessToken;
 }
 
-/** Gives acme its records back, and takes its subscriptions away. */
+/** Restores acme's records, and ends its subscriptions. */
 export async function resetMerchant(url: string): Promise<void> {
   await sandboxOf({ url })("resetSandbox");
 }
@@ -46,7 +46,7 @@ export function notRunIn({ results }: Report): string[] {
   return results.filter(({ outcome }) => outcome === "not run").map(({ id }) => id);
 }
 
-/** The options as the command line says them. */
+/** The options as arguments of the command line. */
 export function toArguments(options: ConformOptions): string[] {
   const { url, token, otherToken, secondToken, unscopedToken, payments, paymentKey, receiver } = options;
   const texts = {

@@ -37,7 +37,7 @@ describe("the conformance kit against a server with one planted fault", () => {
   test.each([...FAULTY_RESPONSES, ...FAULTY_CALLS])("names a server that $name", async (planted) => {
     faulty.plant(planted.fault);
 
-    // The whole kit would name it as well; this is quick enough to be done for each.
+    // The whole kit would report the fault as well; only this group is fast enough to be run for each fault.
     const group = planted.check.replace(/[^.]+$/, "");
     const only = [group, planted.beside ?? group];
     const timeoutMs = planted.silent ? SILENT_MS : options.timeoutMs;

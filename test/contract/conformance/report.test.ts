@@ -3,7 +3,7 @@ import { CheckFailure, createRedactor } from "../../conformance/exchange.ts";
 import { describeFailure, type Report, type Result, toJson, toJunit } from "../../conformance/report.ts";
 import { elementsOf } from "../well-formed.ts";
 
-/** What a hostile server could response: markup, an end of the terminal's line, NUL, half a character. */
+/** Text that a hostile server could send: markup, terminal control characters, NUL, half a character. */
 const HOSTILE = `</failure>&"<b>\u001b[2J\r\0\uD800`;
 
 function failed(text: string): Result {

@@ -2,9 +2,12 @@
 export type Block = {
   readonly language: string;
   readonly text: string;
-  /** Where it begins in its file. */
+  /** Its first line in the file. */
   readonly line: number;
-  /** What follows the language: `file=…` for one that others use, `run=…` for one that is run, `background=/…/`, `output`, `output-of=…`, `no-run=…`. */
+  /**
+   * The text after the language: `file=…` for a file that others use, `run=…` for one that is run, `background=/…/`, `output`,
+   * `output-of=…`, `no-run=…`.
+   */
   readonly marks: ReadonlyMap<string, string>;
 };
 
@@ -22,7 +25,7 @@ export function blocksOf(markdown: string): Block[] {
   });
 }
 
-/** Whether a reader would run it. What is not meant to be run by a test says so itself. */
+/** Whether a reader would run it. Blocks that tests should not run are marked. */
 export function isRunnable({ language, marks }: Block): boolean {
   return RUNNABLE.includes(language) && !marks.has("no-run");
 }

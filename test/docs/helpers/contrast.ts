@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 
-/** Texts of the page, as shown now, with less contrast than WCAG 2.2 (1.4.3, level AA) asks for: each with its ratio. */
+/** Texts of the page, as shown now, with less contrast than WCAG 2.2 (1.4.3, level AA) requires, each with its ratio. */
 export function findFaintTexts(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     type Color = [red: number, green: number, blue: number, alpha: number];

@@ -1,4 +1,4 @@
-/** Hides what differs from one run to the next: ids, instants and cursors. */
+/** Masks values that differ between runs: ids, instants and cursors. */
 export function masked(value: unknown): unknown {
   const text = JSON.stringify(value)
     .replaceAll(/"(rfd|sub|pay)_[0-9a-f-]{36}"/g, '"$1_…"')

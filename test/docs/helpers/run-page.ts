@@ -7,12 +7,12 @@ import { type Block, isRunnable } from "./blocks.ts";
 import { masked } from "./masked.ts";
 import { createWorkshop, type Workshop } from "./workshop.ts";
 
-/** Ports that the docs write down, besides the sandbox's. */
+/** Ports that the docs mention, besides the sandbox's. */
 const PORTS = ["4000", "4001", "4010", "4011"];
 
 const SUFFIX: Readonly<Record<string, string>> = { js: "mjs", ts: "mts", python: "py", sh: "sh" };
 
-/** Runs the blocks of a page in order, beside a sandbox of its own, and compares what they print with what the page says. */
+/** Runs the blocks of a page in order with a sandbox of its own, and compares their output with the page. */
 export async function runPage(blocks: readonly Block[]): Promise<void> {
   await using server = await startTestServer();
   await using workshop = await createWorkshop(server.url);
@@ -44,7 +44,7 @@ async function runBlock(workshop: Workshop, { language, text, marks, line }: Blo
     await workshop.start(name, new RegExp(ready.slice(1, -1)), command, ...options, name);
     return "";
   }
-  // A file with a name is what the blocks after it use.
+  // Later blocks use the files that have names.
   return marks.has("file") ? "" : workshop.run(command, ...options, name);
 }
 

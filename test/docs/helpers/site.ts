@@ -6,12 +6,12 @@ import { startTestServer } from "../../helpers/server.ts";
 
 export const DIST = new URL("../../../docs/dist/", import.meta.url);
 
-/** Where a file of the site stands that is read without a server. */
+/** The file URL of a page, to read it without a server. */
 export function fileOf(name: string): string {
   return new URL(name, DIST).href;
 }
 
-/** A file of the site as `npm start` has it, built where it is stale. */
+/** A file of the site as `npm start` serves it, built when it is stale. */
 export async function readBuilt(name: string): Promise<Buffer> {
   if (!(await isDocsCurrent())) await buildDocs();
   return readFile(new URL(name, DIST));
@@ -20,7 +20,7 @@ export async function readBuilt(name: string): Promise<Buffer> {
 /** The site in a browser, served by the real server under its policy. */
 export type OpenSite = AsyncDisposable & {
   readonly browser: TestBrowser["browser"];
-  /** Of the page, without a place in it. */
+  /** The address of the page, without a route. */
   readonly url: string;
 };
 
@@ -35,7 +35,7 @@ export async function openSite(): Promise<OpenSite> {
   return { browser, url: `${server.url}/docs/`, [Symbol.asyncDispose]: dispose };
 }
 
-/** Goes to a place in the page that is open, as a link in it does. */
+/** Goes to a route in the open page, as a link in it does. */
 export async function goTo(page: Page, route: string): Promise<void> {
   await page.evaluate((hash) => location.assign(hash), route);
 }
@@ -53,7 +53,7 @@ export interface Watched {
   faults: string[];
 }
 
-/** Records what a page asks for and what goes wrong in it, from now on. */
+/** Records the requests and errors of a page from now on. */
 export function watch(page: Page): Watched {
   const watched: Watched = { requests: [], faults: [] };
   page.on("request", (request) => watched.requests.push(request.url()));

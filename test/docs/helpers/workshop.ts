@@ -8,15 +8,15 @@ import { makeTempDir } from "../../helpers/temp-dir.ts";
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const BIN = join(ROOT, "node_modules/.bin");
 
-/** Far more than any block needs. */
+/** Far longer than any block takes. */
 const LIMIT_MS = 60_000;
 
-/** A folder in which code of the docs runs, as in that of a reader who follows them. */
+/** A folder in which code of the docs runs, like that of a reader who follows them. */
 export type Workshop = AsyncDisposable & {
   readonly folder: string;
-  /** Runs a program to its end, and gives what it printed. Rejects with that when it fails. */
+  /** Runs a program to its end, and resolves with its output. Rejects with the output when it fails. */
   run(command: string, ...args: string[]): Promise<string>;
-  /** Starts a program that goes on, and resolves when it has printed what `ready` says. */
+  /** Starts a program that keeps running, and resolves when its output matches `ready`. */
   start(name: string, ready: RegExp, command: string, ...args: string[]): Promise<void>;
   /** Resolves when a started program has printed a text. */
   untilPrinted(name: string, text: string): Promise<void>;
@@ -62,7 +62,7 @@ export async function createWorkshop(sandboxUrl: string): Promise<Workshop> {
   };
 }
 
-/** Our packages are taken from their sources, so that nothing has to be built. */
+/** Our packages are linked to their sources, so that nothing has to be built. */
 const SOURCES = { client: "client/src/index.ts", sandbox: "server/packages/sandbox/index.ts" };
 
 async function furnish(folder: string): Promise<void> {
@@ -84,7 +84,7 @@ async function furnish(folder: string): Promise<void> {
 
 type Running = ReturnType<typeof createRunning>;
 
-/** A process with all that it started, which end together. */
+/** A process and all that it started, which are stopped together. */
 function createRunning(child: ChildProcess) {
   let printed = "";
   let output = "";
@@ -104,13 +104,13 @@ function createRunning(child: ChildProcess) {
     try {
       process.kill(-child.pid, "SIGKILL");
     } catch {
-      // It has just ended by itself.
+      // The process has just ended by itself.
     }
   };
   const untilPrinted = async (wanted: RegExp | string) => {
     const found = () => (typeof wanted === "string" ? output.includes(wanted) : wanted.test(output));
     const ended = exit.then((code) => Promise.reject(new Error(`It ended with ${code}:\n${output}`)));
-    ended.catch(() => {}); // only of interest while somebody waits
+    ended.catch(() => {}); // ignored unless somebody waits for it
     while (!found()) await Promise.race([ended, child.stdout && once(child.stdout, "data")]);
   };
   return { exit, stop, untilPrinted, printed: () => printed, output: () => output };

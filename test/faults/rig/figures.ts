@@ -1,23 +1,23 @@
 import { appendFileSync } from "node:fs";
 
-/** How long the whole form is, and from which number chance begins; the command sets both. */
+/** The number of rounds, and the seed of the random choices; the command sets both. */
 export const ROUNDS = Number(process.env.FAULT_ROUNDS ?? 50);
 export const SEED = Number(process.env.FAULT_SEED ?? 1);
 
-/** What a test of a fault has counted. */
+/** The counts of a fault test. */
 export type Figures = Readonly<Record<string, number>>;
 
-/** Shows how far a test has come. */
+/** Shows the progress of a test. */
 export function reportProgress(fault: string, round: number, rounds: number, figures: Figures): void {
   console.log(`  ${fault}: round ${round} of ${rounds}, ${toText(figures)}`);
 }
 
-/** Hands a fault's figures to the command, which prints them all at its end. */
+/** Passes the figures of a fault to the command, which prints them all at the end. */
 export function record(fault: string, figures: Figures): void {
   report(`${fault}: ${toText(figures)}`);
 }
 
-/** Says that a fault was not tried, because this machine lacks a program for it. */
+/** Records that a fault was not tested, because this machine lacks a program for it. */
 export function recordMissing(fault: string, program: string): void {
   report(`${fault}: not run, because ${program} is not installed`);
 }
@@ -33,7 +33,7 @@ function toText(figures: Figures): string {
     .join(", ");
 }
 
-/** The same numbers from 0 up to 1 for the same test on each run. */
+/** Random numbers from 0 up to 1, the same for the same test on each run. */
 export function createRandom(test: string): () => number {
   let state = [...test].reduce((hash, letter) => Math.imul(hash ^ letter.charCodeAt(0), 16_777_619), SEED);
   return () => {
@@ -44,7 +44,7 @@ export function createRandom(test: string): () => number {
   };
 }
 
-/** A share of the whole form's rounds for what takes longer, one at least. */
+/** A share of all rounds for longer tests, at least one. */
 export function roundsOf(share: number): number {
   return Math.max(1, Math.round(ROUNDS * share));
 }

@@ -8,7 +8,7 @@ import { sandboxOf } from "../../helpers/sandbox.ts";
 import { type ServerProcess, spawnServer } from "../../helpers/server.ts";
 import { createLedger, type Ledger, send } from "./load.ts";
 
-/** A store that outlives the server processes on it, as operators have one. */
+/** A store that outlives the server processes on it, as in operation. */
 export type LastingStore = AsyncDisposable & {
   /** Settings for a server process. */
   readonly env: Readonly<Record<string, string>>;
@@ -42,7 +42,7 @@ function toStore(dataDir: string, env: Record<string, string>, disposable: Async
   };
 }
 
-/** A payment with much to refund, and a receiver of all events that outlives the servers. */
+/** A payment with a large amount to refund, and a receiver of all events that outlives the servers. */
 export async function createBusiness(server: {
   readonly url: string;
 }): Promise<{ ledger: Ledger; receiver: Receiver }> {

@@ -11,17 +11,17 @@ import {
 
 export type RefundRequest = ReturnType<typeof refundOf>;
 
-/** What callers know: each request they made, and its outcome. */
+/** The callers' knowledge: every request they made, and its outcome. */
 export type Ledger = {
   readonly paymentId: string;
-  /** Of the merchant that calls. */
+  /** The token of the calling merchant. */
   readonly token: string;
   /** By requestKey: 201, or 409 with the caller's own record after a response was lost. */
   readonly acknowledged: Map<string, Refund>;
   /** By requestKey: no response, or 5xx, which does not say whether the refund exists (D08). */
   readonly unknown: Map<string, RefundRequest>;
   readonly subscriptions: Set<string>;
-  /** What no fault excuses: another response, or none within the limit. */
+  /** Outcomes that no fault excuses: any other response, or none within the time limit. */
   readonly wrong: string[];
 };
 
@@ -40,7 +40,7 @@ const ACME = "sandbox_acme";
 /** Longer than any call may take, whatever has happened to the server. */
 const CALL_LIMIT_MS = 20_000;
 const CALLERS = 8;
-/** Every how many calls there is a subscription among the refunds; the first call is one, so that each round has one. */
+/** One call in this many is a subscription instead of a refund; the first call is one, so that each round has one. */
 const SUBSCRIBE_EVERY = 25;
 
 export type Received<Body> = { readonly status: number; readonly body: Body };
@@ -73,8 +73,8 @@ export async function send<Body>(
 }
 
 /**
- * Calls a server from several callers at once until `stopped`, and records the outcomes. A caller whose connection is
- * lost gives up, unless `persistent`: then it comes again a moment later, with another call.
+ * Calls a server from several callers at once until `stopped`, and records the outcomes. A caller whose connection is lost
+ * gives up, unless it is `persistent`: then it continues a moment later with another call.
  */
 export async function callUntil(
   url: string,
@@ -109,12 +109,13 @@ async function refund(url: string, ledger: Ledger): Promise<Outcome> {
 }
 
 async function subscribe(url: string, ledger: Ledger): Promise<Outcome> {
-  // To something that never happens: what counts is whether it is there. Every mode takes https with a public host.
+  // To an event that never happens, because only the subscription's existence matters. Every mode accepts https with a
+  // public host.
   const subscriptionDetails = { type: "EVENT", details: ["account.linked"] };
   const body = subscriptionTo(`https://merchant.example.com/${randomUUID()}`, { subscriptionDetails });
   const response = await send<Subscription>(url, "/v1/webhook/subscribe", body, ledger.token);
   if (response?.status === 200) ledger.subscriptions.add(response.body.subscriptionKey);
-  // So many fit into one merchant (D26) that only the rounds' leftovers can fill it.
+  // A merchant can have so many (D26) that only the leftovers of many rounds can reach the limit.
   return response?.status === 409 ? "served" : outcomeOf(response, 200, ledger);
 }
 

@@ -19,19 +19,19 @@ import { findProgram } from "./programs.ts";
 
 const DEBIAN = "/usr/lib/postgresql";
 
-/** A PostgreSQL server with a synchronous standby: what is committed is on both. */
+/** A PostgreSQL server with a synchronous standby: every commit is on both. */
 export type PostgresPair = AsyncDisposable & {
   readonly ports: { readonly primary: number; readonly standby: number };
-  /** Kills the primary, and makes the standby one. */
+  /** Kills the primary, and promotes the standby. */
   failOver(): Promise<void>;
-  /** Stops all processes of the standby where they are, so that no commit on the primary ends. */
+  /** Pauses all processes of the standby, so that no commit on the primary completes. */
   freezeStandby(): void;
   thawStandby(): void;
   /** How many clients are connected to the primary. */
   countClients(): Promise<number>;
 };
 
-/** Where the programs of PostgreSQL are, those for a standby included; undefined: nowhere. */
+/** The folder of PostgreSQL's programs, including those for a standby; undefined when they are missing. */
 export function findPostgresPrograms(): string | undefined {
   const onPath = findProgram("pg_basebackup");
   const versions = existsSync(DEBIAN)
@@ -96,7 +96,7 @@ export async function startPostgresPair(bin: string): Promise<PostgresPair> {
       "fast",
     );
     const standby = await start(standbyData, ports.standby);
-    // Only now, so that the standby, once it is the primary, waits for none itself.
+    // Only now, so that the standby, once it is the primary, does not wait for a standby itself.
     await runStatement(urlOf(ports.primary), "alter system set synchronous_standby_names = '*'");
     await runStatement(urlOf(ports.primary), "select pg_reload_conf()");
     const count = (text: string) => countRows(urlOf(ports.primary), text);

@@ -9,10 +9,10 @@ import { vi } from "vitest";
 import { findFreePort } from "../../helpers/network/free-port.ts";
 import { chooseUser } from "../../helpers/postgres.ts";
 
-/** Where Debian puts programs of administrators, whether or not the path names it. */
+/** Debian's folder for administrators' programs, which may not be in the path. */
 const MORE_FOLDERS = ["/usr/sbin", "/usr/local/sbin"];
 
-/** Where a program of this machine is; undefined: nowhere. */
+/** The path of a program; undefined when this machine does not have it. */
 export function findProgram(name: string): string | undefined {
   const folders = [...(process.env.PATH ?? "").split(delimiter), ...MORE_FOLDERS];
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
@@ -21,7 +21,7 @@ export function findProgram(name: string): string | undefined {
 /** A program that stands between the server and PostgreSQL. */
 export type Proxy = AsyncDisposable & { readonly port: number };
 
-/** PgBouncer before a PostgreSQL server, without a setting that would let any parameter of a start pass. */
+/** PgBouncer in front of a PostgreSQL server, without the setting that lets it ignore startup parameters. */
 export async function startPgBouncer(
   program: string,
   { postgresPort, poolMode }: { postgresPort: number; poolMode: "session" | "transaction" },
@@ -86,7 +86,7 @@ async function end(child: ChildProcess): Promise<void> {
   await closed;
 }
 
-/** HAProxy before two PostgreSQL servers, as the guide to replicas configures it. */
+/** HAProxy in front of two PostgreSQL servers, configured as in the guide to replicas. */
 export async function startHaProxy(program: string, postgresPorts: readonly number[]): Promise<Proxy> {
   const guide = await readFile("docs/guides/replicas.md", "utf8");
   const [, template = ""] = /```haproxy[^\n]*\n(.*?)```/s.exec(guide) ?? [];

@@ -11,13 +11,13 @@ type Server = { readonly url: string };
 export type Losses = {
   /** Acknowledged, but missing or different. */
   readonly lost: string[];
-  /** Keys with two records, records or events that are there twice, cents that were reserved by none. */
+  /** Keys with two records, duplicate records or events, and reserved cents without a refund. */
   readonly doubled: string[];
 };
 
 /**
- * Asks a server that is well again for what callers know, and repeats the requests without a response: 201 means
- * that it was not there, 409 that it was, and either way it is acknowledged from now on.
+ * Compares a recovered server with the callers' knowledge, and repeats the requests without a response: 201 means that the
+ * refund did not exist, 409 that it did. Either way it is acknowledged from now on.
  *
  * @returns how many requests without a useful response had created a refund
  */
@@ -39,7 +39,7 @@ export async function repeatUnknown(server: Server, ledger: Ledger): Promise<num
   return cameThrough;
 }
 
-/** Ends every subscription that was acknowledged; those that can't be ended were lost. */
+/** Ends every subscription that was acknowledged; those that can't be ended count as lost. */
 export async function endSubscriptions(server: Server, ledger: Ledger): Promise<string[]> {
   const lost: string[] = [];
   const sandbox = sandboxOf(server);
@@ -78,7 +78,7 @@ export async function reckon(server: Server, ledger: Ledger, receiver: Receiver)
   return { lost, doubled };
 }
 
-/** The webhook-ids of each refund's events, as soon as each refund has one, or when nothing has come for long. */
+/** The webhook ids of each refund's events, as soon as every refund has one, or when nothing has arrived for a long time. */
 async function untilTold(receiver: Receiver, records: readonly { paymentId: string }[]) {
   const read = () => {
     const ids = new Map<unknown, Set<string>>();
@@ -92,7 +92,7 @@ async function untilTold(receiver: Receiver, records: readonly { paymentId: stri
     const ids = read();
     if (!records.every(({ paymentId }) => ids.has(paymentId))) throw new Error("not all have come");
   };
-  // Longer than the lease of what a killed server had in progress.
+  // Longer than the lease of a killed server's deliveries.
   await vi.waitFor(complete, { timeout: 90_000, interval: 200 }).catch(() => {});
   return read();
 }
@@ -128,7 +128,7 @@ function toRefund({ paymentId, paymentStatus, clientReferenceId }: Refund): Refu
   return { paymentId, paymentStatus, clientReferenceId };
 }
 
-/** A few at a time, because load is not the subject here. */
+/** Only a few at a time, because this is not a load test. */
 async function inTurns<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const waiting = items.values();
   await Promise.all(
@@ -138,7 +138,10 @@ async function inTurns<T>(items: readonly T[], work: (item: T) => Promise<void>)
   );
 }
 
-/** Ends a test of stopping: records its figures, and asserts that every accepted request got a response and nothing is lost. */
+/**
+ * Completes a test of stopping: records its figures, and asserts that every accepted request got a response and nothing is
+ * lost.
+ */
 export function concludeStop(
   fault: string,
   {

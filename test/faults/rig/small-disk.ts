@@ -6,25 +6,25 @@ import { onTestFinished } from "vitest";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
 
 /**
- * A folder on a disk of its own, in a mount namespace that only processes started through `command` see: nothing is mounted
- * for anybody else, and all of it is gone with the last of them.
+ * A folder on a disk of its own, in a mount namespace that only processes started through `command` see: no other process
+ * sees the mount, and it disappears with the last of them.
  */
 export type SmallDisk = AsyncDisposable & {
-  /** What it is called inside. */
+  /** Its path inside the namespace. */
   readonly folder: string;
-  /** Where this process finds the same files. */
+  /** The path of the same files for this process. */
   readonly seenFromHere: string;
-  /** A command line that runs another one inside. */
+  /** Wraps a command line so that it runs inside the namespace. */
   command(command: readonly string[]): string[];
   setReadOnly(readOnly: boolean): void;
 };
 
-/** Root can make a namespace; others can where the system lets a user be root in one of its own. */
+/** Root can create a namespace; other users can where the system allows user namespaces. */
 const isRoot = process.getuid?.() === 0;
 const UNSHARE = isRoot ? ["--mount"] : ["--user", "--map-root-user", "--mount"];
 const ENTER = isRoot ? ["--mount"] : ["--user", "--preserve-credentials", "--mount"];
 
-/** Whether this machine has such namespaces and lets this user make one. */
+/** Whether this machine has such namespaces and lets this user create one. */
 export function canMakeDisk(): boolean {
   try {
     execFileSync("unshare", [...UNSHARE, "mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", tmpdir()], {
@@ -43,7 +43,7 @@ export async function createSmallDisk(megabytes: number): Promise<SmallDisk> {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const closed = once(holder, "close");
-  // A test that runs out of time disposes of nothing itself.
+  // A test that times out disposes of nothing itself.
   onTestFinished(() => void holder.kill("SIGKILL"));
   const [line] = await once(holder.stdout ?? holder, "data");
   if (!String(line).includes("mounted")) throw new Error(`no disk was made: ${line}`);
@@ -58,7 +58,7 @@ export async function createSmallDisk(megabytes: number): Promise<SmallDisk> {
   return {
     folder,
     seenFromHere: `/proc/${holder.pid}/root${folder}`,
-    // A new mount namespace is entered at its root.
+    // A process enters a new mount namespace at its root.
     command: (command) => inside(["env", `--chdir=${process.cwd()}`, ...command]),
     setReadOnly(readOnly) {
       const [program = "", ...args] = inside(["mount", "-o", `remount,${readOnly ? "ro" : "rw"}`, folder]);

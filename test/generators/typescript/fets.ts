@@ -2,12 +2,12 @@ import { createClient, type NormalizeOAS } from "fets";
 import type { document } from "./payments";
 import { missing, type ProgramInput } from "./program";
 
-// With `servers`, the client takes no address but the sandbox's usual one.
+// With `servers`, the client accepts no address but the sandbox's default one.
 export type Payments = NormalizeOAS<Omit<typeof document, "servers">>;
 
 export async function run({ baseUrl, token, requestKey }: ProgramInput) {
   const client = createClient<Payments>({ endpoint: baseUrl });
-  // New ones for each call: the client writes the length of a body into the headers that it is handed.
+  // New headers for each call, because the client writes the length of a body into the given headers.
   const headers = () => ({ Authorization: `Bearer ${token}`, Accept: "application/json" }) as const;
   const body = {
     paymentId: "pay_recent",

@@ -14,7 +14,7 @@ export async function run({ baseUrl, token, requestKey }: ProgramInput) {
   const refund = await issueRefund({ body });
   if (refund.error) return missing("refund");
 
-  // The error is one of several types. The status does not tell which, but a field that only one of them has does.
+  // The error is one of several types. The status does not show which, but a field that only one of them has does.
   const duplicate = await issueRefund({ body });
   if (!duplicate.error || !("existing" in duplicate.error)) return missing("existing record");
 

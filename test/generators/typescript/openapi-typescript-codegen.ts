@@ -40,7 +40,7 @@ export async function run({ baseUrl, token, requestKey }: ProgramInput) {
   };
 }
 
-/** The client throws every answer but a success; the body of what it throws has no type. */
+/** The client throws for every response that is not a success; the body of the thrown error has no type. */
 async function problemOf(call: Promise<unknown>) {
   const thrown = await call.then(
     () => missing("problem"),

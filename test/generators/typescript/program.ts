@@ -1,4 +1,4 @@
-/** What each program works with: the address and access token of a running sandbox, and an unused `requestKey`. */
+/** The inputs of each program: the address and access token of a running sandbox, and an unused `requestKey`. */
 export type ProgramInput = { readonly baseUrl: string; readonly token: string; readonly requestKey: string };
 
 /** Ends a program whose client returned something other than the requested response. */

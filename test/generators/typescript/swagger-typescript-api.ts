@@ -3,7 +3,7 @@ import { missing, type ProgramInput } from "./program";
 
 export async function run({ baseUrl, token, requestKey }: ProgramInput) {
   const headers = { Authorization: `Bearer ${token}`, Accept: "application/json" };
-  // Without `format`, answers stay unread.
+  // Without `format`, the client does not read response bodies.
   const { v1 } = new Api({ baseUrl, baseApiParams: { headers, format: "json" } });
   const body: RefundRequest = {
     paymentId: "pay_recent",
@@ -14,7 +14,7 @@ export async function run({ baseUrl, token, requestKey }: ProgramInput) {
 
   const refund = await v1.issueRefund(body);
 
-  // The error is one of several types. The status does not tell which, but a field that only one of them has does.
+  // The error is one of several types. The status does not show which, but a field that only one of them has does.
   const duplicate = await v1.issueRefund(body);
   if (!("existing" in duplicate.error)) return missing("existing record");
 

@@ -9,7 +9,7 @@ export type RawResponse = {
   readonly body: unknown;
 };
 
-/** A connection on which a test writes exactly the bytes it wants, for what `fetch` would not send. */
+/** A connection on which a test writes arbitrary bytes that `fetch` would not send. */
 export type Connection = Disposable & {
   send(bytes: string | Uint8Array): void;
   /** The next response. Rejects when the peer closes before it is complete. */
@@ -57,7 +57,7 @@ export async function exchange(
 ): Promise<RawResponse> {
   using connection = await openConnection(url);
   for (const piece of pieces) connection.send(piece);
-  return await connection.response(); // not before it is read may the connection go
+  return await connection.response(); // the connection may close only after that
 }
 
 function createReader(socket: Socket): () => Promise<RawResponse> {

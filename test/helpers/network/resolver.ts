@@ -2,7 +2,7 @@ import type { LookupAddress } from "node:dns";
 import { UnresolvedNameError } from "../../../server/webhooks/resolver.ts";
 import type { Resolve } from "../../../server/webhooks/target.ts";
 
-/** Names and their addresses as a test wants them. Nothing is asked of the network. */
+/** A resolver with the names and addresses of the test. It sends no queries. */
 export function resolverOf(names: Readonly<Record<string, readonly string[]>>): Resolve {
   return async (hostname) => {
     const addresses = names[hostname];

@@ -1,15 +1,18 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
-/** Stands before a database, and can act as if it did not respond: connections stay open, and nothing comes on them. */
+/**
+ * A proxy in front of a database that can act as if the database did not respond: connections stay open, and nothing
+ * arrives.
+ */
 export type SilentProxy = AsyncDisposable & {
   /** The database's address, by way of the proxy. */
   readonly url: string;
-  /** Swallows all that is said from now on, in both directions, also on new connections. */
+  /** From now on drops all data in both directions, also on new connections. */
   silence(): void;
   /** Cuts every connection there is. */
   cut(): void;
-  /** Passes on what a caller sends until it has sent this text, and then nothing more of the database's response. */
+  /** Passes on a caller's data until it has sent this text, and then nothing more of the database's response. */
   silenceAfter(text: string): void;
   /** New connections work again; those that lost something stay silent. */
   speak(): void;
@@ -38,7 +41,7 @@ export async function startSilentProxy(databaseUrl: string): Promise<SilentProxy
     database.on("data", (chunk) => {
       if (!deaf.has(database) && !mute.has(database)) caller.write(chunk);
     });
-    // Who gives up is gone; who is given up may not learn of it.
+    // A caller that gives up is disconnected, but the database may not notice.
     caller.on("close", () => database.destroySoon());
     database.on("close", () => {
       if (!deaf.has(database) && !mute.has(database)) caller.destroySoon();

@@ -2,7 +2,7 @@
 export type Frame = { readonly letter: string; readonly bytes: Buffer };
 
 /**
- * Cuts a stream into messages: a letter, a length that counts itself, and the rest. The caller's first message has no
+ * Splits a stream into messages: a letter, a length that includes itself, and the rest. The caller's first message has no
  * letter. Connections here use no encryption, so PostgreSQL never responds in another form.
  */
 export function createFrames(

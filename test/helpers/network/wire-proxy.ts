@@ -22,13 +22,13 @@ export type WireProxy = AsyncDisposable & {
   watch(mark: string, cut?: Cut): void;
   /** Cuts every connection there is. */
   dropAll(): void;
-  /** What has passed since `watch`. */
+  /** The exchanges since `watch`. */
   readonly exchanges: readonly Exchange[];
   /** Whether the cut has been made. */
   readonly cutMade: () => boolean;
 };
 
-/** Stands between a server and PostgreSQL, and reads along. */
+/** A proxy between a server and PostgreSQL that reads the messages. */
 export async function startWireProxy(databasePort: number): Promise<WireProxy> {
   const state = { mark: "", cut: undefined as Cut | undefined, made: false, exchanges: [] as Exchange[] };
   const open = new Set<Socket>();
@@ -72,7 +72,7 @@ function relay(caller: Socket, database: Socket, state: State): void {
 
   const cutHere = () => {
     state.made = true;
-    // What was passed on is on its way; nothing after it is.
+    // Data that was passed on still arrives, but nothing after it.
     caller.destroySoon();
     database.destroySoon();
   };

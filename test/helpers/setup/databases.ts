@@ -8,11 +8,11 @@ declare module "vitest" {
   interface ProvidedContext {
     /** Address of the run's PostgreSQL server, with a database to send administrative statements to. */
     postgresUrl: string;
-    /** Name of a database on it whose tables are made; to be copied, never opened. */
+    /** The name of a database on it with empty tables, which is copied and never opened. */
     postgresTemplate: string;
-    /** Where the run keeps its data folders. */
+    /** The folder for the run's data folders. */
     storesDir: string;
-    /** Data folder of an embedded store whose tables are made; to be copied, never opened. */
+    /** The data folder of an embedded store with empty tables, which is copied and never opened. */
     embeddedTemplateDir: string;
   }
 }

@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Files that take longest, as measured on two cores. A name without a file does no harm. */
+/** The files that take longest, as measured on two cores. Names of missing files do no harm. */
 const LONGEST = [
   "lifecycle/model",
   "contract/mutants",
@@ -28,7 +28,7 @@ export class LongestFirst extends BaseSequencer {
   }
 }
 
-/** The place in the list above; files that are not in it come last. */
+/** The position in the list above; files that are not in it come last. */
 function rankOf({ moduleId }: TestSpecification): number {
   const index = LONGEST.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
   return index === -1 ? LONGEST.length : index;

@@ -32,7 +32,7 @@ function reachesSlow(file: string, known: Map<string, readonly string[]>): boole
     const imports = known.get(next) ?? readImports(next);
     known.set(next, imports);
     if (imports.some((name) => SLOW.test(name))) return true;
-    // A program that a test only quotes can name files which are not here.
+    // A program that a test only quotes can name files that do not exist here.
     waiting.push(...imports.filter((path) => path.endsWith(".ts") && existsSync(path)));
   }
   return false;

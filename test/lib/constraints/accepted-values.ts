@@ -2,7 +2,7 @@ import { ofItems, ofLength, type Spot, toValue, type Value } from "./broken-valu
 import { beyond } from "./numbers.ts";
 import { CHARACTER_SAMPLES, FILLERS, FORMAT_SAMPLES } from "./samples.ts";
 
-/** Values that go as far as a constraint allows; those that another constraint forbids are left out later. */
+/** Values at the limits of a constraint; those that another constraint forbids are filtered out later. */
 export function acceptedValues(spot: Spot): Value[] {
   const { constraint, current } = spot;
   const bound = Number(constraint.value);
@@ -20,7 +20,7 @@ export function acceptedValues(spot: Spot): Value[] {
     case "pattern":
       return CHARACTER_SAMPLES.map(([name, character]) => ({
         name: `with ${name}`,
-        // How a URL begins says more than its form.
+        // The scheme of a URL restricts more than its format.
         json: JSON.stringify((constraint.holder.format === undefined ? character : "") + current + character),
       }));
     case "format":

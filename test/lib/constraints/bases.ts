@@ -6,19 +6,22 @@ import { edit } from "./json.ts";
 import { smallestNumber } from "./numbers.ts";
 import { FORMAT_SAMPLES } from "./samples.ts";
 
-/** A body that the contract takes, for requests to differ from in one place. */
+/** A valid body, from which requests differ in one place. */
 export type Base = { readonly name: "smallest" | "fullest"; readonly body: unknown };
 
-/** What is known of the body of one operation. */
+/** Information about the body of one operation. */
 export type BodyModel = {
-  /** Of the body alone. */
+  /** The constraints of the body only. */
   readonly constraints: readonly Constraint[];
-  /** The document's own, which are all valid. */
+  /** The document's own examples, which are all valid. */
   readonly examples: readonly unknown[];
   violationsOf(body: unknown): Violation[];
 };
 
-/** The smallest and the fullest valid body under some conditions. Throws when the document shows no body like that. */
+/**
+ * The smallest and the fullest valid body under some conditions. Throws when the document has no example that meets the
+ * conditions.
+ */
 export function basesOf(model: BodyModel, when: readonly Condition[]): Base[] {
   const shown = model.examples.find((example) => holds(example, when));
   if (shown === undefined) throw new Error(`no example of a body in which ${JSON.stringify(when)}`);
@@ -30,7 +33,7 @@ export function basesOf(model: BodyModel, when: readonly Condition[]): Base[] {
   ];
 }
 
-/** A valid value for a place: what an example has there, else the simplest that the constraints of the place allow. */
+/** A valid value for a place: that of an example, or else the simplest that the constraints of the place allow. */
 export function sampleOf(model: BodyModel, at: string, when: readonly Condition[]): unknown {
   const { constraints, examples } = model;
   const shown = examples.filter((example) => holds(example, when)).map((example) => valueAt(example, at));
@@ -55,7 +58,7 @@ export function sampleOf(model: BodyModel, at: string, when: readonly Condition[
   }
 }
 
-/** Members that stand for another one, under a name that is on its way out: the two do not go together. */
+/** Deprecated alternative names of other members: a body can't contain both. */
 export function isDeprecated({ constraints }: BodyModel, at: string): boolean {
   return constraints.some((constraint) => constraint.at === at && constraint.holder.deprecated === true);
 }
@@ -67,14 +70,14 @@ export function holds(body: unknown, when: readonly Condition[]): boolean {
   );
 }
 
-/** Whether a constraint counts where the given conditions hold. */
+/** Whether a constraint applies under the given conditions. */
 export function holdsFor({ when }: Constraint, given: readonly Condition[]): boolean {
   return when.every((condition) =>
     given.some((other) => JSON.stringify(other) === JSON.stringify(condition)),
   );
 }
 
-/** Removes what can go. */
+/** Removes all optional members. */
 function shrink(model: BodyModel, when: readonly Condition[], shown: unknown): unknown {
   let body = smallNumbers(model, when, shown);
   for (const pointer of pointersIn(body).reverse()) {
@@ -84,7 +87,7 @@ function shrink(model: BodyModel, when: readonly Condition[], shown: unknown): u
   return body;
 }
 
-/** Adds what can be added. */
+/** Adds all optional members. */
 function fill(model: BodyModel, when: readonly Condition[], shown: unknown): unknown {
   let body = shown;
   for (const at of placesOf(model, when)) {
@@ -101,7 +104,7 @@ function placesOf({ constraints }: BodyModel, when: readonly Condition[]): strin
   return [...new Set(here)].filter((at) => at !== "" && !stepsOf(at).includes("*"));
 }
 
-/** Numbers as small as they may be, so that accepted calls move next to nothing. */
+/** The smallest valid numbers, so that accepted calls move hardly any money. */
 function smallNumbers(
   { constraints, violationsOf }: BodyModel,
   when: readonly Condition[],
@@ -112,7 +115,7 @@ function smallNumbers(
     if (typeof valueAt(shown, pointer) !== "number") continue;
     const here = constraints.filter((constraint) => constraint.at === pointer && holdsFor(constraint, when));
     const smallest = smallestNumber(here);
-    if (smallest === undefined) continue; // one of a list
+    if (smallest === undefined) continue; // a list item
     const less = edit(body, { pointer, json: String(smallest) });
     if (violationsOf(less).length === 0) body = less;
   }

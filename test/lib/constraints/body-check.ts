@@ -3,15 +3,15 @@ import { locate, members, type Node } from "../../../scripts/lib/document/node.t
 import { step, valueAt } from "../../../scripts/lib/document/pointer.ts";
 import { createCompiler } from "../../../scripts/lib/document/schemas.ts";
 
-/** A place of a value that is wrong, and the keywords that say so. */
+/** An invalid place in a value, and the keywords that it violates. */
 export type Violation = { readonly pointer: string; readonly keywords: ReadonlySet<string> };
 
-/** What the schema at a pointer of the document finds wrong with a value, one violation for each place. */
+/** The violations of the schema at a pointer of the document in a value, one for each place. */
 export type FindViolations = (schemaPointer: string, value: unknown) => Violation[];
 
 /**
- * Checks values by the document alone, and in another way than the server: of a `oneOf` only the branch that the tag names is
- * looked at. Knows no `x-` keyword.
+ * Validates values by the document only, and independently of the server: of a `oneOf`, only the branch that the tag names is
+ * used. Ignores `x-` keywords.
  */
 export function createFindViolations(document: Node): FindViolations {
   const compile = createCompiler(toTagged(document) as Node, { discriminator: true });
@@ -23,7 +23,7 @@ export function createFindViolations(document: Node): FindViolations {
   };
 }
 
-/** The validator takes no mapping, and looks only at objects: what is none must be refused beside it. */
+/** The validator supports no mapping, and applies to objects only: other values must be refused in addition. */
 function toTagged(document: Node): unknown {
   return JSON.parse(JSON.stringify(document), (_key, part) => {
     if (!part?.oneOf || !part.discriminator) return part;
@@ -47,14 +47,14 @@ function memberOf({ params }: ErrorObject): string {
   return name === undefined ? "" : step(name);
 }
 
-/** A tag that names no branch breaks the `oneOf`, and the word of each branch about its tag. */
+/** A tag that names no branch violates the `oneOf`, and the constraint of each branch on its tag. */
 function keywordsOf({ keyword }: ErrorObject, tag: unknown): string[] {
   if (keyword !== "discriminator") return [keyword];
   if (tag === undefined) return ["oneOf", "required"];
   return ["oneOf", typeof tag === "string" ? "const" : "type"];
 }
 
-/** Where the schema of an operation's request body stands, if it has one. */
+/** The pointer to the schema of an operation's request body, if it has one. */
 export function requestSchema(document: Node, operationPointer: string): string | undefined {
   const [here, operation] = locate(document, operationPointer);
   if (operation.requestBody === undefined) return undefined;

@@ -10,15 +10,17 @@ import { UNKNOWN_NAMES } from "./samples.ts";
 export type BodyChange = {
   readonly base: Base;
   readonly edit: Edit;
-  /** JSON Pointer to what is then wrong, when anything is. */
+  /** JSON Pointer to the violation, if the change causes one. */
   readonly violation: string;
   readonly name: string;
 };
 
-/** Keywords that no validator but our own knows: to others, what breaks them looks right. */
+/** Keywords that only our own validator knows: to others, values that violate them look valid. */
 const OWN_KEYWORDS = ["x-fraction-digits"];
 
-/** Changes that break one constraint and no other place. Throws when there is none, so that no constraint goes untested. */
+/**
+ * Changes that violate one constraint and no other place. Throws when there is none, so that no constraint stays untested.
+ */
 export function breakingChanges(model: BodyModel, constraint: Constraint): BodyChange[] {
   const changes = changesAt(model, constraint, breakingEdits).filter(({ base, edit: change, violation }) => {
     const violations = model.violationsOf(edit(base.body, change));
@@ -33,17 +35,17 @@ export function breakingChanges(model: BodyModel, constraint: Constraint): BodyC
   return preferPure(model, changes);
 }
 
-/** Changes that go as far as a constraint allows; of the fullest body only that it is taken as it stands. */
+/** Changes to the limits of a constraint; the fullest body is only sent unchanged. */
 export function acceptedChanges(model: BodyModel, constraint: Constraint): BodyChange[] {
   return changesAt(model, constraint, (spot, pointer) => puts(pointer, acceptedValues(spot)))
     .filter(({ base }) => base.name === "smallest" || constraint.keyword === "type")
     .filter(({ base, edit: change }) => model.violationsOf(edit(base.body, change)).length === 0);
 }
 
-/** What names call a body that is changed at its root. */
+/** The name of the body itself in names of requests. */
 const WHOLE = "the body";
 
-/** `violation` where it is not the changed place itself. */
+/** Sets `violation` when it is not at the changed place itself. */
 type NamedEdit = Edit & { readonly name: string; readonly violation?: string };
 
 function changesAt(
@@ -69,7 +71,7 @@ function changesAt(
   return distinct(all);
 }
 
-/** The two bases of a body without optional members are one, and samples may repeat. */
+/** The two bases of a body without optional members are the same, and samples may repeat. */
 function distinct(changes: readonly BodyChange[]): BodyChange[] {
   const seen = new Set<string>();
   return changes.filter(({ base, edit: change }) => {
@@ -78,7 +80,7 @@ function distinct(changes: readonly BodyChange[]): BodyChange[] {
   });
 }
 
-/** Where a change that breaks nothing but the constraint exists, the ones that break another at the same place are not needed. */
+/** If there are changes that violate only this constraint, those that also violate another at the same place are not needed. */
 function preferPure(model: BodyModel, changes: BodyChange[]): BodyChange[] {
   const pure = changes.filter(({ base, edit: change }) =>
     model.violationsOf(edit(base.body, change)).every(({ keywords }) => keywords.size === 1),
@@ -136,7 +138,7 @@ function puts(pointer: string, values: readonly Value[]): NamedEdit[] {
   return values.map(({ name, json }) => ({ name: `${pointer || WHOLE} is ${name}`, pointer, json }));
 }
 
-/** Names that look like one that the object has, and names that none has. */
+/** Names similar to those that the object has, and names that no object has. */
 function unknownNames(holder: unknown): string[] {
   const names = Object.keys(holder as object);
   return [...names.flatMap((name) => [name.toUpperCase(), `${name}s`, `${name} `]), ...UNKNOWN_NAMES];
@@ -146,7 +148,7 @@ function toObject(holder: unknown, length: number): string {
   return JSON.stringify(Object.fromEntries(Object.entries(holder as object).slice(0, length)));
 }
 
-/** Values that the document takes at a place under other conditions, or in other examples. */
+/** Values that the document allows at a place under other conditions, or in other examples. */
 function othersAt({ constraints, examples }: BodyModel, { at }: Constraint): unknown[] {
   const shown = examples.flatMap((example) =>
     instancesOf(example, at).map((pointer) => valueAt(example, pointer)),
@@ -157,7 +159,7 @@ function othersAt({ constraints, examples }: BodyModel, { at }: Constraint): unk
   return [...shown.flat().filter((value) => value !== undefined), ...listed];
 }
 
-/** The body with the place in it, when the place is optional; where the two do not go together, an example that has it. */
+/** The body including an optional place; if the body can't contain it, an example that does. */
 function withPlace(model: BodyModel, { at, keyword, when }: Constraint, body: unknown): unknown {
   const place = at.replace(/\/\*.*$/, "");
   const holder = valueAt(body, place.slice(0, Math.max(0, place.lastIndexOf("/"))));
@@ -167,7 +169,7 @@ function withPlace(model: BodyModel, { at, keyword, when }: Constraint, body: un
   return model.examples.find((example) => valueAt(example, place) !== undefined) ?? body;
 }
 
-/** The places of a body that a pointer with `*` stands for: of a list the first item and the last. */
+/** The places of a body that match a pointer with `*`: the first and the last item of a list. */
 function instancesOf(body: unknown, at: string): string[] {
   return stepsOf(at).reduce<string[]>(
     (pointers, name) =>

@@ -2,19 +2,22 @@ import type { Constraint } from "./constraint.ts";
 import { beyond } from "./numbers.ts";
 import { CHARACTER_SAMPLES, FILLERS, FORMAT_SAMPLES, TYPE_SAMPLES } from "./samples.ts";
 
-/** A value to put where a constraint looks, as JSON text. */
+/** A value for the place of a constraint, as JSON text. */
 export type Value = { readonly name: string; readonly json: string };
 
-/** Where a value is put, and what may stand there. */
+/** The place of a value, and its valid values. */
 export type Spot = {
   readonly constraint: Constraint;
-  /** What stands there in a valid body. */
+  /** The value in a valid body. */
   readonly current: unknown;
-  /** Values that the document takes elsewhere at this place. */
+  /** Values that the document allows elsewhere at this place. */
   readonly others: readonly unknown[];
 };
 
-/** Values that may break a constraint; those that turn out not to, or that break another place too, are left out later. */
+/**
+ * Values that may violate a constraint; those that turn out not to, or that violate another place too, are filtered out
+ * later.
+ */
 export function brokenValues(spot: Spot): Value[] {
   const { constraint, current } = spot;
   const bound = Number(constraint.value);
@@ -54,7 +57,7 @@ export function brokenValues(spot: Spot): Value[] {
   }
 }
 
-/** A text of so many code points that begins like the given one. */
+/** A string of the given number of code points that begins like the given one. */
 export function ofLength(text: string, length: number, filler: string): Value {
   const points = [...text].slice(0, length);
   const json = JSON.stringify(points.join("") + filler.repeat(length - points.length));
@@ -63,7 +66,9 @@ export function ofLength(text: string, length: number, filler: string): Value {
   return { name, json };
 }
 
-/** Lists of so many items, which repeat when there are not enough: what stands there, and all that may stand there. */
+/**
+ * Lists of the given length, whose items repeat if there are too few: one of the present items, and one of all valid items.
+ */
 export function ofItems({ current, others }: Spot, length: number): Value[] {
   const own = current as unknown[];
   return [own, [...new Set([...own, ...others])]].map((items) => ({
@@ -72,7 +77,7 @@ export function ofItems({ current, others }: Spot, length: number): Value[] {
   }));
 }
 
-/** A text with each sample of a character before it, and after it. */
+/** A string with each sample character before it, and after it. */
 function withCharacters(text: string): Value[] {
   return CHARACTER_SAMPLES.flatMap(([name, character]) => [
     { name: `${name} first`, json: JSON.stringify(character + text) },
@@ -85,7 +90,7 @@ export function toValue(value: unknown): Value {
   return { name: json.length > 60 ? `${json.slice(0, 60)}…` : json, json };
 }
 
-/** Each other type, the value itself as a text, and of a list its only item without the list. */
+/** A value of each other type, the value itself as a string, and the only item of a list without the list. */
 function ofOtherTypes({ current }: Spot): Value[] {
   const likely = Array.isArray(current) ? current.slice(0, 1) : [String(current)];
   const wrapped = typeof current === "string" ? [[current]] : [];
@@ -98,7 +103,7 @@ function ofOtherTypes({ current }: Spot): Value[] {
 function nearMisses({ constraint, others }: Spot): Value[] {
   const listed = constraint.keyword === "enum" ? (constraint.value as unknown[]) : [constraint.value];
   const allowed = listed.map(String);
-  // A number that is near, and a listed one as text.
+  // A number close to the value, and a listed number as a string.
   const numbers = listed.filter((value) => typeof value === "number");
   const nearNumbers = numbers.flatMap((value) => [value + 1, value - 1, String(value)]);
   const words = allowed.flatMap((word) => [

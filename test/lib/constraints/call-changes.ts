@@ -8,7 +8,7 @@ import {
   MEDIA_TYPE_SAMPLES,
 } from "./samples.ts";
 
-/** A change of a valid call, and the status and the pointer of the violation that the document promises where it breaks something. */
+/** A change of a valid call; if it violates the document, with the expected status and the pointer of the violation. */
 export type CallChange = {
   readonly name: string;
   readonly changes: Partial<Call>;
@@ -16,7 +16,7 @@ export type CallChange = {
   readonly pointer?: string;
 };
 
-/** Changes that break what the document says about calls as a whole; none for what is said about values. */
+/** Changes that violate the document's rules for calls as a whole; none for rules about values. */
 export function breakingCalls({ keyword, side, value }: Constraint, call: Call): CallChange[] {
   const { headers, body } = call;
   switch (keyword) {
@@ -60,7 +60,7 @@ export function breakingCalls({ keyword, side, value }: Constraint, call: Call):
   }
 }
 
-/** Changes of the same things that the document allows. */
+/** Changes of the same parts that the document allows. */
 export function acceptedCalls({ keyword, side }: Constraint, { headers }: Call): CallChange[] {
   if (keyword !== "content") return [];
   const [name, values] = side === "response" ? ["Accept", KEPT_ACCEPTS] : ["Content-Type", KEPT_MEDIA_TYPES];

@@ -1,24 +1,24 @@
 import type { Node } from "../../../scripts/lib/document/node.ts";
 
-/** Where in a message a constraint looks. `call` is the message as a whole: its token, media type or status. */
+/** The part of a message that a constraint applies to. `call` is the message as a whole: its token, media type or status. */
 export type Part =
   | { readonly in: "body"; readonly mediaType: string }
   | { readonly in: "header" | "query" | "path"; readonly name: string }
   | { readonly in: "call" };
 
-/** What holds for a message when a constraint counts. */
+/** The conditions under which a constraint applies to a message. */
 export type Condition =
   /** The object at `at` carries the tag that chooses a branch of a `oneOf`. */
   | { readonly kind: "tag"; readonly at: string; readonly name: string; readonly value: string }
   /** The object at `at` is, or is not, as the `if` at `pointer` of the document says. */
   | { readonly kind: "if"; readonly at: string; readonly pointer: string; readonly holds: boolean };
 
-/** Which message a constraint is about. */
+/** The message that a constraint is about. */
 export type MessageLocation = {
   readonly operationId: string;
-  /** `webhook`: what we send to subscribers and what they respond with. */
+  /** `webhook`: deliveries to subscribers and their responses. */
   readonly side: "request" | "response" | "webhook";
-  /** Of a response: `201`, `2XX`, `default`. */
+  /** The status of a response: `201`, `2XX`, `default`. */
   readonly status?: string;
   readonly part: Part;
   /** JSON Pointer into the part, `*` for every item of a list; empty for the part as a whole. */
@@ -26,18 +26,18 @@ export type MessageLocation = {
   readonly when: readonly Condition[];
 };
 
-/** One thing that the document says about one place of one message. What is used twice makes two constraints. */
+/** One rule of the document for one place of one message. A schema that is used twice has two constraints. */
 export type Constraint = MessageLocation & {
   /** Names the constraint in reports; no two of a document have the same. */
   readonly id: string;
-  /** JSON Pointer into the document of what says so, references followed. Of a list such as `required`: the entry. */
+  /** JSON Pointer to the rule in the document, references followed; for a list such as `required`, to the entry. */
   readonly pointer: string;
   /**
-   * The word of the schema; for what stands outside schemas `security`, `scope`, `requestBody` (must there be one), `content`
-   * (which media types), `status`, and `required` for headers and parameters.
+   * The keyword of the schema; outside schemas `security`, `scope`, `requestBody` (must there be one), `content` (which media
+   * types), `status`, and `required` for headers and parameters.
    */
   readonly keyword: string;
-  /** What the document says there: a bound, a list of values, the name of a required member. */
+  /** The value of the rule: a bound, a list of values, the name of a required member. */
   readonly value: unknown;
   /** The schema that holds the keyword; outside schemas, the object that does. */
   readonly holder: Node;

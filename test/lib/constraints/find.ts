@@ -3,10 +3,10 @@ import { step } from "../../../scripts/lib/document/pointer.ts";
 import { type Constraint, type MessageLocation, type Part, toConstraint } from "./constraint.ts";
 import { constraintsOfSchema } from "./schema.ts";
 
-/** What every object of a document may say to readers. */
+/** Members for readers that every object of a document may have. */
 const WORDS = ["summary", "description", "x-source", "examples", "example", "deprecated"];
 
-/** What the objects outside schemas may hold: the rest is an error, so that nothing is overlooked. */
+/** The allowed members of objects outside schemas: any other is an error, so that nothing is overlooked. */
 const KNOWN = {
   item: [],
   operation: ["operationId", "tags", "security", "parameters", "requestBody", "responses"],
@@ -22,8 +22,8 @@ const METHODS = ["get", "put", "post", "delete", "patch"];
 const CALL: Part = { in: "call" };
 
 /**
- * Everything that a bundled document says about requests, responses and webhooks and that a message can break, in the order
- * of the document. Throws on what it has no rule for.
+ * Every rule of a bundled document that a request, a response or a webhook can violate, in the order of the document. Throws
+ * for parts that it does not know.
  */
 export function findConstraints(document: Node): Constraint[] {
   return [
@@ -56,7 +56,7 @@ function ofOperation(document: Node, pointer: string, side: "request" | "webhook
   ];
 }
 
-/** An operation's own list counts instead of the document's, also when it is empty. */
+/** An operation's own list replaces the document's, even when it is empty. */
 function ofSecurity(document: Node, pointer: string, place: MessageLocation): Constraint[] {
   const own = locate(document, pointer)[1].security;
   const value = own ?? document.security ?? [];
@@ -134,7 +134,7 @@ function ofContent(document: Node, pointer: string, place: MessageLocation): Con
   return [toConstraint(place, types), ...schemas];
 }
 
-/** The object at a pointer, once all that it holds is known. */
+/** The object at a pointer. Throws when it has an unknown member. */
 function open(
   document: Node,
   pointer: string,

@@ -1,12 +1,14 @@
 import { stepsOf, valueAt } from "../../../scripts/lib/document/pointer.ts";
 
-/** One change of a body: the JSON text to put at a pointer, or nothing, to remove what stands there. */
+/** One change of a body: the JSON text to set at a pointer, or nothing, to remove the value there. */
 export type Edit = { readonly pointer: string; readonly json?: string };
 
-/** Numbers are written by hand (1.00, 1e0), which `JSON.stringify` can't: a mark holds the place of the text. */
+/**
+ * Numbers are written as given (1.00, 1e0), which `JSON.stringify` can't do: a placeholder marks the position of the text.
+ */
 const MARK = "\u{F0000}mark\u{F0000}";
 
-/** The text of a body after a change. What holds the changed place must be there. */
+/** The text of a body after a change. The parent of the changed place must exist. */
 export function write(body: unknown, { pointer, json }: Edit): string {
   if (pointer === "") return json ?? "";
   const copy = structuredClone(body);
@@ -19,12 +21,12 @@ export function write(body: unknown, { pointer, json }: Edit): string {
   return JSON.stringify(copy).replace(JSON.stringify(MARK), () => json ?? "");
 }
 
-/** A body after a change, read again: numbers are numbers. */
+/** A body after a change, parsed again, so that numbers are numbers. */
 export function edit(body: unknown, change: Edit): unknown {
   return JSON.parse(write(body, change));
 }
 
-/** The same value with each text replaced that `texts` names, at any depth. */
+/** The same value, with every string replaced that `texts` names, at any depth. */
 export function replaceTexts(value: unknown, texts: Readonly<Record<string, string>>): unknown {
   return JSON.parse(JSON.stringify(value), (_key, part) =>
     typeof part === "string" && Object.hasOwn(texts, part) ? texts[part] : part,

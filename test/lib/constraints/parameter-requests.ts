@@ -3,10 +3,10 @@ import { brokenValues, type Value } from "./broken-values.ts";
 import type { Constraint } from "./constraint.ts";
 import { fillPath, type Subject } from "./subject.ts";
 
-/** A text for a parameter, and the path with it. */
+/** A value for a parameter, and the path that contains it. */
 export type ParameterChange = { readonly name: string; readonly path: string };
 
-/** Paths that break one constraint of a path or query parameter. Throws when there is none. */
+/** Paths that violate one constraint of a path or query parameter. Throws when there is none. */
 export function breakingPaths(subject: Subject, constraint: Constraint): ParameterChange[] {
   if (cannotBeBroken(constraint)) return [];
   const changes = pathsWith(subject, constraint, brokenValues, (keywords) =>
@@ -16,12 +16,12 @@ export function breakingPaths(subject: Subject, constraint: Constraint): Paramet
   return changes;
 }
 
-/** Paths that go as far as a constraint of a path or query parameter allows. */
+/** Paths at the limits of a constraint of a path or query parameter. */
 export function acceptedPaths(subject: Subject, constraint: Constraint): ParameterChange[] {
   return pathsWith(subject, constraint, acceptedValues, (keywords) => keywords.size === 0);
 }
 
-/** Every text is a string; and without a path parameter, or with an empty one, another path is called. */
+/** Every parameter is a string; and without a path parameter, or with an empty one, the call goes to another path. */
 function cannotBeBroken({ part, keyword, value }: Constraint): boolean {
   if (keyword === "type" && value === "string") return true;
   return part.in === "path" && (keyword === "required" || keyword === "minLength");
@@ -47,7 +47,7 @@ function pathsWith(
     }));
 }
 
-/** What the schema of a parameter finds wrong with a text: as a number where it is one, else as it is. */
+/** The violations of a parameter's schema in a value, which is parsed if it is a number. */
 function keywordsAt({ findViolations }: Subject, schema: string, text: string): ReadonlySet<string> {
   const violations = (value: unknown) =>
     new Set(findViolations(schema, value).flatMap(({ keywords }) => [...keywords]));
@@ -56,7 +56,7 @@ function keywordsAt({ findViolations }: Subject, schema: string, text: string): 
   return violations(Number(text));
 }
 
-/** A text is sent as it is, anything else as JSON. */
+/** A string is sent unchanged, anything else as JSON. */
 function toText(json: string): string {
   const value: unknown = JSON.parse(json);
   return typeof value === "string" ? value : json;

@@ -1,6 +1,6 @@
 import type { Constraint } from "./constraint.ts";
 
-/** Whose token a call carries: a good one, none, one that nobody was given, a good one without the operation's scope. */
+/** The token of a call: a valid one, none, an unknown one, or a valid one without the operation's scope. */
 export type TokenKind = "valid" | "absent" | "unknown" | "unscoped";
 
 /** A call to any server of the contract, as it goes over the wire. */
@@ -9,49 +9,49 @@ export type Call = {
   readonly method: string;
   /** With its parameters filled in. */
   readonly path: string;
-  /** How `Authorization` is written: `Bearer` and the token, unless `headers` says it. */
+  /** The value of `Authorization`: `Bearer` and the token, unless `headers` sets it. */
   readonly token: TokenKind;
-  /** Everything but the token. */
+  /** All headers but the token. */
   readonly headers: Readonly<Record<string, string>>;
-  /** As it goes over the wire. */
+  /** Exactly as sent. */
   readonly body?: string;
 };
 
-/** A call made to tell whether a server keeps a constraint. */
+/** A call that tests whether a server enforces a constraint. */
 export type ConstraintRequest = {
   readonly constraint: Constraint;
-  /** What is special about the call, such as `/amount/value is "1", smallest body`. */
+  /** The difference from the base call, such as `/amount/value is "1", smallest body`. */
   readonly name: string;
   readonly call: Call;
 };
 
-/** A call that breaks one constraint and nothing else, and the response that the document promises. */
+/** A call that violates only one constraint, and the response that the document promises. */
 export type BreakingRequest = ConstraintRequest & {
   readonly expected: {
     readonly status: number;
     readonly code: string;
-    /** Of a 400: what its only violation points at. */
+    /** For a 400: the pointer of its only violation. */
     readonly pointer?: string;
   };
 };
 
-/**
- * A call that goes as far as a constraint allows.
- * The resource may still be missing or taken: then the response is a 404 or 409.
- */
+/** A call at the limit of a constraint. The resource may still be missing or taken: then the response is a 404 or 409. */
 export type AcceptedRequest = ConstraintRequest & {
-  /** The documented statuses that say that the call was understood. */
+  /** The documented statuses of valid calls. */
   readonly outcomes: readonly number[];
 };
 
 export type RequestOptions = {
-  /** Begins every requestKey, so that no two runs against one server share any. */
+  /** The prefix of every requestKey, so that no two runs against one server share a key. */
   readonly requestKeyPrefix: string;
-  /** What to send instead of ids that the document's examples name, such as `pay_settled`. */
+  /** Replacements for the ids in the document's examples, such as `pay_settled`. */
   readonly ids?: Readonly<Record<string, string>>;
 };
 
-/** The member that differs between any two calls: a server that stores one by mistake would refuse the next for that. */
+/**
+ * The member that must differ between any two calls: after a server has accepted one by mistake, it would refuse the next
+ * one as a duplicate.
+ */
 export const UNIQUE_MEMBER = "requestKey";
 
 /** The same body under another key, if it has one. */

@@ -10,13 +10,13 @@ import type { AcceptedRequest, BreakingRequest, ConstraintRequest, RequestOption
 import { UNIQUE_MEMBER, withKey } from "./request.ts";
 import { promised, type Subject, subjectsOf, toCall } from "./subject.ts";
 
-/** What a call can be changed by. */
+/** The ways to change a call. */
 const BREAKING = { body: breakingChanges, path: breakingPaths, call: breakingCalls };
 const ACCEPTED = { body: acceptedChanges, path: acceptedPaths, call: acceptedCalls };
 
 /**
- * For each constraint on requests, calls that break it and nothing else. Throws where it can't make one. Of the
- * constraints on responses a request can break one: it can accept none of the media types of a success.
+ * For each constraint on requests, calls that violate only that. Throws when it can't create one. A request can violate only
+ * one constraint on responses: it can accept none of the media types of a success.
  */
 export function breakingRequests(
   document: Node,
@@ -32,7 +32,7 @@ export function breakingRequests(
   });
 }
 
-/** For the constraints on requests, calls that go as far as each allows, and so must not be refused. */
+/** For each constraint on requests, calls at its limits, which must not be refused. */
 export function acceptedRequests(
   document: Node,
   constraints: readonly Constraint[],
@@ -87,7 +87,7 @@ function changesFor(
   const { part } = constraint;
   if (part.in === "call") return makers.call(constraint, toCall(subject, validBody(subject, nextKey())));
   if (part.in !== "body") {
-    // The words of the sandbox: a violation outside the body points into its query or its params.
+    // The sandbox's convention: a violation outside the body points into `/query` or `/params`.
     const pointer = `/${part.in === "path" ? "params" : part.in}/${part.name}`;
     return makers
       .path(subject, constraint)

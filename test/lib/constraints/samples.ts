@@ -42,10 +42,10 @@ export const CHARACTER_SAMPLES: readonly (readonly [name: string, text: string])
   ["an astral character", "😀"],
 ];
 
-/** What lengths are made of: one code unit, two code units, two bytes of UTF-8 in one unit. */
+/** The characters of long strings: one code unit, two code units, two bytes of UTF-8 in one unit. */
 export const FILLERS = ["x", "😀", "é"] as const;
 
-/** Texts that are near a format, and texts that are of it. */
+/** Strings that almost match a format, and strings that match it. */
 export const FORMAT_SAMPLES: Readonly<
   Record<string, { readonly broken: readonly string[]; readonly kept: readonly string[] }>
 > = {
@@ -91,10 +91,10 @@ export const FORMAT_SAMPLES: Readonly<
   },
 };
 
-/** Names that no object has, beside the near misses of those that it has. */
+/** Names that no object has, in addition to misspellings of those that it has. */
 export const UNKNOWN_NAMES = ["unknown", "status", "merchantId", "a/b~c", "constructor", ""] as const;
 
-/** What is no JSON in UTF-8, as headers; `null` sends no header. */
+/** Values of Content-Type other than JSON in UTF-8; `null` sends no header. */
 export const MEDIA_TYPE_SAMPLES: readonly Readonly<Record<string, string | null>>[] = [
   { "Content-Type": null },
   { "Content-Type": "text/plain" },
@@ -110,7 +110,7 @@ export const MEDIA_TYPE_SAMPLES: readonly Readonly<Record<string, string | null>
   { "Content-Type": "application/json", "Content-Encoding": "identity" },
 ];
 
-/** What is JSON in UTF-8. */
+/** Values of Content-Type for JSON in UTF-8. */
 export const KEPT_MEDIA_TYPES = [
   "application/json",
   "application/json; charset=utf-8",
@@ -118,7 +118,7 @@ export const KEPT_MEDIA_TYPES = [
   "APPLICATION/JSON",
 ] as const;
 
-/** What callers accept that take no JSON. */
+/** Values of Accept that exclude JSON. */
 export const ACCEPT_SAMPLES = [
   "text/xml",
   "text/*",
@@ -126,7 +126,7 @@ export const ACCEPT_SAMPLES = [
   "application/json;q=0",
 ] as const;
 
-/** What callers accept that take JSON. */
+/** Values of Accept that include JSON. */
 export const KEPT_ACCEPTS = [
   "application/json",
   "*/*",

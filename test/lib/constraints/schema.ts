@@ -2,7 +2,7 @@ import { locate, members, type Node } from "../../../scripts/lib/document/node.t
 import { step } from "../../../scripts/lib/document/pointer.ts";
 import { type Condition, type Constraint, type MessageLocation, toConstraint } from "./constraint.ts";
 
-/** Keywords that say something to readers, and refuse nothing. A keyword that is neither here nor in RULES is an error. */
+/** Keywords that only inform readers. A keyword that is neither here nor in RULES is an error. */
 const ANNOTATIONS: ReadonlySet<string> = new Set([
   "title",
   "description",
@@ -33,7 +33,7 @@ type Found = {
 
 type Rule = (found: Found) => Constraint[];
 
-/** Every constraint of the schema at `pointer`, and of those below it. Throws on a keyword that it does not know. */
+/** Every constraint of the schema at `pointer`, and of those below it. Throws for an unknown keyword. */
 export function constraintsOfSchema(document: Node, pointer: string, place: MessageLocation): Constraint[] {
   const [here, schema] = locate(document, pointer);
   return Object.entries(schema).flatMap(([keyword, value]) => {
@@ -70,7 +70,7 @@ const eachDependent: Rule = ({ place, pointer, keyword, value, schema }) =>
     ),
   );
 
-/** The format of a number names the type that generated code holds it in; its bounds are the constraint. */
+/** The format of a number names the type in generated code; its bounds are the constraint. */
 const ofText: Rule = (found) =>
   [found.schema.type].flat().some((type) => type === "number" || type === "integer") ? [] : itself(found);
 

@@ -4,7 +4,7 @@ import type { Call, TokenKind } from "./request.ts";
 /** The access token to send for a kind; undefined sends none. */
 export type Tokens = Readonly<Record<Exclude<TokenKind, "absent">, string>>;
 
-/** Sends a call as it is written. The body of the response is undefined when it is empty, and a text when it is no JSON. */
+/** Sends a call unchanged. The body of the response is undefined when it is empty, and a string when it is not JSON. */
 export async function sendCall(baseUrl: string, call: Call, tokens: Tokens): Promise<HttpResponse> {
   const { method, path, token, headers, body } = call;
   const response = await fetch(baseUrl + path, {

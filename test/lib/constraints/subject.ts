@@ -7,7 +7,7 @@ import { replaceTexts } from "./json.ts";
 import type { Call, RequestOptions } from "./request.ts";
 import { withKey } from "./request.ts";
 
-/** An operation that requests are made for. */
+/** An operation for which requests are generated. */
 export type Subject = {
   readonly operationId: string;
   readonly method: string;
@@ -15,7 +15,7 @@ export type Subject = {
   readonly parameters: readonly Node[];
   /** Error codes by documented status; empty for a success. */
   readonly codes: ReadonlyMap<number, string>;
-  /** Undefined where the operation takes no body. */
+  /** Undefined when the operation takes no body. */
   readonly body: BodyModel | undefined;
   readonly options: RequestOptions;
   readonly findViolations: FindViolations;
@@ -94,7 +94,7 @@ function codeOf(document: Node, pointer: string): string {
   return String((example as { errorDetails?: Node } | undefined)?.errorDetails?.errorCode ?? "");
 }
 
-/** A call that the contract takes, but for what `changes` says. */
+/** A call that is valid except for `changes`. */
 export function toCall(subject: Subject, changes: Partial<Call> = {}): Call {
   const { operationId, method, body } = subject;
   const type = body === undefined || changes.body === undefined ? {} : { "Content-Type": "application/json" };
@@ -108,7 +108,7 @@ export function toCall(subject: Subject, changes: Partial<Call> = {}): Call {
   };
 }
 
-/** The path with the examples of its parameters, or with other texts for some of them. */
+/** The path with the examples of its parameters, or with other values for some of them. */
 export function fillPath(
   { path, parameters, options }: Subject,
   texts: Readonly<Record<string, string>> = {},
@@ -124,7 +124,7 @@ export function fillPath(
   return query === "" ? filled : `${filled}?${query}`;
 }
 
-/** What the document promises for a status. Throws when the operation does not document it. */
+/** The response that the document promises for a status. Throws when the operation does not document it. */
 export function promised({ codes, operationId }: Subject, status: number): { status: number; code: string } {
   const code = codes.get(status);
   if (code === undefined) throw new Error(`${operationId} does not document ${status}`);

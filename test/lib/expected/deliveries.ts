@@ -88,7 +88,7 @@ function open(row: DeliveryRow, pointer: string, required: readonly string[]): D
   ];
 }
 
-/** What all events share, shown on one. */
+/** The members that all events share, tested on one event. */
 const [any] = deliveries;
 const shared = any
   ? [
@@ -133,10 +133,10 @@ const heads = deliveries.flatMap((row) => [
   }),
 ]);
 
-/** Every delivery that the document is held to. */
+/** Every delivery against which the document is tested. */
 export const deliveryTable: readonly DeliveryRow[] = [...payloads, ...shared, ...heads];
 
-/** What a subscriber's response means, by the entry of the document that describes it. */
+/** The meaning of a subscriber's response, by the entry of the document that describes it. */
 export const RECEIPTS: readonly (readonly [status: number, entry: string])[] = [
   [200, "2XX"],
   [204, "2XX"],

@@ -6,14 +6,14 @@ import { deliveryTable, RECEIPTS } from "./deliveries.ts";
 import type { DeliveryRow, ResponseRow } from "./message.ts";
 import { responseTable } from "./responses.ts";
 
-/** The tables of messages that a document is held to without a server. */
+/** The tables of messages against which a document is tested without a server. */
 export const messageTables = { responses: responseTable, deliveries: deliveryTable };
 export type MessageTables = {
   readonly responses: readonly ResponseRow[];
   readonly deliveries: readonly DeliveryRow[];
 };
 
-/** The rows that a document decides otherwise than it should, by name, one after the other as they are asked for. */
+/** The names of the rows that a document decides wrongly, generated lazily. */
 export function* wrongRows(contract: Contract, { responses, deliveries }: MessageTables): Generator<string> {
   for (const { name, operation, status, headers, body, allowed } of responses) {
     const errors = contract.violationsOf(operation, { status, headers: new Headers(headers), body });
@@ -32,7 +32,7 @@ export function* wrongRows(contract: Contract, { responses, deliveries }: Messag
   }
 }
 
-/** The entry of the document that a status falls under: itself, its class, or what is left. */
+/** The entry of the document for a status: its own, that of its class, or `default`. */
 function entryOf(entries: readonly string[], status: number): string | undefined {
   const range = `${Math.floor(status / 100)}XX`;
   return [String(status), range, "default"].find((entry) => entries.includes(entry));
@@ -49,7 +49,7 @@ function receiverOf(document: Node, event: string): Receiver | undefined {
   return members(document.webhooks).find(([name]) => name === event)?.[1].post as Receiver | undefined;
 }
 
-/** Everything about a delivery that the document does not allow. Deliveries carry no access token. */
+/** All errors of a delivery by the document. Deliveries carry no access token. */
 function createDeliveryCheck(document: Node): (row: DeliveryRow) => string[] {
   const findViolations = createFindViolations(document);
 
@@ -98,7 +98,7 @@ export function* wrongExamples(document: Node): Generator<string> {
   }
 }
 
-/** Where requests and responses stand. */
+/** The locations of requests and responses. */
 function messagesOf(document: Node): string[] {
   return ["paths", "webhooks"].flatMap((holder) =>
     members(document[holder]).flatMap(([name, item]) =>

@@ -11,7 +11,7 @@ const REFUND_ERROR_CODES = [
 ];
 
 /**
- * What a document says to programs and no validator reads, where it is otherwise than the server does: the moves of a refund,
+ * Machine-readable parts of a document that no validator reads and that differ from the server: the transitions of a refund,
  * the events and their categories, the codes of a failed refund. Tags that lead to another branch count as well.
  */
 export function* wrongExtensions(document: Node): Generator<string> {

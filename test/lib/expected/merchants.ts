@@ -6,7 +6,7 @@ import { type Fixture, insertFixtures } from "../../../server/storage/fixtures.t
 import { SUBSCRIPTION_LIMIT } from "../../../server/storage/webhooks/subscriptions.ts";
 import type { OperationId, Tokens } from "./row.ts";
 
-/** The tokens of one run of the table: a merchant of its own for each operation. */
+/** The tokens of one run of the table: a separate merchant for each operation. */
 export type Merchants = Readonly<Record<OperationId, Tokens>>;
 
 const SCOPES: Readonly<Record<OperationId, string>> = {
@@ -14,10 +14,10 @@ const SCOPES: Readonly<Record<OperationId, string>> = {
   subscribeToWebhooks: "webhooks",
 };
 const LONG_AGO_MS = 30 * 24 * 60 * 60 * 1000;
-/** As much as a payment can be, which is more than all rows together refund. */
+/** The largest amount of a payment, which is more than all rows together refund. */
 const PLENTY_CENTS = 999_999_999_999;
 
-/** Creates a merchant with as many live subscriptions as it may have, once for a store; resolves with its token. */
+/** Creates a merchant with the largest number of live subscriptions, once for each store; resolves with its token. */
 export async function createFullMerchant(store: Store): Promise<string> {
   const merchant = `full_${randomUUID()}`;
   const subscriptions = Array.from({ length: SUBSCRIPTION_LIMIT }, () => ({

@@ -2,7 +2,7 @@ import { edit } from "../constraints/json.ts";
 import type { OperationId } from "./row.ts";
 import { MISSING, NOT_A_TEXT, NOT_AN_OBJECT, ofLength } from "./values.ts";
 
-/** A response that a server may or may not send. */
+/** A response that a server may send or must not send. */
 export type ResponseRow = {
   readonly name: string;
   readonly operation: OperationId;
@@ -13,7 +13,7 @@ export type ResponseRow = {
   readonly allowed: boolean;
 };
 
-/** A delivery that may or may not reach a subscriber. */
+/** A delivery that a subscriber may get or must not get. */
 export type DeliveryRow = {
   readonly name: string;
   readonly event: string;
@@ -45,7 +45,7 @@ function variants<Row extends Message>(row: Row, pointer: string, values: Values
   }));
 }
 
-/** A member that holds a text of `min` to `max` code points. */
+/** A member with a string of `min` to `max` code points. */
 export function text<Row extends Message>(
   row: Row,
   pointer: string,
@@ -88,7 +88,7 @@ export function refundErrorDetails<Row extends Message>(row: Row, pointer: strin
   ];
 }
 
-/** An amount of money; how many decimals it has, no schema can say. */
+/** An amount of money; a schema can't limit its decimals. */
 export function amount<Row extends Message>(row: Row, pointer: string): Row[] {
   const { "is null": _null, ...noText } = NOT_A_TEXT as Record<string, unknown>;
   return [
@@ -110,7 +110,7 @@ export function amount<Row extends Message>(row: Row, pointer: string): Row[] {
   ];
 }
 
-/** The same message with each value of a header, which is otherwise as it was; undefined leaves it out. */
+/** The same message with each value of a header; undefined leaves the header out. */
 export function withHeader<Row extends Message>(
   row: Row,
   name: string,

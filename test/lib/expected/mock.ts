@@ -2,16 +2,16 @@ import type { Contract, HttpResponse } from "../../../scripts/lib/document/contr
 import type { ExceptionName, OperationId, Row } from "./row.ts";
 import { findFormMismatches } from "./send.ts";
 
-/** How the mock responds instead, and why it can't do better. */
+/** The different response of the mock, and the reason for it. */
 type Exception = {
   readonly reason: string;
-  /** Absent: as if the call were right. */
+  /** Absent: the mock treats the call as valid. */
   readonly status?: number;
-  /** Its response is not of the document's schema, and has this media type. */
+  /** Its response does not match the document's schema, and has this media type. */
   readonly ownWords?: "json with charset" | "problem";
 };
 
-/** Every way in which the mock is known to differ from the server, but for the media type of problems. */
+/** All known differences between mock and server, except the media type of problems. */
 export const EXCEPTIONS: Readonly<Record<ExceptionName, Exception>> = {
   "stores nothing": {
     reason: "It has no payments and remembers no calls, so none is unknown and no key is used up.",

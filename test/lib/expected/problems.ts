@@ -28,7 +28,7 @@ export const PROBLEMS: Readonly<Record<OperationId, Readonly<Record<number, stri
   issueRefund: { ...COMMON, 404: "NOT_FOUND", 409: "DUPLICATE_REQUEST_KEY" },
   subscribeToWebhooks: { ...COMMON, 409: "SUBSCRIPTION_LIMIT" },
 };
-/** Codes that belong to no operation, or to the other one: the list is one for all problems. */
+/** Codes of no operation, or of the other one: all problems share one list. */
 const CODES = [
   ...new Set(Object.values(PROBLEMS).flatMap((codes) => Object.values(codes))),
   "METHOD_NOT_ALLOWED",
@@ -45,14 +45,14 @@ const EXISTING = {
   amount: { currency: "USD", value: 1 },
 };
 
-/** What a status must have. */
+/** The members that the problems of a status must have. */
 const HEADERS: Readonly<Record<number, Readonly<Record<string, string>>>> = {
   401: { "WWW-Authenticate": "Bearer" },
   429: { "Retry-After": "1" },
   503: { "Retry-After": "1" },
 };
 
-/** A response with a problem that is as it should be. */
+/** A response with a valid problem. */
 export function problem(
   operation: OperationId,
   status: number,
@@ -168,7 +168,7 @@ function withGroup(index: number, group: string): string {
   return `urn:uuid:${UUID.split("-").with(index, group).join("-")}`;
 }
 
-/** Of the problems that say more than others, each member once: they share the schemas of their members. */
+/** Each additional member of some problems is tested once, because they share its schema. */
 const shared = [invalid, problem("issueRefund", 409)].flatMap((row) =>
   Object.entries({
     type: "not a URI",

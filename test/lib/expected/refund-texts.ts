@@ -2,17 +2,17 @@ import { BASE_REFUND } from "./refunds.ts";
 import { type Row, refused, row } from "./row.ts";
 
 const OP = "issueRefund";
-/** A good body as text, for what can be said only in the text. */
+/** A valid body as text, for differences that exist only in the text. */
 const TEXT = JSON.stringify({ ...BASE_REFUND, requestKey: "key-of-text" });
 
-/** Fields that the contract does not name, and the same field twice: what only the text of a body shows. */
+/** Unknown fields, and repeated fields, which only the text of a body shows. */
 export const refundTextRows: readonly Row[] = [
   ...refused(OP, "/status", { "is unknown": "PENDING" }, { check: "body.unknown-field" }),
   ...refused(OP, "/PaymentId", { "is unknown": "pay_settled" }, { check: "body.unknown-field" }),
   ...Object.entries({
     "several unknown fields": { fields: '"status":1,"merchantId":2', pointers: ["/status", "/merchantId"] },
     constructor: { fields: '"constructor":{"prototype":{}}', pointers: ["/constructor"] },
-    // A name in brackets is a member; without them it would be the prototype of the table.
+    // In brackets, the name is a member; without them it would set the prototype of the table.
     ["__proto__"]: { fields: '"__proto__":{"paymentId":"x"}', pointers: ["/__proto__"] },
     "names that pointers escape": {
       fields: '"a/b":1,"a~b":1,"":1,"/amount/x":1',

@@ -12,7 +12,7 @@ import {
   ofLength,
 } from "./values.ts";
 
-/** What every row of refunds differs from; the key is another one in each call. */
+/** The base of every row for refunds; each call has another key. */
 export const BASE_REFUND = {
   paymentId: "pay_settled",
   amount: { currency: "USD", value: 1 },
@@ -21,7 +21,7 @@ export const BASE_REFUND = {
 
 const OP = "issueRefund";
 const ISSUED = { expected: { status: 201 } };
-/** Well formed, and nobody's payment; the mock does not look. */
+/** A well-formed id that no payment has; the mock does not look it up. */
 const NOBODYS = { expected: { status: 404, code: "NOT_FOUND" }, mock: "stores nothing" } as const;
 const WORDS_FOR_USD = {
   expected: { status: 400, members: { "/violations/0/message": "must be one of: USD" } },
@@ -73,7 +73,7 @@ const outcomes: Row[] = [
   ),
 ];
 
-/** Amounts as they are written, each the only thing that is wrong with its body. */
+/** Amounts as written; each is the only error of its body. */
 const amountsRefused = (check: string, ...texts: string[]) =>
   refused(OP, "/amount/value", literals(...texts), { check });
 

@@ -4,7 +4,7 @@ import { type Differences, type OperationId, PATHS, type Row, row } from "./row.
 import { BASE_SUBSCRIPTION, subscriptionRows } from "./subscriptions.ts";
 
 /*
- * What holds for the request as a whole: tokens, headers, and the body before it is looked into.
+ * Rules for the request as a whole: tokens, headers, and the body before its fields are validated.
  */
 
 const PROBLEM = "problem";
@@ -32,7 +32,7 @@ const unsupported = { status: 415, code: "UNSUPPORTED_MEDIA_TYPE" } as const;
 const invalid = { status: 400, code: "INVALID_REQUEST" } as const;
 const malformed = { ...invalid, pointers: [""] } as const;
 
-/** The same differences under each name, made of what stands beside it. */
+/** The same differences under each name, created from the value next to it. */
 function each<Value>(
   values: Readonly<Record<string, Value>>,
   toDifferences: (value: Value) => Differences,
@@ -71,7 +71,7 @@ function tokensOf(ok: { status: number }): Record<string, Differences> {
   };
 }
 
-/** What callers accept, and the media type that a problem then has. */
+/** Values of Accept, and the media type that a problem then has. */
 function acceptsOf(served: { status: number }): Record<string, Differences> {
   const broken = { edits: { "": {} }, check: "accept.problem-type" };
   const accepting = (Accept: string | null) => ({ headers: { Accept } });
@@ -149,7 +149,7 @@ function mediaTypesOf(ok: { status: number }): Record<string, Differences> {
   };
 }
 
-/** Bodies that are refused as a whole: the parser gives up before any field is looked at. */
+/** Bodies that are refused as a whole: the parser gives up before any field is validated. */
 function malformedOf(good: string): Record<string, Differences> {
   const notJson = {
     "half a body": good.slice(0, -1),
@@ -210,7 +210,7 @@ function malformedOf(good: string): Record<string, Differences> {
   };
 }
 
-/** A body with something put at the beginning of a text that may hold anything. */
+/** A body with something inserted at the beginning of an unrestricted string. */
 function inText(good: string, inserted: string): string {
   return good.replace(/("(?:requestKey|secretKey)":")/, `$1${inserted}`);
 }
@@ -232,7 +232,7 @@ function sizesOf(id: OperationId, good: string): Record<string, Differences> {
   };
 }
 
-/** Methods and addresses beside the operation's own. An unknown path needs no token (D08a). */
+/** Methods and paths other than the operation's own. An unknown path needs no token (D08a). */
 function addressesOf(id: OperationId): Record<string, Differences> {
   const path = PATHS[id];
   const unknown = (paths: readonly string[], check: string) =>
@@ -274,7 +274,7 @@ const wholeRows = (Object.keys(PATHS) as OperationId[]).flatMap((id) => {
   return Object.entries(rows).map(([name, differences]) => row(id, name, differences));
 });
 
-/** Every request that the server and the mock are held to. */
+/** Every request with which server and mock are tested. */
 export const requestTable: readonly Row[] = [
   ...wholeRows,
   ...refundRows,
@@ -282,7 +282,7 @@ export const requestTable: readonly Row[] = [
   ...subscriptionRows,
 ];
 
-/** Refunds that are refused for nothing but their body. */
+/** Refunds that are refused only because of their body. */
 export const refusedRefunds: readonly Row[] = requestTable.filter(
   ({ operation, expected, token, headers }) =>
     operation === "issueRefund" &&

@@ -7,7 +7,7 @@ const SUCCESSES: Readonly<Record<OperationId, ResponseRow>> = {
   issueRefund: refund,
   subscribeToWebhooks: subscription,
 };
-/** Problems that come after a token was taken from the bucket, and so can tell how many are left. */
+/** Problems of requests that have taken a token from the bucket, and so state how many are left. */
 const LIMITED: Readonly<Record<OperationId, readonly number[]>> = {
   issueRefund: [400, 404, 406, 408, 409, 413, 415, 429, 500, 503],
   subscribeToWebhooks: [400, 406, 408, 409, 413, 415, 429, 500, 503],
@@ -38,7 +38,7 @@ const headerRows = (Object.keys(PROBLEMS) as OperationId[]).flatMap((operation) 
   ),
 ]);
 
-/** Bodies of documented statuses under statuses that are not. */
+/** Bodies of documented statuses under undocumented ones. */
 const statusRows = Object.values(SUCCESSES).flatMap((success) =>
   UNDOCUMENTED[success.operation].flatMap((status) =>
     [success, problem(success.operation, 400), problem(success.operation, 500)].map((row) => ({
@@ -50,7 +50,7 @@ const statusRows = Object.values(SUCCESSES).flatMap((success) =>
   ),
 );
 
-/** Every response that the document is held to: it allows those that it should, and no other. */
+/** Every response against which the document is tested: it must allow the right ones and no other. */
 export const responseTable: readonly ResponseRow[] = [
   ...successRows,
   ...problemRows,

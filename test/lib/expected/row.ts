@@ -9,23 +9,26 @@ export const PATHS: Readonly<Record<OperationId, string>> = {
 /** Removes a member from a body. */
 export const GONE = undefined;
 
-/** A value as it is written on the wire, where that matters: `raw("10.00")`. */
+/** A value exactly as written on the wire: `raw("10.00")`. */
 export type Raw = { readonly raw: string };
 export const raw = (text: string): Raw => ({ raw: text });
 
-/** Members of a body by their JSON Pointers, put over the operation's base body one after the other. Only the last can be raw. */
+/**
+ * Members of a body by their JSON Pointers, applied to the operation's base body one after the other. Only the last one can be
+ * raw.
+ */
 export type Edits = Readonly<Record<string, unknown>>;
 
 /**
- * Whose token a request carries. `other`: with the other operation's scope alone. `full`: of a merchant with as many live
- * subscriptions as it may have.
+ * The token of a request. `other` has only the other operation's scope; `full` belongs to a merchant with the largest number
+ * of live subscriptions.
  */
 export type Token = "valid" | "absent" | "unknown" | "unscoped" | "other" | "full";
 
 /** The access token to send for each kind; `absent` sends none. */
 export type Tokens = Readonly<Record<Exclude<Token, "absent">, string>>;
 
-/** How the mock's response differs from the server's; `mock.ts` has the reasons. */
+/** How the mock's response differs from the server's; `mock.ts` gives the reasons. */
 export type ExceptionName =
   | "stores nothing"
   | "counts no subscriptions"
@@ -45,18 +48,18 @@ export type ExceptionName =
 
 export type Expected = {
   readonly status: number;
-  /** Of a problem. */
+  /** The code of a problem. */
   readonly code?: string;
-  /** What the violations point at, in any order. */
+  /** The pointers of the violations, in any order. */
   readonly pointers?: readonly string[];
   /** Values in the response, by their pointers. */
   readonly members?: Readonly<Record<string, unknown>>;
-  /** What the message of the first violation says. */
+  /** The message of the first violation. */
   readonly mentions?: readonly RegExp[];
   readonly headers?: Readonly<Record<string, RegExp>>;
   /** `problem`: `application/problem+json`. */
   readonly type: "json" | "problem";
-  /** Belongs to no operation, so that the document has no schema for it. */
+  /** The request belongs to no operation, so that the document has no schema for it. */
   readonly outside?: boolean;
 };
 
@@ -66,13 +69,13 @@ export type Expected = {
  */
 export type Row = {
   readonly name: string;
-  /** Id of the conformance check that sends it to any server. Rows without one need the records of our own tests. */
+  /** Id of the conformance check that sends it to any server. Rows without one depend on records of our own tests. */
   readonly check?: string;
   readonly operation: OperationId;
   readonly edits: Edits;
-  /** The whole body as it goes over the wire, instead of the base body with edits. */
+  /** The whole body exactly as sent, instead of the base body with edits. */
   readonly text?: string | Uint8Array;
-  /** Over those of the base request; null leaves one out. */
+  /** Replace those of the base request; null leaves one out. */
   readonly headers: Readonly<Record<string, string | null>>;
   readonly token: Token;
   readonly method: string;
@@ -81,7 +84,7 @@ export type Row = {
   readonly mock?: ExceptionName;
 };
 
-/** What a row says beside its operation and its name; the rest is as in the base request. */
+/** The parts of a row besides its operation and name; the rest is as in the base request. */
 export type Differences = Partial<Omit<Row, "operation" | "name" | "expected">> & {
   readonly expected: Omit<Expected, "type"> & { readonly type?: Expected["type"] };
 };
@@ -100,10 +103,10 @@ export function row(operation: OperationId, name: string, { expected, ...differe
   };
 }
 
-/** Values by what makes each of them special. */
+/** Values by their descriptions. */
 type Values = Readonly<Record<string, unknown>>;
 
-/** Rows that put each value at a pointer, over the base body and `edits`, and get the same response. */
+/** Rows that set each value at a pointer of the base body with `edits`, and get the same response. */
 export function rowsAt(
   operation: OperationId,
   pointer: string,

@@ -8,7 +8,7 @@ import { BASE_SUBSCRIPTION } from "./subscriptions.ts";
 
 const BASES = { issueRefund: BASE_REFUND, subscribeToWebhooks: BASE_SUBSCRIPTION };
 
-/** Of the base request; each row says what it changes. */
+/** The headers of the base request; each row says what it changes. */
 const HEADERS = {
   "Content-Type": "application/json",
   Accept: "application/json",
@@ -17,7 +17,7 @@ const HEADERS = {
 
 const DEADLINE_MS = 10_000;
 
-/** Sends the request of a row, and adds nothing to it. The body of the response is undefined when it is no JSON. */
+/** Sends the request of a row, and adds nothing to it. The body of the response is undefined when it is not JSON. */
 export async function sendRow(baseUrl: string, row: Row, tokens: Partial<Tokens>): Promise<HttpResponse> {
   const response = await request(baseUrl + row.path, {
     method: row.method,
@@ -47,7 +47,7 @@ function headersOf({ token, headers }: Row, tokens: Partial<Tokens>): Record<str
   return Object.fromEntries(sent);
 }
 
-/** The body of a row: the base body with its edits. Every refund has a key of its own, which its row can say. */
+/** The body of a row: the base body with its edits. Every refund has its own key, which its row can set. */
 export function bodyOf({ name, operation, edits, text }: Row, given?: object): string | Uint8Array {
   if (text !== undefined) return text;
   const base = { ...(given ?? BASES[operation]) };
@@ -78,7 +78,7 @@ const TYPES = {
   problem: "application/problem+json",
 };
 
-/** What of a response differs from the server's expected one; empty when it is as promised, and as documented. */
+/** The differences between a response and the expected one of the server; empty when it is as promised and as documented. */
 export function findServerMismatches(contract: Contract, row: Row, response: HttpResponse): string[] {
   return [
     ...findOutcomeMismatches(row, response),
@@ -87,14 +87,14 @@ export function findServerMismatches(contract: Contract, row: Row, response: Htt
   ];
 }
 
-/** Values of a response's body that are not as expected. */
+/** The unexpected values in a response's body. */
 export function findMemberMismatches(members: Expected["members"] = {}, response: HttpResponse): string[] {
   return Object.entries(members).flatMap(([pointer, value]) =>
     differs(pointer, value, valueAt(response.body, pointer)),
   );
 }
 
-/** What of a response differs in what every service has to say: its code, its violations and its headers. */
+/** The differences in the parts that every service must send: the code, the violations and the headers. */
 export function findOutcomeMismatches({ expected }: Row, response: HttpResponse): string[] {
   const { code, pointers, mentions = [], headers = {} } = expected;
   const violations = valueAt(response.body, "/violations");
@@ -110,7 +110,7 @@ export function findOutcomeMismatches({ expected }: Row, response: HttpResponse)
   ];
 }
 
-/** What of a response's status, media type and schema differs from the expected; of the mock no more can be asked. */
+/** The differences in status, media type and schema; no more can be expected of the mock. */
 export function findFormMismatches(
   contract: Contract,
   operation: string,

@@ -10,7 +10,7 @@ import {
   ofLength,
 } from "./values.ts";
 
-/** What every row of subscriptions differs from. */
+/** The base of every row for subscriptions. */
 export const BASE_SUBSCRIPTION = {
   url: "https://merchant.example.com/webhooks",
   secretKey: "9f2c1b7ae04d5386c1f7a2b9d0e43c58",
@@ -100,7 +100,7 @@ const members: Row[] = [
     },
     { mock: "looks at no address", check: FORBIDDEN_TARGET },
   ),
-  // A sandbox may deliver to these.
+  // A sandbox may deliver to these addresses.
   ...refused(OP, "/url", { "is a private address": "https://10.0.0.7/" }, { mock: "looks at no address" }),
   ...rowsAt(
     OP,

@@ -10,7 +10,7 @@ import {
 
 const JSON_TYPE = { "Content-Type": "application/json" };
 
-/** A refund that is as it should be. */
+/** A valid refund. */
 export const refund: ResponseRow = {
   name: "a refund",
   operation: "issueRefund",
@@ -52,7 +52,7 @@ const refunds: ResponseRow[] = [
   ),
 ];
 
-/** A subscription that is as it should be. */
+/** A valid subscription. */
 export const subscription: ResponseRow = {
   name: "a subscription",
   operation: "subscribeToWebhooks",

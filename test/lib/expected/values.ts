@@ -1,7 +1,7 @@
 import { GONE, raw } from "./row.ts";
 
 /*
- * Values that go as far as a rule allows, and just beyond. Labels complete the sentence "<member> …".
+ * Values at the limits of a rule, and just beyond them. Labels complete the sentence "<member> …".
  */
 
 const NO_TEXT = {
@@ -41,13 +41,16 @@ export const NOT_A_LIST: Readonly<Record<string, unknown>> = {
 
 export const MISSING = { "is missing": GONE };
 
-/** What no text of this contract holds, as its pattern says. */
+/** Characters that the contract's pattern forbids in every string. */
 export const NUL_CHARACTERS: Readonly<Record<string, string>> = {
   "is U+0000": "\u0000",
   "holds U+0000 after a line feed": "a\n\u0000",
 };
 
-/** What no text of this contract holds either; no pattern says so, because none would compile in every language. */
+/**
+ * Other characters that are forbidden in every string; no pattern excludes them, because none would compile in every
+ * language.
+ */
 export const LONE_SURROGATES: Readonly<Record<string, string>> = {
   "is the first high surrogate": "\uD800",
   "is the last low surrogate": "\uDFFF",
@@ -56,10 +59,10 @@ export const LONE_SURROGATES: Readonly<Record<string, string>> = {
   "holds surrogates in the wrong order": "\uDC00\uD800",
 };
 
-/** Neighbours of what is forbidden, and what careless programs trip over. */
+/** Characters next to the forbidden ones, and others that careless programs mishandle. */
 export const ODD_CHARACTERS = '\u0001\n\r\t\u007F é\u2028\uD7FF\uE000\uFEFF\uFFFD😀\u{10FFFF}"\\';
 
-/** Well formed, and what careless programs run, print or look up in another way. */
+/** Well-formed strings that careless programs execute, print or look up in a special way. */
 export const NAUGHTY_TEXTS = [
   "../../etc/passwd",
   "' or 1=1; drop table payments --",
@@ -70,7 +73,7 @@ export const NAUGHTY_TEXTS = [
   "PAY_SETTLED",
 ];
 
-/** Texts of so many code points, of one and of two code units each. */
+/** Strings of the given number of code points, of one and of two code units each. */
 export function ofLength(length: number): Readonly<Record<string, string>> {
   return {
     [`has ${length} letters`]: "x".repeat(length),

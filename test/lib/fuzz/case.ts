@@ -1,14 +1,14 @@
 import { type Style, writeJson } from "./json-text.ts";
 
-/** A change of bytes: at a part of the length, some bytes are replaced. */
+/** A change of bytes: at a relative position, some bytes are replaced. */
 export type Edit = {
-  /** From 0 to 1: a place that stays inside when the text gets longer. */
+  /** The relative position, from 0 to 1, which stays inside when the length changes. */
   readonly at: number;
   readonly remove: number;
   readonly insert: Uint8Array;
 };
 
-/** What a body is made of. */
+/** The source of a body. */
 export type Body =
   | { readonly kind: "none" }
   | { readonly kind: "json"; readonly value: unknown; readonly style: Style }
@@ -20,28 +20,28 @@ export type Body =
       readonly edits: readonly Edit[];
     };
 
-/** One request, and what is known of its response beforehand. */
+/** One request, and the expectations of its response. */
 export type Case = {
-  /** How it was made, for the counts. */
+  /** How it was generated, for the counts. */
   readonly level: string;
-  /** The operation whose responses the document declares; undefined when it need not come to one. */
+  /** The operation whose responses the document declares; undefined when the request may reach none. */
   readonly operation?: string | undefined;
   readonly method: string;
   readonly target: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Body;
-  /** Changes of the whole message, head and all; it then has a connection of its own, which ends after it. */
+  /** Changes of the whole message including the head; it is then sent on its own connection, which is closed afterwards. */
   readonly edits?: readonly Edit[];
   /** The statuses that the response may have; any documented one below 500 when left out. */
   readonly statuses?: readonly number[] | undefined;
-  /** A valid refund: repeated, it must be a duplicate of the very record that this asks for. */
+  /** A valid refund: repeated, it must be a duplicate of exactly the record that it created. */
   readonly refund?: Readonly<Record<string, unknown>> | undefined;
 };
 
-/** Stands in a valid body where each run writes another key, so that a case can be repeated. */
+/** The placeholder for the key in a valid body: each run inserts another key, so that a case can be repeated. */
 export const FRESH_KEY = "@@@@@@@@@@@@";
 
-/** A case as it goes over the wire. */
+/** The bytes of a case. */
 export function toMessage({ method, target, headers, body, edits = [] }: Case, freshKey: string): Buffer {
   const content = toContent(body, freshKey);
   const lines = headers.map(([name, value]) => `${name}: ${value}`);
@@ -77,7 +77,7 @@ function edit(bytes: Buffer, edits: readonly Edit[]): Buffer {
   }, bytes);
 }
 
-/** A message as a command that sends it again, on whatever shell. */
+/** A command that sends a message again, in any shell. */
 export function toCommand(message: Buffer, url: string): string {
   const { hostname, port } = new URL(url);
   const written = Array.from(message, (byte) =>

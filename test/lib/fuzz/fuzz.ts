@@ -11,57 +11,57 @@ import { count, createTally, type Tally } from "./tally.ts";
 import { openWire, sendAlone, type Wire, type WireResponse } from "./wire.ts";
 
 export type FuzzOptions = {
-  /** A sandbox. It gets many records, and subscriptions that nothing is sent to. */
+  /** The address of a sandbox. The run adds many records, and subscriptions without deliveries. */
   readonly url: string;
   readonly runs: number;
   readonly seed: number;
-  /** Connections that send at the same time, each with a share of the runs and a seed of its own. */
+  /** Concurrent connections, each with a share of the runs and its own seed. */
   readonly connections: number;
   /** Levels to try; all when left out. */
   readonly levels?: readonly string[] | undefined;
-  /** Where in the runs of a connection to begin, as a failure printed it: for one connection only. */
+  /** The run to begin with, as printed by a failure; for a single connection only. */
   readonly path?: string | undefined;
-  /** A call that takes longer has failed. */
+  /** The time limit of a call, in milliseconds. */
   readonly limitMs: number;
-  /** What the server itself may take for a call, as far as `idleBetween` knows of what is none of its doing. */
+  /** The time limit without the delays that `idleBetween` attributes to the machine. */
   readonly own?: OwnTime | undefined;
 };
 
-/** A time limit in milliseconds, and what of the time between two moments does not count. */
+/** A time limit in milliseconds, and a function for the part of a period that does not count. */
 export type OwnTime = {
   readonly limitMs: number;
   idleBetween(fromMs: number, toMs: number): number;
 };
 
 export type Failure = {
-  /** What is wrong, with the response. */
+  /** A description of the error, with the response. */
   readonly message: string;
   /** The smallest request found that shows it. */
   readonly request: Buffer;
   readonly command: string;
-  /** With these and one connection, the failure comes again at once. */
+  /** With these and one connection, the failure is reproduced at once. */
   readonly seed: number;
   readonly path: string;
 };
 
 export type FuzzResult = { readonly tally: Tally; readonly failure?: Failure };
 
-/** Share of each level in the runs. */
+/** The share of each level in the runs. */
 const WEIGHTS: Readonly<Record<string, number>> = {
   ...{ valid: 5, invalid: 5, json: 2, headers: 4, bytes: 4, message: 2, address: 1, sandbox: 2 },
 };
 
 export const levels = Object.keys(WEIGHTS);
 
-/** Whose calls are tried. Refunds make events, and their merchant has no subscriptions; the other has no refunds. */
+/** The merchants of the calls. Refunds cause events, so their merchant has no subscriptions; the other has no refunds. */
 const REFUNDING = "sandbox_acme";
 const SUBSCRIBING = "sandbox_globex";
 
 /**
- * Sends requests made from the contract to a sandbox, and stops at the first response that the contract or what is known of
- * the request does not allow.
+ * Sends requests generated from the contract to a sandbox, and stops at the first response that the contract or the
+ * expectations of the request do not allow.
  *
- * @param tally is kept up to date, so that progress can be shown
+ * @param tally is updated continuously, so that progress can be shown
  */
 export async function fuzz(options: FuzzOptions, tally: Tally = createTally()): Promise<FuzzResult> {
   const contract = readContract("openapi");
@@ -95,7 +95,7 @@ function chooseCases(
   );
 }
 
-/** What the cases call, and payments large enough for many refunds, beside the ones that a sandbox always has. */
+/** The operations that the cases call, and payments large enough for many refunds, in addition to those of every sandbox. */
 async function given(contract: Contract, { url, limitMs }: FuzzOptions): Promise<Targets> {
   const target = (operation: string, token: string): Target => {
     const { path, method } = contract.operation(operation);
@@ -156,7 +156,7 @@ async function runShare(
     if (check.stopped && !shrinking) return;
     const violations = await tryCase(one, wire, options, check);
     if (violations.length === 0) return;
-    // From here on, this connection only looks for a smaller request; the others end.
+    // From now on, this connection only searches for a smaller request; the others end.
     shrinking = true;
     check.stopped = true;
     throw new Error(violations.join("\n"));
@@ -236,7 +236,7 @@ function withResponse(violations: readonly string[], { status, headers, text }: 
   return [...violations, `${status} ${headers.get("content-type") ?? ""}`, text.slice(0, 2000)];
 }
 
-/** Keys of twelve characters, other ones in each process. */
+/** Keys of twelve characters, different in each process. */
 function createKeys(): () => string {
   const prefix = Date.now().toString(36).slice(-6);
   let made = 0;

@@ -1,9 +1,9 @@
 import fc, { type Arbitrary } from "fast-check";
 
-/** Headers, and the one status that they get whatever the body is; undefined when the body decides. */
+/** Headers, and the only status that they can get, whatever the body is; undefined when the body decides. */
 export type HeaderChoice = {
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** `unknown` when what the headers mean is not known here. */
+  /** `unknown` when the effect of the headers is not known here. */
   readonly response: number | "unknown" | undefined;
 };
 
@@ -11,7 +11,7 @@ type Choice = { readonly values: readonly string[]; readonly response: number | 
 
 const NAMES = fc.constantFrom("Authorization", "authorization", "AUTHORIZATION");
 
-/** Visible ASCII, spaces between, and the bytes above it that HTTP allows and nobody understands. */
+/** Visible ASCII, spaces, and the bytes above ASCII, which HTTP allows without giving them a meaning. */
 const ANY_VALUE = fc
   .string({
     unit: fc
@@ -20,7 +20,7 @@ const ANY_VALUE = fc
   })
   .map((value) => value.trim());
 
-/** The headers that the contract asks for, as it asks for them. */
+/** The headers that the contract requires, in the documented form. */
 export function plainHeaders(token: string): readonly (readonly [string, string])[] {
   return [
     ["Authorization", `Bearer ${token}`],
@@ -29,7 +29,7 @@ export function plainHeaders(token: string): readonly (readonly [string, string]
   ];
 }
 
-/** Headers good, bad and odd. The order of checks decides among several that are bad. */
+/** Valid, invalid and unusual headers. The order of checks decides among several that are bad. */
 export function toHeaders(token: string): Arbitrary<HeaderChoice> {
   return fc
     .record({
@@ -117,7 +117,7 @@ const CONTENT_ENCODINGS = choose({
   odd: [["identity"], [""]],
 });
 
-/** Good ones most of the time: of several bad headers only the first decides the response. */
+/** Mostly valid ones, because only the first of several invalid headers decides the response. */
 function choose({
   good,
   bad: [response, ...bad],
@@ -142,7 +142,7 @@ function choose({
   );
 }
 
-/** Headers that change nothing in what an operation does. */
+/** Headers that don't affect an operation. */
 const MORE: Arbitrary<readonly [string, string]> = fc.oneof(
   fc.constantFrom<(readonly [string, string])[]>(
     ["Cookie", "a=b; a=c"],

@@ -2,7 +2,7 @@ import fc, { type Arbitrary } from "fast-check";
 import type { Schema } from "./schema.ts";
 import { toValid } from "./valid-values.ts";
 
-/** One of each type; those of the schema's own type are left out. */
+/** A value of each type; those of the schema's own type are left out. */
 const SAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   null: [null],
   boolean: [true, false],
@@ -15,8 +15,8 @@ const SAMPLES: Readonly<Record<string, readonly unknown[]>> = {
 const NAUGHTY = ["\0", "a\0b", "\uD800", "x\uDFFFy", "\u{1F600}!", "%00", "'; --", "../..", "a\r\nb", " "];
 
 /**
- * Values that a schema refuses, each broken in one place. The caller filters out the few that are allowed all the same,
- * such as one that another branch takes.
+ * Values that a schema refuses, each invalid in one place. The caller filters out the few that are valid nevertheless, such
+ * as one that another branch allows.
  */
 export function toInvalid(schema: Schema): Arbitrary<unknown> {
   const wrong = [toWrongType(schema)];
@@ -96,7 +96,7 @@ function toWrongObjects(schema: Schema): Arbitrary<unknown>[] {
     wrong.push(
       fc
         .tuple(whole, names, fc.jsonValue({ maxDepth: 2 }))
-        // Not by an assignment: that would take `__proto__` for the prototype.
+        // Not by an assignment, which would set the prototype for `__proto__`.
         .map(([value, name, more]) => Object.fromEntries([...Object.entries(value), [name, more]])),
     );
   }

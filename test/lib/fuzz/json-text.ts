@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from "fast-check";
 
-/** How a value is written: choices that are taken in turn, and from the first again. `[0]` is JSON at its plainest. */
+/** How a value is written: choices that are used in turn, cyclically. `[0]` is the plainest JSON. */
 export type Style = readonly number[];
 
 export const styles: Arbitrary<Style> = fc.oneof(
@@ -44,7 +44,7 @@ function escapeUnit(text: string, at: number): string {
   return `\\u${text.charCodeAt(at).toString(16).padStart(4, "0")}`;
 }
 
-/** 10, 10.0 and 10.00 are one number to this contract. */
+/** 10, 10.0 and 10.00 are the same number in this contract. */
 function writeNumber(value: number, zeros: number): string {
   const plain = JSON.stringify(value);
   const [, fraction = ""] = plain.split(".");

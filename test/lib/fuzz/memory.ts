@@ -1,21 +1,21 @@
-/** Five minutes, twice a second: garbage is collected so seldom that a shorter run shows nothing but that. */
+/** Five minutes of samples, two a second: garbage is collected so rarely that a shorter run shows only garbage. */
 const MIN_SAMPLES = 600;
 const GROWTH_SHARE = 0.15;
 const GROWTH_MB = 20;
 
-/** What a server's memory came to. */
+/** The memory of a server. */
 export type MemoryTrend = {
-  /** Medians of the third and of the last quarter of the run, in MB; undefined for a run too short to tell. */
+  /** Medians of the third and of the last quarter of the run, in MB; undefined for a run that is too short. */
   readonly medians: readonly [third: number, last: number] | undefined;
-  /** More than chance explains. */
+  /** Whether it grew more than chance explains. */
   readonly grew: boolean;
 };
 
 /**
- * Whether a process went on growing when it should have had all that it needs: over the second half of a run, the first half
- * being for caches to fill. From one quarter to the next its median may grow by 15 % and 20 MB.
+ * Whether a process kept growing in the second half of a run; in the first half, caches fill. From one quarter to the next
+ * its median may grow by 15 % and 20 MB.
  *
- * @param samples resident memory in MB, at equal distances of time
+ * @param samples resident memory in MB, at equal intervals
  */
 export function assessMemory(samples: readonly number[]): MemoryTrend {
   if (samples.length < MIN_SAMPLES) return { medians: undefined, grew: false };

@@ -2,18 +2,20 @@ import type { Contract, HttpResponse } from "../../../scripts/lib/document/contr
 import type { Case } from "./case.ts";
 import type { WireResponse } from "./wire.ts";
 
-/** Lists what is wrong with a response; empty when nothing is. */
+/** Lists the errors of a response; empty when there are none. */
 export type Oracle = (given: Case, response: WireResponse) => string[];
 
 /**
- * Compares responses with the contract, and against what is known of the request: no 5xx, nothing that the document does
- * not declare, no valid request refused, no invalid one accepted.
+ * Compares responses with the contract and with the expectations of the request: no 5xx, nothing undocumented, no valid
+ * request refused, no invalid one accepted.
  */
 export function createOracle(contract: Contract, sandbox: Contract): Oracle {
   const published = contract.operations.map(({ id }) => id);
   const contractOf = (operation: string) => (published.includes(operation) ? contract : sandbox);
 
-  /** Validates a response to a path that is no operation: a problem like those of one, with a status that is documented under none. */
+  /**
+   * Validates a response to a path without an operation: a problem of the usual form, with a status that no operation documents.
+   */
   const strayViolations = (response: HttpResponse): string[] => {
     const own = published.map((id) => contract.violationsOf(id, response));
     const problem = contract.violationsOf("issueRefund", { ...response, status: 404 });
@@ -27,7 +29,7 @@ export function createOracle(contract: Contract, sandbox: Contract): Oracle {
     const violations = operation
       ? contractOf(operation).violationsOf(operation, response)
       : strayViolations(response);
-    // A path whose parameter is a dot comes to no operation; those of the published ones have no parameters.
+    // A path whose parameter is a dot reaches no operation; paths of the published contract have no parameters.
     const stray = operation !== undefined && !published.includes(operation) && status === 404;
     if (stray && strayViolations(response).length === 0) return [];
     if (statuses && !statuses.includes(status)) violations.push(`it should get ${statuses.join(" or ")}`);
@@ -35,7 +37,7 @@ export function createOracle(contract: Contract, sandbox: Contract): Oracle {
   };
 }
 
-/** Whether a repeated refund was the duplicate of the very record that the first call asked for. */
+/** Whether a repeated refund was a duplicate of exactly the record that the first call created. */
 export function violationsOfDuplicate(
   refund: Readonly<Record<string, unknown>>,
   first: WireResponse,

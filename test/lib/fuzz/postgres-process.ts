@@ -4,7 +4,7 @@ import { once } from "node:events";
 /** The tests' PostgreSQL, in a process of its own: nothing outside `test/` imports from there. */
 const PROGRAM = "test/helpers/run-postgres.ts";
 
-/** Lends `use` the address of a new PostgreSQL database, which is gone afterwards. */
+/** Calls `use` with the address of a new PostgreSQL database, which is removed afterwards. */
 export async function withPostgres<T>(use: (databaseUrl: string) => Promise<T>): Promise<T> {
   const child = spawn(process.execPath, [PROGRAM], { stdio: ["pipe", "pipe", "inherit"] });
   const closed = once(child, "close");

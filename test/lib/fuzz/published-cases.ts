@@ -8,24 +8,27 @@ import { styles } from "./json-text.ts";
 import type { Schema } from "./schema.ts";
 import { toValid } from "./valid-values.ts";
 
-/** An operation that takes a body, and whose it is called. */
+/** An operation with a body, and the merchant that calls it. */
 export type Target = {
   readonly operation: string;
   readonly path: string;
   readonly token: string;
   readonly schema: Schema;
-  /** Whether a value is as the schema says, judged by something else than what makes the values. */
+  /** Whether a value matches the schema, decided independently of the code that generates values. */
   readonly allows: (value: unknown) => boolean;
 };
 
-/** Payments of the caller of a refund; each amount that the schema allows makes a refund of one, if a failed one. */
+/**
+ * Payments of the caller of a refund; for each of them, any amount that the schema allows creates a refund, even if a failed
+ * one.
+ */
 export type Targets = {
   readonly refunds: Target;
   readonly subscriptions: Target;
   readonly paymentIds: readonly string[];
 };
 
-/** Calls of the two published operations, each kind of them a level. */
+/** Calls of the two published operations; each kind is a level. */
 export function toPublishedCases(given: Targets): Record<string, Arbitrary<Case>> {
   const { refunds, subscriptions } = given;
   const bodies = { refunds: toRefunds(given), subscriptions: toValid(subscriptions.schema) };
@@ -45,7 +48,7 @@ export function toPublishedCases(given: Targets): Record<string, Arbitrary<Case>
   };
 }
 
-/** Valid refunds of a payment that exists, with a key that nobody has used. */
+/** Valid refunds of an existing payment, with an unused key. */
 function toRefunds({ refunds, paymentIds }: Targets): Arbitrary<Record<string, unknown>> {
   return fc
     .tuple(toValid(refunds.schema) as Arbitrary<Record<string, unknown>>, fc.constantFrom(...paymentIds))
@@ -53,7 +56,7 @@ function toRefunds({ refunds, paymentIds }: Targets): Arbitrary<Record<string, u
       ...body,
       paymentId,
       requestKey: freshKey(String(body.requestKey)),
-      // Both spellings say the same, or the call is refused.
+      // Both spellings have the same value; otherwise the call would be refused.
       ...(clientRefefenceId !== undefined && {
         clientRefefenceId: body.clientReferenceId ?? clientRefefenceId,
       }),
@@ -92,7 +95,7 @@ function toInvalidCases(target: Target): Arbitrary<Case> {
   }));
 }
 
-/** The refused bodies of the expected behaviour: faults that lie in the text, and that no value can be made to have. */
+/** The refused bodies of the expected behaviour: errors in the text, which no generated value can have. */
 function toRefusedTexts(refunds: Target): Arbitrary<Case> {
   return fc.constantFrom(...refusedRefunds.map((row) => bodyOf(row))).map((body) => ({
     ...toCase("invalid", refunds),
@@ -101,7 +104,7 @@ function toRefusedTexts(refunds: Target): Arbitrary<Case> {
   }));
 }
 
-/** What no schema says: two spellings of one field that say different things. */
+/** An error that no schema can describe: two spellings of one field with different values. */
 function toConflicts(refunds: Target, bodies: Arbitrary<Record<string, unknown>>): Arbitrary<Case> {
   return fc
     .tuple(bodies, fc.uniqueArray(fc.constantFrom("a", "A", "b", " a"), { minLength: 2, maxLength: 2 }))
@@ -112,7 +115,7 @@ function toConflicts(refunds: Target, bodies: Arbitrary<Record<string, unknown>>
     }));
 }
 
-/** Any JSON at all, alone or in a field. */
+/** Arbitrary JSON, alone or in a field. */
 function toJsonCases(target: Target): Arbitrary<Case> {
   const names = Object.keys(target.schema.properties ?? {});
   const fields = fc.dictionary(fc.oneof(fc.constantFrom(...names), fc.string()), fc.jsonValue(), {
@@ -167,7 +170,7 @@ function toEditedMessages(target: Target, bodies: Arbitrary<unknown>): Arbitrary
   }));
 }
 
-/** Other methods, and addresses beside the right one. */
+/** Other methods, and other paths. */
 function toAddressCases(target: Target): Arbitrary<Case> {
   const { path } = target;
   const addresses = fc.oneof(

@@ -9,12 +9,14 @@ import { styles } from "./json-text.ts";
 import { readSchema } from "./schema.ts";
 import { toValid } from "./valid-values.ts";
 
-/** The first two change the time or the records of everybody, and so other responses; the stream does not end by itself. */
+/**
+ * The first two change the time or the records of all merchants, and so other responses; the stream does not end by itself.
+ */
 const LEFT_OUT = new Set(["resetSandbox", "advanceClock", "streamChanges"]);
 
 type Parameter = { readonly name: string; readonly in: "path" | "query"; readonly schema: object };
 
-/** Calls of the sandbox's own operations, with parameters and bodies good and bad. */
+/** Calls of the sandbox's own operations, with valid and invalid parameters and bodies. */
 export function toSandboxCases({ document, operations }: Contract, token: string): Arbitrary<Case> {
   const cases = operations
     .filter(({ id }) => !LEFT_OUT.has(id))
@@ -62,7 +64,7 @@ function toAddress(path: string, parameters: readonly Parameter[]): Arbitrary<st
     parameters.forEach(({ name, in: place }, at) => {
       const text = typeof given[at] === "string" ? given[at] : JSON.stringify(given[at]);
       if (place === "query") query.append(name, text);
-      // Not empty, or it is another address.
+      // Not empty, because that would be another path.
       else target = target.replace(`{${name}}`, encodeURIComponent(text.toWellFormed() || "x"));
     });
     return query.size === 0 ? target : `${target}?${query}`;

@@ -2,7 +2,7 @@ import type { KeywordDefinition } from "ajv/dist/2020.js";
 import { find, follow, isNode, isReference, members, type Node } from "../../../scripts/lib/document/node.ts";
 import { createCompiler } from "../../../scripts/lib/document/schemas.ts";
 
-/** A JSON Schema as far as request bodies of this project use it; what else stands in one is a note to readers. */
+/** The part of JSON Schema that request bodies of this project use; all other keywords only inform readers. */
 export type Schema = {
   readonly type?: string;
   readonly const?: unknown;
@@ -46,8 +46,8 @@ function dereference(document: Node, part: unknown): unknown {
 }
 
 /**
- * Throws at a keyword that values are not made by: values that are called valid would not be, and nobody would see that
- * the new keyword is not tried.
+ * Throws for a keyword that the generators ignore: "valid" values would not be valid, and the new keyword would stay
+ * untested unnoticed.
  */
 export function refuseUnknownKeywords(schema: Schema): void {
   for (const keyword of Object.keys(schema)) {
@@ -56,7 +56,7 @@ export function refuseUnknownKeywords(schema: Schema): void {
   }
 }
 
-/** Whether a schema allows a value, by a validator: what makes the values has no say in it. */
+/** Whether a schema allows a value, according to a validator that is independent of the generators. */
 export function createAllows(schema: Schema): (value: unknown) => boolean {
   const keyword: KeywordDefinition = {
     keyword: "x-fraction-digits",
@@ -68,7 +68,10 @@ export function createAllows(schema: Schema): (value: unknown) => boolean {
   return (value) => isValid(value) && isWellFormed(value);
 }
 
-/** Whether no string in a value has a lone surrogate: the document states this in words, for no portable pattern can (D15). */
+/**
+ * Whether no string in a value has a lone surrogate: the document states this in words, because no portable pattern can
+ * express it (D15).
+ */
 function isWellFormed(value: unknown): boolean {
   if (typeof value === "string") return value.isWellFormed();
   if (typeof value !== "object" || value === null) return true;

@@ -1,9 +1,9 @@
-/** What has happened so far, in numbers. */
+/** The counts of a run so far. */
 export type Tally = {
   /** Requests that got a response, repeats of accepted refunds included. */
   calls: number;
   slowestMs: number;
-  /** What the slowest call was: its level, operation and status. */
+  /** The slowest call: its level, operation and status. */
   slowest: string;
   /** Responses by level and status. */
   readonly statuses: Map<string, Map<number, number>>;

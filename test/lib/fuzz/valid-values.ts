@@ -1,19 +1,21 @@
 import fc, { type Arbitrary } from "fast-check";
 import { refuseUnknownKeywords, type Schema } from "./schema.ts";
 
-/** Long texts are rare: they cost time, and most violations lie in short ones and at the bounds. */
+/** Long strings are rare: they take time, and most errors are found by short ones and at the bounds. */
 const USUAL_LENGTH = 20;
 
-/** A violation that a rare choice found is shown with the usual one, when that has it too. */
+/** When shrinking, a rare choice is replaced by the usual one if the error remains. */
 const SHRINK_TO_FIRST = { withCrossShrink: true };
 
-/** Characters that a text may be made of when a pattern chooses among them. */
+/** Candidates for the characters of a string with a pattern. */
 const ALPHABET = [
   ...Array.from({ length: 0x7f }, (_, code) => String.fromCharCode(code)),
   ...["\u0080", "é", "ß", "\u2028", "\uFEFF", "字", "😀", "\u{10FFFF}"],
 ];
 
-/** Values that a schema allows. A text with a format is one of a few, for a format is more than a schema can say. */
+/**
+ * Values that a schema allows. A string with a format is one of a few fixed ones, because a schema can't describe a format.
+ */
 export function toValid(schema: Schema): Arbitrary<unknown> {
   refuseUnknownKeywords(schema);
   if (schema.const !== undefined) return fc.constant(schema.const);
@@ -36,7 +38,7 @@ export function toValid(schema: Schema): Arbitrary<unknown> {
 }
 
 const FORMATS: Readonly<Record<string, Arbitrary<string>>> = {
-  // Nothing is ever sent to these: they are the subscriptions of a merchant without events.
+  // Nothing is ever sent to these addresses: their merchant has no events.
   uri: fc
     .tuple(
       fc.constantFrom(
@@ -69,7 +71,7 @@ function toText({ minLength = 0, maxLength = 1000, pattern, format }: Schema): A
   );
 }
 
-/** The characters of which a text with a pattern like `^[…]*$` can have any number. */
+/** The characters that a pattern like `^[…]*$` allows in any number. */
 export function charactersOf(pattern: string): readonly string[] {
   const expression = new RegExp(pattern, "u");
   const allowed = ALPHABET.filter((character) => expression.test(character.repeat(3)));
@@ -82,7 +84,7 @@ function toNumber(schema: Schema): Arbitrary<number> {
   const least = schema.exclusiveMinimum ?? schema.minimum ?? 0;
   const max = Math.round((schema.maximum ?? 1e9) * scale);
   const min = Math.round(least * scale) + (schema.exclusiveMinimum === undefined ? 0 : 1);
-  // Small ones first: of a large one, little is left for the next.
+  // Small amounts first, because a large one leaves little for the next.
   return fc
     .oneof(
       SHRINK_TO_FIRST,

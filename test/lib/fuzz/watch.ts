@@ -1,26 +1,26 @@
 import { readFileSync } from "node:fs";
 
-/** What has been seen of a process so far; empty where the system does not tell in the way of Linux. */
+/** Measurements of a process so far; empty on systems other than Linux. */
 export type Watch = {
   /** Resident memory in MB, twice a second. */
   readonly memory: readonly number[];
-  /** Of the time between two moments (`performance.now()`), how much passed while nothing could be expected of it. */
+  /** The part of the time between two moments (`performance.now()`) in which the process could not run. */
   idleBetween(fromMs: number, toMs: number): number;
   stop(): void;
 };
 
-/** A moment, and what nobody is to blame for up to it, in milliseconds. */
+/** A moment, and the milliseconds until then in which the machine was busy. */
 export type Sample = { readonly atMs: number; readonly idleMs: number };
 
 const INTERVAL_MS = 50;
 const MEMORY_EVERY = 10;
-/** A minute: longer than a call may take. */
+/** One minute, which is longer than a call may take. */
 const KEPT = 1_200;
 
 /**
- * Looks at a server's process while calls are made to it from this one. On a busy machine a call may take long and be no
- * fault of the server: the system had no processor for it, or this process did not get to read the response. Both are
- * counted, so that the rest can be judged.
+ * Observes a server's process while this process calls it. On a busy machine, a call may take long for reasons other than
+ * the server: the system had no processor for it, or this process could not read the response in time. Both times are
+ * measured, so that they can be subtracted.
  */
 export function watchProcess(pid: number): Watch {
   const memory: number[] = [];
@@ -62,7 +62,7 @@ export function idleBetween(samples: readonly Sample[], fromMs: number, toMs: nu
   return before && after ? after.idleMs - before.idleMs : 0;
 }
 
-/** How long the process' main thread was ready to run and did not. */
+/** How long the main thread of the process was ready to run but had to wait. */
 function waitedForProcessorMs(pid: number): number {
   const [, waitedNs] = read(`/proc/${pid}/schedstat`).split(" ");
   return Number(waitedNs ?? 0) / 1e6;

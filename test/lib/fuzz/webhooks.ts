@@ -13,11 +13,11 @@ type Verify = (body: Uint8Array, headers: WebhookHeaders, secret: string, option
 export type WebhookFuzzOptions = {
   readonly runs: number;
   readonly seed: number;
-  /** Tried instead of the client's own; to see that a wrong one is found. */
+  /** Tested instead of the client's own, to show that a wrong one is detected. */
   readonly verify?: Verify;
 };
 
-/** How often each of these came about. */
+/** The number of deliveries of each kind. */
 export type WebhookFuzzTally = { accepted: number; refused: Record<string, number> };
 
 type Delivery = { body: Uint8Array; headers: Record<string, string | string[] | undefined> };
@@ -34,9 +34,8 @@ const EVENT = {
 const NAMES = ["webhook-id", "webhook-timestamp", "webhook-signature"] as const;
 
 /**
- * Verifies deliveries that were changed in every way, and some that were not. Fails, with the smallest delivery that shows it,
- * when one is accepted that the secret has not signed, when one is refused that it has, and when anything is thrown but a
- * refusal.
+ * Verifies deliveries that were changed in many ways, and some that were not. Throws with the smallest failing delivery when
+ * one is accepted that was not signed with the secret, when one is refused that was, or when any other error is thrown.
  */
 export function fuzzWebhooks({ runs, seed, verify = verifyWebhook }: WebhookFuzzOptions): WebhookFuzzTally {
   const tally: WebhookFuzzTally = { accepted: 0, refused: {} };
@@ -50,7 +49,7 @@ export function fuzzWebhooks({ runs, seed, verify = verifyWebhook }: WebhookFuzz
     if (result === "accepted") tally.accepted += 1;
     else tally.refused[result] = (tally.refused[result] ?? 0) + 1;
     const genuine = isGenuine(delivery, secret, age);
-    if (genuine && result === "invalid-payload") return; // signed bytes that are no event can't be made here
+    if (genuine && result === "invalid-payload") return; // signed bytes other than events can't be created here
     if (genuine !== (result === "accepted"))
       throw new Error(`${result}, and it is ${genuine ? "" : "not "}genuine`);
   });
@@ -68,7 +67,7 @@ function tryVerify(verify: Verify, { body, headers }: Delivery, secret: string, 
   }
 }
 
-/** By another implementation of HMAC, and over bytes. */
+/** Signs with another implementation of HMAC, and over bytes. */
 function isGenuine({ body, headers }: Delivery, secret: string, age: number): boolean {
   const [id, timestamp, signatures] = NAMES.map((name) => {
     const key = Object.keys(headers).find((candidate) => candidate.toLowerCase() === name);
@@ -119,7 +118,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
     .map(([name, at, text]) =>
       changeHeader(name, (value) => (at % 2 === 0 ? `${value} ${text}` : `${text} ${value}`)),
     ),
-  // Bytes that a careless reader takes for the mark that was signed.
+  // Bytes that a careless decoder turns into the replacement character that was signed.
   fc
     .constantFrom([0xff], [0xc3], [0xed, 0xa0, 0x80])
     .map((bytes) => changeBody((body) => replaceMark(body, bytes))),

@@ -1,22 +1,24 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
-/** A response as it came over the wire. */
+/** A response as received. */
 export type WireResponse = { readonly status: number; readonly headers: Headers; readonly text: string };
 
-/** A connection of which the bytes are ours: it carries what a client library would refuse to send. */
+/** A raw connection, which can send bytes that a client library would refuse to send. */
 export type Wire = {
-  /** Sends one request and resolves with its response. The connection is kept, or made again when the server closes it. */
+  /**
+   * Sends one request and resolves with its response. The connection is kept, or opened again when the server has closed it.
+   */
   exchange(message: Buffer, method: string): Promise<WireResponse>;
   close(): void;
 };
 
-/** A response that did not come, or is not HTTP. */
+/** There was no response, or it was not HTTP. */
 export class WireError extends Error {
   override name = "WireError";
 }
 
-/** Responses must be there within `limitMs`, or the call fails as hung. */
+/** Responses must arrive within `limitMs`; otherwise the call fails as hung. */
 export function openWire(url: string, limitMs: number): Wire {
   let socket: Socket | undefined;
 
@@ -37,7 +39,7 @@ export function openWire(url: string, limitMs: number): Wire {
       return response;
     } catch (error) {
       drop();
-      // A server may close an idle connection just as we send on it; on a new one that is no excuse.
+      // A server may close an idle connection just when a request is sent; on a new connection that is an error.
       if (kept && error instanceof WireError && error.message === NOTHING) return exchange(message, method);
       throw error;
     }
@@ -49,7 +51,7 @@ export function openWire(url: string, limitMs: number): Wire {
   return { exchange, close: drop };
 }
 
-/** Sends bytes on a connection of their own, ends our side of it, and resolves with all responses when the server ends its. */
+/** Sends bytes on a new connection, ends our side of it, and resolves with all responses when the server ends its side. */
 export async function sendAlone(url: string, bytes: Buffer, limitMs: number): Promise<WireResponse[]> {
   const socket = await open(url);
   try {
@@ -67,12 +69,12 @@ async function open(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect({ port: Number(port), host: hostname, noDelay: true });
   await once(socket, "connect");
-  // What a reset means depends on what came before it.
+  // The meaning of a reset depends on the data before it.
   socket.on("error", () => {});
   return socket;
 }
 
-/** Reads until `take` makes something of what came. */
+/** Reads until `take` returns a value. */
 async function read<T>(
   socket: Socket,
   limitMs: number,
@@ -115,7 +117,7 @@ function cutOff(received: Buffer): string {
 
 type Parsed = { readonly response: WireResponse; readonly length: number; readonly closes: boolean };
 
-/** The first response, without interim ones; undefined while it is not whole. */
+/** The first response, without interim ones; undefined while it is incomplete. */
 function parse(received: Buffer, bodiless: boolean): Parsed | undefined {
   const headEnd = received.indexOf("\r\n\r\n");
   if (headEnd === -1) return undefined;

@@ -4,7 +4,7 @@ import ts from "typescript";
 import { type Measured, toProbe } from "./probe.ts";
 import type { Project } from "./workshop.ts";
 
-/** What the project asks of its own code beyond \`strict\`, and other people's code may not bear. */
+/** The flags that this project uses beyond `strict`, with which generated code may not compile. */
 const EXTRA_FLAGS = [
   "exactOptionalPropertyTypes",
   "noUncheckedIndexedAccess",
@@ -16,7 +16,7 @@ const EXTRA_FLAGS = [
 
 type Flag = (typeof EXTRA_FLAGS)[number];
 
-/** What a project's types are worth, and the flags that its generated code does not compile with. */
+/** The measured types of a project, and the flags with which its generated code does not compile. */
 export type Compiled = { readonly measured: Measured; readonly refused: readonly Flag[] };
 
 const BASE: ts.CompilerOptions = {
@@ -35,8 +35,8 @@ const BASE: ts.CompilerOptions = {
 const sources = new Map<string, ts.SourceFile | undefined>();
 
 /**
- * Compiles a project's client and program, strictly and with as many flags more as they bear, and measures the types.
- * Fails with the compiler's messages when they don't compile even so.
+ * Compiles a project's client and program, strictly and with as many further flags as possible, and measures the types.
+ * Throws the compiler's messages when they don't compile without further flags.
  */
 export async function compileProject({ tool, folder }: Project): Promise<Compiled> {
   const probe = join(folder, "probe.ts");

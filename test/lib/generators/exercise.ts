@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Project, runShell } from "./workshop.ts";
 
-/** Far more than four calls take. */
+/** Far longer than four calls take. */
 const LIMIT_MS = 30_000;
 
 type Outcome = { readonly status?: unknown; readonly body: unknown };
@@ -50,7 +50,7 @@ function findMismatches(outcome: Record<string, Outcome>): string[] {
     ["INVALID_REQUEST", "invalid", "body", "errorDetails", "errorCode"],
     ["/amount/value", "invalid", "body", "violations", "0", "pointer"],
   ];
-  // Only a client that exposes the status of a success has this field; then it must be right.
+  // Only clients that expose the status of a success have this field; then it must be right.
   if (outcome.refund && "status" in outcome.refund) expected.push([201, "refund", "status"]);
   if (outcome.subscription && "status" in outcome.subscription)
     expected.push([200, "subscription", "status"]);

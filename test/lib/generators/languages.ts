@@ -1,9 +1,9 @@
-/** A command that has to be there, and how it prints its version. */
+/** A required command, and the arguments that print its version. */
 export type Toolchain = { readonly name: string; readonly command: string; readonly version: RegExp };
 
-/** How a merchant makes a client in another language than TypeScript, in a folder that holds the contract. */
+/** How a merchant generates a client in a language other than TypeScript, in a folder that contains the contract. */
 export type Language = {
-  /** Of its folder in `test/generators/`, and of its part in the guide. */
+  /** The name of its folder in `test/generators/`, and of its part in the guide. */
   readonly name: string;
   readonly title: string;
   readonly toolchains: readonly Toolchain[];
@@ -13,7 +13,7 @@ export type Language = {
   readonly generate: string;
   readonly build?: string;
   readonly run: string;
-  /** Where the generated code declares the amount's value, and its type as the first group. */
+  /** Matches the declaration of the amount's value in the generated code; the first group is its type. */
   readonly amount: { readonly file: string; readonly type: RegExp };
   /** The file that the guide prints. */
   readonly sample: string;

@@ -1,10 +1,10 @@
 import type { Tool } from "./tools.ts";
 
-/** What the compiler says about a client's types; every value is the compiler's, printed. */
+/** The compiler's evaluation of a client's types; each value is printed by the compiler. */
 export type Measured = {
   /** `typed` when a refund's status is the contract's three values. */
   readonly success: "typed" | "loose" | "untyped";
-  /** `typed` when a problem's code is the contract's list, and the 409 and the 400 carry what only they have. */
+  /** `typed` when a problem's code is the contract's list, and the 409 and the 400 have the members that only they have. */
   readonly problem: "typed" | "loose" | "untyped";
   readonly successStatus: string;
   readonly problemStatus: string;
@@ -16,8 +16,8 @@ export type Measured = {
 };
 
 /**
- * A file for the folder of a tool's program, whose type `Measured` the compiler evaluates. It compares with the types
- * that this project makes of the same document.
+ * A file for the folder of a tool's program, whose type `Measured` the compiler evaluates. It compares with the types that
+ * this project generates from the same document.
  */
 export function toProbe({ types }: Tool): string {
   const { refundRequest, subscriptionRequest, event = "never" } = types;

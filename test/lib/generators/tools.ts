@@ -1,19 +1,19 @@
-/** Something about a tool that its users should know, and what in the generated files shows that it is so. */
+/** A note for users of a tool, and a pattern in the generated files that shows that it is true. */
 export type Note = { readonly text: string; readonly sign: RegExp };
 
-/** A generator of clients, as a merchant would use it: in a folder that holds `openapi.yaml` and `openapi.json`. */
+/** A client generator as a merchant would use it, in a folder that contains `openapi.yaml` and `openapi.json`. */
 export type Tool = {
-  /** Of its program in `test/generators/typescript/`. */
+  /** The name of its program in `test/generators/typescript/`. */
   readonly name: string;
-  /** What npm calls it. */
+  /** Its name on npm. */
   readonly packageName: string;
-  /** Packages that it needs beside itself. */
+  /** Further packages that it needs. */
   readonly beside?: readonly string[];
   /** Writes the client into `payments/` or `payments.ts`. */
   readonly command: string;
-  /** A file of `test/generators/typescript/` that the command reads beside the contract. */
+  /** A file of `test/generators/typescript/` that the command reads in addition to the contract. */
   readonly configuration?: string;
-  /** Where its types are, as type expressions in the folder of its program. */
+  /** Its types, as type expressions in the folder of its program. */
   readonly types: {
     readonly refundRequest: string;
     readonly subscriptionRequest: string;

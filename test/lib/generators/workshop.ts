@@ -4,21 +4,21 @@ import { join } from "node:path";
 import { ROOT } from "../../../scripts/lib/redocly.ts";
 import type { Tool } from "./tools.ts";
 
-/** Where the generators' packages and programs are described. */
+/** The folder with the package files and programs of the generators. */
 const SOURCE = join(ROOT, "test/generators/typescript");
 
-/** Where they are installed and run, apart from the project's own dependencies. */
+/** The folder in which they are installed and run, apart from the project's own dependencies. */
 const WORKSHOP = join(ROOT, ".cache/generators/typescript");
 
-/** One tool's folder: what a merchant would have who starts from nothing but the contract. */
+/** One tool's folder, like that of a merchant who starts with nothing but the contract. */
 export type Project = { readonly tool: Tool; readonly folder: string };
 
-/** Installs the generators when what is installed is not what their lockfile says. */
+/** Installs the generators when the installed versions differ from their lockfile. */
 export async function installGenerators(): Promise<"installed" | "present"> {
   return installPackages(SOURCE, WORKSHOP);
 }
 
-/** Installs the packages that `source` describes into `target`, unless they are there as its lockfile says. */
+/** Installs the packages that `source` describes into `target`, unless they are installed as in its lockfile. */
 export async function installPackages(source: string, target: string): Promise<"installed" | "present"> {
   const marker = join(target, "installed-lock.json");
   const wanted = await readFile(join(source, "package-lock.json"), "utf8");
@@ -33,7 +33,7 @@ export async function installPackages(source: string, target: string): Promise<"
   return "installed";
 }
 
-/** Makes a tool's folder anew, with the contract as the sandbox at `url` serves it. */
+/** Creates a tool's folder afresh, with the contract as the sandbox at `url` serves it. */
 export async function openProject(tool: Tool, url: string): Promise<Project> {
   const folder = join(WORKSHOP, tool.name);
   await rm(folder, { recursive: true, force: true });
@@ -54,7 +54,7 @@ export async function fetchContract(url: string, folder: string, names: readonly
   }
 }
 
-/** A package's version as it is installed: with the other generators, or, as the project uses it too, with the project. */
+/** The installed version of a package: with the other generators or, if the project uses it too, with the project. */
 export async function versionOf(packageName: string): Promise<string> {
   for (const folder of [SOURCE, ROOT]) {
     const { dependencies, devDependencies } = JSON.parse(
@@ -66,13 +66,13 @@ export async function versionOf(packageName: string): Promise<string> {
   throw new Error(`${packageName} is not installed`);
 }
 
-/** Runs a command line as somebody types it there, and returns its output. Fails with all that it printed. */
+/** Runs a command line as typed in a shell, and returns its output. Rejects with the output when it fails. */
 export async function runShell(
   command: string,
   folder: string,
   env: Readonly<Record<string, string>> = {},
 ): Promise<string> {
-  // The variables that npm sets for its scripts, its folder above all, would mislead another npm inside them.
+  // The variables that npm sets for its scripts, above all the folder, would mislead an inner npm.
   const kept = Object.entries(process.env).filter(([name]) => !name.startsWith("npm_"));
   const child = spawn(command, {
     cwd: folder,
@@ -93,7 +93,7 @@ export async function runShell(
   return output;
 }
 
-/** All that a tool has written, as one text. */
+/** All files that a tool has written, as one text. */
 export async function readGenerated({ folder }: Project): Promise<string> {
   const names = await readdir(folder, { recursive: true });
   const files = names.filter((name) => /^payments\b.*\.ts$/.test(name));

@@ -35,8 +35,8 @@ function readOptions(args: readonly string[]) {
 type Options = ReturnType<typeof readOptions>;
 
 /**
- * Makes every mutant of the contract and says which the tables do not notice; the store is in a folder of its own unless one
- * is given. Resolves with the exit code, and rejects on options that choose nothing.
+ * Creates every mutant of the contract and reports those that the tables do not detect; the store has its own folder by
+ * default. Resolves with the exit code, and rejects options that select nothing.
  */
 export async function mutate(
   args: readonly string[],
@@ -89,7 +89,7 @@ function suiteWithout(texts: readonly string[]): Suite {
   };
 }
 
-/** What a text in an option stands for. */
+/** The meaning of a string in an option. */
 function found<Named extends { readonly name: string }>(
   what: string,
   list: readonly Named[],

@@ -1,10 +1,10 @@
 import { locate, type Node } from "../../../scripts/lib/document/node.ts";
 import type { Mutant } from "./mutant.ts";
 
-/** Mutants that mean the same as the document, so that nothing can notice them. */
+/** Mutants that mean the same as the document, so that nothing can detect them. */
 export type Equivalent = {
   readonly reason: string;
-  /** Whether a mutant is one of these; `holder` is the part of the document that holds what it changes. */
+  /** Whether a mutant is one of these; `holder` is the part of the document that contains the change. */
   matches(mutant: Mutant, holder: Node): boolean;
 };
 
@@ -13,7 +13,7 @@ const named =
   (mutant) =>
     pointer.test(mutant.pointer) && kinds.test(mutant.kind);
 
-/** Every mutant that is one of these must survive, and each of these must have one: the list can't grow stale. */
+/** Every mutant of these kinds must survive, and each kind must have one, so that the list can't become stale. */
 export const EQUIVALENTS: readonly Equivalent[] = [
   {
     reason: "An `enum` or `const` of texts beside it allows no other type.",
@@ -65,7 +65,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   },
 ];
 
-/** The part of a document that holds what a mutant changes; empty for the document itself. */
+/** The part of a document that contains a mutant's change; empty for the document itself. */
 export function holderOf({ pointer }: Mutant, document: Node): Node {
   const at = pointer.slice(0, pointer.lastIndexOf("/"));
   return at === "" ? document : locate(document, at)[1];

@@ -17,20 +17,20 @@ import type { Row } from "../expected/row.ts";
 import { findServerMismatches, sendRow } from "../expected/send.ts";
 import { createMock } from "../prism.ts";
 
-/** A store and an address, for servers that live as long as one document is tried. */
+/** A store and an address, for servers that run while one document is tested. */
 export interface Harness extends AsyncDisposable {
   /**
-   * Makes the calls to a mock and to the server, both of this document, until a response differs from the expected one, and
-   * says which. Rejects when one of the two does not start.
+   * Makes the calls to a mock and to the server, both with this document, until a response differs from the expected one,
+   * and returns the difference. Rejects when one of the two does not start.
    */
   findMismatch(document: Node, rows: readonly Row[]): Promise<string | undefined>;
-  /** Serves a document, until the next one is tried, to new merchants. */
+  /** Serves a document to new merchants until the next one is tested. */
   serve(document: Node): Promise<{ readonly url: string; readonly tokens: Merchants }>;
   /** Calls made so far. */
   readonly calls: number;
 }
 
-/** Opens a harness with its store in a folder. Nothing is delivered: nobody runs the dispatcher. */
+/** Opens a harness with its store in a folder. Nothing is delivered, because no dispatcher runs. */
 export async function openHarness(dataDir: string): Promise<Harness> {
   const database = await openDatabase({ dataDir });
   const { db } = database;
@@ -38,7 +38,7 @@ export async function openHarness(dataDir: string): Promise<Harness> {
   const realNow = () => new Date();
   const store = bindStorage(database);
   const parts = {
-    // Without the sandbox's contract, which is not tried here and takes as long to compile.
+    // Without the sandbox's contract, which is not tested here and takes as long to compile.
     config: { ...readConfig({ DATA_DIR: dataDir }), mode: "production" as const },
     store,
     findCaller: sandboxAccess(store.findToken).findCaller,
@@ -61,7 +61,7 @@ export async function openHarness(dataDir: string): Promise<Harness> {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
   const serve = async (document: Node) => {
-    // The server reads of a document what every document has; where this one lacks it, it does not start.
+    // The server does not start with a document that lacks a required part.
     listener = await createApp({ ...parts, document: document as unknown as ContractDocument });
     return { url, tokens: await createMerchants(db, full) };
   };
@@ -78,7 +78,7 @@ export async function openHarness(dataDir: string): Promise<Harness> {
       }
       return undefined;
     };
-    // The mock takes a tenth of the time to make.
+    // The mock starts in a tenth of the time.
     await using mock = await createMock(document);
     const mismatch = await firstMismatch(mock.url, findMockMismatches);
     if (mismatch !== undefined) return `mock: ${mismatch}`;

@@ -6,10 +6,10 @@ import { runRedocly } from "../../../scripts/lib/redocly.ts";
 
 type LintReport = { readonly problems: readonly { readonly ruleId: string; readonly message: string }[] };
 
-/** As many documents as one run of the linter is given. */
+/** The number of documents in one run of the linter. */
 const BATCH = 25;
 
-/** What the project's lint rules say first of each document; undefined of one that they pass. */
+/** The first error of the project's lint rules in each document; undefined for a document without errors. */
 export async function lintDocuments(documents: readonly Node[]): Promise<(string | undefined)[]> {
   const found: (string | undefined)[] = [];
   for (let start = 0; start < documents.length; start += BATCH) {
@@ -26,7 +26,7 @@ async function lintBatch(documents: readonly Node[]): Promise<(string | undefine
     );
     const output = await findProblems(files);
     if (output === undefined) return documents.map(() => undefined);
-    // One report for each document, one straight after the other.
+    // One report for each document, one directly after the other.
     const reports = output.split(/(?<=^\})(?=\{)/m).map((report): LintReport => JSON.parse(report));
     return documents.map((_document, index) => {
       const [problem] = reports[index]?.problems ?? [];
@@ -35,7 +35,7 @@ async function lintBatch(documents: readonly Node[]): Promise<(string | undefine
   });
 }
 
-/** What the linter prints when it finds errors in any; it fails then. */
+/** The output of the linter, which fails when any document has errors. */
 async function findProblems(files: readonly string[]): Promise<string | undefined> {
   try {
     await runRedocly(["lint", ...files, "--config", "redocly.yaml", "--format=json", "--max-problems=1"]);

@@ -1,13 +1,13 @@
 import type { Node } from "../../../scripts/lib/document/node.ts";
 import { removeAt, setAt, stepsOf, toPointer, valueAt } from "../../../scripts/lib/document/pointer.ts";
 
-/** One change of the meaning of a document, that tests must notice. */
+/** One change of the meaning of a document, which tests must detect. */
 export type Mutant = {
-  /** What sort of change it is, such as `maxLength loosened`. */
+  /** The kind of change, such as `maxLength loosened`. */
   readonly kind: string;
-  /** JSON Pointer to what is changed, references followed. */
+  /** JSON Pointer to the changed part, references followed. */
   readonly pointer: string;
-  /** Names it in reports; no two have the same. */
+  /** Its unique name in reports. */
   readonly name: string;
   /** The document with the change; the given one stays as it is. */
   apply(document: Node): Node;
@@ -16,7 +16,7 @@ export type Mutant = {
 /** A part of a document that can be written to. */
 export type Draft = { [name: string]: unknown };
 
-/** Changes what holds the part at the pointer, where that stands under `name`. */
+/** Changes the parent of the part at the pointer, which has the part as its member `name`. */
 export type Change = (holder: Draft, name: string) => void;
 
 export function mutant(pointer: string, kind: string, change: Change, detail = ""): Mutant {
@@ -29,14 +29,14 @@ export function mutant(pointer: string, kind: string, change: Change, detail = "
   });
 }
 
-/** Puts another value where the pointer points. */
+/** Replaces the value at the pointer. */
 export function put(pointer: string, kind: string, value: unknown): Mutant {
   return define(pointer, kind, `to ${shorten(value)}`, (document) =>
     setAt(document, pointer, structuredClone(value)),
   );
 }
 
-/** Takes away what the pointer points to, also out of a list. */
+/** Removes the value at the pointer, also from a list. */
 export function remove(pointer: string, kind: string): Mutant {
   return define(pointer, kind, "", (document) => removeAt(document, pointer));
 }
@@ -45,7 +45,7 @@ function define(pointer: string, kind: string, detail: string, apply: Mutant["ap
   return { kind, pointer, name: `${pointer} ${kind}${detail && ` ${detail}`}`, apply };
 }
 
-/** Gives a member another name, in its place. */
+/** Renames a member without moving it. */
 export function renameMember(holder: Draft, name: string, to: string): void {
   const entries = Object.entries(holder);
   for (const [old] of entries) delete holder[old];

@@ -8,13 +8,13 @@ import type { Harness } from "./harness.ts";
 import type { Mutant } from "./mutant.ts";
 import { callsWithin, messagesWithin, reachOf } from "./reach.ts";
 
-/** What a document is held to. None of it knows the document as it was before. */
+/** The tests of a document. None of them knows the original document. */
 export type Suite = { readonly calls: readonly Row[]; readonly messages: MessageTables };
 
-/** Which part of the suite noticed, and what it says. */
+/** The part of the suite that detected the mutant, and its message. */
 export type Notice = { readonly by: string; readonly what: string };
 
-/** What the suite notices first of a mutant, the cheap parts first; undefined when it survives. */
+/** The first detection of a mutant, with the cheap parts of the suite first; undefined when it survives. */
 export async function notice(
   mutant: Mutant,
   {
@@ -42,7 +42,7 @@ export async function notice(
   return undefined;
 }
 
-/** A document that can't be read, or with which nothing starts, is noticed as well. */
+/** A document that can't be read, or with which nothing starts, also counts as detected. */
 async function attempt(
   find: () => string | undefined | Promise<string | undefined>,
 ): Promise<string | undefined> {

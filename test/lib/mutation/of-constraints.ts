@@ -3,10 +3,10 @@ import type { Constraint } from "../constraints/constraint.ts";
 import { type Mutant, mutant, put, remove } from "./mutant.ts";
 import { changedPatterns } from "./patterns.ts";
 
-/** What is put beside the values of a list, or instead of a constant. */
+/** The value that is added to a list, or replaces a constant. */
 const OTHER = "OTHER";
 
-/** What a type becomes when it is mistaken. */
+/** The wrong type for each type. */
 const MISTAKEN: Readonly<Record<string, string>> = {
   string: "integer",
   integer: "string",
@@ -15,7 +15,7 @@ const MISTAKEN: Readonly<Record<string, string>> = {
   object: "array",
   array: "object",
 };
-/** Other formats of the same sort of thing. */
+/** Similar formats. */
 const FORMATS: Readonly<Record<string, readonly string[]>> = {
   uri: ["uri-reference", "email"],
   "date-time": ["date", "time"],
@@ -23,7 +23,7 @@ const FORMATS: Readonly<Record<string, readonly string[]>> = {
 
 type Maker = (constraint: Constraint) => Mutant[];
 
-/** Changes of what one constraint says. Each place of the document is changed once, however often it is referred to. */
+/** Changes of a constraint. Each part of the document is changed once, however often it is referenced. */
 export function mutantsOfConstraints(constraints: readonly Constraint[]): Mutant[] {
   const places = new Map(constraints.map((constraint) => [constraint.pointer, constraint]));
   return [...places.values()].flatMap((constraint) => {
@@ -70,7 +70,7 @@ const constant: Maker = ({ pointer, value }) => [
   }),
 ];
 
-/** A bound that lets more in the larger it is, or the smaller. */
+/** An upper or a lower bound. */
 const bound =
   (loosens: 1 | -1): Maker =>
   ({ pointer, keyword, value, holder }) => {

@@ -2,7 +2,7 @@ import { members, type Node } from "../../../scripts/lib/document/node.ts";
 import { step } from "../../../scripts/lib/document/pointer.ts";
 import { type Draft, type Mutant, mutant, put, remove, renameMember } from "./mutant.ts";
 
-/** Changes of what no validator reads: the moves of a status, the categories of events, the tags of a union. */
+/** Changes of parts that no validator reads: the transitions of a status, the categories of events, the tags of a union. */
 export function mutantsOfExtensions(document: Node): Mutant[] {
   const schemas = members((document.components as Node).schemas);
   return schemas.flatMap(([name, schema]) => {
@@ -15,7 +15,7 @@ export function mutantsOfExtensions(document: Node): Mutant[] {
   });
 }
 
-/** What a status, or what moves it, may be mistaken for. */
+/** Wrong values for a status or a trigger. */
 const MISTAKEN: Readonly<Record<string, string>> = {
   PENDING: "AUTHORIZED",
   AUTHORIZED: "PENDING",

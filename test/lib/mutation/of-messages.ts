@@ -2,7 +2,7 @@ import { locate, members, type Node } from "../../../scripts/lib/document/node.t
 import { step } from "../../../scripts/lib/document/pointer.ts";
 import { type Draft, type Mutant, mutant, put, remove, renameMember } from "./mutant.ts";
 
-/** Changes of paths, methods, operations and of what stands around the schemas of their messages. */
+/** Changes of paths, methods, operations and the parts around the schemas of their messages. */
 export function mutantsOfMessages(document: Node): Mutant[] {
   return [
     ...members(document.paths).flatMap(([path, item]) => ofItem(document, "paths", path, item)),
@@ -59,7 +59,7 @@ function ofReceiver(document: Node, pointer: string): Mutant[] {
   ];
 }
 
-/** What several messages share. */
+/** Changes of parts that several messages share. */
 function ofParts(document: Node): Mutant[] {
   const { parameters, headers, responses } = document.components as Node;
   return [

@@ -3,7 +3,7 @@ import { step } from "../../../scripts/lib/document/pointer.ts";
 import type { Constraint } from "../constraints/constraint.ts";
 import { type Draft, type Mutant, mutant, put, remove, renameMember } from "./mutant.ts";
 
-/** Changes of the shape of schemas: of their members and items, and of what they leave open. */
+/** Changes of the shape of schemas: of their members, their items, and what they leave open. */
 export function mutantsOfSchemas(document: Node, constraints: readonly Constraint[]): Mutant[] {
   const pointers = constraints
     .filter(({ keyword }) => keyword === "type")
@@ -46,7 +46,7 @@ function ofProperty(
   ];
 }
 
-/** Wherever the schema itself speaks of the property. */
+/** All keywords of the schema that name the property. */
 function renameProperty(schema: Draft, name: string): void {
   const to = `${name}X`;
   renameMember(schema.properties as Draft, name, to);

@@ -1,4 +1,4 @@
-/** One way in which a regular expression can be a little wrong. */
+/** A regular expression with a small error. */
 export type PatternChange = { readonly kind: string; readonly pattern: string };
 
 /** A class such as `[A-Z0-9]` and the items in it, each a character or a range. */
@@ -56,7 +56,7 @@ function changedItems([whole, from = "", to]: RegExpMatchArray): { kind: string;
   return [without, ...ends].filter(({ text }) => text !== whole);
 }
 
-/** The character before or after; those that mean something in a class are escaped. */
+/** The character before or after; those with a meaning in a class are escaped. */
 function move(character: string, by: number): string {
   const code = /^\\[ux]/.test(character) ? Number.parseInt(character.slice(2), 16) : character.charCodeAt(0);
   return `\\u${(code + by).toString(16).toUpperCase().padStart(4, "0")}`;

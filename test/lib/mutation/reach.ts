@@ -4,14 +4,14 @@ import type { MessageTables } from "../expected/document-checks.ts";
 import type { Row } from "../expected/row.ts";
 import type { Mutant } from "./mutant.ts";
 
-/** The messages that a mutant can change the meaning of: requests by operation, responses by operation and status, events. */
+/** The messages that a mutant can affect: requests by operation, responses by operation and status, events. */
 export type Reach = {
   readonly requests: ReadonlySet<string>;
   readonly responses: ReadonlySet<string>;
   readonly events: ReadonlySet<string>;
 };
 
-/** Finds the messages of the constraints that stand at a mutant's place, or below, or else around it. */
+/** Finds the messages of the constraints at a mutant's location or below it, or else around it. */
 export function reachOf({ pointer }: Mutant, constraints: readonly Constraint[]): Reach {
   const steps = pointer.split("/");
   const near = steps
@@ -35,7 +35,7 @@ export function messagesWithin({ responses, events }: Reach, tables: MessageTabl
   };
 }
 
-/** The tables that have rows of messages within reach, in words. */
+/** Describes the tables that have rows of messages within reach. */
 export function tablesOf({ requests, responses, events }: Reach): string[] {
   return [
     ...[...requests].map((id) => `calls of ${id}`),
@@ -51,8 +51,8 @@ function receiverName(event: string): string {
 }
 
 /**
- * The calls to make for a mutant: all requests within reach, the likely ones first. Where only responses are within
- * reach, one call for each kind of response is enough to see which the server then reports.
+ * The calls to make for a mutant: all requests within reach, the likely ones first. When only responses are within reach,
+ * one call for each kind of response is enough to show the difference.
  */
 export function callsWithin({ requests }: Reach, { pointer }: Mutant, table: readonly Row[]): Row[] {
   if (requests.size === 0) return oneOfEach(table);

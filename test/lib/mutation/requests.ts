@@ -6,10 +6,10 @@ import { sendCall } from "../constraints/send.ts";
 import type { OperationId } from "../expected/row.ts";
 import type { Harness } from "./harness.ts";
 
-/** How many calls were made, and those whose response differs from the document. */
+/** The number of calls, and those whose response differs from the document. */
 export type Tried = { readonly count: number; readonly wrong: readonly string[] };
 
-/** For each constraint on requests, makes the calls that break it and those that go as far as it allows. */
+/** For each constraint on requests, makes the calls that violate it and those at its limits. */
 export async function tryRequests(document: Node, harness: Harness): Promise<Tried> {
   const constraints = findConstraints(document);
   const contract = toContract(document);

@@ -9,10 +9,10 @@ import type { Mutant } from "./mutant.ts";
 import { type Notice, notice, type Suite } from "./notice.ts";
 import { oneOfEach, reachOf, tablesOf } from "./reach.ts";
 
-/** A mutant that nothing noticed. */
+/** A mutant that nothing detected. */
 export type Survivor = {
   readonly name: string;
-  /** Which tables could have noticed it. */
+  /** The tables that could have detected it. */
   readonly missed: readonly string[];
 };
 
@@ -21,12 +21,12 @@ export type MutationReport = {
   /** Calls of the table that were made to mutated servers and mocks. */
   readonly calls: number;
   readonly mutants: number;
-  /** How many each part of the suite noticed first. */
+  /** How many mutants each part of the suite detected first. */
   readonly killed: Readonly<Record<string, number>>;
-  /** Those that mean the same as the document, and were noticed by nothing. */
+  /** Those that mean the same as the document, and were not detected. */
   readonly equivalents: readonly Mutant[];
   readonly survivors: readonly Survivor[];
-  /** What is wrong with the list of equivalents, or with the suite itself. */
+  /** Errors in the list of equivalents, or in the suite itself. */
   readonly errors: readonly string[];
 };
 
@@ -35,16 +35,16 @@ export type MutationOptions = {
   readonly suite: Suite;
   readonly harness: Harness;
   /**
-   * Which mutants to make; all when absent. Of some, it is not asked whether every equivalent occurs, and the document itself
-   * is tried with one call of each kind.
+   * The mutants to create; all when absent. With a selection, the list of equivalents is not checked for completeness, and
+   * the document itself is tested with one call of each kind.
    */
   readonly choose?: (mutants: readonly Mutant[]) => Mutant[];
   readonly onProgress?: (done: number, mutants: number, survivors: number) => void;
 };
 
 /**
- * Makes the mutants of a document, and lists those that the suite does not notice.
- * Rejects when it reports violations in the document itself.
+ * Creates the mutants of a document, and lists those that the suite does not detect. Rejects when the suite reports errors
+ * in the document itself.
  */
 export async function runMutants(options: MutationOptions): Promise<MutationReport> {
   const { document, suite, harness, choose, onProgress = () => {} } = options;
@@ -73,7 +73,7 @@ export async function runMutants(options: MutationOptions): Promise<MutationRepo
   return { constraints: constraints.length, calls: harness.calls, ...verdicts };
 }
 
-/** Were the document itself found wrong, every mutant would be noticed, and nothing shown. */
+/** If the suite reported errors in the document itself, it would report every mutant, and prove nothing. */
 async function requireGoodDocument(
   document: Node,
   given: { suite: Suite; harness: Harness; constraints: readonly Constraint[] },
@@ -102,7 +102,7 @@ function countVerdicts(
     if (found) killed[found.by] = (killed[found.by] ?? 0) + 1;
     else if (equivalent) equivalents.push(mutant);
     else survivors.push({ name: mutant.name, missed: tablesOf(reachOf(mutant, given.constraints)) });
-    // The lint judges how a document is written, so it may notice what changes no request and no response.
+    // The linter checks style, so it may report mutants that change no request and no response.
     if (found && found.by !== "lint" && equivalent)
       errors.push(`listed as equivalent, and noticed: ${mutant.name}: ${found.what}`);
   }

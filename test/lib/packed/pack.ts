@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ROOT } from "../../../scripts/lib/redocly.ts";
 import { run } from "./run.ts";
 
-/** What the client is built from. */
+/** The sources of the client. */
 const SOURCES = [
   "client/LICENSE",
   "client/README.md",
@@ -14,7 +14,10 @@ const SOURCES = [
   "tsconfig.json",
 ];
 
-/** Packs the client as it is published, and gives the tarball. It is built in a copy, as two may pack at the same time. */
+/**
+ * Packs the client as it is published, and returns the path of the tarball. It is built in a copy, because two processes may
+ * pack at the same time.
+ */
 export async function pack(folder: string): Promise<string> {
   const copy = join(folder, "sources");
   await mkdir(copy);

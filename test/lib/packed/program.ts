@@ -1,4 +1,6 @@
-/** A merchant's program, in TypeScript; plain JavaScript when its types are stripped. It needs nothing of one runtime. */
+/**
+ * A merchant's program, in TypeScript; plain JavaScript when its types are stripped. It depends on no particular runtime.
+ */
 export const PROGRAM = `import {
   createClient,
   InvalidAmountError,
@@ -61,7 +63,7 @@ function failureOf(call: Promise<unknown>): Promise<unknown> {
 export const EXPECTED =
   "AUTHORIZED true DUPLICATE_REQUEST_KEY CUSTOMER_NOT_DEBITED amount 409 true sub_ account.linked 204,400";
 
-/** Runs it for a process that gets the sandbox's address. */
+/** Runs it in a process that gets the sandbox's address. */
 export const MAIN = `import { useClient } from "./program.js";
 console.log((await useClient(process.argv.at(-1))).join(" "));
 `;

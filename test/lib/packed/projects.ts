@@ -17,7 +17,7 @@ export async function openJavaScriptProject(parent: string, tarball: string): Pr
   return { name: "JavaScript", folder };
 }
 
-/** Compiled as strictly as there is, the declarations of the package and of its dependencies included. */
+/** Compiled as strictly as possible, including the declarations of the package and of its dependencies. */
 export async function openTypeScriptProject(parent: string, tarball: string): Promise<Project> {
   const { devDependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
   const folder = await openProject(join(parent, "typescript"), [

@@ -3,9 +3,12 @@ import { promisify } from "node:util";
 
 const LIMIT_MS = 300_000;
 
-/** Runs a program in a merchant's folder. Gives what it printed, without the last line break; fails with all of that. */
+/**
+ * Runs a program in a merchant's folder, and resolves with its output without the last line break. Rejects with the output
+ * when it fails.
+ */
 export async function run(command: string, args: readonly string[], folder: string): Promise<string> {
-  // The variables that npm sets for its scripts, its folder above all, would mislead another npm inside them.
+  // The variables that npm sets for its scripts, above all the folder, would mislead an inner npm.
   const kept = Object.entries(process.env).filter(([name]) => !name.startsWith("npm_"));
   try {
     const options = { cwd: folder, env: Object.fromEntries(kept), timeout: LIMIT_MS };

@@ -4,10 +4,10 @@ import { rolldown } from "rolldown";
 import { ROOT } from "../../../scripts/lib/redocly.ts";
 import { run } from "./run.ts";
 
-/** Something that runs JavaScript, as npm brings it. */
+/** A JavaScript runtime from npm. */
 export interface Runtime {
   readonly name: string;
-  /** With its exact version. */
+  /** Its name and exact version. */
   readonly package: string;
   /** Runs the program of a project there with the sandbox's address, and resolves with its output. */
   use(tools: string, project: string, url: string): Promise<string>;
@@ -35,7 +35,7 @@ const bun: Runtime = {
   use: (tools, project, url) => run(join(tools, ".bin/bun"), ["run", "main.js", url], project),
 };
 
-/** A worker has no files: it is the program and its packages in one module. */
+/** A worker has no files, so the program and its packages are bundled into one module. */
 const WORKER = `import { useClient } from "./program.js";
 export default { fetch: async (request, { url }) => new Response((await useClient(url)).join(" ")) };
 `;
@@ -62,11 +62,11 @@ const workerd: Runtime = {
 };
 
 export const NODES: readonly Runtime[] = [node("20.20.2"), node("22.23.3"), node("24.21.0")];
-/** The oldest that the packages promise to run on, beside the client. */
+/** The oldest Node that the packages other than the client support. */
 export const OLDEST_NODE: Runtime = { ...node("22.13.1"), name: "node-22.13" };
 export const OTHERS: readonly Runtime[] = [deno, bun, workerd];
 
-/** Installs the runtime apart from everything else, unless it is there. Gives the folder of its packages. */
+/** Installs the runtime apart from everything else, unless it is there. Resolves with the folder of its packages. */
 export async function installRuntime(runtime: Runtime): Promise<string> {
   const folder = join(ROOT, ".cache/runtimes", runtime.name);
   const marker = join(folder, "installed");

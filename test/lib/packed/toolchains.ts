@@ -4,13 +4,13 @@ import { ROOT } from "../../../scripts/lib/redocly.ts";
 import type { Project } from "./projects.ts";
 import { run } from "./run.ts";
 
-/** A tool of a merchant that reads the package, and what it does with it. Rejects when that fails. */
+/** A merchant's tool that uses the package. The function rejects when the tool fails. */
 export interface Toolchain {
   readonly name: string;
   use(project: Project): Promise<void>;
 }
 
-/** From the oldest that is supported to the newest. */
+/** From the oldest supported version to the newest. */
 const COMPILERS = ["5.4.5", "5.9.3", "7.0.2"];
 const RESOLUTIONS = [
   { module: "node16", moduleResolution: "node16" },
@@ -18,7 +18,7 @@ const RESOLUTIONS = [
   { module: "esnext", moduleResolution: "bundler" },
 ];
 
-/** Each compiler with each way to find a package's types, the declarations of the package itself included. */
+/** Each compiler with each way to find a package's types; the declarations of the package itself are checked as well. */
 const compilers = COMPILERS.map((version) => ({
   name: `TypeScript ${version}`,
   async use({ folder }: Project) {
@@ -37,7 +37,7 @@ const ENTRY = "browser.js";
 
 type Bundle = (tools: string, folder: string, out: string) => Promise<unknown>;
 
-/** Bundles the program for a browser, in which nothing of Node is. */
+/** Bundles the program for a browser, without any module of Node. */
 function bundler(name: string, packages: readonly string[], bundle: Bundle): Toolchain {
   return {
     name: packages[0] ?? name,
@@ -74,7 +74,7 @@ const bundlers = [
 
 export const TOOLCHAINS: readonly Toolchain[] = [...compilers, ...bundlers];
 
-/** Installs packages apart from everything else, unless they are there. Gives the folder of its packages. */
+/** Installs packages apart from everything else, unless they are there. Resolves with the folder of its packages. */
 async function install(name: string, packages: readonly string[]): Promise<string> {
   const folder = join(ROOT, ".cache/toolchains", name);
   const marker = join(folder, "installed");

@@ -9,13 +9,13 @@ import { ROOT } from "../../../scripts/lib/redocly.ts";
 import { run } from "../packed/run.ts";
 
 const VERDACCIO = "verdaccio@6.10.4";
-/** It asks for a package by a tag, which mirrors of the registry may lack. */
+/** It requests a package by a tag, which mirrors of the registry may lack. */
 const MANIFEST = '{ "private": true, "overrides": { "node-fetch": "2.7.0" } }';
 const START_LIMIT_MS = 60_000;
 
-/** A registry on this machine, for our packages alone: npm has the others from where it always has them. */
+/** A registry on this machine for our packages only; npm gets all others from its usual registry. */
 export interface Registry extends AsyncDisposable {
-  /** What `.npmrc` says in a folder that uses it. */
+  /** The `.npmrc` of a folder that uses it. */
   readonly npmrc: string;
 }
 

@@ -6,9 +6,9 @@ import { run } from "../packed/run.ts";
 /** A copy of this project's last commit, in which releases can be made. */
 export interface Copy {
   readonly folder: string;
-  /** Makes a release as `npm run release` does, and gives the tarballs. */
+  /** Makes a release as `npm run release` does, and returns the tarballs. */
   release(): Promise<string[]>;
-  /** Says something under "Unreleased", and commits it. */
+  /** Adds a text under "Unreleased", and commits it. */
   change(): Promise<void>;
 }
 

@@ -6,7 +6,7 @@ import { run } from "../packed/run.ts";
 
 const START_LIMIT_MS = 120_000;
 
-/** Makes an empty folder that knows the registry. */
+/** Creates an empty folder that uses the registry. */
 export async function openFolder(parent: string, name: string, npmrc: string): Promise<string> {
   const folder = join(parent, name);
   await mkdir(folder);
@@ -15,12 +15,14 @@ export async function openFolder(parent: string, name: string, npmrc: string): P
   return folder;
 }
 
-/** The size of a folder on the disk in MB, as `du -sm` tells it to a user: in whole blocks, folders included. */
+/** The disk space of a folder in MB, as `du -sm` reports it: in whole blocks, folders included. */
 export async function sizeOf(folder: string): Promise<number> {
   return Number.parseInt(await run("du", ["-sm", folder], folder), 10);
 }
 
-/** Lends `use` a running sandbox that a command starts, and stops the command. Resolves when its port is free again. */
+/**
+ * Calls `use` with a running sandbox that a command starts, then stops the command. Resolves when its port is free again.
+ */
 export async function withStarted(
   [program = "", ...args]: readonly string[],
   folder: string,
@@ -52,7 +54,7 @@ export async function withStarted(
   }
 }
 
-/** Runs a line in a shell, as somebody who copies it. */
+/** Runs a command line in a shell, as a reader who copies it. */
 export async function runLine(line: string, folder: string): Promise<string> {
   return run("sh", ["-c", line], folder);
 }

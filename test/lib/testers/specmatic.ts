@@ -11,24 +11,24 @@ const SOURCE = join(ROOT, "test/lib/testers/packages");
 const WORKSHOP = join(ROOT, ".cache/testers");
 const JAR = join(WORKSHOP, "node_modules/specmatic/specmatic.jar");
 
-/** Below these names stand other names, not keywords. */
+/** The members of these keywords are names, not keywords. */
 const NAMES = ["properties", "schemas", "responses", "headers", "requestBodies", "paths", "content"];
 
-/** What Specmatic found. */
+/** Specmatic's result. */
 export interface SpecmaticReport {
   /** Requests that it made, each of which is a test. */
   readonly tests: number;
   readonly asExpected: number;
-  /** Tests that fail at any right server, by the reason. */
+  /** Tests that fail with any correct server, by reason. */
   readonly explained: ReadonlyMap<string, number>;
-  /** The others, as Specmatic prints them. */
+  /** The other failures, as Specmatic prints them. */
   readonly failures: readonly string[];
 }
 
 /**
  * Has Specmatic test a service by the contract. It is downloaded from npm the first time.
  *
- * @throws ConformError when Java is missing, or Specmatic does not come to its end
+ * @throws ConformError when Java is missing, or Specmatic does not complete
  */
 export const runSpecmatic: ContractTester = async ({ url, token, payments, sandbox }) => {
   if (token === undefined)
@@ -47,7 +47,7 @@ export const runSpecmatic: ContractTester = async ({ url, token, payments, sandb
   const output = await withTempDir(async (folder) => {
     await writeFile(join(folder, "contract.json"), JSON.stringify(contract));
     const command = `java -jar ${JAR} test contract.json --testBaseURL=${url}`;
-    // It names the variable with the token after the contract's security scheme, and exits with 1 when a test failed.
+    // The variable with the token is named after the contract's security scheme; the exit code is 1 when a test failed.
     const env = { accessToken: token, SPECMATIC_GENERATIVE_TESTS: "true" };
     return runShell(`${command} || true`, folder, env);
   });
@@ -57,15 +57,15 @@ export const runSpecmatic: ContractTester = async ({ url, token, payments, sandb
 };
 
 /**
- * The contract as Specmatic needs it. Without examples, because it tries each of them with every mutation, some 70,000
- * requests; and with values that a service can accept where it would make up others.
+ * The contract, prepared for Specmatic: without examples, because it tries each of them with every mutation, some 70,000
+ * requests; and with valid values where it would make up invalid ones.
  */
 export function prepareContract(contract: Node, paymentId = "pay_settled"): Node {
   const prepared = withoutExamples(contract) as Node;
   const { Amount, RefundRequest, SubscriptionRequest, ...others } = schemasOf(prepared);
   if (!Amount || !RefundRequest || !SubscriptionRequest)
     throw new ConformError("The contract is not that of refunds.");
-  // Two spellings with different texts are refused.
+  // Different values for the two spellings are refused.
   delete RefundRequest.clientRefefenceId;
   RefundRequest.paymentId = { type: "string", enum: [paymentId] };
   SubscriptionRequest.url = { type: "string", enum: ["https://merchant.example.com/webhooks"] };
@@ -82,7 +82,10 @@ function schemasOf(contract: Node): Record<string, Properties> {
   return Object.fromEntries(Object.entries(schemas).map(([name, { properties = {} }]) => [name, properties]));
 }
 
-/** Of this pattern Specmatic makes texts with lone surrogates, which no pattern can forbid everywhere, and which are refused. */
+/**
+ * From this pattern Specmatic generates strings with lone surrogates, which are refused, although no portable pattern can forbid
+ * them.
+ */
 const ANY_TEXT = "^[^\\x00]*$";
 
 function withoutExamples(part: unknown, below = ""): unknown {
@@ -98,7 +101,7 @@ function withoutExamples(part: unknown, below = ""): unknown {
 const PASSED = "has SUCCEEDED";
 const FAILED = "has FAILED";
 
-/** @throws ConformError when there is no result in what it printed */
+/** @throws ConformError when its output contains no result */
 export function readOutput(output: string): SpecmaticReport {
   const [, tests, asExpected] = /^Tests run: (\d+), Successes: (\d+)/m.exec(output) ?? [];
   if (tests === undefined)
@@ -116,7 +119,7 @@ export function readOutput(output: string): SpecmaticReport {
   return { tests: Number(tests), asExpected: Number(asExpected), explained, failures };
 }
 
-/** Why a service that does as the contract says fails a test; undefined when it should not. */
+/** The reason why a conforming service fails a test; undefined when it should pass. */
 function reasonOf(block: string): string | undefined {
   if (!block.includes("+ve  Scenario")) return undefined;
   const [, status] = /^ *(\d{3}) [A-Z]/m.exec(block.slice(block.indexOf("Response at"))) ?? [];

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { format } from "node:util";
 import ts from "typescript";
 
-/** A test's title as the first case of its table has it, and the number of cases: 1 without a table. */
+/** The title of a test for the first case of its table, and the number of cases: 1 without a table. */
 export type Cases = { readonly title: string; readonly count: number };
 
 /** Stands for a value that only the running test has. */
@@ -12,10 +12,10 @@ const UNKNOWN = Symbol("unknown");
 const PLACEHOLDER = /%[sdifjoOc#$%]|\$[\w.#]+/;
 
 /**
- * Reads the name that a test has when it runs, such as `of pay_settled responds with 201` of the first row of a table.
+ * Computes the name that a test has when it runs, such as `of pay_settled responds with 201` of the first row of a table.
  *
  * @param call such as `test("…", …)` or `test.each([…])("…", …)`
- * @returns undefined when the program computes the title or its values
+ * @returns undefined when the title or its values are computed at run time
  */
 export function readCases(call: ts.CallExpression, source: ts.SourceFile): Cases | undefined {
   const [argument] = call.arguments;
@@ -88,7 +88,7 @@ function readFlatCall(node: ts.Expression, source: ts.SourceFile): unknown {
   return Array.isArray(list) ? list.flat() : UNKNOWN;
 }
 
-/** The value of a constant at the top of the file, or of a module of ours that it is imported from. */
+/** The value of a constant at the top of the file, or in the module of ours from which it is imported. */
 function readConstant(name: string, source: ts.SourceFile): unknown {
   for (const statement of source.statements) {
     if (ts.isVariableStatement(statement)) {

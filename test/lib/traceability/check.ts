@@ -9,7 +9,7 @@ export type Traced = {
   readonly marks: readonly Mark[];
 };
 
-/** What is not proven, or proven and said not to be; each with its remedy. */
+/** Unproven clauses, and proven ones that are marked as untestable; each with its remedy. */
 export function findErrors(traced: Traced): string[] {
   return [
     ...findNameErrors(traced),
@@ -17,7 +17,7 @@ export function findErrors(traced: Traced): string[] {
   ];
 }
 
-/** Marks and elements that name what no document has. */
+/** Marks and elements with unknown clauses or decisions. */
 function findNameErrors({ headings, elements, marks }: Traced): string[] {
   const named = [
     ...marks.map(({ kind, id, file, line }) => ({ kind, id, by: `${file}:${line} marks` })),

@@ -1,20 +1,20 @@
 import { outlineOf } from "../../../scripts/lib/markdown.ts";
 import type { Kind } from "./marks.ts";
 
-/** A numbered heading of one of the two documents that marks and sources name. */
+/** A numbered heading of one of the two documents to which marks and sources refer. */
 export type Heading = {
   readonly kind: Kind;
   readonly id: string;
   readonly title: string;
-  /** The heading above it. */
+  /** The parent heading. */
   readonly chapter: string;
-  /** Why no test can enforce it, when none can: `<!-- untestable: … -->` below the heading. */
+  /** The reason why no test can enforce it, if there is one: `<!-- untestable: … -->` below the heading. */
   readonly untestable?: string;
-  /** The decisions that fill what a clause leaves open: `<!-- decided: D07, D08 -->` below the heading. */
+  /** The decisions on what a clause leaves open: `<!-- decided: D07, D08 -->` below the heading. */
   readonly decided?: readonly string[];
 };
 
-/** The documents, the form of their headings, and how to say that a test enforces one. */
+/** The documents, the form of their headings, and the marks by which a test names one. */
 export const DOCUMENTS = {
   clause: { file: "docs/interface.md", heading: /^(\d+\.\d+) (.+)$/ },
   decision: { file: "docs/decisions.md", heading: /^(D\d{2}[a-z]?) (.+)$/ },
@@ -45,7 +45,7 @@ export function readHeadings(kind: Kind, markdown: string): Headings {
   return { headings, errors: [...errors, ...(kind === "clause" ? findNumberErrors(file, headings) : [])] };
 }
 
-/** Clauses are numbered without a gap, so that one that is taken out is seen to be missing. */
+/** Clauses are numbered without gaps, so that a removed one is noticed. */
 function findNumberErrors(file: string, headings: readonly Heading[]): string[] {
   const ids = new Set(headings.map(({ id }) => id));
   const repeated = headings.filter(({ id }, index) => headings.findIndex((other) => other.id === id) < index);

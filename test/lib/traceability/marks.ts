@@ -5,21 +5,24 @@ import { readCases } from "./cases.ts";
 
 export const KINDS = ["clause", "decision"] as const;
 
-/** What a mark can name: a clause of the interface, or a decision. */
+/** The kinds of marks: a clause of the interface, or a decision. */
 export type Kind = (typeof KINDS)[number];
 
-/** A sentence of a test saying what it enforces: `@clause 7.5 11.3 @decision D09` in a comment directly above it. */
+/** A mark that says what a test enforces: `@clause 7.5 11.3 @decision D09` in a comment directly above it. */
 export type Mark = {
   readonly kind: Kind;
   readonly id: string;
   /** Path of the test's file from the top folder, and the line of the comment in it. */
   readonly file: string;
   readonly line: number;
-  /** Titles of the marked `describe` or `test` and of all around it, the outermost first; of a table, the first case's. */
+  /**
+   * Titles of the marked `describe` or `test` and of all around it, the outermost first; for a table, those of the first
+   * case.
+   */
   readonly titles: readonly string[];
   /** How many tests of that table there are, such as 6 for 3 rows on 2 engines; 1 without a table. */
   readonly cases: number;
-  /** Whether it stands above a `describe`, and so for every test in that. */
+  /** Whether it is above a `describe`, and so applies to every test in it. */
   readonly group: boolean;
 };
 
@@ -32,9 +35,9 @@ const TESTS = ["test", "it"];
 
 type Comment = { readonly at: number; readonly text: string };
 
-/** Reads the marks of one test file, whose path is for messages. */
+/** Reads the marks of one test file; the path is used in messages. */
 export function readMarks(file: string, text: string): Marks {
-  if (!/@(clause|decision)\b/.test(text)) return { marks: [], errors: [] }; // most files; parsing takes longer
+  if (!/@(clause|decision)\b/.test(text)) return { marks: [], errors: [] }; // skips most files, because parsing takes longer
   const source = ts.createSourceFile(join(ROOT, file), text, ts.ScriptTarget.Latest, true);
   const marks: Mark[] = [];
   const errors: string[] = [];
@@ -92,7 +95,7 @@ function rootOf(node: ts.Expression): string {
   return ts.isCallExpression(node) || ts.isPropertyAccessExpression(node) ? rootOf(node.expression) : "";
 }
 
-/** Every comment with a mark, wherever it stands; a text in quotes is none. */
+/** Every comment with a mark, wherever it is; strings don't count. */
 function collectComments(source: ts.SourceFile, node: ts.Node, found: Map<number, Comment>): void {
   for (const comment of commentsBefore(source, node)) found.set(comment.at, comment);
   for (const child of node.getChildren(source)) collectComments(source, child, found);

@@ -13,7 +13,7 @@ fails when a clause or decision has no test and gives no reason, or when a test 
 Of a table of cases, the first is named, and the others are counted.
 `;
 
-/** The page that shows what is proven, in Markdown. */
+/** The traceability page, in Markdown. */
 export function renderPage(traced: Traced): string {
   const chapters = new Map(traced.headings.map(({ kind, chapter }) => [`${kind} ${chapter}`, chapter]));
   const tables = Array.from(chapters, ([key, chapter]) => {
@@ -52,7 +52,7 @@ function tableOf(headings: readonly Heading[], traced: Traced): string[] {
   return [`| ${first} | in the contract | tests |`, "|---|---|---|", ...rows, ""];
 }
 
-/** Events share their members: what stands in three of them or more is said once. */
+/** Events share their members: those of three or more events are listed once. */
 function foldEvents(elements: readonly string[]): string[] {
   const memberOf = (element: string) =>
     /^event \S+?(\.(?:type|timestamp|sequence|data)\b.*| body|)$/.exec(element)?.[1];

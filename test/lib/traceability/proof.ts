@@ -3,13 +3,13 @@ import { join, relative } from "node:path";
 import type { Mark } from "./marks.ts";
 import { readTestMarks } from "./traceability.ts";
 
-/** What vitest's JSON report says of one test. */
+/** The entry of one test in Vitest's JSON report. */
 type Result = { readonly ancestorTitles: string[]; readonly title: string; readonly status: string };
 export type Report = {
   readonly testResults: { readonly name: string; readonly assertionResults: Result[] }[];
 };
 
-/** The marks of a project that stand for no test that ran and passed, by the report of a whole run. */
+/** The marks of a project without a test that ran and passed, according to the report of a whole run. */
 export async function findUnproven(root: string, reportPath: string): Promise<string[]> {
   const report: Report = JSON.parse(await readFile(join(root, reportPath), "utf8"));
   const { marks } = await readTestMarks(root);

@@ -2,10 +2,10 @@ import { isNode, walk } from "../../../scripts/lib/document/node.ts";
 import { placeName } from "../../../scripts/lib/document/place-name.ts";
 import type { Kind } from "./marks.ts";
 
-/** An element of the contract, and a clause or decision that it names as its source. */
+/** An element of the contract, and a clause or decision that is its source. */
 export type SourcedElement = { readonly kind: Kind; readonly id: string; readonly element: string };
 
-/** Reads every source that the bundle names, in its order. One that two kinds of names lead to stands once. */
+/** Reads every source in the bundle, in its order. An element that is reachable in two ways is listed once. */
 export function readSourcedElements(document: unknown): SourcedElement[] {
   const found = Array.from(walk(document, ["examples"])).flatMap(({ path, part }) => {
     const [name, ...around] = path.toReversed();

@@ -6,10 +6,10 @@ import { KINDS, type Marks, readMarks } from "./marks.ts";
 import { renderPage } from "./page.ts";
 import { readSourcedElements } from "./sourced-elements.ts";
 
-/** The generated page, and what keeps it from being a proof; empty when all is proven. */
+/** The generated page, and the gaps in its proof; empty when everything is proven. */
 export type Traceability = { readonly page: string; readonly errors: readonly string[] };
 
-/** Traces every clause and decision of the project in a folder through its contract to its tests. */
+/** Traces every clause and decision of the project in a folder through the contract to its tests. */
 export async function traceRequirements(root: string, document: unknown): Promise<Traceability> {
   const [documents, tests] = await Promise.all([
     Promise.all(KINDS.map((kind) => readDocument(root, kind))),

@@ -1,6 +1,6 @@
 /*
- * Eastern time and the Federal Reserve's days once more, from nothing but the rules: what the server is compared with must
- * not share its code. Instants are milliseconds, dates are midnights in UTC.
+ * Eastern time and the Federal Reserve's days, implemented again from the rules only, because the model must not share code
+ * with the server. Instants are milliseconds, dates are midnights in UTC.
  */
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -17,21 +17,21 @@ const easternFormat = new Intl.DateTimeFormat("en-US", {
   second: "numeric",
 });
 
-/** The wall clock of New York, as if it were UTC's. */
+/** The wall clock of New York, read as UTC. */
 function toWallTime(instant: number): number {
   const parts = easternFormat.formatToParts(instant).map(({ type, value }) => [type, Number(value)]);
   const { year, month, day, hour, minute, second } = Object.fromEntries(parts);
   return Date.UTC(year, month - 1, day, hour, minute, second, new Date(instant).getUTCMilliseconds());
 }
 
-/** The instant of a wall time that comes once, as every one of a business day does: clocks change on Sundays. */
+/** The instant of an unambiguous wall time; on business days all are, because clocks change on Sundays. */
 function fromWallTime(wallTime: number): number {
   const candidates = [4, 5].map((hoursBehind) => wallTime + hoursBehind * HOUR_MS);
   return candidates.find((instant) => toWallTime(instant) === wallTime) ?? Number.NaN;
 }
 
 const FIXED_HOLIDAYS = ["1-1", "6-19", "7-4", "11-11", "12-25"];
-/** Month, weekday, and the days of the month that the one that counts falls on. */
+/** Month, weekday, and the range of days of the month in which the holiday falls. */
 const FLOATING_HOLIDAYS: [month: number, weekday: number, from: number, to: number][] = [
   [1, MONDAY, 15, 21],
   [2, MONDAY, 15, 21],

@@ -47,7 +47,7 @@ function keyFor(model: Model, reuse: number | null): { key: string; holder: Mode
 
 type NewPayment = { cents: number; hoursAgo: number | null; keyed: boolean; reuse: number | null };
 
-/** Makes an original payment: settled some hours ago, or null for one that is processing. */
+/** Creates an original payment, settled some hours ago, or with null one that is processing. */
 export function createPayment({ cents, hoursAgo, keyed, reuse }: NewPayment): Command {
   return command(`create ${cents} ${hoursAgo}h ${keyed ? `key ${reuse}` : ""}`, async (model, real) => {
     const { key, holder } = keyed ? keyFor(model, reuse) : { key: null, holder: undefined };
@@ -72,7 +72,7 @@ export function createPayment({ cents, hoursAgo, keyed, reuse }: NewPayment): Co
 type NewRefund = {
   of: number;
   ofRefund: boolean;
-  /** Cents, or how many more than what is left. */
+  /** Cents, or the difference to the rest of the payment. */
   amount: { cents: number } | { beyondLeft: number };
   reference: string | null;
   reuse: number | null;
@@ -80,12 +80,12 @@ type NewRefund = {
 
 const LARGEST_CENTS = 9_999_999_999_99;
 
-/** The nearest amount that can be asked for (D13). */
+/** The nearest valid amount (D13). */
 function clamp(cents: number): number {
   return Math.min(Math.max(1, cents), LARGEST_CENTS);
 }
 
-/** Issues a refund of a payment, or by mistake of a refund. */
+/** Issues a refund of a payment, or of another refund by mistake. */
 export function issueRefund({ of, ofRefund, amount, reference, reuse }: NewRefund): Command {
   const label = `refund ${JSON.stringify({ of, ofRefund, amount, reference, reuse })}`;
   return command(label, async (model, real) => {
@@ -121,7 +121,7 @@ export function issueRefund({ of, ofRefund, amount, reference, reuse }: NewRefun
   });
 }
 
-/** The response to a used key names the record that has it, as it is now (D09). */
+/** The response to a used key contains the record that has it, in its present state (D09). */
 function expectDuplicate(response: { status: number; body: unknown }, holder: ModelRecord): void {
   expect(response.status).toBe(409);
   const { existing } = response.body as Duplicate;
@@ -152,7 +152,7 @@ export function refundUnknown(): Command {
 
 const CALLS = { SETTLED: "settlePayment", FAILED: "failPayment", COVERED: "coverPayment" } as const;
 
-/** Moves an original payment, or tries to. */
+/** Changes the status of an original payment, or tries to. */
 export function movePayment(of: number, to: keyof typeof CALLS, hoursAgo: number): Command {
   return command(`${CALLS[to]} ${of} ${hoursAgo}h`, async (model, real) => {
     const payment = pick(paymentsOf(model), of);

@@ -1,7 +1,7 @@
 import { dueAfter } from "./calendar.ts";
 
 /*
- * The interface's table in as few words as it takes, and with nothing of the server's. Money is in cents, instants are in
+ * The interface's table, as briefly as possible and without code of the server. Money is in cents, instants are in
  * milliseconds.
  */
 export type OriginalStatus = "PROCESSING" | "SETTLED" | "FAILED" | "COVERED";
@@ -34,7 +34,7 @@ export type ModelRecord = ModelPayment | ModelRefund;
 export type Model = {
   now: number;
   readonly records: ModelRecord[];
-  /** Counts the keys that were used up. */
+  /** Counts the used keys. */
   keysUsed: number;
   restarted: boolean;
 };
@@ -77,7 +77,7 @@ export function dueTimesOf(model: Model): number[] {
   return times.toSorted((a, b) => a - b);
 }
 
-/** What a refund becomes at once, and why when it fails. */
+/** The first status of a refund, and the reason when it fails. */
 export function firstStatus(
   model: Model,
   original: ModelRecord,
@@ -92,7 +92,7 @@ export function firstStatus(
   return { status: isDue ? "AUTHORIZED" : "PENDING", errorCode: null };
 }
 
-/** Moves an original payment, which must be able to, and what becomes of its refunds. */
+/** Makes a valid transition of an original payment, and the resulting ones of its refunds. */
 export function transitionOriginal(
   model: Model,
   payment: ModelPayment,
@@ -111,7 +111,7 @@ export function transitionOriginal(
   }
 }
 
-/** Lets time pass, and everything happen that falls due. */
+/** Advances the time, and makes every transition that is due. */
 export function advanceTo(model: Model, now: number): void {
   model.now = now;
   for (const refund of refundsOf(model)) {

@@ -8,14 +8,14 @@ import type { TestServer } from "../../helpers/server.ts";
 import { toCents } from "../consistency.ts";
 import { leftOf, type Model, type ModelRecord } from "./model.ts";
 
-/** What the model is compared with: servers, and the database behind them. */
+/** The real system for the comparison with the model: servers, and their database. */
 export type Real = {
   /** The merchant of the present run, as seen by one server after the other. */
   merchant(): Merchant;
   server(): TestServer;
-  /** Begins a run: nothing is stored, the clock was never moved, and real time stands still. */
+  /** Begins a run: nothing is stored, the clock was never advanced, and real time stands still. */
   begin(now: number): Promise<void>;
-  /** Stops a server and starts another one in its place. */
+  /** Replaces a server by a new one. */
   restart(): Promise<void>;
   remove(): Promise<void>;
   /** How many commands ran so far. */
@@ -28,7 +28,7 @@ const NEVER_MS = 3_600_000;
 export async function createReal(engine: Engine): Promise<Real> {
   const deployment = await createDeployment(engine);
   let realNow = new Date();
-  // Lives begin in years to come, and ids hold the machine's time: retention would remove what has just been written.
+  // Lives begin in the future, but ids contain the machine's time, so retention would remove new records.
   const start = () => deployment.start({ realNow: () => realNow, retentionMs: NEVER_MS });
   const servers = [await start(), ...(engine === "postgres" ? [await start()] : [])];
   let turn = 0;
@@ -95,7 +95,7 @@ export async function expectAgreement(model: Model, real: Real): Promise<void> {
   expect(written.toSorted()).toEqual(model.records.flatMap(toEvents).toSorted());
 }
 
-/** Straight from the server: checking a page against the contract takes longer than all the rest of a command. */
+/** Directly from the server, because validating a page against the contract takes longer than the rest of a command. */
 async function listRecords(pages: string, token: string): Promise<PaymentRecord[]> {
   const records: PaymentRecord[] = [];
   let url = pages;
@@ -113,7 +113,7 @@ function byId<Item extends { id: string }>(items: readonly Item[]): Item[] {
   return items.toSorted((a, b) => a.id.localeCompare(b.id));
 }
 
-/** A record as the sandbox has to show it. */
+/** A record as the sandbox must show it. */
 function toSeen(model: Model, record: ModelRecord) {
   const { id, status, cents, key } = record;
   const history = record.history.map((entry) => `${entry.status} ${toText(entry.at)}`);

@@ -10,7 +10,7 @@ const LARGEST = 999999999999n;
 /** A decimal as a JSON literal: `coefficient` times ten to the `power`, written with a point and an exponent somewhere. */
 type Written = { readonly coefficient: bigint; readonly power: number; readonly literal: string };
 
-/** How many digits stand after the point of the literal, and how its exponent is written; 0 leaves the exponent out. */
+/** The number of digits after the point of the literal, and the form of its exponent; 0 leaves the exponent out. */
 type Style = {
   readonly after: number;
   readonly mark: "e" | "E";
@@ -34,7 +34,7 @@ function write(coefficient: bigint, power: number, { after, mark, plus, zeros }:
   return { coefficient, power, literal: exponent === 0 ? mantissa : `${mantissa}${mark}${sign}${size}` };
 }
 
-/** Amounts with at most two digits after the point, zeros at the end of whole ones taken into the exponent or not. */
+/** Amounts with at most two decimals; trailing zeros of whole ones may be part of the exponent. */
 const amounts = fc
   .tuple(fc.bigInt({ min: 1n, max: LARGEST }), fc.nat(14), styles)
   .map(([cents, fewer, style]) => {
@@ -46,7 +46,7 @@ const amounts = fc
     return write(coefficient, power, style);
   });
 
-/** More digits after the point than two, also when they are zeros; or a size that no amount has. */
+/** More than two decimals, even if they are zeros; or a size that no amount has. */
 const noAmounts = fc.oneof(
   fc
     .tuple(fc.bigInt({ min: 1n, max: LARGEST * 10n ** 20n }), fc.integer({ min: -22, max: -3 }), styles)
@@ -66,7 +66,7 @@ const noAmounts = fc.oneof(
 );
 
 function bodyOf(literal: string, requestKey: string): string {
-  // The debit of this payment failed: its refunds take nothing from each other.
+  // The debit of this payment failed, so its refunds don't reduce each other's limit.
   return `{"paymentId":"pay_failed","amount":{"currency":"USD","value":${literal}},"requestKey":"${requestKey}"}`;
 }
 

@@ -30,7 +30,7 @@ test("more calls than the store takes get 503 at once, and the others are served
       statuses.push(status);
       if (status === 503) refusals.push({ ...body, retryAfter: headers.get("retry-after") } as Problem);
       responses += 1;
-      if (responses === EXCESS) await finishLater(); // while the store is busy, only they can have a response
+      if (responses === EXCESS) await finishLater(); // while the store is busy, only they can get a response
     }),
   );
 

@@ -8,7 +8,7 @@ import { refusedRefunds, requestTable } from "../../lib/expected/requests.ts";
 import type { Row } from "../../lib/expected/row.ts";
 import { bodyOf } from "../../lib/expected/send.ts";
 
-/** The bodies of the expected behaviour whose violations stand at one of these pointers, or at any other. */
+/** The bodies of the expected behaviour whose violations are at one of these pointers, or at any other. */
 const at = (...pointers: string[]) =>
   refusedRefunds.filter(
     ({ expected }) => expected.pointers?.length === 1 && pointers.includes(expected.pointers[0] ?? ""),
@@ -21,7 +21,7 @@ const others = refusedRefunds.filter((row) => ![...whole, ...amounts, ...currenc
 describe("a refund call with a bad body", () => {
   const server = useTestServer();
 
-  /** Sends the bytes as they are, and expects a 400 that leaves no trace. */
+  /** Sends the bytes unchanged, and expects a 400 without any effect on the store. */
   async function refuse(body: string | Uint8Array): Promise<InvalidRequest> {
     const before = await countRows(server);
     const bytes = Buffer.from(body);
@@ -86,7 +86,7 @@ describe("a refund call with a bad body", () => {
   );
 });
 
-/** Nothing but what the contract names, and each text within its bounds. */
+/** Only documented members, and each string within its bounds. */
 function toCleanProblem({ status, body }: RawResponse): InvalidRequest {
   const problem = body as InvalidRequest; // compared as a whole in the next line
   expect([status, problem]).toEqual([

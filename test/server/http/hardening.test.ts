@@ -129,7 +129,7 @@ test("another merchant's payment costs the database the same statements as none 
   const server = await startTestServer({ env: { DATABASE_URL, ENCRYPTION_KEY }, dataDir: "unused" });
   const { merchant } = await createMerchant(server);
   const foreign = await createPayment(server, { merchant });
-  /** What passes for one call, on a connection that has prepared the statements, or on a new one. */
+  /** The messages of one call, on a connection that has prepared the statements, or on a new one. */
   const statementsOf = async (paymentId: string) => {
     proxy.dropAll();
     await expect.poll(async () => (await fetch(`${server.url}/readyz`)).status).toBe(200);

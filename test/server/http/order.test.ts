@@ -4,7 +4,7 @@ import { createMerchant, createPayment, type Problem, refundOf } from "../../hel
 import { exchange, head } from "../../helpers/network/raw-http.ts";
 import { useTestServer } from "../../helpers/server.ts";
 
-/** A call with every error at once; each step of the test corrects one more. */
+/** A call with all errors at once; each step of the test corrects one. */
 type Call = {
   target: string;
   method: string;
@@ -29,12 +29,12 @@ describe.each(engines)("the checks of a refund call on %s", (engine) => {
     return code ? `${status} ${code}` : `${status}`;
   }
 
-  /** A merchant of its own for each call, because each may make one call a second. */
+  /** A new merchant for each call, because each may make one call a second. */
   async function newToken(): Promise<string> {
     return (await createMerchant(server)).token;
   }
 
-  /** Calls so often at once that the rate limit is exceeded, and resolves with a response that says so. */
+  /** Makes enough concurrent calls to exceed the rate limit, and resolves with a 429. */
   async function sendTooOften(call: Call): Promise<string> {
     const responses = await Promise.all(Array.from({ length: 10 }, () => send(call)));
     return responses.find((response) => response.startsWith("429")) ?? "never limited";

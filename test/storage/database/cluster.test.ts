@@ -4,7 +4,7 @@ import { PGlite } from "@electric-sql/pglite";
 import { expect, inject, test } from "vitest";
 import { createCluster } from "../../../server/storage/database/embedded.ts";
 
-/** Statistics hold the number of the release that counted; all else must be as this release makes it. */
+/** Statistics contain the release that wrote them; everything else must be as this release creates it. */
 const CATALOGS = `
   select relname as name from pg_class
   where relnamespace = 'pg_catalog'::regnamespace and relkind = 'r' and relname <> 'pg_statistic'`;

@@ -198,7 +198,7 @@ describe("the embedded store of a data folder", () => {
   });
 });
 
-/** What a process leaves that is killed while it creates a store: the next one has to create it over that. */
+/** The remains of a process that was killed while it created a store; the next one must replace them. */
 async function leaveUnfinished(dataDir: string): Promise<void> {
   await mkdir(join(dataDir, "postgres.unfinished"));
   await writeFile(join(dataDir, "postgres.unfinished", "PG_VERSION"), "18\n");

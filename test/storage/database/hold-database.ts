@@ -1,4 +1,4 @@
-/** A process of its own that opens the embedded store of a folder, stores a payment, says so, and then only holds on. */
+/** A program that opens the embedded store of a folder, stores a payment, reports that, and then keeps the store open. */
 import { openDatabase } from "../../../server/storage/database/database.ts";
 import { createPayment } from "../../helpers/store-factories.ts";
 

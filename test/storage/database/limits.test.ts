@@ -9,7 +9,7 @@ import { until } from "../../helpers/subscriber.ts";
 
 /** What is to be done in time has seconds, for a busy machine. */
 const LIMITS = { connectMs: 10_000, statementMs: 2_000, backgroundMs: 120_000 };
-/** After so long a statement is given up of which nothing is heard. */
+/** The time after which a statement without any response is abandoned. */
 const SILENT_MS = LIMITS.statementMs + 1_000;
 
 describe("time limits on postgres", () => {
@@ -70,7 +70,7 @@ describe("time limits on postgres", () => {
       .catch((error: unknown) => error);
 
     expect(isUnavailable(await failed)).toBe(true);
-    // The rollback was not waited for as long again.
+    // The rollback did not wait for the same time again.
     expect(performance.now() - startedAt).toBeLessThan(2 * SILENT_MS);
     proxy.speak();
     expect((await sql<{ one: number }>`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }]);

@@ -6,7 +6,7 @@ import { createDataDir } from "../../helpers/databases.ts";
 import { startTestServer } from "../../helpers/server.ts";
 import { newMerchant } from "../../helpers/store-factories.ts";
 
-/** Payments that have been changed so often that most of their rows are past. */
+/** Payments that have been changed so often that most of their rows are dead. */
 async function wear({ db }: Database): Promise<void> {
   const merchant = newMerchant();
   await sql`

@@ -175,7 +175,7 @@ describe("due refunds on postgres", () => {
   });
 });
 
-/** Many refunds like one that there is, faster than issuing them. */
+/** Copies an existing refund many times, which is faster than issuing them. */
 async function createCopies(store: Store, refundId: string, count: number): Promise<void> {
   await sql`
     insert into payments (payment_id, merchant, kind, status, amount_cents, request_key, original_payment_id, due_at,

@@ -14,7 +14,7 @@ import {
 
 /** More than the five executions after which PostgreSQL may keep a plan. */
 const FIRST_REFUNDS = 20;
-/** Some hundred pages of them and their indexes. */
+/** Enough for some hundred pages of the table and its indexes. */
 const ROWS = 3_000;
 const FEW_PAGES = 50;
 
@@ -31,7 +31,7 @@ describe.each(engines)("a store that has grown since it was opened, on %s", (eng
   test("finds a refund's payment without reading the others of its merchant", async () => {
     const { db } = database;
     const payment = await createPayment(db, { merchant: newMerchant() });
-    // Whatever is planned now is planned for next to nothing.
+    // Statements are now planned for an almost empty table.
     for (let i = 0; i < FIRST_REFUNDS; i += 1) await issueRefund(db, payment, { amountCents: 1 });
     await insertPayments(db, payment.merchant);
 
@@ -63,7 +63,7 @@ async function insertPayments(store: Store, merchant: string): Promise<void> {
     from generate_series(1, ${ROWS}::integer) as n`.execute(store);
 }
 
-/** How many pages of payments and their indexes some work looks at, wherever they lie. */
+/** How many pages of payments and their indexes some work reads, from memory or disk. */
 async function pagesOf(db: Store, work: (store: Store) => Promise<void>): Promise<number> {
   return db.transaction().execute(async (transaction) => {
     const before = await readPages(transaction);

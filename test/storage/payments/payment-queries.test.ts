@@ -7,7 +7,7 @@ import { createPayment, createRefund, LATER, NOW, newMerchant } from "../../help
 describe.each(engines)("a list of payments on %s", (engine) => {
   const database = useDatabase(engine);
 
-  /** Turns the pages to the end. */
+  /** Reads all pages. */
   async function readAll(query: { merchant: string; kind?: "DEBIT" | "REFUND"; limit: number }) {
     const records: PaymentRecord[] = [];
     let cursor: string | undefined;

@@ -19,7 +19,7 @@ import {
   REFUND_STATEMENTS,
 } from "../../helpers/store-factories.ts";
 
-/** As servers have it, and the sizes of the batches that were saved. */
+/** The store as in a server, and the sizes of the saved batches. */
 function openRefundStore(db: Store) {
   const sizes: number[] = [];
   const statements = bindStore(db, REFUND_STATEMENTS);
@@ -79,7 +79,7 @@ describe.each(engines)("refunds of one statement on %s", (engine) => {
 
     const saved = await saveRefunds(db, refunds);
 
-    // The last one would fit, but only beside one that is not saved: it is decided again.
+    // The last one would be accepted, but the list contains one that is not saved, so it is decided again.
     expect(saved).toEqual([true, false, false]);
     expect(await getDebit(db, payment)).toMatchObject({ refundedCents: 60_00 });
   });

@@ -21,7 +21,7 @@ describe("refunds of one statement, with two servers on one PostgreSQL", () => {
   const replicas = forSuite(
     async () => {
       const stored = await createTestDatabase("postgres");
-      // A statement that waits for a lock waits forever, so that a test fails that should not have waited.
+      // Statements wait for locks without a limit, so that a test fails if it should not have waited.
       const open = () => openDatabase({ ...stored.options, limits: { statementMs: 120_000 } });
       const [one, other] = [await open(), await open()];
       const remove = async () => {
@@ -70,7 +70,7 @@ describe("refunds of one statement, with two servers on one PostgreSQL", () => {
         .execute(),
     );
 
-  /** Saves two lists at once, one on each server, while both have to wait for what is held; then it is released. */
+  /** Saves two lists at once, one on each server, while both have to wait for a held lock; then releases the lock. */
   async function saveBoth(lists: readonly [NewRefund[], NewRefund[]], release: () => Promise<void>) {
     const saving = Promise.all([
       saveRefunds(replicas.one.db, lists[0]),

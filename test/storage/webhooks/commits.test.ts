@@ -44,7 +44,7 @@ test("a claim waits until the database has kept it, and the result of an attempt
   await postgres.stop();
 });
 
-/** Resolves with true when so many commits wait for a standby, and with false when the work ends without. */
+/** Resolves with true when the given number of commits wait for a standby, and with false when the work ends before that. */
 async function isKeptWaiting(store: Store, work: Promise<unknown>, count: number): Promise<boolean> {
   let ended = false;
   const end = () => {

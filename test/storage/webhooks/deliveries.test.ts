@@ -47,7 +47,7 @@ describe.each(engines)("deliveries on %s", (engine) => {
   };
   const states = async () => (await list()).map(({ state, attempts }) => [state, attempts.length]);
 
-  /** A delivery in progress, with an attempt under way that has so long. */
+  /** A delivery in progress, with an attempt and the given lease. */
   async function createAttempt(leaseMs = LEASE_MS): Promise<Attempt> {
     await emit();
     const [attempt] = await claim(10, NOW, subscriptionKey, leaseMs);

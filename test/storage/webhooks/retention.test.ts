@@ -19,7 +19,7 @@ import {
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
-/** A time since which nothing has happened, as if what is stored were old. */
+/** A time in the future, for which all stored records are old. */
 const inAMinute = () => new Date(Date.now() + MINUTE_MS);
 
 describe.each(engines)("retention on %s", (engine) => {
@@ -35,7 +35,7 @@ describe.each(engines)("retention on %s", (engine) => {
   });
   afterEach(() => testDatabase.remove());
 
-  /** Removes everything that is older, in batches of two, as a server does; gives how many deliveries and events went. */
+  /** Removes everything older in batches of two, as a server does; returns the numbers of removed deliveries and events. */
   async function removeOld(before: Date): Promise<[deliveries: number, events: number]> {
     return [
       await drain(database.db, removeDeliveries, before),
@@ -165,7 +165,7 @@ async function drain(store: Store, remove: typeof removeEvents, before: Date): P
   return total;
 }
 
-/** Delivers everything at the second attempt, both made at this time. */
+/** Delivers everything at the second attempt; both attempts are made at this time. */
 async function finish(store: Store, at: Date): Promise<void> {
   await sql`insert into delivery_attempts (webhook_id, merchant, number, at, milliseconds)
     select webhook_id, merchant, number, ${at.toISOString()}::timestamptz, 1 from deliveries, generate_series(1, 2) as number`.execute(
@@ -182,7 +182,7 @@ async function idsOf(store: Store, merchant: string): Promise<string[]> {
 
 const ROWS = 3_000;
 
-/** Stores many delivered events, as if a refund had been made in each of as many seconds since a time. */
+/** Stores many delivered events, as if one refund had been issued every second since a given time. */
 async function fill(store: Store, merchant: string, since: Date): Promise<void> {
   const row = sql`lpad(to_hex(${since.getTime()}::bigint + n * 1000), 12, '0') as time, n
     from generate_series(1, ${ROWS}::integer) as n`;
