@@ -17,7 +17,7 @@ function createWork(options?: BatcherOptions<string, string>) {
 }
 
 /** More turns of the event loop than a run needs to begin. */
-async function someTurns(): Promise<void> {
+async function severalTurns(): Promise<void> {
   for (let turn = 0; turn < 10; turn += 1) await setImmediate();
 }
 
@@ -28,7 +28,7 @@ describe("a batcher", () => {
     const first = ["a", "b"].map((item) => add(item));
     await expect.poll(() => runs.length).toBe(1);
     const others = ["c", "d"].map((item) => add(item));
-    await someTurns();
+    await severalTurns();
     expect(runs.map(({ items }) => items)).toEqual([["a", "b"]]);
     runs[0]?.finish();
     expect(await Promise.all(first)).toEqual(["did a", "did b"]);
@@ -46,7 +46,7 @@ describe("a batcher", () => {
     results.push(add("b"));
     await expect.poll(() => runs.length).toBe(2);
     results.push(add("c"), add("d"));
-    await someTurns();
+    await severalTurns();
     expect(runs.map(({ items }) => items)).toEqual([["a"], ["b"]]);
     runs[1]?.finish();
     await expect.poll(() => runs[2]?.items).toEqual(["c", "d"]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { NetworkError } from "../../client/src/index.ts";
 import { createTestClient, failureOf, made, REQUEST, SUBSCRIPTION } from "./factories.ts";
-import { hangUp, json, page, problem, REFUND, startScriptedServer, type Turn } from "./scripted-server.ts";
+import { hangUp, json, page, problem, REFUND, type Step, startScriptedServer } from "./scripted-server.ts";
 
 describe("webhooks.subscribe", () => {
   test("repeats the call after 429, which says that nothing was done", async () => {
@@ -11,7 +11,7 @@ describe("webhooks.subscribe", () => {
     expect(await createTestClient(server.url).client.webhooks.subscribe(SUBSCRIPTION)).toEqual(subscription);
   });
 
-  test.each<[string, Turn]>([
+  test.each<[string, Step]>([
     ["a connection that breaks", hangUp],
     ["503", problem(503, "UNAVAILABLE")],
     ["a balancer's 504", page(504)],

@@ -6,14 +6,14 @@ import {
   page,
   problem,
   REFUND,
+  type Step,
   stall,
   startScriptedServer,
   staySilent,
-  type Turn,
 } from "./scripted-server.ts";
 
 describe("refunds.issue repeats the same call", () => {
-  test.each<[string, Turn]>([
+  test.each<[string, Step]>([
     ["a connection that breaks", hangUp],
     ["429", problem(429, "RATE_LIMITED")],
     ["503", problem(503, "UNAVAILABLE")],
@@ -30,7 +30,7 @@ describe("refunds.issue repeats the same call", () => {
     expect(waits).toEqual([250]);
   });
 
-  test.each<[string, Turn]>([
+  test.each<[string, Step]>([
     ["says nothing", staySilent],
     ["does not end its response", stall],
   ])("when a service that %s takes longer than an attempt may", async (_, silence) => {
@@ -41,7 +41,7 @@ describe("refunds.issue repeats the same call", () => {
     expect(server.bodies).toHaveLength(2);
   });
 
-  test.each<[string, Turn, string]>([
+  test.each<[string, Step, string]>([
     ["400", problem(400, "INVALID_REQUEST"), "ProblemError"],
     ["401", problem(401, "UNAUTHORIZED"), "ProblemError"],
     ["404", problem(404, "NOT_FOUND"), "ProblemError"],

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { listenLocally } from "./listen/locally.ts";
 
 /** The behaviour of a scripted service towards one request. */
-export type Turn = (response: ServerResponse, request: IncomingMessage) => void;
+export type Step = (response: ServerResponse, request: IncomingMessage) => void;
 
 export interface ScriptedServer extends AsyncDisposable {
   readonly url: string;
@@ -11,14 +11,14 @@ export interface ScriptedServer extends AsyncDisposable {
 }
 
 /** A server on its own port that uses one step of the script for each request, and the last step for all further ones. */
-export async function startScriptedServer(...turns: readonly Turn[]): Promise<ScriptedServer> {
+export async function startScriptedServer(...steps: readonly Step[]): Promise<ScriptedServer> {
   const bodies: string[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     bodies.push(Buffer.concat(chunks).toString());
-    const turn = turns[Math.min(bodies.length, turns.length) - 1];
-    turn?.(response, request);
+    const step = steps[Math.min(bodies.length, steps.length) - 1];
+    step?.(response, request);
   });
   return { bodies, ...(await listenLocally(server)) };
 }
@@ -26,7 +26,7 @@ export async function startScriptedServer(...turns: readonly Turn[]): Promise<Sc
 export const REFUND = { paymentId: "rfd_1", paymentStatus: "AUTHORIZED", clientReferenceId: null };
 
 /** Responds with JSON. */
-export function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Turn {
+export function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Step {
   return (response) =>
     void response
       .writeHead(status, { "Content-Type": "application/json", ...headers })
@@ -34,20 +34,20 @@ export function json(status: number, body: unknown, headers: Readonly<Record<str
 }
 
 /** Responds with a problem of the service. */
-export function problem(status: number, errorCode: string, headers?: Readonly<Record<string, string>>): Turn {
+export function problem(status: number, errorCode: string, headers?: Readonly<Record<string, string>>): Step {
   const errorDetails = { errorCode, errorMessage: "Because." };
   return json(status, { status, instance: "urn:uuid:5e0f", errorDetails }, headers);
 }
 
 export const page =
-  (status: number): Turn =>
+  (status: number): Step =>
   (response) =>
     void response.writeHead(status, { "Content-Type": "text/html" }).end("<html>");
 
-export const hangUp: Turn = (_, request) => void request.socket.destroy();
+export const hangUp: Step = (_, request) => void request.socket.destroy();
 
-export const staySilent: Turn = () => {};
+export const staySilent: Step = () => {};
 
 /** Begins a response and never ends it. */
-export const stall: Turn = (response) =>
+export const stall: Step = (response) =>
   void response.writeHead(201, { "Content-Type": "application/json" }).write("{");

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
 import { LEVELS, type Level, toChanges } from "../../scripts/lib/diff/change.ts";
 import { diffContracts, findChangelogError, findChanges } from "../../scripts/lib/diff/diff.ts";
-import { judgeVersion } from "../../scripts/lib/diff/version.ts";
+import { checkVersion } from "../../scripts/lib/diff/version.ts";
 import { CHANGES, contract, contractWith, inBatches } from "./diff-changes.ts";
 
 const TOOL = "redocly diff";
@@ -113,7 +113,7 @@ describe("the version of the contract", () => {
     [["major"], "1.9.0", "2.0.0", /\/v1 only takes compatible changes.+Set info\.version to 2\.0\.0/],
     [[], "1.2.2", "1.2.3", /^info\.version 1\.2\.2 is older than the release/],
   ])("with %j since 1.2.3 may be %s or not", (levels, version, required, error) => {
-    const verdict = judgeVersion(levels.map(change), "1.2.3", version);
+    const verdict = checkVersion(levels.map(change), "1.2.3", version);
 
     expect(verdict.required).toBe(required);
     if (error) expect(verdict.error).toMatch(error);
@@ -121,7 +121,7 @@ describe("the version of the contract", () => {
   });
 
   test("has to be a version", () => {
-    expect(() => judgeVersion([], "1.2.3", "v2")).toThrow('"v2" is no version');
+    expect(() => checkVersion([], "1.2.3", "v2")).toThrow('"v2" is no version');
   });
 
   test("has an entry in the changelog", () => {

@@ -87,7 +87,7 @@ describe("the server", () => {
       id: "D05",
       title: "Status codes of success",
       question: "the status code of a successful call",
-      answer: expect.stringContaining("201"),
+      decision: expect.stringContaining("201"),
       since: "1.0.0",
       anchor: "d05-status-codes-of-success",
       text: expect.stringContaining("**Decided:**"),

@@ -131,8 +131,8 @@ describe("a server whose PostgreSQL", () => {
 
   /** @decision D08 */
   test("takes long without breaking any limit of its own gives a call 503 in time too, which may still be done", async () => {
-    const patient = { statementMs: 120_000 };
-    await using other = await start({ callLimitMs: 300, storeLimits: patient });
+    const generousLimits = { statementMs: 120_000 };
+    await using other = await start({ callLimitMs: 300, storeLimits: generousLimits });
     const paymentId = await createPayment(other);
     const holder = await lock(paymentId);
     const request = refundOf(paymentId);

@@ -53,7 +53,7 @@ export async function requests(): Promise<void> {
   await client.issueRefund({ paymentId, amount: { currency: "EUR", value: 1 }, requestKey });
   // @ts-expect-error the amount is a number
   await client.issueRefund({ paymentId, amount: { currency: "USD", value: "19.99" }, requestKey });
-  // @ts-expect-error null is no reference
+  // @ts-expect-error null is not a reference
   await client.issueRefund({ paymentId, amount, requestKey, clientReferenceId: null });
 
   const target = { url: "https://merchant.example.com/webhooks", secretKey: "s" };
@@ -70,7 +70,7 @@ export async function requests(): Promise<void> {
   await subscribe({ type: "CATEGORY", details: "PAYMENT" });
 }
 
-export async function answers(): Promise<void> {
+export async function responses(): Promise<void> {
   const result = await client.issueRefund({ paymentId, amount, requestKey });
 
   // @ts-expect-error a problem has no paymentStatus
@@ -162,9 +162,9 @@ export async function amounts(): Promise<void> {
   await client.refunds.issue({ ...request, amount: { cents: 1999, currency: "USD", value: 19.99 } });
   // @ts-expect-error another currency
   await client.refunds.issue({ ...request, amount: { currency: "EUR", value: 1 } });
-  // @ts-expect-error no amount is no amount
+  // @ts-expect-error an amount is required
   await client.refunds.issue({ ...request, amount: null });
-  // @ts-expect-error the requestKey is never made up
+  // @ts-expect-error the requestKey is never generated
   await client.refunds.issue({ paymentId, amount: "19.99" });
   // @ts-expect-error there is no such option
   await client.refunds.issue({ ...request, amount: "19.99" }, { retries: 3 });
@@ -181,7 +181,7 @@ export function failures(error: unknown): void {
   isType<string | undefined>()(error.requestId);
   // A code of a later version can be asked for as well.
   if (error.errorCode === "PAYMENT_LOCKED") return;
-  // @ts-expect-error it tells what happened
+  // @ts-expect-error it describes what happened
   error.status = 200;
 }
 
@@ -229,13 +229,13 @@ export function handlers(request: Request, headers: WebhookHeaders): void {
   fetchWebhookHandler({ secretKey: "s", onEvent: async ({ type }) => void type })(request).then(
     isType<Response>(),
   );
-  // @ts-expect-error nobody listens
+  // @ts-expect-error onEvent is required
   expressWebhookHandler({ secretKey: "s" });
 
   verifyWebhook("", headers, ["an old secret", "a new one"]);
   fetchWebhookHandler({
     secretKey: ["an old secret", "a new one"],
-    // With somewhere else to go for the unknown, they are no case here.
+    // With `onUnknownEvent`, the unknown events are not a case here.
     onEvent: (event) => isType<WebhookEventName>()(event.type),
     onUnknownEvent: (event) => isType<string>()(event.name),
   });
@@ -243,7 +243,7 @@ export function handlers(request: Request, headers: WebhookHeaders): void {
     secretKey: "s",
     onEvent: (event) => isType<WebhookEventName | "unknown">()(event.type),
   });
-  // @ts-expect-error somebody must hear the known ones
+  // @ts-expect-error onEvent is required
   fetchWebhookHandler({ secretKey: "s", onUnknownEvent: () => {} });
   // @ts-expect-error there is no such event
   signWebhook({ type: "refund.failed", timestamp: "", sequence: 1, data: {} }, "s");

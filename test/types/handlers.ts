@@ -55,30 +55,32 @@ export const readsTheBody: Handler<"issueRefund"> = async ({ body }) => {
 };
 
 // @ts-expect-error a status that the contract does not declare for the operation
-export const answersAnotherStatus: Handler<"issueRefund"> = async () => ({ status: 200, body: refund });
+export const respondsWithAnotherStatus: Handler<"issueRefund"> = async () => ({ status: 200, body: refund });
 
 // @ts-expect-error a body that lacks a field of the contract
-export const answersTooLittle: Handler<"issueRefund"> = async () => ({
+export const respondsWithTooLittle: Handler<"issueRefund"> = async () => ({
   status: 201,
   body: { paymentId: "rfd_1", paymentStatus: "AUTHORIZED" },
 });
 
 // @ts-expect-error the failure state has another name
-export const answersAnUnknownStatus: Handler<"issueRefund"> = async () => ({
+export const respondsWithAnUnknownStatus: Handler<"issueRefund"> = async () => ({
   status: 201,
   body: { ...refund, paymentStatus: "FAILED" },
 });
 
-export const answersAProblem: Handler<"issueRefund"> = async () => ({ code: "NOT_FOUND" });
+export const respondsWithAProblem: Handler<"issueRefund"> = async () => ({ code: "NOT_FOUND" });
 
 // @ts-expect-error a problem whose status the contract does not declare for the operation
-export const answersAnUndeclaredProblem: Handler<"subscribeToWebhooks"> = async () => ({ code: "NOT_FOUND" });
+export const respondsWithAnUndeclaredProblem: Handler<"subscribeToWebhooks"> = async () => ({
+  code: "NOT_FOUND",
+});
 
 // @ts-expect-error a problem that does not exist
-export const answersAnUnknownProblem: Handler<"issueRefund"> = async () => ({ code: "TEAPOT" });
+export const respondsWithAnUnknownProblem: Handler<"issueRefund"> = async () => ({ code: "TEAPOT" });
 
 // @ts-expect-error handlers return expected failures as values, and respond asynchronously
-export const answersAtOnce: Handler<"issueRefund"> = () => ({ code: "NOT_FOUND" });
+export const respondsAtOnce: Handler<"issueRefund"> = () => ({ code: "NOT_FOUND" });
 
 export const readsThePath: Handler<"getPayment"> = async ({ path, merchant }) => {
   path.paymentId satisfies string;

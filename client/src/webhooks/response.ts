@@ -5,7 +5,7 @@ import { createSignatureCheck, type WebhookSecrets } from "./secrets.ts";
 import { type VerifiedDelivery, type VerifyOptions, verifyDelivery, type WebhookHeaders } from "./verify.ts";
 
 /** Called with an event. The id is the same on every attempt to deliver it. */
-export type Hear<Event> = (event: Event, webhookId: string) => unknown;
+export type EventHandler<Event> = (event: Event, webhookId: string) => unknown;
 
 interface CommonOptions extends VerifyOptions {
   /** The `secretKey` of the subscription, or several, any of which may have signed the delivery. */
@@ -17,31 +17,31 @@ interface CommonOptions extends VerifyOptions {
   onError?: (error: unknown) => void;
 }
 
-interface OneHearer {
+interface SingleHandlerOptions {
   /**
    * Called with each verified event. When it resolves, the response is a success and the delivery is not retried: resolve
    * once the event is stored, within 15 seconds. An event can arrive twice, with the same `webhookId`, or before an earlier
    * one: `event.sequence` gives the order.
    */
-  onEvent: Hear<WebhookEvent>;
+  onEvent: EventHandler<WebhookEvent>;
   onUnknownEvent?: undefined;
 }
 
-interface TwoHearers {
+interface SplitHandlerOptions {
   /**
    * Called with each verified event that this version of the client knows. When it resolves, the response is a success and
    * the delivery is not retried: resolve once the event is stored, within 15 seconds. An event can arrive twice, with the
    * same `webhookId`, or before an earlier one: `event.sequence` gives the order.
    */
-  onEvent: Hear<KnownWebhookEvent>;
+  onEvent: EventHandler<KnownWebhookEvent>;
   /** Called with the other events, which the service began to send later; without this option, `onEvent` gets them too. */
-  onUnknownEvent: Hear<UnknownWebhookEvent>;
+  onUnknownEvent: EventHandler<UnknownWebhookEvent>;
 }
 
 /** Options that separate the known events from the others. */
-export type SeparatedWebhookOptions = CommonOptions & TwoHearers;
+export type SeparatedWebhookOptions = CommonOptions & SplitHandlerOptions;
 
-export type WebhookHandlerOptions = SeparatedWebhookOptions | (CommonOptions & OneHearer);
+export type WebhookHandlerOptions = SeparatedWebhookOptions | (CommonOptions & SingleHandlerOptions);
 
 /** The response of a handler. A refusal gives only its reason, because the sender is unknown. */
 export type WebhookResponse = { status: 204 | 413 | 500 } | { status: 400; reason: WebhookRefusal };
@@ -69,7 +69,7 @@ export function createRespond(options: WebhookHandlerOptions): RespondToWebhook 
       return refuse(error, toErrorResponse(error));
     }
     try {
-      await hear(options, delivery);
+      await handle(options, delivery);
       return { status: 204 };
     } catch (error) {
       return refuse(error, { status: 500 });
@@ -77,7 +77,7 @@ export function createRespond(options: WebhookHandlerOptions): RespondToWebhook 
   };
 }
 
-function hear(options: WebhookHandlerOptions, { event, webhookId }: VerifiedDelivery): unknown {
+function handle(options: WebhookHandlerOptions, { event, webhookId }: VerifiedDelivery): unknown {
   if (!options.onUnknownEvent) return options.onEvent(event, webhookId);
   if (event.type === "unknown") return options.onUnknownEvent(event, webhookId);
   return options.onEvent(event, webhookId);

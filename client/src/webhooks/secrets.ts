@@ -24,7 +24,7 @@ export function createSignatureCheck(secretKey: WebhookSecrets): SignatureCheck 
       if (secrets.flatMap(cleaned).map(createSign).some(matches)) {
         return " It matches without the white space or quotes around the secret: take them away where it is read.";
       }
-      if (asItMayHaveCome(content.body).some((body) => isSigned({ ...content, body }, signatures))) {
+      if (likelyOriginals(content.body).some((body) => isSigned({ ...content, body }, signatures))) {
         return " It matches with other white space in the body: hand the body on as it came, before anything reads it.";
       }
       return "";
@@ -39,7 +39,7 @@ function cleaned(secret: string): string[] {
 }
 
 /** A body that was trimmed, or parsed and written again in another layout. */
-function asItMayHaveCome(body: string): string[] {
+function likelyOriginals(body: string): string[] {
   const value = parseJson(body);
   const texts = [body.trim(), value === undefined ? body : JSON.stringify(value)];
   return texts.filter((text) => text !== body);

@@ -56,12 +56,12 @@ function toChange(pointer: string, group: readonly { by: string; finding: Findin
     ratings[by] = mostSevere([finding.level, ratings[by] ?? "patch"]) ?? "patch";
   }
   const unique = (texts: readonly string[]) => [...new Set(texts.filter((text) => text !== ""))];
-  const telling = group.filter(({ finding }) => finding.level === level);
+  const informative = group.filter(({ finding }) => finding.level === level);
   return {
     place: placeName(stepsOf(pointer)),
     pointer,
-    what: unique(telling.map(({ finding }) => finding.what)),
-    uses: unique(telling.map(({ finding }) => finding.use)),
+    what: unique(informative.map(({ finding }) => finding.what)),
+    uses: unique(informative.map(({ finding }) => finding.use)),
     level,
     ratings,
   };

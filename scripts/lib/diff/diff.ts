@@ -7,7 +7,7 @@ import { headingsOf } from "../markdown.ts";
 import { runRedocly } from "../redocly.ts";
 import { type Change, type Finding, LEVELS, type Level, toChanges } from "./change.ts";
 import { compareContracts, findLeftovers } from "./contracts.ts";
-import { compareVersions, judgeVersion, type Verdict } from "./version.ts";
+import { checkVersion, compareVersions, type Verdict } from "./version.ts";
 
 export type Diff = { readonly changes: readonly Change[]; readonly verdict: Verdict };
 
@@ -20,7 +20,7 @@ export async function diffContracts(from: string, to: string): Promise<Diff> {
   );
   const redocly = await runRedoclyDiff(from, to);
   const changes = toChanges({ "redocly diff": redocly, "our own check": findChanges(base, revision) });
-  return { changes, verdict: judgeVersion(changes, base.info.version, revision.info.version) };
+  return { changes, verdict: checkVersion(changes, base.info.version, revision.info.version) };
 }
 
 /** The findings of our own check: changes that affect callers and receivers, and all other differences. */

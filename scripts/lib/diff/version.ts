@@ -14,7 +14,7 @@ export type Verdict = {
 };
 
 /** Compares `info.version` with the changes since a release (D28). */
-export function judgeVersion(changes: readonly Change[], released: string, version: string): Verdict {
+export function checkVersion(changes: readonly Change[], released: string, version: string): Verdict {
   const need = mostSevere(changes.map(({ level }) => level)) ?? "none";
   const required = need === "none" ? released : raise(released, need);
   const verdict: Verdict = { released, version, need, required };

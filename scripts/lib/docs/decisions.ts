@@ -7,7 +7,7 @@ export type Decision = {
   /** What the interface leaves open or contradicts. */
   readonly question: string;
   /** The first sentence of what was decided. */
-  readonly answer: string;
+  readonly decision: string;
   /** The first release that includes it. */
   readonly since: string;
   readonly anchor: string;
@@ -27,16 +27,16 @@ export function readDecisions(markdown: string): Decision[] {
     const [, id, number, title] = /^(D(\d{2})[a-z]?) (.+)$/.exec(heading) ?? [];
     if (id === undefined || title === undefined) return [];
     const text = section.slice(section.indexOf("\n")).trim();
-    const [question, answer, since] = ["Open", "Decided", "Since"].map((name) => paragraphOf(text, name));
-    if (!question || !answer)
-      throw new Error(`docs/decisions.md says in ${id} no **Open:** or no **Decided:**.`);
+    const [question, decision, since] = ["Open", "Decided", "Since"].map((name) => paragraphOf(text, name));
+    if (!question || !decision)
+      throw new Error(`${id} in docs/decisions.md lacks **Open:** or **Decided:**.`);
     const first = Number(number) <= LAST_OF_FIRST_RELEASE ? "1.0.0" : "unreleased";
     return [
       {
         id,
         title,
         question: question.replace(/\.$/, ""),
-        answer: firstSentence(answer),
+        decision: firstSentence(decision),
         since: since ?? first,
         anchor,
         text,
@@ -48,10 +48,10 @@ export function readDecisions(markdown: string): Decision[] {
 /** The table in which readers look up a decision. */
 export function tableOfDecisions(decisions: readonly Decision[]): string {
   const rows = decisions.map(
-    ({ id, anchor, question, answer, since }) =>
-      `| [${id}](#${anchor}) | ${capitalize(question)} | ${capitalize(answer)} | ${since} |`,
+    ({ id, anchor, question, decision, since }) =>
+      `| [${id}](#${anchor}) | ${capitalize(question)} | ${capitalize(decision)} | ${since} |`,
   );
-  return ["| number | question | answer | since |", "|---|---|---|---|", ...rows].join("\n");
+  return ["| number | question | decision | since |", "|---|---|---|---|", ...rows].join("\n");
 }
 
 /** Puts the table before the decisions. */

@@ -43,8 +43,8 @@ function renderVerdict({ diff: { verdict, changes } }: Review): string {
   const { released, version, need, required, error } = verdict;
   if (need === "none") return `The contract is that of the release **${released}**, without any change.`;
   const count = changes.length === 1 ? "One change" : `${changes.length} changes`;
-  const judgement = error ? `**That does not fit:** ${error}` : "That fits.";
-  return `${count} since the release **${released}**. They need version **${required}**; \`info.version\` says **${version}**. ${judgement}`;
+  const assessment = error ? `**That does not fit:** ${error}` : "That fits.";
+  return `${count} since the release **${released}**. They need version **${required}**; \`info.version\` says **${version}**. ${assessment}`;
 }
 
 function describeSample(sample: string): string {

@@ -2,7 +2,7 @@ import type { Contract, Source } from "../document/contract.ts";
 import type { Rendering, Site } from "./rendering.ts";
 
 /** A transition of `x-transitions`; `from` is null for the status that a record starts in. */
-export type Move = {
+export type Transition = {
   readonly from: string | null;
   readonly to: string;
   readonly trigger: string;
@@ -20,13 +20,13 @@ const COLUMN_X = 296;
  * state between the boxes, all others in columns at the right. Transitions are numbered as in the table below the drawing. It
  * uses the colour of the surrounding text, so that it is readable in light and dark.
  */
-export function drawStates(states: readonly string[], moves: readonly Move[]): string {
+export function drawStates(states: readonly string[], transitions: readonly Transition[]): string {
   const rowOf = (state: string) => {
     const row = states.indexOf(state);
-    if (row < 0) throw new Error(`A move names ${state}, which is no state.`);
+    if (row < 0) throw new Error(`A transition names ${state}, which is no state.`);
     return row;
   };
-  const edges = toEdges(moves);
+  const edges = toEdges(transitions);
   const starts = edges.filter(({ from }) => from === null);
   const steps = edges.filter(({ from, to }) => from !== null && rowOf(to) === rowOf(from) + 1);
   const others = edges.filter((edge) => edge.from !== null && !steps.includes(edge));
@@ -39,7 +39,7 @@ export function drawStates(states: readonly string[], moves: readonly Move[]): s
     ...states.map((state, row) => drawBox(state, row)),
   ];
   return [
-    `<svg class="states" role="img" aria-label="${describeMoves(moves)}" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" xmlns="http://www.w3.org/2000/svg">`,
+    `<svg class="states" role="img" aria-label="${describeTransitions(transitions)}" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" xmlns="http://www.w3.org/2000/svg">`,
     '<g fill="none" stroke="currentColor" stroke-width="1.3" font-family="sans-serif" font-size="12">',
     ...parts,
     "</g>",
@@ -48,8 +48,8 @@ export function drawStates(states: readonly string[], moves: readonly Move[]): s
 }
 
 /** The diagram in words. */
-export function describeMoves(moves: readonly Move[]): string {
-  const said = toEdges(moves).map(
+export function describeTransitions(transitions: readonly Transition[]): string {
+  const said = toEdges(transitions).map(
     ({ from, to, labels }) =>
       `${from === null ? "A refund starts as" : `${from} becomes`} ${to} (${labels.join(", ")})`,
   );
@@ -62,9 +62,9 @@ type Edge = { readonly from: string | null; readonly to: string; readonly labels
 const LABELS: Readonly<Record<string, string>> = { time: "3 business days passed" };
 
 /** Transitions between the same two states are one arrow with several labels. */
-function toEdges(moves: readonly Move[]): Edge[] {
+function toEdges(transitions: readonly Transition[]): Edge[] {
   const edges = new Map<string, Edge>();
-  for (const [index, { from, to, trigger }] of moves.entries()) {
+  for (const [index, { from, to, trigger }] of transitions.entries()) {
     const key = `${from} ${to}`;
     const label = `${index + 1}: ${LABELS[trigger] ?? trigger.replaceAll("-", " ")}`;
     const labels = [...(edges.get(key)?.labels ?? []), label];
@@ -137,27 +137,30 @@ function drawText(text: string, x: number, y: number, anchor: string, more = "")
   return `<text x="${x}" y="${y}" text-anchor="${anchor}" fill="currentColor" stroke="none"${more}>${text}</text>`;
 }
 
-type SourcedMove = Move & { readonly source: readonly Source[] };
-type StatusSchema = { readonly enum: readonly string[]; readonly "x-transitions": readonly SourcedMove[] };
+type SourcedTransition = Transition & { readonly source: readonly Source[] };
+type StatusSchema = {
+  readonly enum: readonly string[];
+  readonly "x-transitions": readonly SourcedTransition[];
+};
 
 /** The drawing of a refund's states, and below it the table of transitions, which says the same in words. */
 export function renderStates(schema: StatusSchema, { drawings, badges }: Rendering): string {
-  const moves = schema["x-transitions"];
-  const rows = moves.map(
+  const transitions = schema["x-transitions"];
+  const rows = transitions.map(
     ({ from, to, when, source }, index) =>
       `| ${index + 1} | ${from === null ? "" : `\`${from}\` `}→ \`${to}\` | ${when} ${badges(source)} |`,
   );
   const picture =
-    drawings === "inline" ? drawStates(schema.enum, moves) : "![The states of a refund](states.svg)";
+    drawings === "inline" ? drawStates(schema.enum, transitions) : "![The states of a refund](states.svg)";
   return [picture, "", "| # | transition | when |", "|---|---|---|", ...rows].join("\n");
 }
 
 /** The drawing as a file of its own, which follows the reader's preferred colour scheme. */
 export function drawStatesFile({ published }: Site): string {
-  const { enum: states, "x-transitions": moves } = statusSchemaOf(published.document);
+  const { enum: states, "x-transitions": transitions } = statusSchemaOf(published.document);
   const style =
     "<style>svg { color: #1a1c21; background: #fff } @media (prefers-color-scheme: dark) { svg { color: #eee; background: #16181d } }</style>";
-  return drawStates(states, moves).replace(/^(<svg[^>]*>)/, `$1${style}`);
+  return drawStates(states, transitions).replace(/^(<svg[^>]*>)/, `$1${style}`);
 }
 
 /** The schema of a refund's status. */

@@ -7,7 +7,7 @@ const NAME = "prepopulatedfs.tgz";
 /**
  * Our packages contain the file itself: the package that it comes from would also install another release of the database.
  */
-const BESIDE = new URL(NAME, import.meta.url);
+const NEIGHBOUR = new URL(NAME, import.meta.url);
 
 /**
  * The files of an empty PostgreSQL, as a compressed archive. It was made in advance, because `initdb` in WebAssembly takes two
@@ -15,6 +15,6 @@ const BESIDE = new URL(NAME, import.meta.url);
  */
 export async function readPreparedCluster(): Promise<Blob> {
   const installed = () => new URL(NAME, import.meta.resolve("@electric-sql/pglite-prepopulatedfs"));
-  const file = existsSync(BESIDE) ? BESIDE : installed();
+  const file = existsSync(NEIGHBOUR) ? NEIGHBOUR : installed();
   return new Blob([await readFile(fileURLToPath(file))], { type: "application/gzip" });
 }

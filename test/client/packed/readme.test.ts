@@ -81,7 +81,7 @@ describe("the README of the package", () => {
     await project.write(
       "use-client.mjs",
       `import { client } from "./client.mts";
-      await client.refunds.issue({ paymentId: "pay_recent", amount: 1, requestKey: "telling-1" });
+      await client.refunds.issue({ paymentId: "pay_recent", amount: 1, requestKey: "reporting-1" });
       process.env.WEBHOOK_SECRET = "${SECRET_KEY}";
       await import("./subscribe.mts");`,
     );

@@ -23,7 +23,7 @@ export type Losses = {
  */
 export async function repeatUnknown(server: Server, ledger: Ledger): Promise<number> {
   let cameThrough = 0;
-  await inTurns([...ledger.unknown.values()], async (request) => {
+  await inBatches([...ledger.unknown.values()], async (request) => {
     const response = await send<Refund & Duplicate>(server.url, "/v1/refunds", request, ledger.token);
     if (response?.status !== 201 && response?.status !== 409) {
       ledger.wrong.push(`${response?.status} for a repeat`);
@@ -43,7 +43,7 @@ export async function repeatUnknown(server: Server, ledger: Ledger): Promise<num
 export async function endSubscriptions(server: Server, ledger: Ledger): Promise<string[]> {
   const lost: string[] = [];
   const sandbox = sandboxOf(server);
-  await inTurns([...ledger.subscriptions], async (subscriptionKey) => {
+  await inBatches([...ledger.subscriptions], async (subscriptionKey) => {
     const { status } = await sandbox("endSubscription", { path: { subscriptionKey } });
     if (status !== 204) lost.push(subscriptionKey);
     ledger.subscriptions.delete(subscriptionKey);
@@ -69,7 +69,7 @@ export async function reckon(server: Server, ledger: Ledger, receiver: Receiver)
   const reservedCents = Math.round((amount.value - refundableAmount.value) * 100);
   if (reservedCents !== records.length) doubled.push(`${reservedCents} cents for ${records.length} refunds`);
 
-  const idsOf = await untilTold(receiver, records);
+  const idsOf = await allEventIds(receiver, records);
   for (const { paymentId } of records) {
     const ids = idsOf.get(paymentId)?.size ?? 0;
     if (ids === 0) lost.push(`event of ${paymentId}`);
@@ -79,7 +79,7 @@ export async function reckon(server: Server, ledger: Ledger, receiver: Receiver)
 }
 
 /** The webhook ids of each refund's events, as soon as every refund has one, or when nothing has arrived for a long time. */
-async function untilTold(receiver: Receiver, records: readonly { paymentId: string }[]) {
+async function allEventIds(receiver: Receiver, records: readonly { paymentId: string }[]) {
   const read = () => {
     const ids = new Map<unknown, Set<string>>();
     for (const { event, webhookId } of receiver.received) {
@@ -129,7 +129,7 @@ function toRefund({ paymentId, paymentStatus, clientReferenceId }: Refund): Refu
 }
 
 /** Only a few at a time, because this is not a load test. */
-async function inTurns<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+async function inBatches<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const waiting = items.values();
   await Promise.all(
     Array.from({ length: 4 }, async () => {

@@ -43,15 +43,15 @@ export type Constraint = MessageLocation & {
   readonly holder: Node;
 };
 
-type Said = Pick<Constraint, "pointer" | "keyword" | "value" | "holder">;
+type Rule = Pick<Constraint, "pointer" | "keyword" | "value" | "holder">;
 
-export function toConstraint(place: MessageLocation, said: Said): Constraint {
+export function toConstraint(place: MessageLocation, said: Rule): Constraint {
   return { ...place, ...said, id: toId(place, said) };
 }
 
 function toId(
   { operationId, side, status, part, at, when }: MessageLocation,
-  { keyword, value }: Said,
+  { keyword, value }: Rule,
 ): string {
   const message = status === undefined ? side : `${side} ${status}`;
   const where = part.in === "body" ? `${part.mediaType} ${at || "/"}` : toName(part);

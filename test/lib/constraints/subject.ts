@@ -21,20 +21,20 @@ export type Subject = {
   readonly findViolations: FindViolations;
 };
 
-type Given = Pick<Subject, "options" | "findViolations"> & {
+type Input = Pick<Subject, "options" | "findViolations"> & {
   readonly document: Node;
   readonly constraints: readonly Constraint[];
 };
 
 /** Every operation of a document, in its order. */
-export function subjectsOf(given: Given): Subject[] {
-  return members(given.document.paths).flatMap(([path, item]) =>
-    Object.keys(item).map((method) => toSubject(given, path, method)),
+export function subjectsOf(input: Input): Subject[] {
+  return members(input.document.paths).flatMap(([path, item]) =>
+    Object.keys(item).map((method) => toSubject(input, path, method)),
   );
 }
 
 function toSubject(
-  { document, constraints, options, findViolations }: Given,
+  { document, constraints, options, findViolations }: Input,
   path: string,
   method: string,
 ): Subject {

@@ -89,7 +89,7 @@ function visitTests(node: ts.Node, around: readonly ts.CallExpression[], visit: 
   ts.forEachChild(node, (child) => visitTests(child, inner, visit));
 }
 
-/** `test` of `test(…)`, `test.each(…)(…)` and whatever else hangs on it. */
+/** `test` of `test(…)`, `test.each(…)(…)` and similar calls. */
 function rootOf(node: ts.Expression): string {
   if (ts.isIdentifier(node)) return node.text;
   return ts.isCallExpression(node) || ts.isPropertyAccessExpression(node) ? rootOf(node.expression) : "";

@@ -47,7 +47,7 @@ describe.each(engines)("the checks of a refund call on %s", (engine) => {
     const unscoped = (await createMerchant(server, ["webhooks"])).token;
     const used = refundOf("pay_unknown", { requestKey: "used" });
 
-    const everythingWrong: Call = {
+    const allErrors: Call = {
       target: "/v1/refund",
       method: "PUT",
       token: "nobody",
@@ -73,7 +73,7 @@ describe.each(engines)("the checks of a refund call on %s", (engine) => {
     ];
 
     const responses = [];
-    let call = everythingWrong;
+    let call = allErrors;
     for (const [expected, mend] of mended) {
       call = { ...call, ...(await mend()) };
       responses.push(await (expected === "429 RATE_LIMITED" ? sendTooOften(call) : send(call)));

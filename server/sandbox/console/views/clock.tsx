@@ -15,15 +15,15 @@ const STEPS: readonly [label: string, step: Advance][] = [
 /** The sandbox's time, what is due next, and the ways to move on. */
 export function Clock() {
   const { data } = useLoaded("due", ["clock", "payments", "webhooks"], readDue);
-  const [told, setTold] = useState("");
+  const [message, setMessage] = useState("");
   const [problem, setProblem] = useState<Problem>();
   const [date, setDate] = useState("");
 
   const advance = async (body: Advance) => {
-    const before = await look();
+    const before = await readSnapshot();
     const { error } = await sandbox.POST("/sandbox/clock/advance", { body });
     setProblem(error as Problem | undefined);
-    setTold(error ? "" : await describe(before));
+    setMessage(error ? "" : await describe(before));
   };
 
   return (
@@ -63,8 +63,8 @@ export function Clock() {
           </button>
         </form>
       </div>
-      <p role="status" class="told">
-        {told}
+      <p role="status" class="message">
+        {message}
       </p>
       <ProblemText problem={problem} />
     </section>
@@ -96,7 +96,7 @@ function Now({ due: { now, today, next } }: { due: Due }) {
         </span>
       </p>
       <p class="next">
-        {next ? `Next due: ${whatIsDue(next)} on ${toEastern(next.at)}` : "Nothing waits for a time."}
+        {next ? `Next due: ${describeDue(next)} on ${toEastern(next.at)}` : "Nothing waits for a time."}
       </p>
     </div>
   );
@@ -107,7 +107,7 @@ function later(at: string, now: string): string {
   return at < now ? now : at;
 }
 
-function whatIsDue({ refunds, deliveries }: NonNullable<Due["next"]>): string {
+function describeDue({ refunds, deliveries }: NonNullable<Due["next"]>): string {
   const parts = [
     ...(refunds > 0 ? [`${count(refunds, "refund")} become${refunds === 1 ? "s" : ""} AUTHORIZED`] : []),
     ...(deliveries > 0
@@ -119,14 +119,14 @@ function whatIsDue({ refunds, deliveries }: NonNullable<Due["next"]>): string {
 
 const NEWEST = { params: { query: { limit: 100 } } };
 
-type Look = {
+type Snapshot = {
   events: readonly { eventId: string; type: string }[];
   more: boolean;
   due: Due["items"];
   now: string;
 };
 
-async function look(): Promise<Look> {
+async function readSnapshot(): Promise<Snapshot> {
   const [events, due] = await Promise.all([sandbox.GET("/sandbox/events", NEWEST), readDue()]);
   return {
     events: events.data?.items ?? [],
@@ -137,8 +137,8 @@ async function look(): Promise<Look> {
 }
 
 /** Lists the effects of moving the clock. */
-async function describe(before: Look): Promise<string> {
-  const after = await look();
+async function describe(before: Snapshot): Promise<string> {
+  const after = await readSnapshot();
   const newest = before.events[0]?.eventId;
   const known = after.events.findIndex(({ eventId }) => eventId === newest);
   const fresh = known === -1 ? after.events : after.events.slice(0, known);

@@ -174,16 +174,16 @@ function toCurl({ path, requestBody }: Recorded): string {
 
 /** Sends the same body again; a body whose secret was not kept can't be repeated. */
 function Repeat({ recorded: { operation, requestBody } }: { recorded: Recorded }) {
-  const [told, setTold] = useState("");
+  const [message, setMessage] = useState("");
   if (operation !== "issueRefund" || requestBody === null) return null;
   const repeat = async () => {
     const { response, error } = await published.POST("/v1/refunds", { body: JSON.parse(requestBody) });
     const code = error && "errorDetails" in error ? error.errorDetails?.errorCode : "";
-    setTold(`Repeated: ${response.status} ${code ?? ""}`);
+    setMessage(`Repeated: ${response.status} ${code ?? ""}`);
   };
   return (
     <>
-      <span role="status">{told}</span>
+      <span role="status">{message}</span>
       <button type="button" onClick={repeat}>
         Repeat
       </button>

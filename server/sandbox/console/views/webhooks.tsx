@@ -87,12 +87,12 @@ async function subscribe(body: object): Promise<Problem | undefined> {
 }
 
 function SendTest() {
-  const [told, setTold] = useState("");
+  const [message, setMessage] = useState("");
   const send = async (body: object) => {
     const { data, error } = await sandbox.POST("/sandbox/events", {
       body: body as SandboxSchemas["NewEvent"],
     });
-    setTold(data ? `Emitted ${data.type} number ${data.sequence} of ${data.resourceId}.` : "");
+    setMessage(data ? `Emitted ${data.type} number ${data.sequence} of ${data.resourceId}.` : "");
     return error as Problem | undefined;
   };
   return (
@@ -106,7 +106,7 @@ function SendTest() {
           { at: "/resourceId", label: "Account or customer", value: "acc_from_console" },
         ]}
       />
-      <p role="status">{told}</p>
+      <p role="status">{message}</p>
     </>
   );
 }
