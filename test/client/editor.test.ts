@@ -82,9 +82,9 @@ describe("an editor", () => {
     ["secretKey", /It is stored encrypted, and never returned\..*Specified by clause 4\.\d/s],
     ["subscriptionDetails", /Which events the subscription gets\.\n\nSpecified by clause/],
     ["accessToken", /Authorization: Bearer/],
-    ["amount", /Dollars with at most two digits/],
-    ["issue", /which its `requestKey` makes safe/],
-    ["refunds", /Refunds that are values/],
+    ["amount", /Dollars with at most two decimals/],
+    ["issue", /which is safe because\s+of\s+the\s+`requestKey`/],
+    ["refunds", /Issues refunds: each call resolves with the refund/],
   ])("shows at %s what the contract says of it, and where that comes from", (mark, text) => {
     expect(hover(mark)).toMatch(text);
   });
