@@ -23,7 +23,7 @@ describe("the plots of the performance page", () => {
 
       const text = svg.replaceAll(/<[^>]+>\s*/g, " ").replaceAll(/\s+/g, " ");
       expect(text).toContain(`(median of ${figure.rounds.length} rounds)`);
-      expect(svg.includes("to reach: ")).toBe(figure.target !== "–");
+      expect(svg.includes("target: ")).toBe(figure.target !== "–");
       expect(svg.includes('class="target"')).toBe(figure.target !== "–");
       expect(svg).toMatch(/<text class="small" text-anchor="start" x="8.0" y="\d+">0<\/text>/);
       expect(svg.match(/text-anchor="end"/g)).toHaveLength(1);

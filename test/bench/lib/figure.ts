@@ -41,14 +41,14 @@ export function targetOf({ target, unit, against }: Figure): { value: number; te
 
 /** A figure without rounds, such as a percentile of a whole run or a size, as a sentence. */
 export function toSentence({ name, unit, value, target, reached }: Figure): string {
-  const wanted = target === "–" ? "" : `, which ${reached ? "reaches" : "misses"} the target of ${target}`;
+  const wanted = target === "–" ? "" : `, which ${reached ? "meets" : "misses"} the target of ${target}`;
   return `${name}: ${round(value)} ${unit}${wanted}.`;
 }
 
 /** One line of a terminal. */
 export function formatFigure({ name, unit, value, against, ratio, target, reached }: Figure): string {
   const compared = against ? ` · ${against.name} ${round(against.value)} · ${ratio?.toFixed(2)} times` : "";
-  const wanted = target === "–" ? "" : ` (to reach: ${target})`;
+  const wanted = target === "–" ? "" : ` (target: ${target})`;
   return `${toMark({ target, reached })} ${name}: ${round(value)} ${unit}${compared}${wanted}`;
 }
 

@@ -95,7 +95,7 @@ function legendOf(figure: Figure): Entry[] {
       text: `${against ? "ours: " : ""}${round(value)} ${unit} (median of ${figure.rounds.length} rounds)`,
     },
     against && { kind: "theirs", text: `${against.name}: ${round(against.value)}` },
-    target && { kind: "target", text: `to reach: ${target.text}` },
+    target && { kind: "target", text: `target: ${target.text}` },
   ];
   return entries.filter((entry) => entry !== undefined);
 }

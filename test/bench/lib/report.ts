@@ -36,7 +36,7 @@ export async function readResults(parts: readonly string[]): Promise<PartResult[
 export function toTable(results: readonly PartResult[]): string {
   const rows = results.flatMap(({ figures, measured }) => figures.map((figure) => toRow(figure, measured)));
   const head = [
-    "| figure | ours | against | ratio | to reach | | measured |",
+    "| figure | ours | against | ratio | target | | measured |",
     "|---|---|---|---|---|---|---|",
   ];
   return [...head, ...rows, ""].join("\n");

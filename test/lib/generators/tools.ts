@@ -37,7 +37,7 @@ export const tools: readonly Tool[] = [
     types: { ...NAMED, event: 'import("./payments").Webhooks["body"]' },
     notes: [
       {
-        text: "Needs TypeScript 5. `response` is missing when there was none: when the call itself failed.",
+        text: "Needs TypeScript 5. `response` is undefined when the call itself failed.",
         sign: /response\?: Response/,
       },
     ],
@@ -50,7 +50,7 @@ export const tools: readonly Tool[] = [
     types: NAMED,
     notes: [
       {
-        text: "Takes a schema's title as its type's name: `SingleEvents` for `EventSubscription`.",
+        text: "Names types after the titles of schemas: `EventSubscription` becomes `SingleEvents`.",
         sign: /type SingleEvents =/,
       },
     ],
@@ -63,7 +63,7 @@ export const tools: readonly Tool[] = [
     types: NAMED,
     notes: [
       {
-        text: "Where calls go is set in its configuration file; without one, addresses have no host.",
+        text: "Set the server's address in the configuration file; without one, addresses have no host.",
         sign: /process\.env\.PAYMENTS_URL/,
       },
     ],
@@ -91,7 +91,7 @@ export const tools: readonly Tool[] = [
     },
     notes: [
       {
-        text: 'Set `format: "json"` for all calls, or responses stay unread. `data` and `error` are typed as if both were always there.',
+        text: 'Set `format: "json"` for all calls; otherwise it does not read responses. `data` and `error` are typed as if both were always present.',
         sign: /type: "application\/json",\s+\.\.\.params/,
       },
     ],
@@ -106,7 +106,7 @@ export const tools: readonly Tool[] = [
     },
     notes: [
       {
-        text: "You write the call of `fetch`. Does not read `const`: a subscription's `type` takes any text.",
+        text: "You write the `fetch` call yourself. Ignores `const`, so a subscription's `type` accepts any string.",
         sign: /createApiClient\(fetcher: Fetcher/,
       },
     ],
@@ -123,7 +123,7 @@ export const tools: readonly Tool[] = [
     },
     notes: [
       {
-        text: "Generates nothing: it reads its types out of the document, which makes the compiler slow. Leave `servers` out of it, or it takes no other address. Does not read `const` either.",
+        text: "Generates no code: TypeScript infers the types from the document, which makes the compiler slow. Remove `servers` from the document; otherwise you can't set another address. Ignores `const` too.",
         sign: /^export const document = \{/,
       },
     ],
@@ -135,7 +135,7 @@ export const tools: readonly Tool[] = [
     types: NAMED,
     notes: [
       {
-        text: "Throws every problem, without a type, and does not tell the status of a success.",
+        text: "Throws every problem as an untyped error, and does not expose the status of a success.",
         sign: /public readonly body: any/,
       },
     ],
