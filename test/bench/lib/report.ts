@@ -35,10 +35,7 @@ export async function readResults(parts: readonly string[]): Promise<PartResult[
 /** A table in Markdown. */
 export function toTable(results: readonly PartResult[]): string {
   const rows = results.flatMap(({ figures, measured }) => figures.map((figure) => toRow(figure, measured)));
-  const head = [
-    "| figure | ours | against | ratio | target | | measured |",
-    "|---|---|---|---|---|---|---|",
-  ];
+  const head = ["| figure | ours | against | ratio | target | | measured |", "|---|---|---|---|---|---|---|"];
   return [...head, ...rows, ""].join("\n");
 }
 
