@@ -14,7 +14,7 @@ export type Engine = (typeof engines)[number];
 /** For tests that are not about limits: a busy machine must never reach them. */
 export const GENEROUS_LIMITS = { connectMs: 120_000, statementMs: 120_000, backgroundMs: 120_000 };
 
-/** A database of a test file's own, its tables made and empty. */
+/** A database for one test file, with empty tables. */
 export type TestDatabase = {
   readonly options: DatabaseOptions;
   /** Opens it, on PostgreSQL also several times at once: each with its own pool, as replicas do. */

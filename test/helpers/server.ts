@@ -22,7 +22,7 @@ const RUN_LIMIT_MS = 120_000;
 /** For tests that are not about limits: a busy machine must never reach them. */
 const GENEROUS = { callLimitMs: 120_000, bodyTimeoutMs: 120_000, headTimeoutMs: 30_000 };
 
-/** Where nothing listens, so that no test looks up a name by accident. */
+/** An address on which nothing listens, so that no test looks up a name by accident. */
 const NO_NAMESERVER = ["127.0.0.1:9"];
 
 /** Settings by the names of environment variables. */
