@@ -4,7 +4,7 @@ import { secondsSince } from "./lib/redocly.ts";
 
 const { runs, seed = randomSeed() } = defineCommand(
   "fuzz:webhooks",
-  "Verifies deliveries that were changed in every way, and fails when the client accepts one that is not genuine.",
+  "Verifies deliveries that were altered in many ways, and fails if the client accepts one that is not genuine.",
 )
   .option("--runs <n>", "how many deliveries", wholeNumber(1, 999_999_999), 100_000)
   .option("--seed <n>", "makes the same deliveries again; a random one when left out", seedNumber)

@@ -18,7 +18,7 @@ const OWN_LIMIT_MS = 1_000;
 const count = wholeNumber(1, 999_999_999);
 const values = defineCommand(
   "fuzz",
-  "Sends requests made from the contract, good and bad, to a sandbox, until a response is wrong. test/lib/fuzz has the oracle.",
+  "Sends valid and invalid requests, generated from the contract, to a sandbox until a response is wrong. The oracle is in test/lib/fuzz.",
 )
   .option("--requests <n>", "how many to make (--runs is the same); 10000 when left out", count)
   .addOption(new Option("--runs <n>").argParser(count).default(10_000).hideHelp())

@@ -238,7 +238,7 @@ describe("a fault of the receiver's own", () => {
     ["was parsed and written again", JSON.stringify(JSON.parse(body), null, 2)],
   ])("gets an explanation when the body %s", (_, changed) => {
     expect(() => verifyWebhook(changed, headers, SECRET_KEY, { now })).toThrow(
-      /It matches with other white space in the body: hand the body on as it came/,
+      /It matches with other white space in the body: pass on the raw body/,
     );
   });
 
@@ -252,14 +252,14 @@ describe("a fault of the receiver's own", () => {
     const parsed = JSON.parse(body);
 
     expect(() => verifyWebhook(parsed, headers, SECRET_KEY)).toThrow(
-      new TypeError("The body was parsed already: give it as it came, as a string or as bytes."),
+      new TypeError("The body was parsed already: pass the raw body, as a string or as bytes."),
     );
   });
 
   test.each([[""], [undefined]])("gets an explanation when the secret is %j", (secretKey) => {
     // A caller without types can pass undefined, as an unset variable of the environment is.
     expect(() => verifyWebhook(body, headers, secretKey as string)).toThrow(
-      new TypeError("secretKey is missing: give the one that you subscribed with."),
+      new TypeError("secretKey is missing: pass the one of your subscription."),
     );
   });
 });

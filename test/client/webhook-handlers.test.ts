@@ -236,7 +236,7 @@ describe("a body that was read before", () => {
     expect(events).toEqual([]);
     expect(errors).toEqual([
       new TypeError(
-        "The body was parsed already, and the signature covers it as it came: mount the handler before express.json().",
+        "The body was parsed already, but the signature covers the raw body: mount the handler before express.json().",
       ),
     ]);
   });
@@ -248,7 +248,7 @@ describe("a body that was read before", () => {
     await request.text();
 
     expect((await fetchWebhookHandler(options)(request)).status).toBe(500);
-    expect(errors).toEqual([new TypeError("The body was read already: hand the request on as it came.")]);
+    expect(errors).toEqual([new TypeError("The body was read already: pass on the unread request.")]);
   });
 
   test("by a parser that left {} because it was not meant is read", async () => {

@@ -66,12 +66,12 @@ Exit code: 0 every check that ran has passed, 1 one has failed, 2 the run could 
 const defineConform = (name: string) =>
   defineProgram(
     name,
-    "Holds a server to the contract from outside. What is not given is reported as not run.",
+    "Tests a server against the contract from the outside. Checks without their options are reported as not run.",
   )
-    .option("--url <url>", "the service: what stands before /v1 (CONFORM_URL)", readUrl("--url"))
+    .option("--url <url>", "the address of the service, without /v1 (CONFORM_URL)", readUrl("--url"))
     .option("--token <token>", "an access token with both scopes (CONFORM_TOKEN)", readToken("--token"))
     .option("--payments <kind=id,...>", PAYMENTS_HELP, readPayments)
-    .option("--payment-key <key>", "the requestKey that the settled payment itself holds")
+    .option("--payment-key <key>", "the requestKey of the settled payment itself")
     .option(
       "--other-token <token>",
       "a token of another merchant (CONFORM_OTHER_TOKEN)",
@@ -89,12 +89,12 @@ const defineConform = (name: string) =>
     )
     .option(
       "--receiver <url>",
-      "where the service reaches this machine, to be sent events; port 0: a free one",
+      "the address to which the service can send events on this machine; port 0 uses a free one",
       readUrl("--receiver"),
     )
     .option(
       "--receiver-port <port>",
-      "where to listen for them, when it is another port",
+      "the port to listen on, if it is another one",
       readNumber("--receiver-port", { from: 1, to: 65_535 }),
     )
     .option(
@@ -103,7 +103,7 @@ const defineConform = (name: string) =>
     )
     .option(
       "--burst <n>",
-      "up to n requests, 50 at once, to meet the rate limit",
+      "send up to n requests, 50 at once, to exceed the rate limit",
       readNumber("--burst", { from: 0, to: 100_000 }),
       0,
     )
@@ -112,8 +112,8 @@ const defineConform = (name: string) =>
       "n requests for each constraint of the document, not all of some 2,000",
       readNumber("--sample", { from: 1, to: MAX_SAMPLE }),
     )
-    .option("--only <id,...>", "checks whose ids begin so", readIds)
-    .option("--require <all|id,...>", "of these checks, those that are not run fail", readRequired)
+    .option("--only <id,...>", "run only the checks whose ids begin like this", readIds)
+    .option("--require <all|id,...>", "fail if any of these checks is not run", readRequired)
     .option(
       "--timeout <seconds>",
       "for each response and each delivery",

@@ -96,7 +96,7 @@ async function requireService(kit: Kit): Promise<void> {
   const given = { "--token": token, "--other-token": otherToken, "--second-token": secondToken };
   if ((await send(kit, null)) === 404 && /\/v\d+$/.test(url)) {
     throw new ConformError(
-      `${url} serves no refunds (404). --url is what stands before /v1: ${url.replace(/\/v\d+$/, "")}`,
+      `${url} serves no refunds (404). --url must be the address without /v1: ${url.replace(/\/v\d+$/, "")}`,
     );
   }
   for (const [option, value] of Object.entries({ ...given, "--unscoped-token": unscopedToken })) {

@@ -126,7 +126,7 @@ describe("the commands of the packages", () => {
     expect(required.code).toBe(1);
     const based = await run("conformance", ...args, "--url", `${sandbox.url}/v1`);
     expect(based).toMatchObject({ code: 2, stdout: "" });
-    expect(based.stderr).toContain(`--url is what stands before /v1: ${sandbox.url}\n`);
+    expect(based.stderr).toContain(`--url must be the address without /v1: ${sandbox.url}\n`);
     sandbox.kill("SIGTERM");
     expect(await sandbox.exit).toMatchObject({ code: 0, stderr: "" });
   });

@@ -55,7 +55,7 @@ function readBody(request: IncomingWebhook): Uint8Array | Promise<Uint8Array> {
   if (body instanceof Uint8Array) return limit(body);
   if (request.readableEnded || isParsed(body)) {
     throw new TypeError(
-      "The body was parsed already, and the signature covers it as it came: mount the handler before express.json().",
+      "The body was parsed already, but the signature covers the raw body: mount the handler before express.json().",
     );
   }
   return readStream(request);

@@ -24,7 +24,7 @@ export function fetchWebhookHandler(options: WebhookHandlerOptions): FetchHandle
 
 async function readBody(request: Request): Promise<Uint8Array> {
   if (request.bodyUsed) {
-    throw new TypeError("The body was read already: hand the request on as it came.");
+    throw new TypeError("The body was read already: pass on the unread request.");
   }
   const collector = collectBody();
   const reader = request.body?.getReader();

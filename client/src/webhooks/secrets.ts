@@ -25,7 +25,7 @@ export function createSignatureCheck(secretKey: WebhookSecrets): SignatureCheck 
         return " It matches without the white space or quotes around the secret: take them away where it is read.";
       }
       if (likelyOriginals(content.body).some((body) => isSigned({ ...content, body }, signatures))) {
-        return " It matches with other white space in the body: hand the body on as it came, before anything reads it.";
+        return " It matches with other white space in the body: pass on the raw body, before anything parses it.";
       }
       return "";
     },

@@ -18,7 +18,7 @@ export type Sign = (content: SignedContent) => string;
  */
 export function createSign(secretKey: string): Sign {
   if (typeof secretKey !== "string" || secretKey === "") {
-    throw new TypeError("secretKey is missing: give the one that you subscribed with.");
+    throw new TypeError("secretKey is missing: pass the one of your subscription.");
   }
   const key = toKey(secretKey);
   return ({ webhookId, timestamp, body }) => {

@@ -71,7 +71,7 @@ function toText(rawBody: string | Uint8Array): string | undefined {
   if (typeof rawBody === "string") return rawBody;
   // Not instanceof: test runners and workers have their own Uint8Array and Headers.
   if (!ArrayBuffer.isView(rawBody)) {
-    throw new TypeError("The body was parsed already: give it as it came, as a string or as bytes.");
+    throw new TypeError("The body was parsed already: pass the raw body, as a string or as bytes.");
   }
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(rawBody);

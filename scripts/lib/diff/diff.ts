@@ -37,7 +37,7 @@ export async function newestRelease(root: string): Promise<string> {
     .toSorted(compareVersions)
     .at(-1);
   if (newest === undefined)
-    throw new Error(`${RELEASED} holds no release: copy the bundle there, named 1.0.0.yaml.`);
+    throw new Error(`${RELEASED} has no release: copy the bundle there, named 1.0.0.yaml.`);
   return join(root, RELEASED, `${newest}.yaml`);
 }
 

@@ -81,7 +81,7 @@ const GREETING = "console.info(`\\n%c Redoc %c";
 
 /** Redoc prints a greeting on the console, where readers look for errors. */
 function silence(html: string): string {
-  if (html.split(GREETING).length !== 2) throw new Error("Redoc greets in the console in another way now.");
+  if (html.split(GREETING).length !== 2) throw new Error("Redoc now prints its greeting in another way.");
   return html.replace(GREETING, () => GREETING.replace("console.info", "void"));
 }
 

@@ -90,7 +90,7 @@ async function versionsOf(names: ReadonlySet<string>): Promise<Record<string, st
   const known = { ...(await readVersions("package.json")), ...(await readVersions("client/package.json")) };
   const pairs = [...names].sort().map((name) => {
     const version = known[name];
-    if (version === undefined) throw new Error(`${name} is imported, and stands in no package.json`);
+    if (version === undefined) throw new Error(`${name} is imported, but no package.json lists it`);
     return [name, version];
   });
   return Object.fromEntries(pairs);

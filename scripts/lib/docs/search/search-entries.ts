@@ -47,7 +47,7 @@ export function listEntries(site: Site, rendering: Rendering): Entry[] {
     ),
   ];
   if (words.size > 0)
-    throw new Error(`${WORDS_FILE} names ${[...words.keys()].join(", ")}, which is nowhere.`);
+    throw new Error(`${WORDS_FILE} names ${[...words.keys()].join(", ")}, which does not exist.`);
   return entries;
 }
 
