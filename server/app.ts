@@ -1,4 +1,5 @@
-import express, { type Express } from "express";
+import type { RequestListener } from "node:http";
+import express from "express";
 import type { Logger } from "pino";
 import type { FindCaller } from "./auth/bearer.ts";
 import type { Config } from "./config/config.ts";
@@ -12,10 +13,17 @@ import { checkReferences, issueRefund } from "./http/handlers/issue-refund.ts";
 import { checkTarget, subscribeToWebhooks } from "./http/handlers/subscribe-to-webhooks.ts";
 import { type LimitRate, limitRate, unlimited } from "./http/middleware/access.ts";
 import { type ConcurrencyLimit, createDeadline, noDeadline } from "./http/middleware/availability.ts";
-import { requireHost, requireLocalHost, requirePlainHead } from "./http/middleware/request-head.ts";
+import {
+  checkHost,
+  checkLocalHost,
+  checkPlainHead,
+  type HeadCheck,
+  requireHead,
+} from "./http/middleware/request-head.ts";
 import { logRequests } from "./http/middleware/request-log.ts";
 import { guardResponses } from "./http/middleware/response-guard.ts";
 import { setSecurityHeaders } from "./http/middleware/security-headers.ts";
+import { refuseOverload } from "./http/overload.ts";
 import { createPages } from "./http/pages.ts";
 import { createProbes } from "./http/probes.ts";
 import type { Metrics } from "./metrics/prometheus.ts";
@@ -60,7 +68,7 @@ export interface AppOptions {
 const LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "::1"];
 
 /** Assembles the app: the one place that knows every part. */
-export async function createApp(options: AppOptions): Promise<Express> {
+export async function createApp(options: AppOptions): Promise<RequestListener> {
   const { config, logger, isDraining, checkReady } = options;
   const published = options.document ?? (await readContract("openapi"));
   const memory =
@@ -70,6 +78,9 @@ export async function createApp(options: AppOptions): Promise<Express> {
   const apis = createApis(options, published, sandbox);
   const validators = [compileResponseValidators(published)];
   if (sandbox) validators.push(compileResponseValidators(sandbox.document, { whenUsed: true }));
+
+  const headChecks: HeadCheck[] = [checkHost, checkPlainHead];
+  if (sandbox && LOOPBACK_HOSTS.includes(config.host)) headChecks.push(checkLocalHost);
 
   const app = express();
   app.disable("x-powered-by");
@@ -81,9 +92,8 @@ export async function createApp(options: AppOptions): Promise<Express> {
   // Before the guard, so that it records the response that was sent.
   if (sandbox) app.use(sandbox.memory.requests.record);
   app.use(guardResponses(validators, logger));
-  app.use(requireHost, requirePlainHead);
   app.use(setSecurityHeaders());
-  if (sandbox && LOOPBACK_HOSTS.includes(config.host)) app.use(requireLocalHost);
+  app.use(requireHead(headChecks));
   for (const { router } of apis) app.use(router);
   if (sandbox) app.use(sandbox.memory.inbox.router);
   app.use(createProbes({ checkReady, isDraining }));
@@ -93,7 +103,12 @@ export async function createApp(options: AppOptions): Promise<Express> {
   app.use(handleErrors(logger, isUnavailable));
   // Only the published contract: sandboxes are started often, and most of their own operations are never called.
   await apis[0].warmUp(app);
-  return app;
+  return refuseOverload(app, {
+    ...options,
+    document: published,
+    headChecks,
+    observe: options.metrics.observeRequest,
+  });
 }
 
 function createApis(

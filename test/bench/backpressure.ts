@@ -46,9 +46,10 @@ const p50sRefused: number[] = [];
 const memory: number[] = [];
 const counts = new Map<number, number>();
 const offers: number[] = [];
+const late: number[] = [];
 async function overload(): Promise<number> {
   const capacity = median(capacities.length > 0 ? capacities : [await fullLoad()]);
-  const { latencies, offered, tookSeconds } = await withShares(shares.over, () =>
+  const { latencies, offered, tookSeconds, lateMs } = await withShares(shares.over, () =>
     offer(target, { callsPerSecond: TIMES * capacity }),
   );
   for (const [status, ms] of latencies) counts.set(status, (counts.get(status) ?? 0) + ms.length);
@@ -58,6 +59,7 @@ async function overload(): Promise<number> {
   p50sRefused.push(percentile(latencies.get(503) ?? [], 0.5));
   memory.push(server.memoryMb());
   offers.push(offered / capacity);
+  late.push(lateMs);
   return made.length / tookSeconds;
 }
 
@@ -86,6 +88,7 @@ await record(
     `Of the responses under four times the load, ${responses.join(" and ")}.`,
     `In each round callers made this many times the calls that can be served: ${offers.map((times) => times.toFixed(1)).join(", ")}.`,
     `At the load that can be served, ${formatShares(shares.full)}; at four times the load, ${formatShares(shares.over)}.`,
+    `The event loop of the callers was up to ${median(late).toFixed(0)} ms late (p99), which is part of these times.`,
   ],
 );
 await server.stop();

@@ -1,26 +1,36 @@
+import type { IncomingMessage } from "node:http";
 import { malformedRequest, ProblemError } from "../../contract/problem.ts";
 import type { Middleware } from "./request-locals.ts";
 
+/** Checks the head of a request. Throws a problem. */
+export type HeadCheck = (request: IncomingMessage) => void;
+
+/** Makes these checks before anything else of a request is looked at. */
+export function requireHead(checks: readonly HeadCheck[]): Middleware {
+  return (request, _response, next) => {
+    for (const check of checks) check(request);
+    next();
+  };
+}
+
 /** Requires exactly one `Host`, and a target without a fragment, as HTTP/1.1 does (RFC 9112, 3.2). */
-export const requireHost: Middleware = (request, _response, next) => {
-  const hosts = countHeaders(request.rawHeaders, "host");
-  if (hosts > 1 || (hosts === 0 && request.httpVersion === "1.1")) throw malformedRequest();
-  if (request.url.includes("#")) throw malformedRequest();
-  next();
+export const checkHost: HeadCheck = ({ rawHeaders, httpVersion, url = "" }) => {
+  const hosts = countHeaders(rawHeaders, "host");
+  if (hosts > 1 || (hosts === 0 && httpVersion === "1.1")) throw malformedRequest();
+  if (url.includes("#")) throw malformedRequest();
 };
 
 /** Headers that must not be repeated: the server and a proxy before it might each use another value. */
 const ONCE = ["authorization", "content-type"];
 
 /** Requires each of these headers at most once, and no other transfer coding than `chunked`, which would not be decoded. */
-export const requirePlainHead: Middleware = ({ rawHeaders, headers }, _response, next) => {
+export const checkPlainHead: HeadCheck = ({ rawHeaders, headers }) => {
   const repeated = ONCE.find((name) => countHeaders(rawHeaders, name) > 1);
   if (repeated) throw malformedRequest(`has more than one header ${repeated}`);
   const coding = headers["transfer-encoding"];
   if (coding !== undefined && coding.toLowerCase() !== "chunked") {
     throw malformedRequest("has a Transfer-Encoding other than chunked");
   }
-  next();
 };
 
 /** @param rawHeaders names and values in turn: in the parsed headers, Node drops repetitions of many of them */
@@ -39,11 +49,10 @@ const LOCAL_NAMES = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/i;
  * Serves a request only under a name of this machine. The sandbox's tokens are public knowledge, so a web page could
  * otherwise use them through a name of its own that it points at 127.0.0.1.
  */
-export const requireLocalHost: Middleware = (request, _response, next) => {
-  if (!LOCAL_NAMES.test(request.headers.host ?? "")) {
+export const checkLocalHost: HeadCheck = ({ headers }) => {
+  if (!LOCAL_NAMES.test(headers.host ?? "")) {
     throw new ProblemError("FORBIDDEN", {
       detail: "The sandbox accepts requests to 127.0.0.1, localhost and [::1] only. Use one of these names.",
     });
   }
-  next();
 };

@@ -19,7 +19,7 @@ const OPTIONS: HelmetOptions = {
 
 /** Sets the headers that keep a browser from misusing a response. They never change, so they are made once. */
 export function setSecurityHeaders(): Middleware {
-  const headers = readHeaders();
+  const headers = readSecurityHeaders();
   return (_request, response, next) => {
     response.setHeaders(headers);
     next();
@@ -27,7 +27,7 @@ export function setSecurityHeaders(): Middleware {
 }
 
 /** What helmet sets on a response that is never sent, with the names as it writes them. */
-function readHeaders(): Map<string, string> {
+export function readSecurityHeaders(): Map<string, string> {
   const headers = new Map<string, string>();
   const request = new IncomingMessage(new Socket());
   const response = new ServerResponse(request);

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import type { Request, Response } from "express";
 import Negotiator from "negotiator";
 import type { EventStream } from "../../contract/operations.ts";
@@ -90,7 +91,8 @@ export function sendProblem(request: Request, response: HttpResponse, problem: P
 }
 
 /** Plain JSON only when `Accept` names it, but neither the exact type nor a wildcard (D07). */
-function problemMediaType(request: Request): JsonType {
+export function problemMediaType(request: IncomingMessage): JsonType {
+  if (request.headers.accept === "application/json") return "application/json"; // nearly every request
   const accepted = new Negotiator(request).mediaTypes().map((type) => type.toLowerCase());
   const named = accepted.includes("application/json");
   const exact = accepted.some((type) => ["application/problem+json", "application/*", "*/*"].includes(type));

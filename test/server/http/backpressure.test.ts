@@ -38,6 +38,9 @@ test("more calls than the store takes get 503 at once, and the others are served
   expect(anonymous).toBe(503);
   expect(statuses.slice(0, EXCESS)).toEqual(Array(EXCESS).fill(503));
   expect(statuses.slice(EXCESS)).toEqual(Array(ADMITTED).fill(201));
+  // Early refusals have no lines of their own, because these would take longer than the refusals.
+  const lines = server.logLines.map((line) => JSON.parse(line));
+  expect(lines.filter(({ status, merchant }) => status === 503 && merchant === undefined)).toEqual([]);
   for (const refusal of refusals) {
     expect(refusal).toMatchObject({ retryAfter: "1", errorDetails: { errorCode: "UNAVAILABLE" } });
   }

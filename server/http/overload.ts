@@ -1,0 +1,88 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, RequestListener } from "node:http";
+import type { Logger } from "pino";
+import { type ContractDocument, operationsOf } from "../contract/document.ts";
+import { toProblemBody, unavailable } from "../contract/problem.ts";
+import type { ConcurrencyLimit } from "./middleware/availability.ts";
+import type { HeadCheck } from "./middleware/request-head.ts";
+import type { RequestOutcome } from "./middleware/request-log.ts";
+import { readSecurityHeaders } from "./middleware/security-headers.ts";
+import { problemMediaType } from "./middleware/send-response.ts";
+
+export interface OverloadOptions {
+  document: ContractDocument;
+  concurrency: Pick<ConcurrencyLimit, "isFull">;
+  isDraining: () => boolean;
+  /** The checks that come before the refusal of excess requests. */
+  headChecks: readonly HeadCheck[];
+  observe: (outcome: RequestOutcome) => void;
+  logger: Logger;
+}
+
+const LOG_EVERY_MS = 1_000;
+
+/**
+ * Refuses excess requests in front of the app. Behind it a refusal takes most of the time that a refund takes, so a server under
+ * four times its load would spend more time on refusals than on refunds. Requests that another check would refuse first, or
+ * that come while the server drains, go on to the app.
+ */
+export function refuseOverload(app: RequestListener, options: OverloadOptions): RequestListener {
+  const { concurrency, isDraining, headChecks, observe, logger } = options;
+  const routes = toRoutes(options.document);
+  const { problem } = unavailable();
+  const headers = [...readSecurityHeaders(), ...Object.entries(problem.headers ?? {})].flat();
+  const countRefusal = logRefusals(logger);
+
+  return (request, response) => {
+    const route = concurrency.isFull() && !isDraining() ? routes.get(toKey(request)) : undefined;
+    if (route === undefined || !passes(request, headChecks)) return app(request, response);
+    const body = JSON.stringify(toProblemBody(problem, randomUUID()));
+    const type = problemMediaType(request);
+    response.writeHead(503, [
+      ...headers,
+      "Content-Type",
+      type,
+      "Content-Length",
+      `${Buffer.byteLength(body)}`,
+    ]);
+    response.end(body, "latin1"); // it is ASCII, which is written faster so
+    observe({ route, status: 503, milliseconds: 0 });
+    countRefusal();
+  };
+}
+
+/** The paths of the published operations, which have no parameters, by method and path. */
+function toRoutes(document: ContractDocument): Map<string, string> {
+  return new Map(
+    operationsOf(document).flatMap(([path, operations]) =>
+      operations.map(({ method }) => [`${method.toUpperCase()} ${path}`, path]),
+    ),
+  );
+}
+
+function toKey({ method, url }: IncomingMessage): string {
+  return `${method} ${url}`;
+}
+
+function passes(request: IncomingMessage, checks: readonly HeadCheck[]): boolean {
+  try {
+    for (const check of checks) check(request);
+    return true;
+  } catch {
+    return false; // the app finds the same error, and sends it
+  }
+}
+
+/** Logs once a second how many requests were refused. A line for each would take more time than the refusal. */
+function logRefusals(logger: Logger): () => void {
+  let refused = 0;
+  const log = () => {
+    const calls = refused === 1 ? "1 call" : `${refused} calls`;
+    logger.warn({ refused }, `refused ${calls}, because too many were under way`);
+    refused = 0;
+  };
+  return () => {
+    refused += 1;
+    if (refused === 1) setTimeout(log, LOG_EVERY_MS).unref();
+  };
+}
