@@ -107,6 +107,24 @@ describe("a database on postgres", () => {
     expect(await listJobTables(db)).toEqual(["job"]);
   });
 
+  test("is migrated by a role that does not own the tables of the job queue, which then stay behind", async () => {
+    await haveJobQueue(testDatabase);
+    const databaseUrl = new URL(testDatabase.options.databaseUrl ?? "");
+    const role = `${databaseUrl.pathname.slice(1)}_server`;
+    const owner = new pg.Client(databaseUrl.href);
+    await owner.connect();
+    await owner.query(`create role ${role} login; grant all on all tables in schema public to ${role}`);
+    databaseUrl.username = role;
+
+    const { db, close } = await openDatabase({ ...testDatabase.options, databaseUrl: databaseUrl.href });
+    const stayed = await listJobTables(db);
+    await close();
+
+    await owner.query(`drop owned by ${role}; drop role ${role}`);
+    await owner.end();
+    expect(stayed).toEqual(["job"]);
+  });
+
   test("works on after the server has ended its idle connections", async () => {
     const { promise: broken, resolve } = Promise.withResolvers<Error>();
     const database = await openDatabase({ ...testDatabase.options, onConnectionError: resolve });
