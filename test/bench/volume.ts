@@ -6,9 +6,9 @@ import { load, refundsOf } from "./lib/load.ts";
 import { makePayments, type Running, runServer } from "./lib/processes.ts";
 
 /*
- * The 99th percentile of a refund on a full store, and with many refunds on one payment, against an almost empty one on
- * the same PostgreSQL server. Few calls at a time: what is measured is the time of a refund, not the wait for others. The full
- * store is loaded by COPY, which takes minutes; `PAYMENTS` and `REFUNDS` make it smaller for a trial.
+ * The 99th percentile of a refund on a full store, and with many refunds on one payment, compared with an almost empty one
+ * on the same PostgreSQL server. Few calls at a time, so that the time of a refund is measured and not the wait for others. The
+ * full store is loaded by COPY, which takes minutes; `PAYMENTS` and `REFUNDS` make it smaller for a trial.
  */
 const PAYMENTS = Number(process.env.PAYMENTS ?? 10_000_000);
 const REFUNDS = Number(process.env.REFUNDS ?? 1_000_000);
