@@ -83,7 +83,10 @@ const full = await startOn("full_store", FULL);
 const crowded = await startOn("crowded", CROWDED);
 
 const p99 = (server: Running, payments: readonly string[]) => async () => {
-  const { latencies } = await load({ url: server.url, body: refundsOf(payments) }, { connections: CALLS });
+  const target = { url: server.url, body: refundsOf(payments) };
+  const { latencies, statuses } = await load(target, { connections: CALLS });
+  if ([...statuses.keys()].some((status) => status !== 201))
+    throw new Error(`not all were 201: ${[...statuses]}`);
   return percentile(latencies, 0.99);
 };
 /** Another payment in each round, because a round leaves some hundreds of refunds on it. */
