@@ -46,7 +46,7 @@ function toProject(
       include: [...include],
       exclude: [...defaultExclude, ...(name === "unit" ? [] : unitTests)],
       globalSetup: [...globalSetup],
-      setupFiles: ["test/lib/baseline-wasm.ts"],
+      setupFiles: ["test/lib/baseline-wasm.ts", "test/helpers/setup/seed.ts"],
       // Without isolation: a file that starts a server loads for three seconds what the file before it has loaded already.
       isolate: false,
       // No test is about these limits: they end a run that hangs. A busy machine must never reach them.

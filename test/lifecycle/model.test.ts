@@ -21,7 +21,7 @@ import { createReal, type Real } from "./model/real.ts";
  * Random lives of payments and refunds, on the servers and on a small model of the interface's table, compared after every
  * command. A failure prints how to run it again:
  *
- *   MODEL_SEED the seed of the random choices; a new one for every run by default MODEL_PATH the one case of that seed which
+ *   MODEL_SEED what the random choices begin with; the same for every run, unless another one is given
  *   failed MODEL_REPLAY which of the case's commands ran
  */
 const { MODEL_SEED, MODEL_PATH, MODEL_REPLAY } = process.env;
@@ -92,7 +92,7 @@ describe.each(engines)("random lives of refunds on %s", (engine) => {
     const real = await createReal(engine);
     try {
       const property = fc.asyncProperty(beginning, commands, (begin, life) => live(real, begin, life));
-      let seed = Number(MODEL_SEED ?? Date.now() % 2 ** 31);
+      let seed = Number(MODEL_SEED ?? 20_260_101);
       do {
         const options = MODEL_PATH === undefined ? { numRuns: RUNS_PER_ROUND } : { path: MODEL_PATH };
         const details = await fc.check(property, { ...options, seed, interruptAfterTimeLimit: 270_000 });
