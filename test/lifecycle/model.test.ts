@@ -21,8 +21,9 @@ import { createReal, type Real } from "./model/real.ts";
  * Random lives of payments and refunds, on the servers and on a small model of the interface's table, compared after every
  * command. A failure prints how to run it again:
  *
- *   MODEL_SEED what the random choices begin with; the same for every run, unless another one is given
- *   failed MODEL_REPLAY which of the case's commands ran
+ * - MODEL_SEED: what the random choices begin with, the same in every run unless another one is given;
+ * - MODEL_PATH: the one case of that seed which failed;
+ * - MODEL_REPLAY: which of the case's commands ran.
  */
 const { MODEL_SEED, MODEL_PATH, MODEL_REPLAY } = process.env;
 const COMMANDS = 1_000;
