@@ -51,7 +51,7 @@ export function tableOfDecisions(decisions: readonly Decision[]): string {
     ({ id, anchor, question, decision, since }) =>
       `| [${id}](#${anchor}) | ${capitalize(question)} | ${capitalize(decision)} | ${since} |`,
   );
-  return ["| number | question | decision | since |", "|---|---|---|---|", ...rows].join("\n");
+  return ["| number | question | answer | since |", "|---|---|---|---|", ...rows].join("\n");
 }
 
 /** Puts the table before the decisions. */
