@@ -1,7 +1,6 @@
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from "express";
-import "./no-meta-schema.ts";
 import * as openApiValidator from "express-openapi-validator";
 import { toPointer } from "../json/pointer.ts";
 import {
