@@ -26,10 +26,10 @@ export type LanguageFinding = Checked & {
   readonly amount: string;
 };
 
-/** The versions of a language's toolchains, or the names of those that this machine lacks. */
+/** The versions of a language's toolchains, or the names of what this machine lacks. */
 export type Presence = { readonly versions: readonly string[]; readonly missing: readonly string[] };
 
-export async function findToolchains({ toolchains }: Language): Promise<Presence> {
+export async function findToolchains({ toolchains, libraries }: Language): Promise<Presence> {
   const versions: string[] = [];
   const missing: string[] = [];
   for (const { name, command, version } of toolchains) {
@@ -37,6 +37,13 @@ export async function findToolchains({ toolchains }: Language): Promise<Presence
     const found = version.exec(printed)?.[1];
     if (found === undefined) missing.push(name);
     else versions.push(`${name} ${found}`);
+  }
+  if (missing.length === 0 && libraries) {
+    const present = await runShell(libraries.command, ROOT).then(
+      () => true,
+      () => false,
+    );
+    if (!present) missing.push(libraries.name);
   }
   return { versions, missing };
 }

@@ -7,6 +7,8 @@ export type Language = {
   readonly name: string;
   readonly title: string;
   readonly toolchains: readonly Toolchain[];
+  /** What the toolchain would download, and a command that fails if it can't be had here. */
+  readonly libraries?: { readonly name: string; readonly command: string };
   /** The generator as the guide names it. */
   readonly generator: string;
   /** Writes the client into `payments/`. */
@@ -107,6 +109,10 @@ export const languages: readonly Language[] = [
     name: "rust",
     title: "Rust",
     toolchains: [{ name: "Rust", command: "rustc --version", version: /rustc ([\d.]+)/ }, java],
+    libraries: {
+      name: "reqwest, neither from crates.io nor Debian's,",
+      command: "ls -d /usr/share/cargo/registry/reqwest-* || cargo info --quiet reqwest",
+    },
     generator: generatedBy("rust"),
     generate: `${OPENAPI_GENERATOR} -g rust --library reqwest --additional-properties=packageName=payments`,
     build: "cargo build --quiet $CARGO_OPTIONS",
