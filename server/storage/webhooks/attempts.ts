@@ -83,8 +83,8 @@ export async function recordAttempts(store: Store, attempts: readonly EndedAttem
         from held
       ) as r
       join subscriptions s on s.subscription_key = r.subscription_key and s.merchant = r.merchant
-      where d.webhook_id = any(array(select webhook_id from held))
-        and d.webhook_id = r.webhook_id and d.merchant = r.merchant
+      where d.webhook_id = any(array(select webhook_id from held)) and d.merchant = any(array(select merchant from held))
+        and d.webhook_id = r.webhook_id
       returning r.*
     ), attempt as (
       insert into delivery_attempts

@@ -167,7 +167,8 @@ type AttemptRow = {
  * Claims due deliveries for the time of a lease (ms), within which the attempts must end. Servers that claim at the same time
  * get different ones, because each skips the rows that another has locked.
  *
- * Rows are looked up by their ids, because a plan that reads a whole table would outlive the day on which it was small.
+ * Rows are looked up by their ids, because a plan that reads a whole table would outlive the day on which it was small. They are
+ * looked up all at once: joined with the ids that are due, each of them would be looked for among all of these.
  *
  * @param now the domain's time (D30)
  */
@@ -196,9 +197,8 @@ export async function claimDeliveries(
     update deliveries d set
       fence = d.fence + 1, sending = true, again = false,
       leased_until = clock_timestamp() + ${leaseMs}::integer * interval '1 ms'
-    from due, subscriptions s, events e
-    where d.webhook_id = any(array(select webhook_id from due))
-      and due.webhook_id = d.webhook_id and due.merchant = d.merchant
+    from subscriptions s, events e
+    where d.webhook_id = any(array(select webhook_id from due)) and d.merchant = any(array(select merchant from due))
       and s.subscription_key = d.subscription_key and s.merchant = d.merchant
       and e.event_id = d.event_id and e.merchant = d.merchant
     returning d.webhook_id, d.fence, d.subscription_key, d.merchant, s.url, s.secret_ciphertext, e.payload, d.attempts,
