@@ -1,5 +1,7 @@
+import { sql } from "kysely";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Outcome } from "../../../server/domain/deliveries.ts";
+import type { Store } from "../../../server/storage/database/tables.ts";
 import { resetMerchant } from "../../../server/storage/fixtures.ts";
 import {
   type AttemptResult,
@@ -87,6 +89,26 @@ describe.each(engines)("deliveries on %s", (engine) => {
   });
 
   /** @decision D20a, D23 */
+  test("are claimed and recorded by looking at few pages, however many wait", async () => {
+    await fill(database.db, merchant, subscriptionKey);
+
+    const pages = await database.db.transaction().execute(async (transaction) => {
+      const earlier = await readPages(transaction);
+      const holder = { merchant, subscriptionKey };
+      const attempts = await claimDue(transaction, holder, { limit: 50, now: NOW, leaseMs: LEASE_MS });
+      const ended = attempts.map((attempt) => ({
+        ...attempt,
+        earlierAttempts: 0,
+        ...DELIVERED,
+        endedAt: NOW,
+      }));
+      expect((await recordAttempts(transaction, ended)).size).toBe(50);
+      return (await readPages(transaction)) - earlier;
+    });
+
+    expect(pages).toBeLessThan(4_000);
+  });
+
   test("are recorded together: each as it went, and as one of them ended the subscription", async () => {
     for (const id of ["acc_1", "acc_2", "acc_3", "acc_4"]) await emit(id);
     const other = await subscribe();
@@ -242,3 +264,21 @@ describe.each(engines)("deliveries on %s", (engine) => {
     expect(await record(attempt)).toBe(false);
   });
 });
+
+/** Stores 3,000 events with a delivery each, which is due; nothing has counted these rows. */
+async function fill(store: Store, merchant: string, subscriptionKey: string): Promise<void> {
+  await sql`insert into events (event_id, merchant, type, resource_id, sequence, occurred_at, payload)
+    select 'evt_' || ${merchant} || n, ${merchant}, 'account.linked', 'acc_' || n, 1, ${NOW}::timestamptz, repeat('x', 300)
+    from generate_series(1, 3000) as n`.execute(store);
+  await sql`insert into deliveries (webhook_id, event_id, merchant, subscription_key, state, due_at)
+    select 'msg_' || ${merchant} || n, 'evt_' || ${merchant} || n, ${merchant}, ${subscriptionKey}, 'PENDING', ${NOW}::timestamptz
+    from generate_series(1, 3000) as n`.execute(store);
+}
+
+/** How many pages of deliveries, their attempts and events this transaction has read, those of indexes included. */
+async function readPages(store: Store): Promise<number> {
+  const { rows } = await sql<{ pages: number }>`
+    select sum(pg_stat_get_xact_blocks_fetched(oid))::integer as pages
+    from pg_class where relname ~ '^(deliver|events)'`.execute(store);
+  return rows[0]?.pages ?? 0;
+}
