@@ -88,7 +88,6 @@ describe.each(engines)("deliveries on %s", (engine) => {
     expect(new Set(claims.flat().map(({ webhookId }) => webhookId)).size).toBe(3);
   });
 
-  /** @decision D20a, D23 */
   test("are claimed and recorded by looking at few pages, however many wait", async () => {
     await fill(database.db, merchant, subscriptionKey);
 
@@ -109,6 +108,7 @@ describe.each(engines)("deliveries on %s", (engine) => {
     expect(pages).toBeLessThan(4_000);
   });
 
+  /** @decision D20a, D23 */
   test("are recorded together: each as it went, and as one of them ended the subscription", async () => {
     for (const id of ["acc_1", "acc_2", "acc_3", "acc_4"]) await emit(id);
     const other = await subscribe();
