@@ -1,5 +1,6 @@
 import { setTimeout } from "node:timers/promises";
-import { expect, test } from "vitest";
+import pg from "pg";
+import { expect, test, vi } from "vitest";
 import { dollars, refundOf } from "../helpers/factories.ts";
 import { sandboxOf } from "../helpers/sandbox.ts";
 import { spawnServer } from "../helpers/server.ts";
@@ -30,12 +31,28 @@ async function startSetting(fault: string) {
   }
   const pair = await startPostgresPair(bin);
   const proxy = await startHaProxy(haProxy, [pair.ports.primary, pair.ports.standby]);
-  const env = postgresEnv(`postgres://postgres@127.0.0.1:${proxy.port}/postgres`);
+  const url = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`;
+  await vi.waitFor(() => findOnlyPrimary(url), { timeout: 60_000 });
+  const env = postgresEnv(url);
   const dispose = async () => {
     await proxy[Symbol.asyncDispose]();
     await pair[Symbol.asyncDispose]();
   };
   return { pair, env, [Symbol.asyncDispose]: dispose };
+}
+
+/** HAProxy takes turns between both until its first check has told which one is the standby. */
+async function findOnlyPrimary(url: string): Promise<void> {
+  for (let connections = 0; connections < 4; connections += 1) {
+    const client = new pg.Client(url);
+    try {
+      await client.connect();
+      const { rows } = await client.query("select pg_is_in_recovery() as standby");
+      expect(rows).toEqual([{ standby: false }]);
+    } finally {
+      await client.end();
+    }
+  }
 }
 
 test("a failover to the synchronous standby loses nothing, and no server is restarted", async () => {
