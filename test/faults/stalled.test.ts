@@ -12,7 +12,7 @@ import { callUntil, createLedger, type Ledger } from "./rig/load.ts";
 import { concludeStop, type Losses, reckon, repeatUnknown } from "./rig/reckon.ts";
 
 const LOAD_MS = 800;
-/** The time that a stop waits for stalled callers; a shorter stop would mean that none has stalled. */
+/** How long a stop waits for stalled callers. A stop that takes less time had none to wait for, so it would prove nothing. */
 const STALL_MS = 6_500;
 const EXIT_LIMIT_MS = 10_000;
 /** Requests for a response of many kilobytes: together more than all buffers on the way can contain. */
