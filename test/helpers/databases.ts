@@ -2,8 +2,10 @@ import { randomUUID } from "node:crypto";
 import { cpSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { sql } from "kysely";
 import { inject } from "vitest";
 import { type Database, type DatabaseOptions, openDatabase } from "../../server/storage/database/database.ts";
+import type { Store } from "../../server/storage/database/tables.ts";
 import { runStatement } from "./postgres.ts";
 import { forSuite } from "./suite.ts";
 
@@ -84,4 +86,28 @@ export async function makeDataDir({ empty = false } = {}): Promise<string> {
 export async function createDataDir(): Promise<AsyncDisposable & { readonly dataDir: string }> {
   const dataDir = await makeDataDir();
   return { dataDir, [Symbol.asyncDispose]: () => rm(dataDir, { recursive: true, force: true }) };
+}
+
+/**
+ * How many pages some work reads in a transaction, from memory or disk, those of indexes included.
+ *
+ * @param tables a regular expression of the names of the tables and indexes that count
+ */
+export async function pagesOf(
+  store: Store,
+  tables: string,
+  work: (store: Store) => Promise<void>,
+): Promise<number> {
+  return store.transaction().execute(async (transaction) => {
+    const before = await readPages(transaction, tables);
+    await work(transaction);
+    return (await readPages(transaction, tables)) - before;
+  });
+}
+
+async function readPages(store: Store, tables: string): Promise<number> {
+  const { rows } = await sql<{ pages: number }>`
+    select sum(pg_stat_get_xact_blocks_fetched(oid))::integer as pages
+    from pg_class where relname ~ ${tables}`.execute(store);
+  return rows[0]?.pages ?? 0;
 }

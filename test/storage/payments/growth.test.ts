@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Database } from "../../../server/storage/database/database.ts";
 import type { Store } from "../../../server/storage/database/tables.ts";
 import { listPayments } from "../../../server/storage/payments/payment-queries.ts";
-import { createTestDatabase, engines, type TestDatabase } from "../../helpers/databases.ts";
+import { createTestDatabase, engines, pagesOf, type TestDatabase } from "../../helpers/databases.ts";
 import {
   createPayment,
   decideRefund,
@@ -35,7 +35,7 @@ describe.each(engines)("a store that has grown since it was opened, on %s", (eng
     for (let i = 0; i < FIRST_REFUNDS; i += 1) await issueRefund(db, payment, { amountCents: 1 });
     await insertPayments(db, payment.merchant);
 
-    const pages = await pagesOf(db, async (store) => {
+    const pages = await pagesOf(db, "^payments", async (store) => {
       expect(await saveRefund(store, await decideRefund(store, payment, { amountCents: 1 }))).toBe(true);
     });
 
@@ -48,7 +48,7 @@ describe.each(engines)("a store that has grown since it was opened, on %s", (eng
     await insertPayments(db, merchant);
     await sql`analyze payments`.execute(db);
 
-    const pages = await pagesOf(db, async (store) => {
+    const pages = await pagesOf(db, "^payments", async (store) => {
       expect(await listPayments(store, { merchant, limit: 20 })).toMatchObject({ payments: { length: 20 } });
     });
 
@@ -61,20 +61,4 @@ async function insertPayments(store: Store, merchant: string): Promise<void> {
     insert into payments (payment_id, merchant, kind, status, amount_cents, settled_at, history, sequence, created_at)
     select 'pay_' || n, ${merchant}, 'DEBIT', 'SETTLED', 1, now(), '[]', 0, now() + n * interval '1 s'
     from generate_series(1, ${ROWS}::integer) as n`.execute(store);
-}
-
-/** How many pages of payments and their indexes some work reads, from memory or disk. */
-async function pagesOf(db: Store, work: (store: Store) => Promise<void>): Promise<number> {
-  return db.transaction().execute(async (transaction) => {
-    const before = await readPages(transaction);
-    await work(transaction);
-    return (await readPages(transaction)) - before;
-  });
-}
-
-async function readPages(store: Store): Promise<number> {
-  const { rows } = await sql<{ pages: number }>`
-    select sum(pg_stat_get_xact_blocks_fetched(oid))::integer as pages
-    from pg_class where relname like 'payments%'`.execute(store);
-  return rows[0]?.pages ?? 0;
 }

@@ -5,7 +5,7 @@ import type { Store } from "../../../server/storage/database/tables.ts";
 import { listDeliveries, redeliver } from "../../../server/storage/webhooks/deliveries.ts";
 import { emitResourceEvent } from "../../../server/storage/webhooks/outbox.ts";
 import { removeDeliveries, removeEvents } from "../../../server/storage/webhooks/retention.ts";
-import { createTestDatabase, engines, type TestDatabase } from "../../helpers/databases.ts";
+import { createTestDatabase, engines, pagesOf, type TestDatabase } from "../../helpers/databases.ts";
 import { createSubscription } from "../../helpers/delivery-factories.ts";
 import {
   allRecords,
@@ -123,13 +123,11 @@ describe.each(engines)("retention on %s", (engine) => {
     await fill(db, merchant, old);
     const before = new Date(old.getTime() + DAY_MS);
 
-    const pages = await db.transaction().execute(async (transaction) => {
-      const earlier = await readPages(transaction);
+    const pages = await pagesOf(db, "^(deliver|events)", async (transaction) => {
       expect(await removeDeliveries(transaction, { before, after: "", atMost: 2 })).toMatchObject({
         removed: 2,
       });
       expect(await removeEvents(transaction, { before, after: "", atMost: 2 })).toMatchObject({ removed: 2 });
-      return (await readPages(transaction)) - earlier;
     });
 
     expect(pages).toBeLessThan(150);
@@ -196,11 +194,4 @@ async function fill(store: Store, merchant: string, since: Date): Promise<void> 
   );
   await sql`insert into delivery_attempts (webhook_id, merchant, number, at, milliseconds)
     select webhook_id, merchant, 1, ${since.toISOString()}::timestamptz, 1 from deliveries`.execute(store);
-}
-
-async function readPages(store: Store): Promise<number> {
-  const { rows } = await sql<{ pages: number }>`
-    select sum(pg_stat_get_xact_blocks_fetched(oid))::integer as pages
-    from pg_class where relname ~ '^(deliver|events)'`.execute(store);
-  return rows[0]?.pages ?? 0;
 }
