@@ -6,12 +6,13 @@ import { sql } from "kysely";
 import { inject } from "vitest";
 import { type Database, type DatabaseOptions, openDatabase } from "../../server/storage/database/database.ts";
 import type { Store } from "../../server/storage/database/tables.ts";
+import { CLUSTER_TEMPLATE, clusterUrls, EMPTY_CLUSTER, isClusterRun } from "./cluster-run.ts";
 import { runStatement } from "./postgres.ts";
 import { forSuite } from "./suite.ts";
 
-/** The same tests run on both: `describe.each(engines)`. */
-export const engines = ["embedded", "postgres"] as const;
-export type Engine = (typeof engines)[number];
+/** The same tests run on both: `describe.each(engines)`. `npm run engines` runs them on distributed tables instead. */
+export const engines: readonly Engine[] = isClusterRun() ? ["distributed"] : ["embedded", "postgres"];
+export type Engine = "embedded" | "postgres" | "distributed";
 
 /** For tests that are not about limits: a busy machine must never reach them. */
 export const GENEROUS_LIMITS = { connectMs: 120_000, statementMs: 120_000, backgroundMs: 120_000 };
@@ -27,7 +28,8 @@ export type TestDatabase = {
 
 /** Creates a database; by default with the tables of the latest migration. */
 export async function createTestDatabase(engine: Engine, { empty = false } = {}): Promise<TestDatabase> {
-  return engine === "postgres" ? createOnPostgres(empty) : createEmbedded(empty);
+  if (engine === "embedded") return createEmbedded(empty);
+  return engine === "postgres" && !isClusterRun() ? createOnPostgres(empty) : createOnCluster(empty);
 }
 
 /** A database for all tests of a suite, opened once. */
@@ -56,6 +58,19 @@ async function createOnPostgres(empty: boolean): Promise<TestDatabase> {
   return toTestDatabase({ databaseUrl, dataDir: "unused" }, () =>
     runStatement(inject("postgresUrl"), `drop database ${name} with (force)`),
   );
+}
+
+/** On every machine of the cluster; a copy of its template includes the distribution. */
+async function createOnCluster(empty: boolean): Promise<TestDatabase> {
+  const name = `test_${randomUUID().replaceAll("-", "")}`;
+  const machines = clusterUrls();
+  const template = empty ? EMPTY_CLUSTER : CLUSTER_TEMPLATE;
+  const onAll = (statement: string) => Promise.all(machines.map((url) => runStatement(url, statement)));
+  await onAll(`create database ${name} template ${template}`);
+  const databaseUrl = new URL(name, machines[0]).href;
+  return toTestDatabase({ databaseUrl, dataDir: "unused" }, async () => {
+    await onAll(`drop database ${name} with (force)`);
+  });
 }
 
 function toTestDatabase(options: DatabaseOptions, drop: () => Promise<void>): TestDatabase {

@@ -1,4 +1,5 @@
 import { Kysely, PGliteDialect, PostgresDialect } from "kysely";
+import { forDistributedTables, readWhetherDistributed } from "../distributed/citus.ts";
 import { type Connection, connectEmbedded, connectPool } from "./connection.ts";
 import { openEmbedded } from "./embedded.ts";
 import { migrateBesideOthers, migrateToLatest } from "./migrations.ts";
@@ -85,20 +86,21 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const { databaseUrl } = options;
   try {
     if (databaseUrl === undefined) return await openPGlite(options.dataDir);
-    await migratePostgres(databaseUrl);
-    return openPostgres(databaseUrl, options);
+    const { distributed } = await migratePostgres(databaseUrl);
+    return openPostgres(databaseUrl, { ...options, distributed });
   } catch (error) {
     throw explainStartError(error);
   }
 }
 
 /** Uses a pool without limits: a migration may take long, and so may the wait for another replica that migrates. */
-async function migratePostgres(databaseUrl: string): Promise<void> {
+async function migratePostgres(databaseUrl: string): Promise<{ distributed: boolean }> {
   const pool = createPool(databaseUrl);
   const db = toStore(pool);
   try {
     await refuseTransactionPooling(pool);
     await migrateBesideOthers(db);
+    return { distributed: await readWhetherDistributed(db) };
   } finally {
     await db.destroy();
   }
@@ -106,7 +108,7 @@ async function migratePostgres(databaseUrl: string): Promise<void> {
 
 function openPostgres(
   databaseUrl: string,
-  { limits, onConnectionError = () => {} }: DatabaseOptions,
+  { limits, onConnectionError = () => {}, distributed }: DatabaseOptions & { distributed: boolean },
 ): Database {
   const { connectMs, statementMs, backgroundMs } = { ...LIMITS, ...limits };
   const shared = { connectMs, onConnectionError };
@@ -123,7 +125,10 @@ function openPostgres(
   };
   const listening = { connectionString: databaseUrl, onConnectionError };
   const connection = connectPool({ pool: backgroundPool, run, ...listening });
-  const stores = { db: toStore(pool, run), background: toStore(backgroundPool, run) };
+  const stores = {
+    db: toStore(pool, run, distributed),
+    background: toStore(backgroundPool, run, distributed),
+  };
   const probePool = createPool(databaseUrl, { onConnectionError, ...PROBE });
   const readTime = async () => toTime((await probePool.query(READ_TIME)).rows);
   // The query builder would not end a pool that it has never used, because only text was run on it.
@@ -131,8 +136,9 @@ function openPostgres(
   return toDatabase({ ...stores, embedded: false, connection, poolUsage, readTime }, close);
 }
 
-function toStore(pool: Pool, run = createPreparing()): Store {
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: toPreparedPool(pool, run) }) });
+function toStore(pool: Pool, run = createPreparing(), distributed = false): Store {
+  const dialect = new PostgresDialect({ pool: toPreparedPool(pool, run) });
+  return new Kysely<Tables>({ dialect: distributed ? forDistributedTables(dialect) : dialect });
 }
 
 async function openPGlite(dataDir: string): Promise<Database> {
