@@ -114,7 +114,7 @@ export default {
     {
       name: "nothing-imports-tests",
       severity: "error",
-      from: { pathNot: "^(test|scripts)/" },
+      from: { pathNot: "^(test|scripts)/|^vitest\\.config\\.ts$" },
       to: { path: "^test/" },
     },
   ],

@@ -3,9 +3,9 @@ import { defaultExclude, defineConfig, type TestProjectConfiguration } from "vit
 import { LongestFirst } from "./test/helpers/setup/longest-first.ts";
 import { findUnitTests } from "./test/helpers/setup/unit-tests.ts";
 
-const DATABASES = "test/helpers/setup/databases.ts";
+export const DATABASES = "test/helpers/setup/databases.ts";
 const BROWSER = "test/helpers/setup/browser.ts";
-const PAGES = "test/helpers/setup/pages.ts";
+export const PAGES = "test/helpers/setup/pages.ts";
 
 const unitTests = findUnitTests();
 
@@ -29,22 +29,23 @@ export default defineConfig({
   },
 });
 
-function testsIn(...folders: readonly string[]): string[] {
+export function testsIn(...folders: readonly string[]): string[] {
   return folders.map((folder) => `test/${folder}/**/*.test.ts`);
 }
 
 /** A group of test files, and the set-up that starts what they share; Vitest runs it only with one of the files. */
-function toProject(
+export function toProject(
   name: string,
   include: readonly string[],
   globalSetup: readonly string[],
+  leftOut: readonly string[] = [],
 ): TestProjectConfiguration {
   return {
     extends: true,
     test: {
       name,
       include: [...include],
-      exclude: [...defaultExclude, ...(name === "unit" ? [] : unitTests)],
+      exclude: [...defaultExclude, ...(name === "unit" ? [] : unitTests), ...leftOut],
       globalSetup: [...globalSetup],
       setupFiles: ["test/lib/baseline-wasm.ts", "test/helpers/setup/seed.ts"],
       // Without isolation: a file that starts a server loads for three seconds what the file before it has loaded already.

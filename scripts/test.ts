@@ -22,6 +22,11 @@ const longSteps: readonly Step[] = [
   { name: "20,000 fuzzed calls", command: "node", args: ["scripts/fuzz.ts", "--runs", "20000"] },
   { name: "clients of other generators", command: "node", args: ["scripts/generators.ts"] },
   { name: "faults, five rounds", command: "node", args: ["scripts/faults.ts", "--rounds", "5"] },
+  {
+    name: "a cluster of PostgreSQL, where Citus is installed",
+    command: "node",
+    args: ["scripts/engines.ts"],
+  },
   { name: "the client as packed, on each Node", command: "node", args: ["scripts/client-packed.ts"] },
   { name: "the packages as published, from empty folders", command: "node", args: ["scripts/packed.ts"] },
 ];
@@ -36,7 +41,7 @@ const { whole, rerun } = defineCommand(
   .opts();
 
 const checks = await runTogether(staticSteps);
-const tests = await runTests(REPORT, rerun === true);
+const tests = await runTests(REPORT, { rerun: rerun === true });
 // A failed run has already printed the reason; marks of tests that it did not reach would only hide it.
 const unproven = tests.failed === 0 && !tests.broken ? await findUnproven(ROOT, REPORT) : [];
 

@@ -5,6 +5,8 @@ export interface Step {
   name: string;
   command: string;
   args: string[];
+  /** Added to the environment of this process. */
+  env?: Readonly<Record<string, string>>;
 }
 
 export interface StepResult {
@@ -15,9 +17,14 @@ export interface StepResult {
 }
 
 /** Runs a command and captures its output; prints it at once when `live`. */
-export async function runStep({ name, command, args }: Step, live = false): Promise<StepResult> {
+export async function runStep({ name, command, args, env: added }: Step, live = false): Promise<StepResult> {
   const startedAt = performance.now();
-  const env = { ...process.env, REDOCLY_TELEMETRY: "off", FORCE_COLOR: process.stdout.isTTY ? "1" : "0" };
+  const env = {
+    ...process.env,
+    REDOCLY_TELEMETRY: "off",
+    FORCE_COLOR: process.stdout.isTTY ? "1" : "0",
+    ...added,
+  };
   const child = spawn(command, args, { env, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {

@@ -26,19 +26,25 @@ export interface TestRun {
   broken: boolean;
 }
 
-/**
- * Runs all tests, and leaves Vitest's report at `reportPath`. With `rerun`, the files of failed tests run once more, alone;
- * their second results replace the first in the report.
- */
-export async function runTests(reportPath: string, rerun: boolean): Promise<TestRun> {
-  const first = await runVitest(reportPath, []);
+export type TestOptions = {
+  /** Whether the files of failed tests run once more, alone; their second results replace the first in the report. */
+  readonly rerun?: boolean;
+  /** Further arguments for Vitest. */
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+/** Runs all tests, or those that `args` choose, and leaves Vitest's report at `reportPath`. */
+export async function runTests(reportPath: string, options: TestOptions = {}): Promise<TestRun> {
+  const { rerun = false } = options;
+  const first = await runVitest(reportPath, [], options);
   if (first.passed || !rerun) return { ...count(first), unsteady: [] };
 
   const failedFiles = first.report.testResults.filter(({ status }) => status === "failed");
   const names = failedFiles.map(({ name }) => relative(ROOT, name));
   // An error outside of tests belongs to no file, so that everything runs again.
   process.stdout.write(`run again: ${names.length > 0 ? names.join(", ") : "all tests"}\n`);
-  const second = await runVitest(reportPath, names);
+  const second = await runVitest(reportPath, names, options);
   const merged = replaceResults(first.report, second.report);
   await writeFile(reportPath, JSON.stringify(merged));
 
@@ -50,11 +56,11 @@ export async function runTests(reportPath: string, rerun: boolean): Promise<Test
   return { ...counted, unsteady };
 }
 
-async function runVitest(reportPath: string, files: readonly string[]) {
+async function runVitest(reportPath: string, files: readonly string[], { args = [], env }: TestOptions) {
   await rm(reportPath, { force: true });
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${reportPath}`];
   const { passed } = await runStep(
-    { name: "tests", command: "vitest", args: ["run", ...reporters, ...files] },
+    { name: "tests", command: "vitest", args: ["run", ...reporters, ...args, ...files], ...(env && { env }) },
     true,
   );
   return { passed, report: await readReport(reportPath) };

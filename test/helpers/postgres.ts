@@ -29,12 +29,27 @@ const SETTINGS = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max
 /** Speed instead of safety: the data lives as long as the run. */
 const UNSAFE_SETTINGS = ["fsync=off", "full_page_writes=off", "max_wal_size=256MB"];
 
+export type PostgresOptions = {
+  /** Writes commits to disk, as in production. */
+  readonly durable?: boolean;
+  /** The folder of its programs, when they are not those that npm has installed. */
+  readonly programs?: string;
+  /** Further settings, as `name=value`. */
+  readonly settings?: readonly string[];
+  /** Called with the server's log. */
+  readonly onLog?: (text: string) => void;
+};
+
 /**
- * Starts a new PostgreSQL server on a free port of the loopback address, from the binaries that npm has installed. They are
- * copied first: PostgreSQL refuses to run as root, and the user it then runs as may not be able to enter the folder of the
- * project. With `durable`, commits are written to disk, as in production.
+ * Starts a new PostgreSQL server on a free port of the loopback address. The binaries that npm has installed are copied first:
+ * PostgreSQL refuses to run as root, and the user it then runs as may not be able to enter the folder of the project.
  */
-export async function startPostgres({ durable = false } = {}): Promise<PostgresServer> {
+export async function startPostgres({
+  durable = false,
+  programs,
+  settings: moreSettings = [],
+  onLog,
+}: PostgresOptions = {}): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), "refund-contract-postgres-"));
   const stores = durable ? undefined : await makeStoresDir();
   const remove = async () => {
@@ -45,7 +60,7 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
     const identity = chooseUser();
     const home = stores?.path ?? folder;
     for (const entered of new Set([folder, home])) await chmod(entered, 0o755);
-    const bin = await copyBinaries(folder);
+    const bin = programs ?? (await copyBinaries(folder));
     const data = join(home, "data");
     await mkdir(data, { mode: 0o700 });
     if (identity) chownSync(data, identity.uid, identity.gid);
@@ -61,13 +76,16 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
       spawn(join(bin, "initdb"), [`--pgdata=${data}`, ...initOptions], { ...identity, cwd: data }),
     );
     const port = await findFreePort();
-    const settings = [...SETTINGS, ...(durable ? [] : UNSAFE_SETTINGS)].flatMap((setting) => ["-c", setting]);
+    const settings = [...SETTINGS, ...(durable ? [] : UNSAFE_SETTINGS), ...moreSettings].flatMap(
+      (setting) => ["-c", setting],
+    );
     const start = async () => {
       const started = spawn(join(bin, "postgres"), ["-D", data, "-p", `${port}`, ...settings], {
         ...identity,
         cwd: data,
       });
       await untilReady(started);
+      if (onLog) started.stderr?.setEncoding("utf8").on("data", onLog);
       return started;
     };
     let server: ChildProcess = await start();

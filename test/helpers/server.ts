@@ -8,6 +8,7 @@ import { readConfig } from "../../server/config/config.ts";
 import { createLogger } from "../../server/logger.ts";
 import { type RunningServer, type StartOptions, startServer } from "../../server/start.ts";
 import { PROCESS_ENV } from "../lib/process-env.ts";
+import { isClusterRun } from "./cluster-run.ts";
 import { createTestDatabase, type Engine, GENEROUS_LIMITS, makeDataDir } from "./databases.ts";
 import { countRows } from "./factories.ts";
 import { forSuite } from "./suite.ts";
@@ -33,7 +34,7 @@ export type TestServerOptions = Partial<Omit<StartOptions, "logger">> & {
   readonly env?: Settings;
   /** A folder that the test removes itself; without one, the server has its own. */
   readonly dataDir?: string;
-  /** The engine for its own database; embedded by default. */
+  /** The engine for its own database; embedded by default, and distributed in a run on a cluster. */
   readonly engine?: Engine;
 };
 
@@ -47,9 +48,9 @@ export type TestServer = RunningServer &
 
 /** Starts the server of a sandbox on a free port; its tables are a copy of those that the test run made once. */
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const { env, dataDir: createDir, engine, ...startOptions } = options;
+  const { env, dataDir: createDir, engine = defaultEngine(options), ...startOptions } = options;
   const { dataDir, settings, remove } =
-    engine === "postgres" ? await preparePostgres() : await prepareDataDir(createDir, env);
+    engine === "embedded" ? await prepareDataDir(createDir, env) : await preparePostgres(engine);
   const logLines: string[] = [];
   const logger = createLogger("trace", { write: (line: string) => void logLines.push(line) });
   try {
@@ -87,8 +88,14 @@ export function expectNothingStored(server: TestServer): void {
   afterAll(async () => expect(await countRows(server)).toEqual(before));
 }
 
-async function preparePostgres() {
-  const { options, remove } = await createTestDatabase("postgres");
+/** A server with a data folder or a database of the test has no database of its own. */
+function defaultEngine({ env, dataDir }: TestServerOptions): Engine {
+  const ownDatabase = dataDir === undefined && env?.DATABASE_URL === undefined;
+  return ownDatabase && isClusterRun() ? "distributed" : "embedded";
+}
+
+async function preparePostgres(engine: Engine) {
+  const { options, remove } = await createTestDatabase(engine);
   const ENCRYPTION_KEY = randomBytes(32).toString("base64");
   return {
     dataDir: options.dataDir,

@@ -18,7 +18,7 @@ describe.each(engines)("a secret on %s", (engine) => {
   let token: string;
   let subscriptionKey: string;
 
-  const server = useTestServer({ engine, env: engine === "postgres" ? { ENCRYPTION_KEY } : {} });
+  const server = useTestServer({ engine, env: engine === "embedded" ? {} : { ENCRYPTION_KEY } });
   beforeAll(async () => {
     ({ merchant, token } = await createMerchant(server));
     const request = subscriptionTo("http://127.0.0.1:9/webhooks", { secretKey: SECRET });
@@ -38,7 +38,7 @@ describe.each(engines)("a secret on %s", (engine) => {
       .where("subscription_key", "=", subscriptionKey)
       .executeTakeFirstOrThrow();
     const keptKey = () => readFile(join(server.dataDir, "encryption.key"), "utf8");
-    const key = Buffer.from(engine === "postgres" ? ENCRYPTION_KEY : await keptKey(), "base64");
+    const key = Buffer.from(engine === "embedded" ? await keptKey() : ENCRYPTION_KEY, "base64");
 
     expect(decryptSecret([key], merchant, row.secret_ciphertext)).toBe(SECRET);
     expect(() => decryptSecret([Buffer.alloc(32)], merchant, row.secret_ciphertext)).toThrow(

@@ -30,7 +30,7 @@ export async function createReal(engine: Engine): Promise<Real> {
   let realNow = new Date();
   // Lives begin in the future, but ids contain the machine's time, so retention would remove new records.
   const start = () => deployment.start({ realNow: () => realNow, retentionMs: NEVER_MS });
-  const servers = [await start(), ...(engine === "postgres" ? [await start()] : [])];
+  const servers = [await start(), ...(engine === "embedded" ? [] : [await start()])];
   let turn = 0;
   let merchant: Merchant;
 

@@ -1,0 +1,148 @@
+import pg from "pg";
+import { openDatabase } from "../../../server/storage/database/database.ts";
+import { distribute } from "../../../server/storage/distributed/distribute.ts";
+import { CLUSTER_TEMPLATE, EMPTY_CLUSTER } from "../../helpers/cluster-run.ts";
+import {
+  type PostgresOptions,
+  type PostgresServer,
+  runStatement,
+  startPostgres,
+} from "../../helpers/postgres.ts";
+
+/** A Citus cluster on this machine: a coordinator, and workers that hold the rows. */
+export type Cluster = AsyncDisposable & {
+  readonly coordinator: PostgresServer;
+  readonly workers: readonly PostgresServer[];
+  /** Creates a database on every machine that knows the other machines; resolves with its address on the coordinator. */
+  createDatabase(name: string): Promise<string>;
+  /** Adds a machine to the cluster and to its databases. It holds no rows until they are moved. */
+  addWorker(): Promise<PostgresServer>;
+};
+
+export type ClusterOptions = Pick<PostgresOptions, "durable" | "onLog"> & {
+  /** The folder of the programs of a PostgreSQL with Citus. */
+  readonly programs: string;
+  readonly workers: number;
+  readonly workerSettings?: readonly string[];
+};
+
+const SETTINGS = [
+  "shared_preload_libraries=citus",
+  // For moving shards, and for transactions that several machines take part in.
+  "wal_level=logical",
+  "max_prepared_transactions=200",
+  // Each database has a maintenance process, and moving shards needs some more.
+  "max_worker_processes=48",
+  "max_connections=400",
+  "citus.node_conninfo=sslmode=disable",
+];
+
+export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+  const { programs, durable = false, onLog, workerSettings = [] } = options;
+  const machines: PostgresServer[] = [];
+  const databases: string[] = [];
+  const stop = () => Promise.all(machines.map((machine) => machine.stop()));
+  const start = async (worker: boolean) => {
+    const settings = [...SETTINGS, ...(worker ? workerSettings : [])];
+    const machine = await startPostgres({ programs, durable, settings, ...(worker && onLog && { onLog }) });
+    machines.push(machine);
+    return machine;
+  };
+  try {
+    const coordinator = await start(false);
+    const workers = await Promise.all(Array.from({ length: options.workers }, () => start(true)));
+    return {
+      coordinator,
+      workers,
+      async createDatabase(name) {
+        await Promise.all(machines.map((machine) => createExtension(machine, name)));
+        const url = coordinator.urlOf(name);
+        await runStatement(url, `select citus_set_coordinator_host('127.0.0.1', ${portOf(coordinator)})`);
+        for (const worker of workers) await addNode(url, worker);
+        databases.push(name);
+        return url;
+      },
+      async addWorker() {
+        const worker = await start(true);
+        for (const name of databases) {
+          await createExtension(worker, name);
+          await addNode(coordinator.urlOf(name), worker);
+        }
+        workers.push(worker);
+        return worker;
+      },
+      [Symbol.asyncDispose]: async () => void (await stop()),
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function createExtension(machine: PostgresServer, database: string): Promise<void> {
+  await runStatement(machine.urlOf("postgres"), `create database ${database}`);
+  await runStatement(machine.urlOf(database), "create extension citus");
+}
+
+function addNode(databaseUrl: string, worker: PostgresServer): Promise<void> {
+  return runStatement(databaseUrl, `select citus_add_node('127.0.0.1', ${portOf(worker)})`);
+}
+
+export function portOf(machine: PostgresServer): number {
+  return Number(new URL(machine.urlOf("postgres")).port);
+}
+
+/** A database of the cluster with empty, distributed tables; resolves with its address. */
+export async function createDistributed(cluster: Cluster, name: string): Promise<string> {
+  const databaseUrl = await cluster.createDatabase(name);
+  const database = await openDatabase({ databaseUrl, dataDir: "unused" });
+  try {
+    await distribute(database.db);
+  } finally {
+    await database.close();
+  }
+  return databaseUrl;
+}
+
+/** Makes the databases that tests copy. Nobody may connect to them: what is connected to a database prevents its copy. */
+export async function createTemplates(cluster: Cluster): Promise<void> {
+  await cluster.createDatabase(EMPTY_CLUSTER);
+  await createDistributed(cluster, CLUSTER_TEMPLATE);
+  for (const machine of [cluster.coordinator, ...cluster.workers]) {
+    for (const name of [EMPTY_CLUSTER, CLUSTER_TEMPLATE]) {
+      const url = machine.urlOf("postgres");
+      await runStatement(url, `alter database ${name} allow_connections false`);
+      await runStatement(
+        url,
+        `select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = '${name}'`,
+      );
+    }
+  }
+}
+
+/** The rows of a statement. */
+export async function query<Row extends object>(
+  databaseUrl: string,
+  statement: string,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
+  const client = new pg.Client(databaseUrl);
+  await client.connect();
+  try {
+    return (await client.query<Row>(statement, [...values])).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** The port of the worker that has the rows of a merchant. */
+export async function findWorkerOf(databaseUrl: string, merchant: string): Promise<number> {
+  const [row] = await query<{ nodeport: number }>(
+    databaseUrl,
+    `select nodeport from pg_dist_placement join pg_dist_node using (groupid)
+     where shardid = get_shard_id_for_distribution_column('payments', $1)`,
+    [merchant],
+  );
+  if (!row) throw new Error(`no worker has the rows of ${merchant}`);
+  return row.nodeport;
+}
