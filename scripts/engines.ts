@@ -36,7 +36,7 @@ async function main(programs: string, seed: number, names: readonly string[]): P
   const isChosen = (name: string) => names.length === 0 || names.includes(name);
   if (isChosen(OWN_TESTS)) await runOwnTests(programs);
   const chosen = proofs.filter(isChosen);
-  if (chosen.length > 0) await runProofs(programs, seed, chosen);
+  if (chosen.length > 0) await runProofs(seed, chosen);
   process.stdout.write(`Engines with --seed ${seed}:\n${await readFile(FIGURES, "utf8")}`);
   await rm(FIGURES);
 }
@@ -53,10 +53,10 @@ async function runOwnTests(programs: string): Promise<void> {
   if (failed > 0 || broken) process.exitCode = 1;
 }
 
-async function runProofs(programs: string, seed: number, names: readonly string[]): Promise<void> {
+async function runProofs(seed: number, names: readonly string[]): Promise<void> {
   const files = names.map((name) => `test/engines/${name}${SUFFIX}`);
   const child = spawn("vitest", ["run", "--config", "test/engines/vitest.config.ts", ...files], {
-    env: { ...process.env, CITUS_PROGRAMS: programs, FAULT_SEED: String(seed), FAULT_FIGURES: FIGURES },
+    env: { ...process.env, FAULT_SEED: String(seed), FAULT_FIGURES: FIGURES },
     stdio: "inherit",
   });
   const [code] = await once(child, "close");

@@ -19,11 +19,12 @@ export type Cluster = AsyncDisposable & {
   addWorker(): Promise<PostgresServer>;
 };
 
-export type ClusterOptions = Pick<PostgresOptions, "durable" | "onLog"> & {
+export type ClusterOptions = Pick<PostgresOptions, "durable" | "settings"> & {
   /** The folder of the programs of a PostgreSQL with Citus. */
   readonly programs: string;
   readonly workers: number;
-  readonly workerSettings?: readonly string[];
+  /** Called with the logs of the workers, which are counted from 0. */
+  readonly onLog?: (worker: number, text: string) => void;
 };
 
 const SETTINGS = [
@@ -38,19 +39,27 @@ const SETTINGS = [
 ];
 
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
-  const { programs, durable = false, onLog, workerSettings = [] } = options;
+  const { programs, durable = false, onLog } = options;
   const machines: PostgresServer[] = [];
   const databases: string[] = [];
   const stop = () => Promise.all(machines.map((machine) => machine.stop()));
-  const start = async (worker: boolean) => {
-    const settings = [...SETTINGS, ...(worker ? workerSettings : [])];
-    const machine = await startPostgres({ programs, durable, settings, ...(worker && onLog && { onLog }) });
+  const settings = [...SETTINGS, ...(options.settings ?? [])];
+  const start = async (onOwnLog?: (text: string) => void) => {
+    const machine = await startPostgres({
+      programs,
+      durable,
+      settings,
+      ...(onOwnLog && { onLog: onOwnLog }),
+    });
     machines.push(machine);
     return machine;
   };
+  const startWorker = (index: number) => start(onLog && ((text) => onLog(index, text)));
   try {
-    const coordinator = await start(false);
-    const workers = await Promise.all(Array.from({ length: options.workers }, () => start(true)));
+    const coordinator = await start();
+    const workers = await Promise.all(
+      Array.from({ length: options.workers }, (_, index) => startWorker(index)),
+    );
     return {
       coordinator,
       workers,
@@ -63,7 +72,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
         return url;
       },
       async addWorker() {
-        const worker = await start(true);
+        const worker = await startWorker(workers.length);
         for (const name of databases) {
           await createExtension(worker, name);
           await addNode(coordinator.urlOf(name), worker);

@@ -6,7 +6,7 @@ import { type PostgresServer, startPostgres } from "../../helpers/postgres.ts";
 import { type Receiver, startReceiver } from "../../helpers/receiver.ts";
 import { sandboxOf } from "../../helpers/sandbox.ts";
 import { type ServerProcess, spawnServer } from "../../helpers/server.ts";
-import { createLedger, type Ledger, send } from "./load.ts";
+import { ACME, createLedger, type Ledger, send } from "./load.ts";
 
 /** A store that outlives the server processes on it, as in operation. */
 export type LastingStore = AsyncDisposable & {
@@ -42,15 +42,20 @@ function toStore(dataDir: string, env: Record<string, string>, disposable: Async
   };
 }
 
-/** A payment with a large amount to refund, and a receiver of all events that outlives the servers. */
-export async function createBusiness(server: {
-  readonly url: string;
-}): Promise<{ ledger: Ledger; receiver: Receiver }> {
-  const { body } = await sandboxOf(server)("createPayment", { body: { amount: dollars(9_999_999) } });
+/**
+ * A payment with a large amount to refund, and a receiver of all events that outlives the servers.
+ *
+ * @param token the merchant's, by default acme's
+ */
+export async function createBusiness(
+  server: { readonly url: string },
+  token = ACME,
+): Promise<{ ledger: Ledger; receiver: Receiver }> {
+  const { body } = await sandboxOf(server, token)("createPayment", { body: { amount: dollars(9_999_999) } });
   const receiver = await startReceiver();
   const refunds = { type: "EVENT", details: ["refund.authorized"] };
   const subscription = subscriptionTo(receiver.url, { subscriptionDetails: refunds });
-  const subscribed = await send<Subscription>(server.url, "/v1/webhook/subscribe", subscription);
+  const subscribed = await send<Subscription>(server.url, "/v1/webhook/subscribe", subscription, token);
   if (subscribed?.status !== 200) throw new Error(`not subscribed: ${JSON.stringify(subscribed)}`);
-  return { ledger: createLedger((body as { paymentId: string }).paymentId), receiver };
+  return { ledger: createLedger((body as { paymentId: string }).paymentId, token), receiver };
 }

@@ -23,6 +23,8 @@ export type Ledger = {
   readonly subscriptions: Set<string>;
   /** Outcomes that no fault excuses: any other response, or none within the time limit. */
   readonly wrong: string[];
+  /** How many calls had which outcome, those to subscribe included. */
+  readonly outcomes: Record<Outcome, number>;
 };
 
 export function createLedger(paymentId: string, token = ACME): Ledger {
@@ -31,11 +33,12 @@ export function createLedger(paymentId: string, token = ACME): Ledger {
     unknown: new Map(),
     subscriptions: new Set<string>(),
     wrong: [],
+    outcomes: { served: 0, refused: 0, lost: 0 },
   };
   return { paymentId, token, ...outcomes };
 }
 
-const ACME = "sandbox_acme";
+export const ACME = "sandbox_acme";
 
 /** Longer than any call may take, whatever has happened to the server. */
 const CALL_LIMIT_MS = 20_000;
@@ -79,7 +82,11 @@ export async function send<Body>(
 export async function callUntil(
   url: string,
   ledger: Ledger,
-  { stopped, persistent = false }: { readonly stopped: () => boolean; readonly persistent?: boolean },
+  {
+    stopped,
+    persistent = false,
+    callers = CALLERS,
+  }: { readonly stopped: () => boolean; readonly persistent?: boolean; readonly callers?: number },
 ): Promise<void> {
   let calls = 0;
   async function caller(): Promise<void> {
@@ -87,11 +94,12 @@ export async function callUntil(
       calls += 1;
       const call = calls % SUBSCRIBE_EVERY === 1 ? subscribe : refund;
       const outcome = await call(url, ledger);
+      ledger.outcomes[outcome] += 1;
       if (outcome === "lost" && !persistent) return;
       if (outcome !== "served") await setTimeout(20);
     }
   }
-  await Promise.all(Array.from({ length: CALLERS }, caller));
+  await Promise.all(Array.from({ length: callers }, caller));
 }
 
 type Outcome = "served" | "refused" | "lost";

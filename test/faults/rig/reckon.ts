@@ -42,7 +42,7 @@ export async function repeatUnknown(server: Server, ledger: Ledger): Promise<num
 /** Ends every subscription that was acknowledged; those that can't be ended count as lost. */
 export async function endSubscriptions(server: Server, ledger: Ledger): Promise<string[]> {
   const lost: string[] = [];
-  const sandbox = sandboxOf(server);
+  const sandbox = sandboxOf(server, ledger.token);
   await inBatches([...ledger.subscriptions], async (subscriptionKey) => {
     const { status } = await sandbox("endSubscription", { path: { subscriptionKey } });
     if (status !== 204) lost.push(subscriptionKey);
@@ -55,7 +55,7 @@ export async function endSubscriptions(server: Server, ledger: Ledger): Promise<
 export async function reckon(server: Server, ledger: Ledger, receiver: Receiver): Promise<Losses> {
   const lost = await endSubscriptions(server, ledger);
   const doubled: string[] = [];
-  const records = await readRefunds(server, ledger.paymentId);
+  const records = await readRefunds(server, ledger);
   const byKey = Map.groupBy(records, ({ requestKey }) => requestKey);
   for (const [requestKey, { paymentId }] of ledger.acknowledged) {
     if (!byKey.get(requestKey)?.some((record) => record.paymentId === paymentId)) lost.push(requestKey);
@@ -64,7 +64,9 @@ export async function reckon(server: Server, ledger: Ledger, receiver: Receiver)
     if (held.length > 1 || !ledger.acknowledged.has(requestKey)) doubled.push(requestKey);
   }
 
-  const { body } = await sandboxOf(server)("getPayment", { path: { paymentId: ledger.paymentId } });
+  const { body } = await sandboxOf(server, ledger.token)("getPayment", {
+    path: { paymentId: ledger.paymentId },
+  });
   const { amount, refundableAmount } = body as Extract<typeof body, { kind: "DEBIT" }>;
   const reservedCents = Math.round((amount.value - refundableAmount.value) * 100);
   if (reservedCents !== records.length) doubled.push(`${reservedCents} cents for ${records.length} refunds`);
@@ -97,14 +99,14 @@ async function allEventIds(receiver: Receiver, records: readonly { paymentId: st
   return read();
 }
 
-async function readRefunds(server: Server, originalPaymentId: string) {
+async function readRefunds(server: Server, { paymentId, token }: Ledger) {
   const records: { paymentId: string; requestKey: string }[] = [];
   let cursor: string | null | undefined;
   do {
     const query = { kind: "REFUND", limit: 100, ...(cursor && { cursor }) };
-    const { body } = await sandboxOf(server)("listPayments", { query });
+    const { body } = await sandboxOf(server, token)("listPayments", { query });
     for (const item of body.items) {
-      if (item.kind === "REFUND" && item.originalPaymentId === originalPaymentId) records.push(item);
+      if (item.kind === "REFUND" && item.originalPaymentId === paymentId) records.push(item);
     }
     cursor = body.nextCursor;
   } while (cursor);
