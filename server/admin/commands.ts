@@ -6,6 +6,7 @@ import { ConfigError, type Environment } from "../config/environment.ts";
 import { readEncryptionKeys } from "../config/store-settings.ts";
 import { toDomainTime } from "../domain/clock.ts";
 import type { Database } from "../storage/database/database.ts";
+import { distribute } from "../storage/distributed/distribute.ts";
 import * as merchantData from "../storage/merchant-data.ts";
 import { bindStore, storage } from "../storage/storage.ts";
 import {
@@ -18,6 +19,7 @@ import {
 } from "../storage/webhooks/operator.ts";
 import { rotateSecrets } from "../storage/webhooks/rotate-secrets.ts";
 import { listDeliveries, redeliver, redeliverExhausted } from "./deliveries.ts";
+import { distributeTables } from "./distribute.ts";
 import { eraseMerchant, exportMerchant } from "./merchant-data.ts";
 import type { Output } from "./output.ts";
 import { feedPayments } from "./payments.ts";
@@ -36,8 +38,8 @@ export interface AdminContext {
 /** The work of a command whose arguments are valid; resolves with whether all of it succeeded. */
 export type Work = (context: AdminContext) => Promise<boolean>;
 
-/** Runs the work of the chosen command. */
-export type RunWork = (work: Work) => Promise<void>;
+/** Runs the work of the chosen command; its statements may take as long as other commands' unless a limit is given. */
+export type RunWork = (work: Work, statementMs?: number) => Promise<void>;
 
 type Choice = { merchant?: string; subscription?: string };
 
@@ -58,6 +60,7 @@ export function createProgram(run: RunWork, output: OutputConfiguration): Comman
     .showSuggestionAfterError(false)
     .exitOverride();
   defineMigrate(program, run);
+  defineDistribute(program, run);
   definePayments(program, run);
   defineDeliveries(program, run);
   defineSubscriptions(program, run);
@@ -75,6 +78,22 @@ function defineMigrate(program: Command, run: RunWork): void {
         output.print("The tables are up to date.");
         return true;
       }),
+    );
+}
+
+/** A statement may move all rows of a table. In milliseconds; timers can't count much further. */
+const DISTRIBUTE_STATEMENT_MS = 7 * 24 * 3_600_000;
+
+function defineDistribute(program: Command, run: RunWork): void {
+  program
+    .command("distribute")
+    .description("spread the tables over the machines of a Citus cluster by merchant; stop all servers first")
+    .action(() =>
+      run(
+        async ({ database, output, signal }) =>
+          distributeTables((options) => distribute(database.db, options), { output, signal }),
+        DISTRIBUTE_STATEMENT_MS,
+      ),
     );
 }
 

@@ -36,8 +36,8 @@ export async function runAdmin(options: AdminOptions): Promise<0 | 1 | 2> {
   const args = options.args.length === 0 ? ["help"] : options.args;
   let succeeded = true;
   const program = createProgram(
-    async (work) => {
-      succeeded = await runWork(work, options);
+    async (work, statementMs = STATEMENT_MS) => {
+      succeeded = await runWork(work, { statementMs, ...options });
     },
     {
       writeOut: (text) => printLines(text, output.print),
@@ -58,8 +58,8 @@ function printLines(text: string, print: (line: string) => void): void {
   for (const line of text.trimEnd().split("\n")) print(toOneLine(line));
 }
 
-async function runWork(work: Work, options: AdminOptions): Promise<boolean> {
-  const { env, output, stdin, signal, statementMs = STATEMENT_MS } = options;
+async function runWork(work: Work, options: AdminOptions & { statementMs: number }): Promise<boolean> {
+  const { env, output, stdin, signal, statementMs } = options;
   const databaseUrl = readDatabaseUrl(env.DATABASE_URL);
   if (!databaseUrl) {
     throw new ConfigError(

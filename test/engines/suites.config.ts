@@ -4,6 +4,7 @@ import own, { DATABASES, PAGES, testsIn, toProject } from "../../vitest.config.t
 
 /** Files that stay away from the cluster, and why. */
 const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
+  "about a database that is not distributed": ["admin/distribute"],
   "about the embedded store": ["storage/database/{cluster,prepared-embedded}"],
   "about connections to one PostgreSQL": [
     "storage/database/{limits,pool,session,start-errors}",

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { Readable } from "node:stream";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -6,17 +5,11 @@ import { runAdmin } from "../../server/admin/run.ts";
 import { collectOutput, runCommand } from "../helpers/admin.ts";
 import { createTestDatabase, type TestDatabase } from "../helpers/databases.ts";
 import { refundOf, type Subscription, subscriptionTo } from "../helpers/factories.ts";
+import { readScript } from "../helpers/going-live.ts";
 import { runStatement } from "../helpers/postgres.ts";
 import { type Production, startProduction } from "../helpers/production.ts";
 import { post, type TestServer } from "../helpers/server.ts";
 import { until } from "../helpers/subscriber.ts";
-
-const GUIDE = readFileSync(new URL("../../docs/guides/going-live.md", import.meta.url), "utf8");
-
-/** A script of the guide. */
-function script(file: string): string {
-  return new RegExp(`\`\`\`sql file=${file}\n([\\s\\S]*?)\`\`\``).exec(GUIDE)?.[1] ?? "";
-}
 
 type Role = "migrate" | "serve" | "admin";
 
@@ -42,9 +35,9 @@ describe("the roles of the guide", () => {
     ownerUrl = database.options.databaseUrl ?? "";
     name = new URL(ownerUrl).pathname.slice(1);
     production = await startProduction();
-    await runStatement(ownerUrl, adapt(script("roles.sql")));
+    await runStatement(ownerUrl, adapt(readScript("roles.sql")));
     expect(await run("migrate", ["migrate"])).toMatchObject({ code: 0, stderr: "" });
-    await runStatement(urlOf("migrate"), adapt(script("rights.sql")));
+    await runStatement(urlOf("migrate"), adapt(readScript("rights.sql")));
     server = await production.start({ env: { DATABASE_URL: urlOf("serve") } });
   });
   afterAll(async () => {

@@ -36,8 +36,8 @@ export async function migrateToLatest(db: Store): Promise<void> {
   if (error) throw error;
 }
 
-/** Key of the advisory lock under which one server at a time migrates. */
-const LOCK_CLASS = 9;
+/** Key of the advisory lock under which one server at a time migrates, while no other process changes the tables. */
+export const MIGRATION_LOCK = 9;
 
 /** How long a server that waits for another one to migrate pauses before it looks again, in milliseconds. */
 const PAUSE_MS = 100;
@@ -54,13 +54,13 @@ export async function migrateBesideOthers(db: Store): Promise<void> {
       await merchantKeys.prepare(connection);
       await migrateToLatest(db);
     } finally {
-      await sql`select pg_advisory_unlock(${LOCK_CLASS}::integer, 0)`.execute(connection);
+      await sql`select pg_advisory_unlock(${MIGRATION_LOCK}::integer, 0)`.execute(connection);
     }
   });
 }
 
 async function tryLock(connection: Store): Promise<boolean> {
   const { rows } = await sql<{ locked: boolean }>`
-    select pg_try_advisory_lock(${LOCK_CLASS}::integer, 0) as locked`.execute(connection);
+    select pg_try_advisory_lock(${MIGRATION_LOCK}::integer, 0) as locked`.execute(connection);
   return rows[0]?.locked === true;
 }

@@ -1,22 +1,30 @@
 import { sql } from "kysely";
+import pg from "pg";
 import type { Store } from "../database/tables.ts";
+import { isLockTimeout } from "../database/unavailable.ts";
 import { installFunctions } from "./functions.ts";
+import {
+  explainLock,
+  lockOutServers,
+  lockTables,
+  NotDistributableError,
+  requireCluster,
+} from "./preconditions.ts";
 
 /** Tables whose rows belong to one merchant. Each comes after the one that it refers to. */
-const BY_MERCHANT = ["payments", "events", "subscriptions", "deliveries", "delivery_attempts"] as const;
+const BY_MERCHANT = ["payments", "events", "subscriptions", "deliveries", "delivery_attempts"];
 
 /** Small tables, or tables that are read before the merchant is known. Every machine has all of their rows. */
-const EVERYWHERE = ["access_tokens", "clock", "deployment"] as const;
+const EVERYWHERE = ["access_tokens", "clock", "deployment"];
 
-/** The database can't be distributed. The message says why. */
-export class NotDistributableError extends Error {
-  override readonly name = "NotDistributableError";
-}
+const TABLES = [...BY_MERCHANT, ...EVERYWHERE];
 
 /** What a database is like after `distribute`. */
 export type Distribution = {
   /** Whether its tables had been distributed before. */
   readonly already: boolean;
+  /** How many rows were moved. */
+  readonly rows: number;
   /** Tables that are spread by merchant. */
   readonly byMerchant: readonly string[];
   /** Tables of which every machine has all rows. */
@@ -27,74 +35,169 @@ export type Distribution = {
   readonly machines: number;
 };
 
+/** A table that is being distributed: its rows, and which one of how many it is. */
+export type DistributionStep = {
+  readonly table: string;
+  readonly rows: number;
+  readonly number: number;
+  readonly of: number;
+};
+
+export type DistributeOptions = {
+  readonly onStep?: (step: DistributionStep) => void;
+  /** Aborted when the operator interrupts. */
+  readonly signal?: AbortSignal | undefined;
+  /** How long to wait for locks and for servers that are stopping, in milliseconds. */
+  readonly waitMs?: number;
+};
+
+const WAIT_MS = 3_000;
+
 /**
  * Spreads the tables of an empty or a filled database over the machines of a Citus cluster, by merchant, and the rows of a
- * merchant side by side. One transaction does all of it, under locks for which every writer waits, so it can be interrupted and
- * run again. No server may be running: it would go on with statements for tables on one machine.
+ * merchant side by side. One transaction does all of it, so it may be interrupted, and run again. What is distributed already
+ * stays as it is. Servers that start meanwhile wait, as they do for a migration.
  *
- * @throws NotDistributableError on plain PostgreSQL, and on a cluster without workers
+ * @param store without a time limit for statements that matters
+ * @throws NotDistributableError when it did nothing; says why and what to do
  */
-export async function distribute(store: Store): Promise<Distribution> {
-  const already = await store.transaction().execute(async (transaction) => {
-    await requireCitus(transaction);
-    const locked = await sql<{ distributed: boolean }>`
-      select exists (select from pg_dist_partition where logicalrelid = 'payments'::regclass and partmethod = 'h')
-        as distributed
-      from pg_advisory_xact_lock(${LOCK_CLASS}::integer, 0)`.execute(transaction);
-    if (locked.rows[0]?.distributed) return true;
-    // Parallel connections of this transaction would not see each other's tables.
-    await sql`set local citus.multi_shard_modify_mode = 'sequential'`.execute(transaction);
-    await sql`set local statement_timeout = 0`.execute(transaction);
-    // Written by servers of an older release, which can't run on distributed tables.
-    await sql`drop trigger if exists delivery_attempts_fill_in_merchant on delivery_attempts`.execute(
-      transaction,
-    );
-    for (const table of BY_MERCHANT) {
-      const beside = table === "payments" ? "default" : "payments";
-      await sql`select create_distributed_table(${table}::regclass, 'merchant', colocate_with => ${beside}::text)`.execute(
-        transaction,
+export async function distribute(store: Store, options: DistributeOptions = {}): Promise<Distribution> {
+  await requireCluster(store, TABLES);
+  const { signal } = options;
+  const moved = await store
+    .transaction()
+    .execute(async (transaction) => {
+      await using _ = await cancelOnAbort(store, transaction, signal);
+      const missing = await findUndistributed(transaction);
+      const rows = missing.length === 0 ? 0 : await spreadTables(transaction, missing, options);
+      await requireColocation(transaction);
+      signal?.throwIfAborted();
+      return { already: missing.length === 0, rows };
+    })
+    .catch(async (error: unknown) => {
+      throw await explain(error, store, signal);
+    });
+  // A server that starts does the same, if its role may.
+  await installFunctions(store);
+  return { ...moved, byMerchant: BY_MERCHANT, everywhere: EVERYWHERE, ...(await readSize(store)) };
+}
+
+/** Cancels the statement that the transaction runs when the signal is aborted, until disposed. */
+async function cancelOnAbort(
+  store: Store,
+  transaction: Store,
+  signal: AbortSignal | undefined,
+): Promise<AsyncDisposable> {
+  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(transaction);
+  let cancelled: Promise<unknown> | undefined;
+  const cancel = () => {
+    // On another connection. If it fails, the transaction ends after its statement.
+    cancelled = sql`select pg_cancel_backend(${rows[0]?.pid}::integer)`.execute(store).catch(() => {});
+  };
+  signal?.addEventListener("abort", cancel);
+  return {
+    async [Symbol.asyncDispose]() {
+      signal?.removeEventListener("abort", cancel);
+      await cancelled;
+    },
+  };
+}
+
+async function findUndistributed(transaction: Store): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select name from unnest(${TABLES}::text[]) with ordinality as tables (name, position)
+    where name::regclass not in (select logicalrelid from pg_dist_partition) order by position`.execute(
+    transaction,
+  );
+  return rows.map(({ name }) => name);
+}
+
+/** @returns the number of their rows */
+async function spreadTables(
+  transaction: Store,
+  tables: readonly string[],
+  { onStep = () => {}, signal, waitMs = WAIT_MS }: DistributeOptions,
+): Promise<number> {
+  await lockOutServers(transaction, waitMs, signal);
+  await lockTables(transaction, tables, waitMs);
+  // Parallel connections of this transaction would not see each other's tables, nor would one to the coordinator see what is done
+  // without a connection.
+  await sql`set local citus.multi_shard_modify_mode = 'sequential'`.execute(transaction);
+  await sql`set local citus.enable_local_execution = off`.execute(transaction);
+  // For servers of an older release, which can't run on distributed tables. Citus refuses tables with triggers.
+  await sql`drop trigger if exists delivery_attempts_fill_in_merchant on delivery_attempts`.execute(
+    transaction,
+  );
+  let moved = 0;
+  for (const [index, table] of tables.entries()) {
+    signal?.throwIfAborted();
+    const rows = await countRows(transaction, table);
+    onStep({ table, rows, number: index + 1, of: tables.length });
+    await spread(transaction, table);
+    if ((await countRows(transaction, table)) !== rows) {
+      throw new NotDistributableError(
+        `Not all rows of ${table} arrived. Look for errors in the logs of PostgreSQL.`,
       );
     }
-    for (const table of EVERYWHERE) {
-      await sql`select create_reference_table(${table}::regclass)`.execute(transaction);
-    }
-    return false;
-  });
-  if (!already) await removeLocalRows(store);
-  await installFunctions(store);
-  return { already, byMerchant: BY_MERCHANT, everywhere: EVERYWHERE, ...(await readSize(store)) };
+    moved += rows;
+  }
+  // What was copied. Nothing can see it any more, but it takes up space. Each table comes before the one that it refers to.
+  for (const table of tables.toReversed()) {
+    await sql`select truncate_local_data_after_distributing_table(${table}::regclass)`.execute(transaction);
+  }
+  return moved;
 }
 
-/** Key of the advisory lock that lets one command at a time distribute. */
-const LOCK_CLASS = 19;
-
-async function requireCitus(store: Store): Promise<void> {
-  const { rows } = await sql<{ citus: boolean }>`
-    select exists (select from pg_extension where extname = 'citus') as citus`.execute(store);
-  if (!rows[0]?.citus) {
-    throw new NotDistributableError(
-      "This database is plain PostgreSQL, which can't spread tables over machines. Create the extension citus in it first: see the guide “Beyond one machine”.",
+async function spread(transaction: Store, table: string): Promise<void> {
+  if (EVERYWHERE.includes(table)) {
+    await sql`select create_reference_table(${table}::regclass)`.execute(transaction);
+  } else {
+    const beside = table === "payments" ? "default" : "payments";
+    await sql`
+      select create_distributed_table(${table}::regclass, 'merchant', colocate_with => ${beside}::text)`.execute(
+      transaction,
     );
   }
-  const workers = await sql`
-    select from pg_dist_node where shouldhaveshards and isactive and noderole = 'primary'`.execute(store);
-  if (workers.rows.length === 0) {
+  // The first statements would otherwise be planned for empty tables.
+  await sql.raw(`analyze ${table}`).execute(transaction);
+}
+
+async function countRows(transaction: Store, table: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*) from ${sql.table(table)}`.execute(
+    transaction,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** Somebody may have distributed tables by hand, and in another way. */
+async function requireColocation(transaction: Store): Promise<void> {
+  const { rows } = await sql<{ groups: number }>`
+    select count(distinct (colocationid, partmethod, column_to_column_name(logicalrelid, partkey))) as groups
+    from pg_dist_partition where logicalrelid = any(${BY_MERCHANT}::text[]::regclass[])`.execute(transaction);
+  if (rows[0]?.groups !== 1) {
     throw new NotDistributableError(
-      "This Citus cluster has no machine for the tables. Add one with: select citus_add_node('host', 5432)",
+      "Some tables were distributed in another way, not side by side with payments by merchant. Undo it with: select undistribute_table('events')",
     );
   }
 }
 
-/** The rows from before the tables were distributed, which nothing can see any more but which still take up space. */
-async function removeLocalRows(store: Store): Promise<void> {
-  for (const table of ["delivery_attempts", "deliveries", "subscriptions", "events", "payments"]) {
-    await sql`select truncate_local_data_after_distributing_table(${table}::regclass)`.execute(store);
+/** What the operator can do about an error of the transaction, which changed nothing. */
+async function explain(error: unknown, store: Store, signal: AbortSignal | undefined): Promise<unknown> {
+  if (error instanceof NotDistributableError) return error;
+  if (signal?.aborted)
+    return new NotDistributableError("Interrupted. The tables are as they were.", { cause: error });
+  if (isLockTimeout(error)) return explainLock(store, TABLES);
+  // Citus tells in more lines why it could not connect to another machine.
+  if (error instanceof pg.DatabaseError) {
+    const [reason] = error.message.split("\n");
+    return new NotDistributableError(`Failed: ${reason}. The tables are as they were.`, { cause: error });
   }
+  return error;
 }
 
 async function readSize(store: Store): Promise<Pick<Distribution, "shards" | "machines">> {
   const { rows } = await sql<{ shards: number; machines: number }>`
-    select count(distinct shardid)::integer as shards, count(distinct groupid)::integer as machines
+    select count(distinct shardid) as shards, count(distinct groupid) as machines
     from pg_dist_shard join pg_dist_placement using (shardid)
     where logicalrelid = 'payments'::regclass`.execute(store);
   return { shards: rows[0]?.shards ?? 0, machines: rows[0]?.machines ?? 0 };

@@ -2,6 +2,7 @@ import pg from "pg";
 import { openDatabase } from "../../../server/storage/database/database.ts";
 import { distribute } from "../../../server/storage/distributed/distribute.ts";
 import { CLUSTER_TEMPLATE, EMPTY_CLUSTER } from "../../helpers/cluster-run.ts";
+import { GENEROUS_LIMITS } from "../../helpers/databases.ts";
 import {
   type PostgresOptions,
   type PostgresServer,
@@ -104,7 +105,7 @@ export function portOf(machine: PostgresServer): number {
 /** A database of the cluster with empty, distributed tables; resolves with its address. */
 export async function createDistributed(cluster: Cluster, name: string): Promise<string> {
   const databaseUrl = await cluster.createDatabase(name);
-  const database = await openDatabase({ databaseUrl, dataDir: "unused" });
+  const database = await openDatabase({ databaseUrl, dataDir: "unused", limits: GENEROUS_LIMITS });
   try {
     await distribute(database.db);
   } finally {
