@@ -7,6 +7,8 @@ export type BatcherOptions<Item, Result> = {
   readonly maxBatchSize?: number;
   /** How many runs may be under way at a time; 1 by default. */
   readonly concurrency?: number;
+  /** Items with different keys never share a run, and never wait for each other. Without it, all items may share one. */
+  readonly keyOf?: ((item: Item) => string) | undefined;
   /** Does the work of an item after a run for several has failed; by default a run of its own. */
   readonly runAlone?: (item: Item) => Promise<Result>;
   /**
@@ -38,7 +40,28 @@ type TakeResult<Result> = () => Promise<Result>;
  */
 export function createBatcher<Item, Result>(
   run: (items: readonly Item[]) => Promise<readonly Result[]>,
-  { maxBatchSize = 200, concurrency = 1, ...options }: BatcherOptions<Item, Result> = {},
+  { keyOf, ...options }: BatcherOptions<Item, Result> = {},
+): AddToBatch<Item, Result> {
+  if (!keyOf) return createOneBatcher(run, options);
+  /** Those with items under way. */
+  const batchers = new Map<string, { readonly add: AddToBatch<Item, Result>; items: number }>();
+  return async (item, signal) => {
+    const key = keyOf(item);
+    const batcher = batchers.get(key) ?? { add: createOneBatcher(run, options), items: 0 };
+    batchers.set(key, batcher);
+    batcher.items += 1;
+    try {
+      return await batcher.add(item, signal);
+    } finally {
+      batcher.items -= 1;
+      if (batcher.items === 0) batchers.delete(key);
+    }
+  };
+}
+
+function createOneBatcher<Item, Result>(
+  run: (items: readonly Item[]) => Promise<readonly Result[]>,
+  { maxBatchSize = 200, concurrency = 1, ...options }: Omit<BatcherOptions<Item, Result>, "keyOf">,
 ): AddToBatch<Item, Result> {
   const { runAlone = async (item) => (await run([item]))[0] as Result, isGivenUp = () => false } = options;
   const limit = pLimit(concurrency);

@@ -4,6 +4,7 @@ import type { Database } from "./database/database.ts";
 import type { Store } from "./database/tables.ts";
 import { isConflict } from "./database/unavailable.ts";
 import { advance, claimMode, readOffset } from "./deployment.ts";
+import { isDistributed } from "./distributed/citus.ts";
 import { listDue } from "./due-queries.ts";
 import { insertFixtures, resetMerchant } from "./fixtures.ts";
 import { findByRequestKey, findByRequestKeys, getPayment, listPayments } from "./payments/payment-queries.ts";
@@ -82,7 +83,9 @@ export function bindStorage({ db, background }: Pick<Database, "db" | "backgroun
   return {
     ...bindStore(db, storage),
     ...bindStore(background, backgroundStorage),
-    ...createRefundStore(bindStore(db, { loadOriginals, saveRefunds, saveRefundInTime, findByRequestKeys })),
+    ...createRefundStore(bindStore(db, { loadOriginals, saveRefunds, saveRefundInTime, findByRequestKeys }), {
+      byMerchant: isDistributed(db),
+    }),
   };
 }
 

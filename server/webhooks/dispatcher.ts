@@ -3,6 +3,7 @@ import { singleFlight } from "../async/repeat.ts";
 import type { DomainClock } from "../domain/clock.ts";
 import { type InHand, type Limits, shareFairly } from "../domain/fair-shares.ts";
 import type { Store } from "../storage/database/tables.ts";
+import { toBatches } from "../storage/distributed/citus.ts";
 import {
   type Attempt,
   claimDeliveries,
@@ -163,7 +164,11 @@ export class Dispatcher {
     const room = sum(inHand) + worker.room();
     const claimLimits = shareFairly(due, inHand, { ...limits, total: Math.min(limits.total, room) });
     if (claimLimits.length === 0) return;
-    await worker.begin(await claimDeliveries(db, { claimLimits, now, leaseMs }));
+    const claims = toBatches(db, claimLimits).map(async (some) =>
+      worker.begin(await claimDeliveries(db, { claimLimits: some, now, leaseMs })),
+    );
+    await Promise.allSettled(claims); // where one fails, the others have begun all the same
+    await Promise.all(claims);
   }
 
   /** For each subscription that has ended, ends a batch of its waiting deliveries; the rest follows in the next run. */

@@ -3,6 +3,7 @@ import { type AddToBatch, createBatcher } from "../async/batcher.ts";
 import { endsSubscription } from "../domain/deliveries.ts";
 import { changesTimeouts } from "../domain/fair-shares.ts";
 import type { Database } from "../storage/database/database.ts";
+import { isDistributed } from "../storage/distributed/citus.ts";
 import {
   type AttemptResult,
   type EndedAttempt,
@@ -41,9 +42,13 @@ export class Worker {
   constructor(parts: WorkerParts) {
     this.#parts = parts;
     // Results that arrive while others are being written are written together, because the statement is most of the cost.
-    this.#record = createBatcher(async (attempts) => {
-      const recorded = await recordAttempts(parts.database.db, attempts);
+    const { db } = parts.database;
+    const record = async (attempts: readonly EndedAttempt[]) => {
+      const recorded = await recordAttempts(db, attempts);
       return attempts.map(({ webhookId }) => recorded.has(webhookId));
+    };
+    this.#record = createBatcher(record, {
+      keyOf: isDistributed(db) ? ({ merchant }) => merchant : undefined,
     });
   }
 

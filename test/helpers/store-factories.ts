@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import { createPaymentId, createRefundId } from "../../server/domain/ids.ts";
 import { firstStatus } from "../../server/domain/refunds.ts";
 import type { Store } from "../../server/storage/database/tables.ts";
+import { isDistributed } from "../../server/storage/distributed/citus.ts";
 import { findByRequestKeys, getPayment } from "../../server/storage/payments/payment-queries.ts";
 import type {
   DebitRecord,
@@ -191,11 +192,18 @@ export async function untilWaitingForLock(store: Store, work: Promise<unknown>, 
   };
   work.then(end, end);
   while (!ended) {
-    const { rows } = await sql`
-      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-      store,
-    );
-    if (rows.length >= count) return;
+    if ((await countWaitingForLocks(store)) >= count) return;
   }
   throw new Error("nothing had to wait");
+}
+
+async function countWaitingForLocks(store: Store): Promise<number> {
+  const count =
+    "select count(*)::integer as count from pg_stat_activity where wait_event_type = 'Lock' and datname =";
+  const here = sql<{ count: number }>`${sql.raw(count)} current_database()`;
+  const onWorkers = sql<{ count: number }>`
+    select sum(result::integer)::integer as count
+    from run_command_on_workers(format('%s %L', ${count}::text, current_database()))`;
+  const { rows } = await (isDistributed(store) ? onWorkers : here).execute(store);
+  return rows[0]?.count ?? 0;
 }

@@ -1,5 +1,6 @@
 import { Kysely, PGliteDialect, PostgresDialect } from "kysely";
 import { forDistributedTables, readWhetherDistributed } from "../distributed/citus.ts";
+import { installFunctions } from "../distributed/functions.ts";
 import { type Connection, connectEmbedded, connectPool } from "./connection.ts";
 import { openEmbedded } from "./embedded.ts";
 import { migrateBesideOthers, migrateToLatest } from "./migrations.ts";
@@ -100,7 +101,9 @@ async function migratePostgres(databaseUrl: string): Promise<{ distributed: bool
   try {
     await refuseTransactionPooling(pool);
     await migrateBesideOthers(db);
-    return { distributed: await readWhetherDistributed(db) };
+    const distributed = await readWhetherDistributed(db);
+    if (distributed) await installFunctions(db);
+    return { distributed };
   } finally {
     await db.destroy();
   }

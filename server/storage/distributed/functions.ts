@@ -1,3 +1,191 @@
+import { createHash } from "node:crypto";
+import { type QueryExecutorProvider, type RawBuilder, sql } from "kysely";
 import type { Store } from "../database/tables.ts";
 
-export async function installFunctions(_store: Store): Promise<void> {}
+/*
+ * Work that changes several tables of one merchant, as functions that Citus runs whole on the machine with that merchant's rows:
+ * one call, and one commit there. On one database each is a single statement, which Citus would cut into parts. Each change
+ * here is one that Citus passes on as it is: to one merchant, and for an insert to one row.
+ */
+
+/** What `saveRefunds` does, for the refunds of one merchant. */
+const SAVE_REFUNDS = `(the_merchant text, refunds json, lock_timeout_ms integer) returns json language plpgsql as $$
+  declare
+    refund record;
+    originals jsonb;
+    original jsonb;
+    ids text[] := array(select value ->> 'original_payment_id' from json_array_elements(refunds));
+    saved text[] := '{}';
+    woken boolean := false;
+  begin
+    perform set_config('lock_timeout', lock_timeout_ms::text, true);
+    perform from payments
+      where merchant = the_merchant and payment_id = any(ids)
+      order by payment_id
+      for update;
+    originals := (
+      select jsonb_object_agg(payment_id, jsonb_build_object('kind', kind, 'status', status, 'settled_at', settled_at,
+        'left_cents', amount_cents - refunded_cents))
+      from payments where merchant = the_merchant and payment_id = any(ids));
+    for refund in
+      select * from json_to_recordset(refunds) as source (
+        position integer, payment_id text, status text, amount_cents bigint, request_key text,
+        client_reference_id text, soft_descriptor text, due_at timestamptz, error_code text, error_message text,
+        history jsonb, created_at timestamptz, original_payment_id text, original_kind text, original_status text,
+        original_settled_at timestamptz, refundable boolean, cents_before bigint,
+        event_id text, event_type text, event_category text, event_payload text)
+      order by request_key, position
+    loop
+      original := originals -> refund.original_payment_id;
+      continue when original is null or original ->> 'kind' <> refund.original_kind
+        or original ->> 'status' <> refund.original_status
+        or (original ->> 'settled_at')::timestamptz is distinct from refund.original_settled_at
+        or not case when refund.refundable
+          then refund.cents_before + refund.amount_cents <= (original ->> 'left_cents')::bigint
+          else refund.amount_cents > (original ->> 'left_cents')::bigint end;
+      insert into payments (payment_id, merchant, kind, status, amount_cents, request_key, client_reference_id,
+          soft_descriptor, original_payment_id, due_at, error_code, error_message, history, sequence, created_at)
+        values (refund.payment_id, the_merchant, 'REFUND', refund.status, refund.amount_cents, refund.request_key,
+          refund.client_reference_id, refund.soft_descriptor, refund.original_payment_id, refund.due_at,
+          refund.error_code, refund.error_message, refund.history, 1, refund.created_at)
+        on conflict (request_key, merchant) do nothing;
+      continue when not found;
+      if refund.status <> 'TERMINAL_FAILED' then
+        update payments set refunded_cents = refunded_cents + refund.amount_cents
+          where payment_id = refund.original_payment_id and merchant = the_merchant;
+      end if;
+      insert into events (event_id, merchant, type, resource_id, sequence, occurred_at, payload)
+        values (refund.event_id, the_merchant, refund.event_type, refund.payment_id, 1, refund.created_at,
+          refund.event_payload);
+      insert into deliveries (webhook_id, event_id, merchant, subscription_key, due_at)
+        select 'msg_' || substr(refund.event_id, 5, 18) || substr(gen_random_uuid()::text, 19),
+          refund.event_id, s.merchant, s.subscription_key, refund.created_at
+        from subscriptions s
+        where s.merchant = the_merchant and s.ended_at is null and case s.type
+          when 'EVENT' then refund.event_type = any(s.details)
+          when 'CATEGORY' then refund.event_category = any(s.details)
+          else true end;
+      woken := woken or found;
+      saved := saved || refund.payment_id;
+    end loop;
+    return json_build_object('saved', saved, 'woken', woken);
+  end $$`;
+
+/** What `recordAttempts` does, for the attempts of one merchant. */
+const RECORD_ATTEMPTS = `(the_merchant text, results json) returns text[] language plpgsql as $$
+  declare
+    result record;
+    delivery record;
+    subscription record;
+    next_state json;
+    domain_now timestamptz;
+    offset_interval interval;
+    earlier integer;
+    recorded text[] := '{}';
+  begin
+    perform set_config('synchronous_commit', 'off', true);
+    offset_interval := coalesce((select offset_ms from clock), 0) * interval '1 ms';
+    perform from deliveries
+      where merchant = the_merchant
+        and webhook_id = any(array(select value ->> 'webhook_id' from json_array_elements(results)))
+      order by webhook_id
+      for update;
+    for result in
+      select * from json_to_recordset(results) as source (webhook_id text, fence integer, next json,
+        ends_subscription boolean, ended_at timestamptz, at timestamptz, status integer, error text,
+        milliseconds integer, answer text)
+      order by ends_subscription desc, webhook_id
+    loop
+      select subscription_key, again, forced, fence, sending, leased_until into delivery from deliveries
+        where webhook_id = result.webhook_id and merchant = the_merchant;
+      continue when not found or delivery.fence <> result.fence or not delivery.sending
+        or delivery.leased_until <= clock_timestamp();
+      select ended_at is not null as ended into subscription from subscriptions
+        where subscription_key = delivery.subscription_key and merchant = the_merchant;
+      continue when not found;
+      domain_now := result.ended_at + offset_interval;
+      next_state := result.next -> case
+        when delivery.again then 'redelivery'
+        when subscription.ended or result.ends_subscription then 'subscription-ended'
+        when delivery.forced then 'only-once'
+        else 'undisturbed' end;
+      update deliveries set
+          leased_until = null, sending = false, again = false,
+          state = next_state ->> 'state',
+          attempts = (next_state ->> 'attempts')::integer,
+          forced = delivery.forced or (next_state ->> 'onlyOnce')::boolean,
+          due_at = domain_now + (next_state ->> 'dueAfterMs')::bigint * interval '1 ms'
+        where webhook_id = result.webhook_id and merchant = the_merchant;
+      earlier := (select max(number) from delivery_attempts
+        where webhook_id = result.webhook_id and merchant = the_merchant);
+      insert into delivery_attempts
+          (webhook_id, merchant, number, at, domain_at, status, error, milliseconds, answer)
+        values (result.webhook_id, the_merchant, coalesce(earlier, 0) + 1, result.at, 
+          domain_now, result.status, result.error, result.milliseconds, result.answer);
+      if result.ends_subscription and not subscription.ended then
+        update subscriptions set ended_at = domain_now
+          where subscription_key = delivery.subscription_key and merchant = the_merchant;
+      end if;
+      recorded := recorded || result.webhook_id;
+    end loop;
+    return recorded;
+  end $$`;
+
+/**
+ * A function whose name holds a part of its content's hash, so that servers of two releases, with different functions, can run
+ * side by side.
+ */
+function named(name: string, definition: string) {
+  const hash = createHash("sha256").update(definition).digest("hex").slice(0, 8);
+  return { name: `${name}_${hash}`, definition };
+}
+
+const FUNCTIONS = {
+  saveRefunds: named("save_refunds", SAVE_REFUNDS),
+  recordAttempts: named("record_attempts", RECORD_ATTEMPTS),
+};
+
+/** Key of the advisory lock under which one process at a time installs the functions. */
+const LOCK_CLASS = 18;
+
+/** Creates the functions of this release in a database with distributed tables, where they are missing. */
+export async function installFunctions(store: Store): Promise<void> {
+  const missing = await findMissing(store);
+  if (missing.length === 0) return;
+  await store.transaction().execute(async (transaction) => {
+    await sql`select pg_advisory_xact_lock(${LOCK_CLASS}::integer, 0)`.execute(transaction);
+    for (const { name, definition } of await findMissing(transaction)) {
+      await sql.raw(`create function ${name} ${definition}`).execute(transaction);
+      await sql`
+        select create_distributed_function(oid::regprocedure, '$1', colocate_with => 'payments') from pg_proc
+        where proname = ${name}`.execute(transaction);
+    }
+  });
+}
+
+async function findMissing(store: QueryExecutorProvider) {
+  const all = Object.values(FUNCTIONS);
+  const { rows } = await sql<{ proname: string }>`
+    select proname from pg_proc where proname = any(${all.map(({ name }) => name)}::text[])`.execute(store);
+  return all.filter(({ name }) => !rows.some(({ proname }) => proname === name));
+}
+
+/**
+ * Calls a function for a merchant. Citus passes on only a statement that does nothing else.
+ *
+ * @param rest the arguments after the merchant
+ */
+export async function callFunction<Result>(
+  store: QueryExecutorProvider,
+  name: keyof typeof FUNCTIONS,
+  merchant: string,
+  ...rest: readonly RawBuilder<unknown>[]
+): Promise<Result> {
+  const { rows } = await sql<{ result: Result }>`
+    select ${sql.raw(FUNCTIONS[name].name)}(${sql.join([sql`${merchant}::text`, ...rest])}) as result`.execute(
+    store,
+  );
+  const [row] = rows;
+  if (!row) throw new Error("a function gave no row");
+  return row.result;
+}

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Store } from "../database/tables.ts";
+import { inBatches, onOneMachine } from "../distributed/citus.ts";
 import {
   exactTexts,
   type PaymentKey,
@@ -33,6 +34,13 @@ export async function findByRequestKey(store: Store, key: RequestKey): Promise<P
 export async function findByRequestKeys(
   store: Store,
   keys: readonly RequestKey[],
+): Promise<readonly (PaymentRecord | undefined)[]> {
+  return inBatches(store, keys, (some) => findTogether(store, some));
+}
+
+async function findTogether(
+  store: Store,
+  keys: readonly RequestKey[],
 ): Promise<(PaymentRecord | undefined)[]> {
   // `limit` and JSON for the reasons given in `loadOriginals`.
   const { rows } = await sql<PaymentRow & { found: boolean }>`
@@ -41,7 +49,7 @@ export async function findByRequestKeys(
       as wanted (position integer, "requestKey" text, merchant text)
     left join lateral (
       select payments.*, ${sql.join(exactTexts)} from payments
-      where request_key = wanted."requestKey" and merchant = wanted.merchant
+      where request_key = wanted."requestKey" and merchant = wanted.merchant ${onOneMachine(store, "payments.merchant", keys)}
       limit 1
     ) as p on true
     order by wanted.position`.execute(store);

@@ -1,6 +1,7 @@
-import { type Selectable, sql } from "kysely";
+import { type QueryExecutorProvider, type RawBuilder, type Selectable, sql } from "kysely";
 import type { Original, OriginalStatus, RefundFailure, RefundStatus } from "../../domain/refunds.ts";
 import type { HistoryEntry, PaymentsTable } from "../database/tables.ts";
+import { isDistributed } from "../distributed/citus.ts";
 
 /** Identifies a payment record: identifiers belong to a merchant. */
 export type PaymentKey = { readonly merchant: string; readonly paymentId: string };
@@ -112,5 +113,16 @@ export const exactTexts = [
   sql<string | null>`to_jsonb(request_key)`.as("request_key"),
 ] as const;
 
+/**
+ * The same in what a change returns. Citus does not allow the function there, and the driver of PostgreSQL needs none.
+ */
+export function returnedTexts(store: QueryExecutorProvider): typeof exactTexts | readonly [] {
+  return isDistributed(store) ? [] : exactTexts;
+}
+
 /** The same for the reference alone, in a statement that is written as SQL. */
-export const exactReference = sql`to_jsonb(client_reference_id) as client_reference_id`;
+export function returnedReference(store: QueryExecutorProvider): RawBuilder<unknown> {
+  return isDistributed(store)
+    ? sql`client_reference_id`
+    : sql`to_jsonb(client_reference_id) as client_reference_id`;
+}

@@ -4,7 +4,13 @@ import { type AnnouncedStatus, paymentEvent, toPaymentView } from "../../domain/
 import { failureBy, type OriginalStatus, originalTransition, statusesLeftBy } from "../../domain/refunds.ts";
 import type { HistoryEntry, Store } from "../database/tables.ts";
 import { insertEvents } from "../webhooks/outbox.ts";
-import { type DebitRecord, exactTexts, type PaymentKey, toDebitRecord } from "./payment-record.ts";
+import {
+  type DebitRecord,
+  exactTexts,
+  type PaymentKey,
+  returnedTexts,
+  toDebitRecord,
+} from "./payment-record.ts";
 import { type ChangedRefund, transitionRefunds } from "./refund-transitions.ts";
 
 /** An original payment as it is at the payment system. Amount in cents. */
@@ -56,7 +62,7 @@ export async function insertPayment(store: Store, payment: NewPayment): Promise<
       })
       .onConflict((conflict) => conflict.doNothing())
       .returningAll()
-      .returning(exactTexts)
+      .returning(returnedTexts(transaction))
       .executeTakeFirst();
     if (!row) return undefined;
     const record = toDebitRecord(row);
@@ -159,7 +165,7 @@ async function updateDebit(
     .where("payment_id", "=", request.paymentId)
     .where("merchant", "=", request.merchant)
     .returningAll()
-    .returning(exactTexts)
+    .returning(returnedTexts(transaction))
     .executeTakeFirstOrThrow();
   return toDebitRecord(row);
 }

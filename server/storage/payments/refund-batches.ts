@@ -7,9 +7,9 @@ import type { LoadedOriginal, NewRefund } from "./refunds.ts";
 
 /** The statements for many refunds, bound to a store. */
 type RefundStatements = {
-  loadOriginals(keys: readonly PaymentKey[]): Promise<LoadedOriginal[]>;
-  findByRequestKeys(keys: readonly RequestKey[]): Promise<(PaymentRecord | undefined)[]>;
-  saveRefunds(refunds: readonly NewRefund[], options: { lockTimeoutMs: number }): Promise<boolean[]>;
+  loadOriginals(keys: readonly PaymentKey[]): Promise<readonly LoadedOriginal[]>;
+  findByRequestKeys(keys: readonly RequestKey[]): Promise<readonly (PaymentRecord | undefined)[]>;
+  saveRefunds(refunds: readonly NewRefund[], options: { lockTimeoutMs: number }): Promise<readonly boolean[]>;
   saveRefundInTime(refund: NewRefund, timeLimit: TimeLimit): Promise<boolean>;
 };
 
@@ -26,6 +26,8 @@ export type RefundStore = {
 
 const BATCH = { maxBatchSize: 128, concurrency: 1 } as const;
 
+type OfMerchant = { readonly merchant: string };
+
 /**
  * How long refunds that share a statement wait for each lock. A statement for other refunds normally holds its locks for a
  * shorter time.
@@ -35,8 +37,14 @@ const LOCK_TIMEOUT_MS = 100;
 /**
  * Collects the refunds that arrive while a statement is in progress into the next statement of that kind, so that they share
  * its round trip and its commit.
+ *
+ * @param byMerchant whether only refunds of one merchant may share a statement, as distributed tables need
  */
-export function createRefundStore(statements: RefundStatements): RefundStore {
+export function createRefundStore(
+  statements: RefundStatements,
+  { byMerchant = false }: { byMerchant?: boolean } = {},
+): RefundStore {
+  const keyOf = byMerchant ? ({ merchant }: OfMerchant) => merchant : undefined;
   /** How many refunds of an original payment wait for locks on their own. */
   const waiting = new Map<string, number>();
 
@@ -57,15 +65,20 @@ export function createRefundStore(statements: RefundStatements): RefundStore {
     }
   }
 
-  const load = createBatcher(statements.loadOriginals, BATCH);
-  const find = createBatcher(statements.findByRequestKeys, BATCH);
+  const load = createBatcher(statements.loadOriginals, { ...BATCH, keyOf });
+  const find = createBatcher(statements.findByRequestKeys, { ...BATCH, keyOf });
   const save = createBatcher(
     (all: readonly Saving[]) =>
       statements.saveRefunds(
         all.map(({ refund }) => refund),
         { lockTimeoutMs: LOCK_TIMEOUT_MS },
       ),
-    { ...BATCH, runAlone: saveAlone, isGivenUp: isLockTimeout },
+    {
+      ...BATCH,
+      keyOf: keyOf && (({ refund }: Saving) => keyOf(refund)),
+      runAlone: saveAlone,
+      isGivenUp: isLockTimeout,
+    },
   );
 
   return {

@@ -2,8 +2,9 @@ import { type RawBuilder, sql } from "kysely";
 import { refundEvent, toRefundView } from "../../domain/events.ts";
 import { type RefundFailure, type RefundStatus, statusesLeftBy } from "../../domain/refunds.ts";
 import type { HistoryEntry, Store } from "../database/tables.ts";
+import { isDistributed, toBatches } from "../distributed/citus.ts";
 import { insertEvents } from "../webhooks/outbox.ts";
-import { exactReference } from "./payment-record.ts";
+import { returnedReference } from "./payment-record.ts";
 
 /** The status that refunds take, when they take it, and why. */
 export type RefundChange = {
@@ -42,7 +43,9 @@ export async function transitionRefunds(
     set status = ${to}, error_code = ${failure?.errorCode ?? null}, error_message = ${failure?.errorMessage ?? null},
       history = history || ${JSON.stringify(entry)}::jsonb, sequence = sequence + 1
     where kind = 'REFUND' and ${which}
-    returning payment_id, merchant, ${exactReference}, amount_cents, sequence`.execute(transaction);
+    returning payment_id, merchant, ${returnedReference(transaction)}, amount_cents, sequence`.execute(
+    transaction,
+  );
 
   await insertEvents(
     transaction,
@@ -87,9 +90,11 @@ export async function authorizeDue(
   for (;;) {
     const due = await findDue(store, now, batchSize);
     if (due.length === 0) return authorised;
-    authorised.push(
-      ...(await store.transaction().execute((transaction) => authorize(transaction, due, now))),
-    );
+    for (const batch of toBatches(store, due)) {
+      authorised.push(
+        ...(await store.transaction().execute((transaction) => authorize(transaction, batch, now))),
+      );
+    }
   }
 }
 
@@ -103,20 +108,24 @@ async function findDue(store: Store, now: Date, limit: number): Promise<DueRefun
 }
 
 async function authorize(transaction: Store, due: readonly DueRefund[], now: Date): Promise<ChangedRefund[]> {
-  const merchants = due.map((refund) => refund.merchant);
-  const originals = due.map((refund) => refund.original_payment_id);
-  const ids = due.map((refund) => refund.payment_id);
+  const isOneOf = (ids: readonly string[]) => {
+    const [first] = due;
+    return isDistributed(transaction)
+      ? sql<boolean>`merchant = ${first?.merchant} and payment_id = any(${ids}::text[])`
+      : sql<boolean>`(payment_id, merchant) in (
+          select * from unnest(${ids}::text[], ${due.map(({ merchant }) => merchant)}::text[]))`;
+  };
 
   // D12a. Always in the same order, so that two processes with overlapping batches can't deadlock.
   await sql`
     select from payments
-    where (payment_id, merchant) in (select * from unnest(${originals}::text[], ${merchants}::text[]))
+    where ${isOneOf(due.map((refund) => refund.original_payment_id))}
     order by payment_id, merchant
     for update`.execute(transaction);
 
   // They were selected before the locks: this condition excludes those that another process has changed meanwhile.
   const which = sql<boolean>`status = any(${statusesLeftBy("time")}::text[]) and due_at <= ${now}::timestamptz
-    and (payment_id, merchant) in (select * from unnest(${ids}::text[], ${merchants}::text[]))`;
+    and ${isOneOf(due.map((refund) => refund.payment_id))}`;
   const { refunds } = await transitionRefunds(transaction, which, {
     to: "AUTHORIZED",
     at: now,

@@ -4,7 +4,9 @@ import { categoryOf, refundEvent, toRefundView } from "../../domain/events.ts";
 import { createEventId } from "../../domain/ids.ts";
 import { type FirstStatus, isRefundable, type Original } from "../../domain/refunds.ts";
 import type { HistoryEntry, Store } from "../database/tables.ts";
-import { writeDeliveries } from "../webhooks/outbox.ts";
+import { inBatches, isDistributed, onOneMachine } from "../distributed/citus.ts";
+import { callFunction } from "../distributed/functions.ts";
+import { wakeDispatchers, writeDeliveries } from "../webhooks/outbox.ts";
 import { type OriginalRow, type PaymentKey, toOriginal } from "./payment-record.ts";
 
 /** A refund as decided, with the original payment on which the decision was made. */
@@ -26,7 +28,14 @@ export type NewRefund = {
 export type LoadedOriginal = { readonly original: Original | undefined; readonly clockOffsetMs: number };
 
 /** Loads the payments on which refunds are decided, and the clock, by one statement. Returns them in the order of the keys. */
-export async function loadOriginals(store: Store, keys: readonly PaymentKey[]): Promise<LoadedOriginal[]> {
+export async function loadOriginals(
+  store: Store,
+  keys: readonly PaymentKey[],
+): Promise<readonly LoadedOriginal[]> {
+  return inBatches(store, keys, (some) => loadTogether(store, some));
+}
+
+async function loadTogether(store: Store, keys: readonly PaymentKey[]): Promise<LoadedOriginal[]> {
   // PostgreSQL keeps the plan that it makes while there are few payments. `limit` stops it from planning to read all of them.
   // For a list as JSON it always expects the same number of rows; for an array it would count the items and plan each time.
   const { rows } = await sql<OriginalRow & { found: boolean; offset_ms: number | null }>`
@@ -35,7 +44,7 @@ export async function loadOriginals(store: Store, keys: readonly PaymentKey[]): 
       as wanted (position integer, payment_id text, merchant text)
     left join lateral (
       select kind, status, amount_cents, refunded_cents, settled_at from payments
-      where payment_id = wanted.payment_id and merchant = wanted.merchant
+      where payment_id = wanted.payment_id and merchant = wanted.merchant ${onOneMachine(store, "payments.merchant", keys)}
       limit 1
     ) as p on true
     order by wanted.position`.execute(store);
@@ -73,7 +82,9 @@ export async function saveRefunds(
   store: Store,
   refunds: readonly NewRefund[],
   { lockTimeoutMs = 0 }: { lockTimeoutMs?: number } = {},
-): Promise<boolean[]> {
+): Promise<readonly boolean[]> {
+  if (isDistributed(store))
+    return inBatches(store, refunds, (some) => saveOnOneMachine(store, some, lockTimeoutMs));
   const { rows } = await sql<{ saved: string[] }>`
     with settings as materialized (
       select set_config('lock_timeout', ${String(lockTimeoutMs)}::text, true)
@@ -123,6 +134,26 @@ export async function saveRefunds(
     from refund`.execute(store);
   const saved = new Set(rows[0]?.saved);
   return refunds.map(({ paymentId }) => saved.has(paymentId));
+}
+
+/** The same for refunds of one merchant in distributed tables. */
+async function saveOnOneMachine(
+  store: Store,
+  refunds: readonly NewRefund[],
+  lockTimeoutMs: number,
+): Promise<readonly boolean[]> {
+  const merchant = refunds[0]?.merchant ?? "";
+  const rows = toRows(refunds).map((row) => ({ ...row, event_category: CATEGORY }));
+  const { saved, woken } = await callFunction<{ saved: string[]; woken: boolean }>(
+    store,
+    "saveRefunds",
+    merchant,
+    sql`${JSON.stringify(rows)}::json`,
+    sql`${lockTimeoutMs}::integer`,
+  );
+  // The refunds are stored: a failure here must not look as if they were not.
+  if (woken) await wakeDispatchers(store, merchant).catch(() => {});
+  return refunds.map(({ paymentId }) => saved.includes(paymentId));
 }
 
 /**

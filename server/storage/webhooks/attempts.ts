@@ -8,6 +8,8 @@ import {
 } from "../../domain/deliveries.ts";
 import { MAX_TIMEOUTS } from "../../domain/fair-shares.ts";
 import type { Store } from "../database/tables.ts";
+import { inBatches, isDistributed } from "../distributed/citus.ts";
+import { callFunction } from "../distributed/functions.ts";
 import type { Attempt, Claim } from "./claims.ts";
 
 export type AttemptResult = {
@@ -51,6 +53,10 @@ export type EndedAttempt = Claim &
  * @returns the webhookIds of the results that were written
  */
 export async function recordAttempts(store: Store, attempts: readonly EndedAttempt[]): Promise<Set<string>> {
+  if (isDistributed(store)) {
+    const recorded = await inBatches(store, attempts, (some) => recordOnOneMachine(store, some));
+    return new Set(recorded.filter((webhookId) => webhookId !== undefined));
+  }
   const results = attempts.map(toResultRow).sort((a, b) => (a.webhook_id < b.webhook_id ? -1 : 1));
   const next = sql`(r.next -> case
     when d.again then ${"redelivery" satisfies Circumstance}::text
@@ -102,6 +108,20 @@ export async function recordAttempts(store: Store, attempts: readonly EndedAttem
     )
     select webhook_id from recorded`.execute(store);
   return new Set(rows.map((row) => row.webhook_id));
+}
+
+/** The same for attempts of one merchant in distributed tables. */
+async function recordOnOneMachine(
+  store: Store,
+  attempts: readonly EndedAttempt[],
+): Promise<(string | undefined)[]> {
+  const recorded = await callFunction<string[]>(
+    store,
+    "recordAttempts",
+    attempts[0]?.merchant ?? "",
+    sql`${JSON.stringify(attempts.map(toResultRow))}::json`,
+  );
+  return attempts.map(({ webhookId }) => (recorded.includes(webhookId) ? webhookId : undefined));
 }
 
 function toResultRow({ earlierAttempts, outcome, ...attempt }: EndedAttempt) {

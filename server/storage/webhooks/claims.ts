@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { ClaimLimit, InHand, ShareHolder } from "../../domain/fair-shares.ts";
 import type { Store } from "../database/tables.ts";
+import { isDistributed, onOneMachine } from "../distributed/citus.ts";
 
 /** A subscription with deliveries that no process has in progress. */
 export type Waiting = ShareHolder & {
@@ -33,9 +34,22 @@ export type Attempt = Claim & {
  * @param all also those whose lease still runs; only when no other server can be using this store
  */
 export async function freeLeases(store: Store, { all = false } = {}): Promise<void> {
+  if (isDistributed(store)) return freeLeasesByMerchant(store, all);
   await sql`
     update deliveries set leased_until = null, sending = false
     where leased_until is not null and (${all}::boolean or leased_until < clock_timestamp())`.execute(store);
+}
+
+/** A change of the rows of all merchants would hold up every other change of the distributed table. */
+async function freeLeasesByMerchant(store: Store, all: boolean): Promise<void> {
+  const isFree = sql`leased_until is not null and (${all}::boolean or leased_until < now())`;
+  const { rows } = await sql<{ merchant: string }>`
+    select distinct merchant from deliveries where ${isFree}`.execute(store);
+  for (const { merchant } of rows) {
+    await sql`
+      update deliveries set leased_until = null, sending = false
+      where merchant = ${merchant} and ${isFree}`.execute(store);
+  }
 }
 
 /**
@@ -51,6 +65,7 @@ export async function listWaiting(
   store: Store,
   { now, after, limit }: { now: Date; after: string; limit: number },
 ): Promise<Waiting[]> {
+  if (isDistributed(store)) return listWaitingOnAll(store, { now, after, limit });
   const { rows } = await sql<WaitingRow>`
     with recursive first as (
       (select subscription_key, merchant, due_at from deliveries
@@ -69,6 +84,24 @@ export async function listWaiting(
       s.ended_at is not null as ended
     from page join subscriptions s on s.subscription_key = page.subscription_key and s.merchant = page.merchant
     order by page.subscription_key`.execute(store);
+  return rows.map(toWaiting);
+}
+
+/** The same for distributed tables, where a recursion is allowed for one merchant only. It examines every subscription. */
+async function listWaitingOnAll(
+  store: Store,
+  { now, after, limit }: { now: Date; after: string; limit: number },
+): Promise<Waiting[]> {
+  const waiting = sql`
+    from deliveries d
+    where d.subscription_key = s.subscription_key and d.merchant = s.merchant
+      and d.state = 'PENDING' and d.leased_until is null`;
+  const { rows } = await sql<WaitingRow>`
+    select s.subscription_key, s.merchant, s.timeouts,
+      (select min(d.due_at) ${waiting}) <= ${now}::timestamptz as due, s.ended_at is not null as ended
+    from subscriptions s
+    where s.subscription_key > ${after} and exists (select ${waiting})
+    order by s.subscription_key limit ${limit}`.execute(store);
   return rows.map(toWaiting);
 }
 
@@ -172,12 +205,14 @@ type AttemptRow = {
  * an event and of a subscription is compared in a way that no index fits, because on tables without statistics PostgreSQL
  * would read all events of the merchant for each delivery.
  *
+ * @param claimLimits of one merchant where the tables are distributed
  * @param now the domain's time (D30)
  */
 export async function claimDeliveries(
   store: Store,
   { claimLimits, now, leaseMs }: { claimLimits: readonly ClaimLimit[]; now: Date; leaseMs: number },
 ): Promise<Attempt[]> {
+  const here = (column: string) => onOneMachine(store, column, claimLimits);
   const { rows } = await sql<AttemptRow>`
     with due as materialized (
       select ready.webhook_id, s.merchant
@@ -186,23 +221,25 @@ export async function claimDeliveries(
         ${claimLimits.map(({ merchant }) => merchant)}::text[],
         ${claimLimits.map(({ limit }) => limit)}::integer[]
       ) as claim_limit (subscription_key, merchant, up_to)
-      join subscriptions s on s.subscription_key = claim_limit.subscription_key and s.merchant = claim_limit.merchant,
+      join subscriptions s on s.subscription_key = claim_limit.subscription_key and s.merchant = claim_limit.merchant
+        ${here("s.merchant")},
       lateral (
         select webhook_id from deliveries d
         where d.subscription_key = s.subscription_key and d.merchant = s.merchant
           and d.state = 'PENDING' and d.leased_until is null and d.due_at <= ${now}::timestamptz
-          and (s.ended_at is null or d.forced)
+          and (s.ended_at is null or d.forced) ${here("d.merchant")}
         order by d.due_at limit claim_limit.up_to
         for update skip locked
       ) as ready
     )
     update deliveries d set
       fence = d.fence + 1, sending = true, again = false,
-      leased_until = clock_timestamp() + ${leaseMs}::integer * interval '1 ms'
+      leased_until = now() + ${leaseMs}::integer * interval '1 ms'
     from subscriptions s, events e
     where d.webhook_id = any(array(select webhook_id from due)) and d.merchant = any(array(select merchant from due))
       and s.subscription_key = d.subscription_key and coalesce(s.merchant = d.merchant, false)
       and e.event_id = d.event_id and coalesce(e.merchant = d.merchant, false)
+      ${here("d.merchant")} ${here("s.merchant")} ${here("e.merchant")}
     returning d.webhook_id, d.fence, d.subscription_key, d.merchant, s.url, s.secret_ciphertext, e.payload, d.attempts,
       s.timeouts`.execute(store);
   return rows.map(toAttempt);

@@ -1,8 +1,9 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { DeliveryState } from "../../domain/deliveries.ts";
 import type { EventType } from "../../domain/events.ts";
 import type { Store } from "../database/tables.ts";
-import { notify } from "./outbox.ts";
+import { isDistributed } from "../distributed/citus.ts";
+import { notify, wakeDispatchers } from "./outbox.ts";
 
 /** How many attempts of a delivery are listed: the latest ones. */
 const MAX_ATTEMPTS = 1_000;
@@ -142,21 +143,31 @@ export async function redeliver(
   store: Store,
   { merchant, webhookId, now }: { merchant: string; webhookId: string; now: Date },
 ): Promise<DeliveryRecord | undefined> {
-  const { rows } = await sql<DeliveryRow>`
-    with armed as (
-      update deliveries d set
-        forced = forced or state <> 'PENDING' or exists (
-          select from subscriptions s
-          where s.subscription_key = d.subscription_key and s.merchant = d.merchant and s.ended_at is not null),
-        again = sending,
-        state = 'PENDING',
-        due_at = case when sending then due_at else ${now}::timestamptz end
-      where webhook_id = ${webhookId} and merchant = ${merchant}
-      returning *
-    ), notified as (select ${notify()} from armed)
-    select d.webhook_id, d.subscription_key, e.type, e.resource_id, d.state, d.due_at
-    from armed d join events e on e.event_id = d.event_id and e.merchant = d.merchant
-    where (select count(*) from notified) = 1`.execute(store);
-  const row = rows[0];
+  const armed = sql`
+    update deliveries d set
+      forced = d.forced or d.state <> 'PENDING' or s.ended_at is not null,
+      again = d.sending,
+      state = 'PENDING',
+      due_at = case when d.sending then d.due_at else ${now}::timestamptz end
+    from subscriptions s, events e
+    where d.webhook_id = ${webhookId} and d.merchant = ${merchant}
+      and s.subscription_key = d.subscription_key and s.merchant = ${merchant}
+      and e.event_id = d.event_id and e.merchant = ${merchant}
+    returning d.webhook_id, d.subscription_key, e.type, e.resource_id, d.state, d.due_at`;
+  const [row] = isDistributed(store) ? await rearm(store, armed) : await rearmAndNotify(store, armed);
   return row && toRecord(row, (await listAttempts(store, merchant, [webhookId])).get(webhookId) ?? []);
+}
+
+async function rearmAndNotify(store: Store, armed: RawBuilder<unknown>): Promise<DeliveryRow[]> {
+  const { rows } = await sql<DeliveryRow>`
+    with armed as (${armed}), notified as (select ${notify()} from armed)
+    select * from armed where (select count(*) from notified) = 1`.execute(store);
+  return rows;
+}
+
+/** The same for distributed tables. */
+async function rearm(store: Store, armed: RawBuilder<unknown>): Promise<DeliveryRow[]> {
+  const { rows } = await sql<DeliveryRow>`${armed}`.execute(store);
+  await wakeDispatchers(store);
+  return rows;
 }

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import { categoryOf, type EventMessage, type ResourceEventType, resourceEvent } from "../../domain/events.ts";
 import { createEventId } from "../../domain/ids.ts";
 import type { Store } from "../database/tables.ts";
+import { inBatches, isDistributed } from "../distributed/citus.ts";
 
 /** An event to be written in the transaction that changes the status (D20a). */
 export type NewEvent = EventMessage & {
@@ -14,6 +15,10 @@ export type NewEvent = EventMessage & {
 /** Writes events and their deliveries (D20a), all by one statement. */
 export async function insertEvents(store: Store, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
+  if (isDistributed(store)) {
+    await inBatches(store, events, (some) => insertOnOneMachine(store, some));
+    return;
+  }
   await sql`
     with source as (
       select * from unnest(
@@ -31,6 +36,38 @@ export async function insertEvents(store: Store, events: readonly NewEvent[]): P
       select event_id, merchant, type, resource_id, sequence, occurred_at, payload from source
     ), ${writeDeliveries(sql`source`)}
     select count(*) from notified`.execute(store);
+}
+
+/** The same for events of one merchant in distributed tables, in a transaction. */
+async function insertOnOneMachine(store: Store, events: readonly NewEvent[]): Promise<[]> {
+  const merchant = events[0]?.merchant ?? "";
+  const ids = events.map(createEventId);
+  await store
+    .insertInto("events")
+    .values(
+      events.map((event, index) => ({
+        event_id: ids[index] ?? "",
+        merchant,
+        type: event.type,
+        resource_id: event.resourceId,
+        sequence: event.sequence,
+        occurred_at: event.occurredAt,
+        payload: event.payload,
+      })),
+    )
+    .execute();
+  await sql`
+    insert into deliveries (webhook_id, event_id, merchant, subscription_key, due_at)
+    select ${newWebhookId()}, e.event_id, s.merchant, s.subscription_key, e.occurred_at
+    from unnest(
+      ${ids}::text[],
+      ${events.map((event) => event.type)}::text[],
+      ${events.map((event) => categoryOf(event.type))}::text[],
+      ${events.map((event) => event.occurredAt.toISOString())}::timestamptz[]
+    ) as e (event_id, type, category, occurred_at)
+    join subscriptions s on s.merchant = ${merchant} and ${isSubscribed()}`.execute(store);
+  await wakeDispatchers(store, merchant);
+  return [];
 }
 
 /** First half of the advisory lock's key, which keeps it apart from other advisory locks. */
@@ -85,17 +122,26 @@ export const DELIVERIES_CHANNEL = "deliveries";
 export function writeDeliveries(events: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`delivery as (
       insert into deliveries (webhook_id, event_id, merchant, subscription_key, due_at)
-      select 'msg_' || substr(e.event_id, 5, 18) || substr(gen_random_uuid()::text, 19),
-        e.event_id, e.merchant, s.subscription_key, e.occurred_at
+      select ${newWebhookId()}, e.event_id, e.merchant, s.subscription_key, e.occurred_at
       from ${events} as e
-      join subscriptions s on s.merchant = e.merchant and s.ended_at is null and case s.type
-        when 'EVENT' then e.type = any(s.details)
-        when 'CATEGORY' then e.category = any(s.details)
-        else true end
+      join subscriptions s on s.merchant = e.merchant and ${isSubscribed()}
       returning merchant
     ), notified as (
       select ${notify(sql`merchant`)} from (select distinct merchant from delivery) as written
     )`;
+}
+
+/** The id of the delivery of an event `e`. */
+function newWebhookId(): RawBuilder<unknown> {
+  return sql`'msg_' || substr(e.event_id, 5, 18) || substr(gen_random_uuid()::text, 19)`;
+}
+
+/** Whether a subscription `s` is live and matches an event `e`. */
+function isSubscribed(): RawBuilder<boolean> {
+  return sql`s.ended_at is null and case s.type
+    when 'EVENT' then e.type = any(s.details)
+    when 'CATEGORY' then e.category = any(s.details)
+    else true end`;
 }
 
 /** More bytes than a merchant's name has; a notification has room for some thousand. */
@@ -109,4 +155,12 @@ const MAX_NAME_BYTES = 1_000;
 export function notify(merchant = sql`''`): RawBuilder<unknown> {
   return sql`pg_notify(${DELIVERIES_CHANNEL}::text,
     case when octet_length(${merchant}) <= ${MAX_NAME_BYTES}::integer then ${merchant} else '' end)`;
+}
+
+/**
+ * The same by a statement of its own, because a notification that is sent on a machine with distributed tables does not leave
+ * it. If it fails, the servers find the deliveries by themselves, a second later.
+ */
+export async function wakeDispatchers(store: Store, merchant?: string): Promise<void> {
+  await sql`select ${notify(sql`${merchant ?? ""}::text`)}`.execute(store);
 }

@@ -135,7 +135,9 @@ describe("due refunds on postgres", () => {
       select payment_id from payments where merchant = ${merchant} and kind = 'DEBIT' for update skip locked`;
 
     const authorizing = await db.transaction().execute(async (transaction) => {
-      await sql`select from payments where payment_id = ${ids[0]} for update`.execute(transaction);
+      await sql`select from payments where payment_id = ${ids[0]} and merchant = ${merchant} for update`.execute(
+        transaction,
+      );
       const running = authorizeDue(other.db, LATER);
       await untilWaitingForLock(db, running);
       const { rows } = await lockFree.execute(db);
