@@ -132,6 +132,29 @@ const RECORD_ATTEMPTS = `(the_merchant text, results json) returns text[] langua
   end $$`;
 
 /**
+ * Runs a query on every shard of this machine, and returns its rows. In its text `%1$s`, `%2$s` and `%3$s` stand for the shards
+ * of the payments, the subscriptions and the deliveries.
+ */
+const ON_LOCAL_SHARDS = `(query text) returns json language plpgsql as $$
+  declare
+    queries text;
+    found json;
+  begin
+    select string_agg(format('(' || query || ')', shard_name(p.logicalrelid, p.shardid),
+        shard_name(s.logicalrelid, s.shardid), shard_name(d.logicalrelid, d.shardid)), ' union all ')
+      into queries
+      from pg_dist_shard p
+      join pg_dist_shard s on s.shardminvalue = p.shardminvalue and s.logicalrelid = 'subscriptions'::regclass
+      join pg_dist_shard d on d.shardminvalue = p.shardminvalue and d.logicalrelid = 'deliveries'::regclass
+      join pg_dist_placement placement on placement.shardid = p.shardid
+      join pg_dist_local_group here on here.groupid = placement.groupid
+      where p.logicalrelid = 'payments'::regclass;
+    if queries is null then return '[]'; end if;
+    execute 'select coalesce(json_agg(row), ''[]'') from (' || queries || ') as row' into found;
+    return found;
+  end $$`;
+
+/**
  * A function whose name holds a part of its content's hash, so that servers of two releases, with different functions, can run
  * side by side.
  */
@@ -143,7 +166,13 @@ function named(name: string, definition: string) {
 const FUNCTIONS = {
   saveRefunds: named("save_refunds", SAVE_REFUNDS),
   recordAttempts: named("record_attempts", RECORD_ATTEMPTS),
+  onLocalShards: named("on_local_shards", ON_LOCAL_SHARDS),
 };
+
+/** The name of the function that runs a query on every shard of the machine on which it is called. */
+export function onLocalShards(): string {
+  return FUNCTIONS.onLocalShards.name;
+}
 
 /** Key of the advisory lock under which one process at a time installs the functions. */
 const LOCK_CLASS = 18;
@@ -156,9 +185,11 @@ export async function installFunctions(store: Store): Promise<void> {
     await sql`select pg_advisory_xact_lock(${LOCK_CLASS}::integer, 0)`.execute(transaction);
     for (const { name, definition } of await findMissing(transaction)) {
       await sql.raw(`create function ${name} ${definition}`).execute(transaction);
-      await sql`
-        select create_distributed_function(oid::regprocedure, '$1', colocate_with => 'payments') from pg_proc
-        where proname = ${name}`.execute(transaction);
+      const placed =
+        name === onLocalShards()
+          ? sql`create_distributed_function(oid::regprocedure)`
+          : sql`create_distributed_function(oid::regprocedure, '$1', colocate_with => 'payments')`;
+      await sql`select ${placed} from pg_proc where proname = ${name}`.execute(transaction);
     }
   });
 }
@@ -177,7 +208,7 @@ async function findMissing(store: QueryExecutorProvider) {
  */
 export async function callFunction<Result>(
   store: QueryExecutorProvider,
-  name: keyof typeof FUNCTIONS,
+  name: "saveRefunds" | "recordAttempts",
   merchant: string,
   ...rest: readonly RawBuilder<unknown>[]
 ): Promise<Result> {

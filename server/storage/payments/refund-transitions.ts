@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import { refundEvent, toRefundView } from "../../domain/events.ts";
 import { type RefundFailure, type RefundStatus, statusesLeftBy } from "../../domain/refunds.ts";
 import type { HistoryEntry, Store } from "../database/tables.ts";
+import { type DueRefundRow, findDueRefunds } from "../distributed/all-merchants.ts";
 import { isDistributed, toBatches } from "../distributed/citus.ts";
 import { insertEvents } from "../webhooks/outbox.ts";
 import { returnedReference } from "./payment-record.ts";
@@ -71,8 +72,6 @@ function toEvent(row: ChangedRow, { to, at, failure }: RefundChange) {
 
 const BATCH_SIZE = 1_000;
 
-type DueRefund = { payment_id: string; merchant: string; original_payment_id: string };
-
 /**
  * Authorises every refund that is due, in batches of one transaction each, until none is left. Several processes may run it
  * at once, and each refund still changes once: one waits for the locks of the other, and then finds the work done.
@@ -98,8 +97,9 @@ export async function authorizeDue(
   }
 }
 
-async function findDue(store: Store, now: Date, limit: number): Promise<DueRefund[]> {
-  const { rows } = await sql<DueRefund>`
+async function findDue(store: Store, now: Date, limit: number): Promise<DueRefundRow[]> {
+  if (isDistributed(store)) return findDueRefunds(store, now, limit);
+  const { rows } = await sql<DueRefundRow>`
     select payment_id, merchant, original_payment_id from payments
     where kind = 'REFUND' and status = 'PENDING' and due_at <= ${now}::timestamptz
     order by due_at
@@ -107,7 +107,11 @@ async function findDue(store: Store, now: Date, limit: number): Promise<DueRefun
   return rows;
 }
 
-async function authorize(transaction: Store, due: readonly DueRefund[], now: Date): Promise<ChangedRefund[]> {
+async function authorize(
+  transaction: Store,
+  due: readonly DueRefundRow[],
+  now: Date,
+): Promise<ChangedRefund[]> {
   const isOneOf = (ids: readonly string[]) => {
     const [first] = due;
     return isDistributed(transaction)

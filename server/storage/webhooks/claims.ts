@@ -1,6 +1,15 @@
 import { sql } from "kysely";
+import { toDomainTime } from "../../domain/clock.ts";
 import type { ClaimLimit, InHand, ShareHolder } from "../../domain/fair-shares.ts";
 import type { Store } from "../database/tables.ts";
+import { readOffset } from "../deployment.ts";
+import {
+  countLeased,
+  findDueSubscriptions,
+  findLeaseHolders,
+  findWaiting,
+  type WaitingRow,
+} from "../distributed/all-merchants.ts";
 import { isDistributed, onOneMachine } from "../distributed/citus.ts";
 
 /** A subscription with deliveries that no process has in progress. */
@@ -42,13 +51,12 @@ export async function freeLeases(store: Store, { all = false } = {}): Promise<vo
 
 /** A change of the rows of all merchants would hold up every other change of the distributed table. */
 async function freeLeasesByMerchant(store: Store, all: boolean): Promise<void> {
-  const isFree = sql`leased_until is not null and (${all}::boolean or leased_until < now())`;
-  const { rows } = await sql<{ merchant: string }>`
-    select distinct merchant from deliveries where ${isFree}`.execute(store);
-  for (const { merchant } of rows) {
+  for (const merchant of await findLeaseHolders(store, { all })) {
     await sql`
       update deliveries set leased_until = null, sending = false
-      where merchant = ${merchant} and ${isFree}`.execute(store);
+      where merchant = ${merchant} and leased_until is not null and (${all}::boolean or leased_until < now())`.execute(
+      store,
+    );
   }
 }
 
@@ -65,7 +73,7 @@ export async function listWaiting(
   store: Store,
   { now, after, limit }: { now: Date; after: string; limit: number },
 ): Promise<Waiting[]> {
-  if (isDistributed(store)) return listWaitingOnAll(store, { now, after, limit });
+  if (isDistributed(store)) return (await findWaiting(store, { now, after, limit })).map(toWaiting);
   const { rows } = await sql<WaitingRow>`
     with recursive first as (
       (select subscription_key, merchant, due_at from deliveries
@@ -84,24 +92,6 @@ export async function listWaiting(
       s.ended_at is not null as ended
     from page join subscriptions s on s.subscription_key = page.subscription_key and s.merchant = page.merchant
     order by page.subscription_key`.execute(store);
-  return rows.map(toWaiting);
-}
-
-/** The same for distributed tables, where a recursion is allowed for one merchant only. It examines every subscription. */
-async function listWaitingOnAll(
-  store: Store,
-  { now, after, limit }: { now: Date; after: string; limit: number },
-): Promise<Waiting[]> {
-  const waiting = sql`
-    from deliveries d
-    where d.subscription_key = s.subscription_key and d.merchant = s.merchant
-      and d.state = 'PENDING' and d.leased_until is null`;
-  const { rows } = await sql<WaitingRow>`
-    select s.subscription_key, s.merchant, s.timeouts,
-      (select min(d.due_at) ${waiting}) <= ${now}::timestamptz as due, s.ended_at is not null as ended
-    from subscriptions s
-    where s.subscription_key > ${after} and exists (select ${waiting})
-    order by s.subscription_key limit ${limit}`.execute(store);
   return rows.map(toWaiting);
 }
 
@@ -126,6 +116,7 @@ export async function readShares(
   store: Store,
   { merchants, realNow }: { merchants: readonly string[]; realNow: Date },
 ): Promise<Shares> {
+  if (isDistributed(store)) return readSharesEverywhere(store, { merchants, realNow });
   const { rows } = await sql<InHandRow & { now: Date; is_due: boolean }>`
     with domain as materialized (
       select ${realNow}::timestamptz + coalesce((select offset_ms from clock), 0) * interval '1 ms' as now
@@ -152,13 +143,19 @@ export async function readShares(
   };
 }
 
-type WaitingRow = {
-  subscription_key: string;
-  merchant: string;
-  timeouts: number | null;
-  due: boolean;
-  ended: boolean;
-};
+/** The same for distributed tables. */
+async function readSharesEverywhere(
+  store: Store,
+  { merchants, realNow }: { merchants: readonly string[]; realNow: Date },
+): Promise<Shares> {
+  const now = toDomainTime(realNow, await readOffset(store));
+  const due = await findDueSubscriptions(store, { merchants, now });
+  const shuffled = due
+    .map((row) => ({ holder: toInHand({ ...row, count: 0 }), rank: Math.random() }))
+    .sort((a, b) => a.rank - b.rank)
+    .map(({ holder }) => holder);
+  return { now, due: shuffled, inHand: due.length > 0 ? await countInHand(store) : [] };
+}
 
 function toWaiting({ subscription_key: subscriptionKey, ...row }: WaitingRow): Waiting {
   return { subscriptionKey, ...row };
@@ -176,6 +173,7 @@ const IN_HAND = sql`
 
 /** Counts the deliveries in progress now, at all servers together. */
 export async function countInHand(store: Store): Promise<InHand[]> {
+  if (isDistributed(store)) return (await countLeased(store)).map(toInHand);
   const { rows } = await sql<InHandRow>`${IN_HAND}`.execute(store);
   return rows.map(toInHand);
 }
