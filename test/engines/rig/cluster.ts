@@ -150,7 +150,7 @@ export async function findWorkerOf(databaseUrl: string, merchant: string): Promi
   const [row] = await query<{ nodeport: number }>(
     databaseUrl,
     `select nodeport from pg_dist_placement join pg_dist_node using (groupid)
-     where shardid = get_shard_id_for_distribution_column('payments', $1)`,
+     where shardid = get_shard_id_for_distribution_column('payments', $1::text)`,
     [merchant],
   );
   if (!row) throw new Error(`no worker has the rows of ${merchant}`);
