@@ -13,6 +13,7 @@ import { migrateUpTo } from "../helpers/older-database.ts";
 import { runStatement } from "../helpers/postgres.ts";
 import { forSuite } from "../helpers/suite.ts";
 import { query, startCluster } from "./rig/cluster.ts";
+import { requireCitus } from "./rig/deployment.ts";
 import { createMerchants, readRows } from "./rig/merchants.ts";
 
 const BY_MERCHANT = ["deliveries", "delivery_attempts", "events", "payments", "subscriptions"];
@@ -22,7 +23,7 @@ const PLACES =
   "access_tokens, clock, deployment: on every machine\n";
 
 const cluster = forSuite(
-  () => startCluster({ programs: process.env.CITUS_PROGRAMS ?? "", workers: 2 }),
+  () => startCluster({ programs: requireCitus(), workers: 2 }),
   (started) => started[Symbol.asyncDispose](),
 );
 

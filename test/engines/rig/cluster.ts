@@ -1,14 +1,14 @@
+import { spawn } from "node:child_process";
 import pg from "pg";
-import { openDatabase } from "../../../server/storage/database/database.ts";
-import { distribute } from "../../../server/storage/distributed/distribute.ts";
 import { CLUSTER_TEMPLATE, EMPTY_CLUSTER } from "../../helpers/cluster-run.ts";
-import { GENEROUS_LIMITS } from "../../helpers/databases.ts";
 import {
   type PostgresOptions,
   type PostgresServer,
+  runProgram,
   runStatement,
   startPostgres,
 } from "../../helpers/postgres.ts";
+import { PROCESS_ENV } from "../../lib/process-env.ts";
 
 /** A Citus cluster on this machine: a coordinator, and workers that hold the rows. */
 export type Cluster = AsyncDisposable & {
@@ -102,14 +102,12 @@ export function portOf(machine: PostgresServer): number {
   return Number(new URL(machine.urlOf("postgres")).port);
 }
 
-/** A database of the cluster with empty, distributed tables; resolves with its address. */
+/** A database of the cluster with empty tables, distributed as an operator does it; resolves with its address. */
 export async function createDistributed(cluster: Cluster, name: string): Promise<string> {
   const databaseUrl = await cluster.createDatabase(name);
-  const database = await openDatabase({ databaseUrl, dataDir: "unused", limits: GENEROUS_LIMITS });
-  try {
-    await distribute(database.db);
-  } finally {
-    await database.close();
+  for (const command of ["migrate", "distribute"]) {
+    const env = { ...PROCESS_ENV, DATABASE_URL: databaseUrl };
+    await runProgram(spawn(process.execPath, ["server/admin/main.ts", command], { env }));
   }
   return databaseUrl;
 }
