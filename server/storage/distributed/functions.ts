@@ -14,6 +14,7 @@ const SAVE_REFUNDS = `(the_merchant text, refunds json, lock_timeout_ms integer)
     refund record;
     originals jsonb;
     original jsonb;
+    subscription record;
     ids text[] := array(select value ->> 'original_payment_id' from json_array_elements(refunds));
     saved text[] := '{}';
     woken boolean := false;
@@ -57,15 +58,18 @@ const SAVE_REFUNDS = `(the_merchant text, refunds json, lock_timeout_ms integer)
       insert into events (event_id, merchant, type, resource_id, sequence, occurred_at, payload)
         values (refund.event_id, the_merchant, refund.event_type, refund.payment_id, 1, refund.created_at,
           refund.event_payload);
-      insert into deliveries (webhook_id, event_id, merchant, subscription_key, due_at)
-        select 'msg_' || substr(refund.event_id, 5, 18) || substr(gen_random_uuid()::text, 19),
-          refund.event_id, s.merchant, s.subscription_key, refund.created_at
-        from subscriptions s
+      for subscription in
+        select subscription_key from subscriptions s
         where s.merchant = the_merchant and s.ended_at is null and case s.type
           when 'EVENT' then refund.event_type = any(s.details)
           when 'CATEGORY' then refund.event_category = any(s.details)
-          else true end;
-      woken := woken or found;
+          else true end
+      loop
+        insert into deliveries (webhook_id, event_id, merchant, subscription_key, due_at)
+          values ('msg_' || substr(refund.event_id, 5, 18) || substr(gen_random_uuid()::text, 19),
+            refund.event_id, the_merchant, subscription.subscription_key, refund.created_at);
+        woken := true;
+      end loop;
       saved := saved || refund.payment_id;
     end loop;
     return json_build_object('saved', saved, 'woken', woken);
