@@ -1,20 +1,16 @@
 import { sql } from "kysely";
-import { type Migration, Migrator } from "kysely/migration";
 import { expect, test } from "vitest";
 import { distributeTables } from "../../server/admin/distribute.ts";
-import { type Database, openDatabase } from "../../server/storage/database/database.ts";
-import { migrations } from "../../server/storage/database/migrations.ts";
+import type { Database } from "../../server/storage/database/database.ts";
 import { isDistributed } from "../../server/storage/distributed/citus.ts";
 import { distribute } from "../../server/storage/distributed/distribute.ts";
-import { collectOutput, runCommand } from "../helpers/admin.ts";
-import { GENEROUS_LIMITS } from "../helpers/databases.ts";
-import { readScript } from "../helpers/going-live.ts";
+import { collectOutput } from "../helpers/admin.ts";
 import { migrateUpTo } from "../helpers/older-database.ts";
 import { runStatement } from "../helpers/postgres.ts";
 import { forSuite } from "../helpers/suite.ts";
 import { query, startCluster } from "./rig/cluster.ts";
 import { requireCitus } from "./rig/deployment.ts";
-import { createMerchants, readRows } from "./rig/merchants.ts";
+import { createFilled, inDatabase, open, readRows, run } from "./rig/filled.ts";
 
 const BY_MERCHANT = ["deliveries", "delivery_attempts", "events", "payments", "subscriptions"];
 const EVERYWHERE = ["access_tokens", "clock", "deployment"];
@@ -26,28 +22,6 @@ const cluster = forSuite(
   () => startCluster({ programs: requireCitus(), workers: 2 }),
   (started) => started[Symbol.asyncDispose](),
 );
-
-const run = (databaseUrl: string, command = "distribute") =>
-  runCommand([command], { env: { DATABASE_URL: databaseUrl } });
-
-const open = (databaseUrl: string) =>
-  openDatabase({ databaseUrl, dataDir: "unused", limits: GENEROUS_LIMITS });
-
-async function inDatabase<Result>(databaseUrl: string, work: (database: Database) => Promise<Result>) {
-  const database = await open(databaseUrl);
-  try {
-    return await work(database);
-  } finally {
-    await database.close();
-  }
-}
-
-/** A database with rows of 50 merchants in tables that are not distributed. */
-async function createFilled(name: string): Promise<string> {
-  const databaseUrl = await cluster.createDatabase(name);
-  await inDatabase(databaseUrl, ({ db }) => createMerchants(db, 50));
-  return databaseUrl;
-}
 
 const readTables = (databaseUrl: string) =>
   query(
@@ -80,7 +54,7 @@ test("distributes an empty database, and says later that it was done before", as
 });
 
 test("moves the rows of a filled database, each once, those of a merchant side by side", async () => {
-  const databaseUrl = await createFilled("filled");
+  const databaseUrl = await createFilled(cluster, "filled");
   await runStatement(databaseUrl, "insert into deployment (mode) values ('production')");
   const before = await readRows(databaseUrl);
   const count = Object.values(before).flat().length;
@@ -130,7 +104,7 @@ test("refuses a cluster without workers, and says how to add one", async () => {
 });
 
 test("refuses while a server is connected, while a session has locked a table, and stops when interrupted", async () => {
-  const databaseUrl = await createFilled("refused");
+  const databaseUrl = await createFilled(cluster, "refused");
   const before = await readRows(databaseUrl);
 
   const connected = await inDatabase(databaseUrl, async ({ ping }) => {
@@ -183,7 +157,7 @@ async function interruptAtThirdTable(databaseUrl: string) {
 }
 
 test("lets a server that starts meanwhile wait, and then use distributed tables", async () => {
-  const databaseUrl = await createFilled("awaited");
+  const databaseUrl = await createFilled(cluster, "awaited");
   let starting: Promise<Database> | undefined;
 
   await inDatabase(databaseUrl, ({ db }) =>
@@ -197,87 +171,4 @@ test("lets a server that starts meanwhile wait, and then use distributed tables"
   const server = await starting;
   expect(server && isDistributed(server.db)).toBe(true);
   await server?.close();
-});
-
-test("the roles of the guide keep their rights, and get no more, on every machine", async () => {
-  const ownerUrl = await cluster.createDatabase("refunds");
-  const urlOf = (role: string) => ownerUrl.replace("postgres@", `refunds_${role}@`);
-  // As if they were older than the cluster.
-  await runStatement(ownerUrl, `set citus.enable_ddl_propagation = off; ${readScript("roles.sql")}`);
-  await run(urlOf("migrate"), "migrate");
-  await runStatement(urlOf("migrate"), readScript("rights.sql"));
-  await runStatement(ownerUrl, "grant insert on admin_actions to refunds_serve");
-
-  const asServer = await run(urlOf("serve"));
-  const asOwner = await run(urlOf("migrate"));
-
-  expect([asServer.code, asServer.stderr]).toEqual([
-    1,
-    expect.stringMatching(/^Only the owner of the tables/),
-  ]);
-  expect(asOwner).toMatchObject({ code: 0, stderr: "" });
-  await inDatabase(urlOf("serve"), async ({ db }) => {
-    await sql`insert into subscriptions (subscription_key, merchant, url, secret_ciphertext, type, details, created_at)
-      select 'sub_' || n, 'merchant_' || n, '', '', 'ALL', '{}', now() from generate_series(1, 100) n`.execute(
-      db,
-    );
-    await sql`update subscriptions set timeouts = 1`.execute(db);
-    expect(await db.selectFrom("subscriptions").select("timeouts").execute()).toHaveLength(100);
-    await expect(sql`delete from subscriptions`.execute(db)).rejects.toMatchObject({ code: "42501" });
-    await expect(
-      sql`delete from subscriptions where merchant = 'merchant_1'`.execute(db),
-    ).rejects.toMatchObject({
-      code: "42501",
-    });
-  });
-  await inDatabase(urlOf("admin"), async ({ db }) => {
-    await sql`delete from subscriptions where merchant = 'merchant_1'`.execute(db);
-    await expect(sql`delete from payments`.execute(db)).rejects.toMatchObject({ code: "42501" });
-  });
-});
-
-test("a migration of a later release changes distributed tables on every machine, or none of it", async () => {
-  const databaseUrl = await createFilled("migrated");
-  await run(databaseUrl);
-  const statements = [
-    "alter table payments add column trial integer not null default 0",
-    "alter table payments add constraint trial_positive check (trial >= 0) not valid",
-    "alter table payments validate constraint trial_positive",
-    "create index payments_trial on payments (merchant, trial)",
-    "update payments set trial = 1",
-    "alter table access_tokens add column trial text",
-  ];
-  const failing = [...statements, "alter table payments add column trial integer"];
-  const columns = async () => {
-    const machines = [cluster.coordinator, ...cluster.workers].map((machine) => machine.urlOf("migrated"));
-    const found = machines.map((url) =>
-      query(
-        url,
-        `select from pg_attribute where attrelid in ('payments'::regclass, 'access_tokens'::regclass) and attname = 'trial'`,
-      ),
-    );
-    return (await Promise.all(found)).map((rows) => rows.length);
-  };
-
-  await inDatabase(databaseUrl, async ({ db }) => {
-    const migrate = (texts: string[]) => {
-      const later: Migration = {
-        async up(transaction) {
-          for (const text of texts) await sql.raw(text).execute(transaction);
-        },
-      };
-      return new Migrator({
-        db,
-        provider: { getMigrations: async () => ({ ...migrations, "9999-later": later }) },
-      }).migrateToLatest();
-    };
-
-    expect((await migrate(failing)).error).toMatchObject({ code: "42701" });
-    expect(await columns()).toEqual([0, 0, 0]);
-    expect((await migrate(statements)).error).toBeUndefined();
-    expect(await columns()).toEqual([2, 2, 2]);
-    const { rows } = await sql`select from payments where trial = 1`.execute(db);
-    expect(rows).toHaveLength(150);
-    await sql`create index concurrently payments_trial_2 on payments (merchant, trial)`.execute(db);
-  });
 });

@@ -188,7 +188,7 @@ export async function installFunctions(store: Store): Promise<void> {
   await store.transaction().execute(async (transaction) => {
     await sql`select pg_advisory_xact_lock(${LOCK_CLASS}::integer, 0)`.execute(transaction);
     for (const { name, definition } of await findMissing(transaction)) {
-      await sql.raw(`create function ${name} ${definition}`).execute(transaction);
+      await sql.raw(`create or replace function ${name} ${definition}`).execute(transaction);
       const placed =
         name === onLocalShards()
           ? sql`create_distributed_function(oid::regprocedure)`
@@ -198,10 +198,18 @@ export async function installFunctions(store: Store): Promise<void> {
   });
 }
 
+/**
+ * Also those that are on the coordinator only, as after a restored dump, and those that belong to tables from before these were
+ * brought back to one machine and distributed again.
+ */
 async function findMissing(store: QueryExecutorProvider) {
   const all = Object.values(FUNCTIONS);
   const { rows } = await sql<{ proname: string }>`
-    select proname from pg_proc where proname = any(${all.map(({ name }) => name)}::text[])`.execute(store);
+    select proname from pg_proc join pg_dist_object on classid = 'pg_proc'::regclass and objid = pg_proc.oid
+    where proname = any(${all.map(({ name }) => name)}::text[]) and (proname = ${onLocalShards()}
+      or colocationid = (select colocationid from pg_dist_partition where logicalrelid = 'payments'::regclass))`.execute(
+    store,
+  );
   return all.filter(({ name }) => !rows.some(({ proname }) => proname === name));
 }
 
