@@ -38,6 +38,23 @@ describe("a batcher", () => {
     expect(await Promise.all(others)).toEqual(["did c", "did d"]);
   });
 
+  test("runs items with different keys apart, and none waits for another key's run", async () => {
+    const { runs, add } = createWork({ keyOf: (item) => item.charAt(0) });
+
+    const stuck = add("a1");
+    await expect.poll(() => runs.length).toBe(1);
+    const others = ["a2", "b1", "b2"].map((item) => add(item));
+    await expect.poll(() => runs.map(({ items }) => items)).toEqual([["a1"], ["b1", "b2"]]);
+    runs[1]?.finish();
+    expect(await Promise.all(others.slice(1))).toEqual(["did b1", "did b2"]);
+    expect(runs).toHaveLength(2);
+    runs[0]?.finish();
+    await expect.poll(() => runs[2]?.items).toEqual(["a2"]);
+    runs[2]?.finish();
+
+    expect(await Promise.all([stuck, others[0]])).toEqual(["did a1", "did a2"]);
+  });
+
   test("begins as many runs at a time as it may", async () => {
     const { runs, add } = createWork({ concurrency: 2 });
 
