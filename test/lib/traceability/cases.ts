@@ -65,6 +65,8 @@ function evaluate(node: ts.Expression, source: ts.SourceFile): unknown {
   if (ts.isStringLiteralLike(node)) return node.text;
   if (ts.isNumericLiteral(node)) return Number(node.text);
   if (ts.isIdentifier(node)) return readConstant(node.text, source);
+  // Such as other engines for `npm run engines`: the condition doesn't hold in the run of all tests.
+  if (ts.isConditionalExpression(node)) return evaluate(node.whenFalse, source);
   if (ts.isArrayLiteralExpression(node)) {
     if (node.elements.some((element) => ts.isSpreadElement(element))) return UNKNOWN;
     return node.elements.map((element) => evaluate(element, source));
