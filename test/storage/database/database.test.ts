@@ -123,7 +123,7 @@ describe("a database on postgres", () => {
     await close();
 
     await administrator.query(
-      `reassign owned by ${role} to current_user; drop owned by ${role}; drop role ${role}`,
+      `reassign owned by ${role} to postgres; drop owned by ${role}; drop role ${role}`,
     );
     await administrator.end();
     expect(stayed).toEqual(["job"]);
