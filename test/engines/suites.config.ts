@@ -7,7 +7,7 @@ const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
   "about a database that is not distributed": ["admin/distribute"],
   "about the embedded store": ["storage/database/{cluster,prepared-embedded}"],
   "about connections to one PostgreSQL": [
-    "storage/database/{limits,pool,session,start-errors}",
+    "storage/database/{database,limits,pool,session,start-errors}",
     "storage/webhooks/commits",
     "server/unavailable",
   ],

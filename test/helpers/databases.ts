@@ -69,8 +69,19 @@ async function createOnCluster(empty: boolean): Promise<TestDatabase> {
   await onAll(`create database ${name} template ${template}`);
   const databaseUrl = new URL(name, machines[0]).href;
   return toTestDatabase({ databaseUrl, dataDir: "unused" }, async () => {
-    await onAll(`drop database ${name} with (force)`);
+    await Promise.all(machines.map((url) => dropDatabase(url, name)));
   });
+}
+
+/** The maintenance process of a new database does not end as long as it starts, so that one attempt may fail. */
+async function dropDatabase(url: string, name: string): Promise<void> {
+  for (;;) {
+    try {
+      return await runStatement(url, `drop database ${name} with (force)`);
+    } catch (error) {
+      if (!/is being accessed by other users/.test(String(error))) throw error;
+    }
+  }
 }
 
 function toTestDatabase(options: DatabaseOptions, drop: () => Promise<void>): TestDatabase {

@@ -201,9 +201,9 @@ async function countWaitingForLocks(store: Store): Promise<number> {
   const count =
     "select count(*)::integer as count from pg_stat_activity where wait_event_type = 'Lock' and datname =";
   const here = sql<{ count: number }>`${sql.raw(count)} current_database()`;
-  const onWorkers = sql<{ count: number }>`
+  const onAll = sql<{ count: number }>`
     select sum(result::integer)::integer as count
-    from run_command_on_workers(format('%s %L', ${count}::text, current_database()))`;
-  const { rows } = await (isDistributed(store) ? onWorkers : here).execute(store);
+    from run_command_on_all_nodes(format('%s %L', ${count}::text, current_database()))`;
+  const { rows } = await (isDistributed(store) ? onAll : here).execute(store);
   return rows[0]?.count ?? 0;
 }

@@ -139,7 +139,7 @@ describe("the metrics of a server", () => {
   test("count deliveries that came through, and refunds that fell due", async () => {
     await using receiver: Receiver = await startReceiver();
     await using gone = await startReceiver(respondWith(410));
-    await using server = await startTestServer({ env: { METRICS_PORT: "0" } });
+    await using server = await startTestServer({ engine: "embedded", env: { METRICS_PORT: "0" } });
     for (const { url } of [receiver, gone])
       await post(server.url, "/v1/webhook/subscribe", subscriptionTo(url));
 
