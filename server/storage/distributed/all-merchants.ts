@@ -1,4 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from "kysely";
+import { toDomainTime } from "../../domain/clock.ts";
 import type { Store } from "../database/tables.ts";
 import { isUnavailable } from "../database/unavailable.ts";
 import { onLocalShards } from "./functions.ts";
@@ -106,6 +107,12 @@ export async function findWaiting(
       order by s.subscription_key limit ${value(limit)}::integer`,
   );
   return rows.toSorted((a, b) => (a.subscription_key < b.subscription_key ? -1 : 1)).slice(0, limit);
+}
+
+/** The domain's time (D30) at a real time. Each machine has the clock, so this needs no other one. */
+export async function readDomainTime(store: Store, realNow: Date): Promise<Date> {
+  const row = await store.selectFrom("clock").select("offset_ms").executeTakeFirst();
+  return toDomainTime(realNow, row?.offset_ms ?? 0);
 }
 
 /** Live subscriptions of some merchants with a delivery that is due. */

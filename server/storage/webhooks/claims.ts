@@ -1,13 +1,12 @@
 import { sql } from "kysely";
-import { toDomainTime } from "../../domain/clock.ts";
 import type { ClaimLimit, InHand, ShareHolder } from "../../domain/fair-shares.ts";
 import type { Store } from "../database/tables.ts";
-import { readOffset } from "../deployment.ts";
 import {
   countLeased,
   findDueSubscriptions,
   findLeaseHolders,
   findWaiting,
+  readDomainTime,
   type WaitingRow,
 } from "../distributed/all-merchants.ts";
 import { isDistributed, onOneMachine } from "../distributed/citus.ts";
@@ -148,7 +147,7 @@ async function readSharesEverywhere(
   store: Store,
   { merchants, realNow }: { merchants: readonly string[]; realNow: Date },
 ): Promise<Shares> {
-  const now = toDomainTime(realNow, await readOffset(store));
+  const now = await readDomainTime(store, realNow);
   const due = await findDueSubscriptions(store, { merchants, now });
   const shuffled = due
     .map((row) => ({ holder: toInHand({ ...row, count: 0 }), rank: Math.random() }))
