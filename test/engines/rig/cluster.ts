@@ -115,7 +115,9 @@ export async function createDistributed(cluster: Cluster, name: string): Promise
 /** Makes the databases that tests copy. Nobody may connect to them: what is connected to a database prevents its copy. */
 export async function createTemplates(cluster: Cluster): Promise<void> {
   await cluster.createDatabase(EMPTY_CLUSTER);
-  await createDistributed(cluster, CLUSTER_TEMPLATE);
+  const databaseUrl = await createDistributed(cluster, CLUSTER_TEMPLATE);
+  // The commands that made it have left their record there.
+  await runStatement(databaseUrl, "truncate admin_actions restart identity");
   for (const machine of [cluster.coordinator, ...cluster.workers]) {
     for (const name of [EMPTY_CLUSTER, CLUSTER_TEMPLATE]) {
       const url = machine.urlOf("postgres");
