@@ -45,7 +45,8 @@ type DeliveryRow = {
 };
 
 /**
- * The deliveries of a merchant, newest event first, with their attempts.
+ * The deliveries of a merchant, newest event first, with their attempts, by one statement: an attempt that ends meanwhile is
+ * either in the list and has changed its delivery, or neither.
  *
  * @param limit how many at most, from 1
  * @param cursor `nextCursor` of the page before
@@ -69,8 +70,14 @@ export async function listDeliveries(
 ): Promise<DeliveryPage | "invalid-cursor"> {
   const before = cursor === undefined ? null : fromCursor(cursor);
   if (before === undefined) return "invalid-cursor";
-  const { rows } = await sql<DeliveryRow>`
-    select d.webhook_id, d.subscription_key, e.type, e.resource_id, d.state, d.due_at
+  const { rows } = await sql<DeliveryRow & { attempts: AttemptJson[] }>`
+    select d.webhook_id, d.subscription_key, e.type, e.resource_id, d.state, d.due_at, coalesce((
+      select json_agg(json_build_object('at', at, 'status', status, 'error', error, 'milliseconds', milliseconds)
+        order by number)
+      from (
+        select number, at, status, error, milliseconds from delivery_attempts a
+        where a.webhook_id = d.webhook_id and a.merchant = ${merchant} order by number desc limit ${MAX_ATTEMPTS}
+      ) as latest), '[]') as attempts
     from deliveries d join events e on e.event_id = d.event_id and e.merchant = d.merchant
     where d.merchant = ${merchant}
       and (${subscriptionKey}::text is null or d.subscription_key = ${subscriptionKey}::text)
@@ -80,12 +87,7 @@ export async function listDeliveries(
     limit ${limit + 1}`.execute(store); // one more than requested shows whether there is a next page
 
   const page = rows.slice(0, limit);
-  const attempts = await listAttempts(
-    store,
-    merchant,
-    page.map((row) => row.webhook_id),
-  );
-  const deliveries = page.map((row) => toRecord(row, attempts.get(row.webhook_id) ?? []));
+  const deliveries = page.map((row) => toRecord(row, row.attempts.map(toAttempt)));
   const last = deliveries.at(-1);
   return { deliveries, nextCursor: last && rows.length > limit ? toCursor(last.webhookId) : null };
 }
@@ -102,24 +104,22 @@ function toRecord(row: DeliveryRow, attempts: readonly AttemptRecord[]): Deliver
   };
 }
 
+/** An attempt as JSON has it. */
+type AttemptJson = Omit<AttemptRecord, "at"> & { readonly at: string };
+
+function toAttempt({ at, ...attempt }: AttemptJson): AttemptRecord {
+  return { at: new Date(at), ...attempt };
+}
+
 async function listAttempts(
   store: Store,
-  merchant: string,
-  webhookIds: readonly string[],
-): Promise<Map<string, AttemptRecord[]>> {
-  const { rows } = await sql<AttemptRecord & { webhook_id: string }>`
-    select latest.* from unnest(${webhookIds}::text[]) as wanted (webhook_id), lateral (
-      select webhook_id, number, at, status, error, milliseconds from delivery_attempts a
-      where a.webhook_id = wanted.webhook_id and a.merchant = ${merchant} order by number desc limit ${MAX_ATTEMPTS}
-    ) as latest
-    order by latest.webhook_id, latest.number`.execute(store);
-  const lists = new Map<string, AttemptRecord[]>();
-  for (const { webhook_id, at, status, error, milliseconds } of rows) {
-    const list = lists.get(webhook_id) ?? [];
-    lists.set(webhook_id, list);
-    list.push({ at, status, error, milliseconds });
-  }
-  return lists;
+  { merchant, webhookId }: { merchant: string; webhookId: string },
+): Promise<AttemptRecord[]> {
+  const { rows } = await sql<AttemptRecord>`
+    select at, status, error, milliseconds from delivery_attempts
+    where webhook_id = ${webhookId} and merchant = ${merchant}
+    order by number desc limit ${MAX_ATTEMPTS}`.execute(store);
+  return rows.toReversed();
 }
 
 function toCursor(webhookId: string): string {
@@ -155,7 +155,7 @@ export async function redeliver(
       and e.event_id = d.event_id and e.merchant = ${merchant}
     returning d.webhook_id, d.subscription_key, e.type, e.resource_id, d.state, d.due_at`;
   const [row] = isDistributed(store) ? await rearm(store, armed) : await rearmAndNotify(store, armed);
-  return row && toRecord(row, (await listAttempts(store, merchant, [webhookId])).get(webhookId) ?? []);
+  return row && toRecord(row, await listAttempts(store, { merchant, webhookId }));
 }
 
 async function rearmAndNotify(store: Store, armed: RawBuilder<unknown>): Promise<DeliveryRow[]> {
