@@ -2,11 +2,12 @@ import { type RawBuilder, type SqlBool, sql } from "kysely";
 import { toDomainTime } from "../../domain/clock.ts";
 import type { Store } from "../database/tables.ts";
 import { isUnavailable } from "../database/unavailable.ts";
+import { isDistributed } from "./citus.ts";
 import { onLocalShards } from "./functions.ts";
 
 /*
- * What servers look for among the rows of all merchants in distributed tables. Each query is of a form that Citus passes on to
- * every machine, because it joins rows of one merchant only.
+ * What servers look for among the rows of all merchants, where the tables may be distributed. Each query is of a form that
+ * Citus passes on to every machine, because it joins rows of one merchant only.
  */
 
 /** The tables of a query, and its values. */
@@ -45,12 +46,16 @@ function toLiteral(value: string | number | boolean | Date): RawBuilder<unknown>
  * merchants do not have to wait; this is slower, because it opens a connection to each machine.
  *
  * @param write the query, whose rows hold texts, numbers and booleans only
+ * @returns its rows; with a machine away, those of each shard, one shard after the other
  */
-async function findEverywhere<Row>(store: Store, write: (parts: Parts) => RawBuilder<Row>): Promise<Row[]> {
+export async function findEverywhere<Row>(
+  store: Store,
+  write: (parts: Parts) => RawBuilder<Row>,
+): Promise<Row[]> {
   try {
     return (await write(OVERALL).execute(store)).rows;
   } catch (error) {
-    if (!isUnavailable(error) || store.isTransaction) throw error;
+    if (!isDistributed(store) || store.isTransaction || !isUnavailable(error)) throw error;
     const { sql: query } = write(IN_SHARDS).compile(store);
     const { rows } = await sql<{ found: Row[] }>`
       select result::json as found from run_command_on_workers(format('select %I(%L)', ${onLocalShards()}::text, ${query}::text))
@@ -59,19 +64,6 @@ async function findEverywhere<Row>(store: Store, write: (parts: Parts) => RawBui
     if (rows.length === 0) throw error;
     return rows.flatMap(({ found }) => found);
   }
-}
-
-export type DueRefundRow = { payment_id: string; merchant: string; original_payment_id: string };
-
-/** Refunds that wait to be authorised and are due. */
-export async function findDueRefunds(store: Store, now: Date, limit: number): Promise<DueRefundRow[]> {
-  return findEverywhere(
-    store,
-    ({ payments, value }) => sql<DueRefundRow>`
-      select payment_id, merchant, original_payment_id from ${payments}
-      where kind = 'REFUND' and status = 'PENDING' and due_at <= ${value(now)}::timestamptz
-      order by due_at limit ${value(limit)}::integer`,
-  );
 }
 
 /** Merchants with a delivery whose lease has run out, or with one in progress. */

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import { refundEvent, toRefundView } from "../../domain/events.ts";
 import { type RefundFailure, type RefundStatus, statusesLeftBy } from "../../domain/refunds.ts";
 import type { HistoryEntry, Store } from "../database/tables.ts";
-import { type DueRefundRow, findDueRefunds } from "../distributed/all-merchants.ts";
+import { findEverywhere } from "../distributed/all-merchants.ts";
 import { isDistributed, toBatches } from "../distributed/citus.ts";
 import { insertEvents } from "../webhooks/outbox.ts";
 import { returnedReference } from "./payment-record.ts";
@@ -72,6 +72,8 @@ function toEvent(row: ChangedRow, { to, at, failure }: RefundChange) {
 
 const BATCH_SIZE = 1_000;
 
+type DueRefund = { payment_id: string; merchant: string; original_payment_id: string };
+
 /**
  * Authorises every refund that is due, in batches of one transaction each, until none is left. Several processes may run it
  * at once, and each refund still changes once: one waits for the locks of the other, and then finds the work done.
@@ -97,21 +99,18 @@ export async function authorizeDue(
   }
 }
 
-async function findDue(store: Store, now: Date, limit: number): Promise<DueRefundRow[]> {
-  if (isDistributed(store)) return findDueRefunds(store, now, limit);
-  const { rows } = await sql<DueRefundRow>`
-    select payment_id, merchant, original_payment_id from payments
-    where kind = 'REFUND' and status = 'PENDING' and due_at <= ${now}::timestamptz
-    order by due_at
-    limit ${limit}`.execute(store);
-  return rows;
+async function findDue(store: Store, now: Date, limit: number): Promise<DueRefund[]> {
+  return findEverywhere(
+    store,
+    ({ payments, value }) => sql<DueRefund>`
+      select payment_id, merchant, original_payment_id from ${payments}
+      where kind = 'REFUND' and status = 'PENDING' and due_at <= ${value(now)}::timestamptz
+      order by due_at
+      limit ${value(limit)}`,
+  );
 }
 
-async function authorize(
-  transaction: Store,
-  due: readonly DueRefundRow[],
-  now: Date,
-): Promise<ChangedRefund[]> {
+async function authorize(transaction: Store, due: readonly DueRefund[], now: Date): Promise<ChangedRefund[]> {
   const isOneOf = (ids: readonly string[]) => {
     const [first] = due;
     return isDistributed(transaction)

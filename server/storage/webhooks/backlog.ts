@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Store } from "../database/tables.ts";
+import { findEverywhere } from "../distributed/all-merchants.ts";
 
 /** Work that waits, for the metrics. */
 export type Backlog = {
@@ -25,27 +26,30 @@ type BacklogRow = {
 
 /** Counts the work that waits at `now` (domain time, D30). It reads only unfinished rows, through partial indexes. */
 export async function readBacklog(store: Store, now: Date): Promise<Backlog> {
-  const { rows } = await sql<BacklogRow>`
+  // While a machine of a cluster is away, there is a row for each shard of the others.
+  const rows = await findEverywhere(
+    store,
+    ({ payments, deliveries, value }) => sql<BacklogRow>`
     with ready as (
-      select (count(*) filter (where due_at <= ${now}::timestamptz))::integer as due,
-        (count(*) filter (where due_at > ${now}::timestamptz))::integer as later,
+      select (count(*) filter (where due_at <= ${value(now)}::timestamptz))::integer as due,
+        (count(*) filter (where due_at > ${value(now)}::timestamptz))::integer as later,
         min(due_at) as oldest
-      from deliveries where state = 'PENDING' and leased_until is null
+      from ${deliveries} where state = 'PENDING' and leased_until is null
     ), hand as (
-      select count(*)::integer as in_hand from deliveries where leased_until is not null
+      select count(*)::integer as in_hand from ${deliveries} where leased_until is not null
     ), refund as (
-      select min(due_at) as oldest from payments
+      select min(due_at) as oldest from ${payments}
       where kind = 'REFUND' and status = 'PENDING' and due_at is not null
     )
     select ready.due, ready.later, hand.in_hand,
-      greatest(0, coalesce(extract(epoch from ${now}::timestamptz - ready.oldest), 0))::float8 as delivery_seconds,
-      greatest(0, coalesce(extract(epoch from ${now}::timestamptz - refund.oldest), 0))::float8 as refund_seconds
-    from ready, hand, refund`.execute(store);
-  const row = rows[0];
-  if (!row) throw new Error("an aggregate gave no row");
+      greatest(0, coalesce(extract(epoch from ${value(now)}::timestamptz - ready.oldest), 0))::float8 as delivery_seconds,
+      greatest(0, coalesce(extract(epoch from ${value(now)}::timestamptz - refund.oldest), 0))::float8 as refund_seconds
+    from ready, hand, refund`,
+  );
+  const sum = (column: "due" | "later" | "in_hand") => rows.reduce((total, row) => total + row[column], 0);
   return {
-    deliveries: { due: row.due, later: row.later, inHand: row.in_hand },
-    oldestDeliverySeconds: row.delivery_seconds,
-    oldestRefundSeconds: row.refund_seconds,
+    deliveries: { due: sum("due"), later: sum("later"), inHand: sum("in_hand") },
+    oldestDeliverySeconds: Math.max(0, ...rows.map((row) => row.delivery_seconds)),
+    oldestRefundSeconds: Math.max(0, ...rows.map((row) => row.refund_seconds)),
   };
 }
