@@ -1,5 +1,7 @@
 import { spawn } from "node:child_process";
 import pg from "pg";
+import { openDatabase } from "../../../server/storage/database/database.ts";
+import { distribute } from "../../../server/storage/distributed/distribute.ts";
 import { CLUSTER_TEMPLATE, EMPTY_CLUSTER } from "../../helpers/cluster-run.ts";
 import {
   type PostgresOptions,
@@ -115,9 +117,14 @@ export async function createDistributed(cluster: Cluster, name: string): Promise
 /** Makes the databases that tests copy. Nobody may connect to them: what is connected to a database prevents its copy. */
 export async function createTemplates(cluster: Cluster): Promise<void> {
   await cluster.createDatabase(EMPTY_CLUSTER);
-  const databaseUrl = await createDistributed(cluster, CLUSTER_TEMPLATE);
-  // The commands that made it have left their record there.
-  await runStatement(databaseUrl, "truncate admin_actions restart identity");
+  // Not by the command, whose record would stay there.
+  const databaseUrl = await cluster.createDatabase(CLUSTER_TEMPLATE);
+  const database = await openDatabase({ databaseUrl, dataDir: "unused", limits: { statementMs: 120_000 } });
+  try {
+    await distribute(database.db);
+  } finally {
+    await database.close();
+  }
   for (const machine of [cluster.coordinator, ...cluster.workers]) {
     for (const name of [EMPTY_CLUSTER, CLUSTER_TEMPLATE]) {
       const url = machine.urlOf("postgres");
