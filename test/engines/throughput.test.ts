@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { openDatabase } from "../../server/storage/database/database.ts";
 import { load, refundsOf } from "../bench/lib/load.ts";
@@ -10,6 +11,7 @@ import { createPayment, issueRefund, LONG_AGO, newMerchant } from "../helpers/st
 import { until } from "../helpers/subscriber.ts";
 import { createDistributed, findWorkerOf, portOf, query, startCluster } from "./rig/cluster.ts";
 import { requireCitus, type Servers, startDeployment, startServers } from "./rig/deployment.ts";
+import { processorTimeOf } from "./rig/processor-time.ts";
 
 const REFUNDS = 50;
 const MERCHANTS = 24;
@@ -90,18 +92,48 @@ test("refunds a second with one, two and three workers, and with one PostgreSQL 
       return { name, measure: await createCallers(servers), rates: [] as number[] };
     }),
   );
+  const machines = [two.cluster.coordinator, ...two.cluster.workers];
+  const readTimes = () => Promise.all(machines.map(processorTimeOf));
+  let refundsOfTwo = 0;
+  const timesOfTwo = machines.map(() => 0);
 
   // In turn, so that all of them suffer from what else the machine does.
   for (let round = 0; round < ROUNDS; round += 1) {
-    for (const { measure, rates } of measured) rates.push(await measure());
+    for (const { name, measure, rates } of measured) {
+      // The servers have closed their connections meanwhile, and what each of them has planned is gone.
+      await measure();
+      const [before, countBefore] = [await readTimes(), await countRefunds(two)];
+      rates.push(await measure());
+      if (name !== "2 workers") continue;
+      const after = await readTimes();
+      for (const [index, time] of after.entries())
+        timesOfTwo[index] = (timesOfTwo[index] ?? 0) + time - (before[index] ?? 0);
+      refundsOfTwo += (await countRefunds(two)) - countBefore;
+    }
   }
 
   const medians = measured.map(({ name, rates }) => {
     return [`refunds/s with ${name}`, Math.round(rates.toSorted((a, b) => a - b)[1] ?? 0)];
   });
   record(`${MERCHANTS} merchants, three servers`, Object.fromEntries(medians));
+  const [ofCoordinator = 0, ...ofWorkers] = timesOfTwo.map((ms) => ms / refundsOfTwo);
+  record("processor time of a refund with 2 workers, in ms", {
+    "on the coordinator": toHundredths(ofCoordinator),
+    "on its worker": toHundredths(ofWorkers.reduce((total, ms) => total + ms, 0)),
+  });
   for (const [, rate] of medians) expect(rate).toBeGreaterThan(0);
 });
+
+async function countRefunds({ database: { db } }: Servers): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*) from payments where kind = 'REFUND'`.execute(
+    db,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+function toHundredths(value: number): number {
+  return Math.round(value * 100) / 100;
+}
 
 async function startPlain(): Promise<Servers> {
   const postgres = await startPostgres({

@@ -114,7 +114,7 @@ function openPostgres(
   { limits, onConnectionError = () => {}, distributed }: DatabaseOptions & { distributed: boolean },
 ): Database {
   const { connectMs, statementMs, backgroundMs } = { ...LIMITS, ...limits };
-  const shared = { connectMs, onConnectionError };
+  const shared = { connectMs, onConnectionError, distributed };
   const pool = createPool(databaseUrl, { ...shared, statementMs });
   const backgroundPool = createPool(databaseUrl, {
     ...shared,

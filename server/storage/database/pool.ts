@@ -12,6 +12,8 @@ export type PoolOptions = {
   readonly connectMs?: number;
   /** Milliseconds that a statement may take, including its wait for locks; no limit when absent. */
   readonly statementMs?: number | undefined;
+  /** Whether the tables are distributed. */
+  readonly distributed?: boolean | undefined;
   /** Called when an idle connection breaks. */
   readonly onConnectionError?: ((error: Error) => void) | undefined;
 };
@@ -24,6 +26,8 @@ const DEFAULTS = { size: 20, connectMs: 4_000 };
 const SILENCE_MS = 1_000;
 /** An idle transaction belongs to a process that was paused, and may hold locks for which others wait. */
 const IDLE_IN_TRANSACTION_MS = 10_000;
+/** How long the coordinator may take to connect to another machine. By default as long as all background work may take. */
+const CLUSTER_SETTINGS = "; set citus.node_connection_timeout = 1000";
 /** How long the connections have to end cleanly before they are cut. */
 const CLOSE_MS = 800;
 
@@ -32,7 +36,7 @@ const CLOSE_MS = 800;
  * amounts and offsets are far below 2^53.
  */
 export function createPool(databaseUrl: string, options: PoolOptions = {}): Pool {
-  const { size, connectMs, statementMs, onConnectionError } = { ...DEFAULTS, ...options };
+  const { size, connectMs, statementMs, distributed, onConnectionError } = { ...DEFAULTS, ...options };
   const sockets = new Set<Socket>();
   const pool = new pg.Pool({
     connectionString: databaseUrl,
@@ -46,7 +50,8 @@ export function createPool(databaseUrl: string, options: PoolOptions = {}): Pool
       return socket.once("close", () => sockets.delete(socket));
     },
     ...(statementMs !== undefined && { query_timeout: statementMs + SILENCE_MS }),
-    onConnect: (client) => client.query(toSessionSettings(statementMs)),
+    onConnect: (client) =>
+      client.query(toSessionSettings(statementMs) + (distributed ? CLUSTER_SETTINGS : "")),
   });
   // Without a listener a restart of the server would end this process.
   pool.on("error", (error) => onConnectionError?.(error));

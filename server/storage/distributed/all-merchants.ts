@@ -41,6 +41,9 @@ function toLiteral(value: string | number | boolean | Date): RawBuilder<unknown>
   return sql.lit(typeof literal === "string" ? literal.replaceAll("%", "%%") : literal);
 }
 
+/** What Citus says of a machine that it can't reach, or that has ended the connection. */
+const UNREACHABLE = /connect/i;
+
 /**
  * Runs a query over the rows of all merchants. While a machine can't be reached, it finds those on the others, so that their
  * merchants do not have to wait; this is slower, because it opens a connection to each machine.
@@ -57,12 +60,14 @@ export async function findEverywhere<Row>(
   } catch (error) {
     if (!isDistributed(store) || store.isTransaction || !isUnavailable(error)) throw error;
     const { sql: query } = write(IN_SHARDS).compile(store);
-    const { rows } = await sql<{ found: Row[] }>`
-      select result::json as found from run_command_on_workers(format('select %I(%L)', ${onLocalShards()}::text, ${query}::text))
-      where success`.execute(store);
-    // None at all: the coordinator's own error says why.
-    if (rows.length === 0) throw error;
-    return rows.flatMap(({ found }) => found);
+    const { rows } = await sql<{ success: boolean; result: string }>`
+      select success, result
+      from run_command_on_all_nodes(format('select %I(%L)', ${onLocalShards()}::text, ${query}::text))`.execute(
+      store,
+    );
+    const refused = rows.find(({ success, result }) => !success && !UNREACHABLE.test(result));
+    if (refused) throw new Error(refused.result, { cause: error });
+    return rows.filter(({ success }) => success).flatMap(({ result }): Row[] => JSON.parse(result));
   }
 }
 

@@ -75,7 +75,10 @@ const SAVE_REFUNDS = `(the_merchant text, refunds json, lock_timeout_ms integer)
     return json_build_object('saved', saved, 'woken', woken);
   end $$`;
 
-/** What `recordAttempts` does, for the attempts of one merchant. */
+/**
+ * What `recordAttempts` does, for the attempts of one merchant. The coordinator's clock has set the leases, and the worker's is
+ * compared with them here, so both must be in step.
+ */
 const RECORD_ATTEMPTS = `(the_merchant text, results json) returns text[] language plpgsql as $$
   declare
     result record;
@@ -124,11 +127,11 @@ const RECORD_ATTEMPTS = `(the_merchant text, results json) returns text[] langua
         where webhook_id = result.webhook_id and merchant = the_merchant);
       insert into delivery_attempts
           (webhook_id, merchant, number, at, domain_at, status, error, milliseconds, answer)
-        values (result.webhook_id, the_merchant, coalesce(earlier, 0) + 1, result.at, 
+        values (result.webhook_id, the_merchant, coalesce(earlier, 0) + 1, result.at,
           domain_now, result.status, result.error, result.milliseconds, result.answer);
       if result.ends_subscription and not subscription.ended then
         update subscriptions set ended_at = domain_now
-          where subscription_key = delivery.subscription_key and merchant = the_merchant;
+          where subscription_key = delivery.subscription_key and merchant = the_merchant and ended_at is null;
       end if;
       recorded := recorded || result.webhook_id;
     end loop;

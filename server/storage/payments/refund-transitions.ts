@@ -88,14 +88,20 @@ export async function authorizeDue(
   batchSize = BATCH_SIZE,
 ): Promise<ChangedRefund[]> {
   const authorised: ChangedRefund[] = [];
+  const failures: unknown[] = [];
   for (;;) {
     const due = await findDue(store, now, batchSize);
     if (due.length === 0) return authorised;
     for (const batch of toBatches(store, due)) {
-      authorised.push(
-        ...(await store.transaction().execute((transaction) => authorize(transaction, batch, now))),
-      );
+      try {
+        authorised.push(
+          ...(await store.transaction().execute((transaction) => authorize(transaction, batch, now))),
+        );
+      } catch (error) {
+        failures.push(error); // the refunds of other merchants must not wait for this one
+      }
     }
+    if (failures.length > 0) throw failures[0];
   }
 }
 

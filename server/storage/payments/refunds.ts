@@ -4,7 +4,7 @@ import { categoryOf, refundEvent, toRefundView } from "../../domain/events.ts";
 import { createEventId } from "../../domain/ids.ts";
 import { type FirstStatus, isRefundable, type Original } from "../../domain/refunds.ts";
 import type { HistoryEntry, Store } from "../database/tables.ts";
-import { inBatches, isDistributed, onOneMachine } from "../distributed/citus.ts";
+import { inBatches, isDistributed } from "../distributed/citus.ts";
 import { callFunction } from "../distributed/functions.ts";
 import { wakeDispatchers, writeDeliveries } from "../webhooks/outbox.ts";
 import { type OriginalRow, type PaymentKey, toOriginal } from "./payment-record.ts";
@@ -32,7 +32,24 @@ export async function loadOriginals(
   store: Store,
   keys: readonly PaymentKey[],
 ): Promise<readonly LoadedOriginal[]> {
-  return inBatches(store, keys, (some) => loadTogether(store, some));
+  return isDistributed(store)
+    ? inBatches(store, keys, (some) => loadFromOneMachine(store, some))
+    : loadTogether(store, keys);
+}
+
+/** The same for payments of one merchant in distributed tables. Citus plans a query of this form once, and then repeats it. */
+async function loadFromOneMachine(store: Store, keys: readonly PaymentKey[]): Promise<LoadedOriginal[]> {
+  const [payments, clock] = await Promise.all([
+    sql<OriginalRow>`
+      select payment_id, kind, status, amount_cents, refunded_cents, settled_at from payments
+      where merchant = ${keys[0]?.merchant} and payment_id = any(${keys.map(({ paymentId }) => paymentId)}::text[])`.execute(
+      store,
+    ),
+    sql<{ offset_ms: number }>`select offset_ms from clock`.execute(store),
+  ]);
+  const originals = new Map(payments.rows.map((row) => [row.payment_id, toOriginal(row)]));
+  const clockOffsetMs = clock.rows[0]?.offset_ms ?? 0;
+  return keys.map(({ paymentId }) => ({ original: originals.get(paymentId), clockOffsetMs }));
 }
 
 async function loadTogether(store: Store, keys: readonly PaymentKey[]): Promise<LoadedOriginal[]> {
@@ -44,7 +61,7 @@ async function loadTogether(store: Store, keys: readonly PaymentKey[]): Promise<
       as wanted (position integer, payment_id text, merchant text)
     left join lateral (
       select kind, status, amount_cents, refunded_cents, settled_at from payments
-      where payment_id = wanted.payment_id and merchant = wanted.merchant ${onOneMachine(store, "payments.merchant", keys)}
+      where payment_id = wanted.payment_id and merchant = wanted.merchant
       limit 1
     ) as p on true
     order by wanted.position`.execute(store);
@@ -151,8 +168,8 @@ async function saveOnOneMachine(
     sql`${JSON.stringify(rows)}::json`,
     sql`${lockTimeoutMs}::integer`,
   );
-  // The refunds are stored: a failure here must not look as if they were not.
-  if (woken) await wakeDispatchers(store, merchant).catch(() => {});
+  // The refunds are stored: their callers need not wait for this, and a failure must not look as if they were not.
+  if (woken) wakeDispatchers(store, merchant).catch(() => {});
   return refunds.map(({ paymentId }) => saved.includes(paymentId));
 }
 

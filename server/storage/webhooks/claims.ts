@@ -50,13 +50,16 @@ export async function freeLeases(store: Store, { all = false } = {}): Promise<vo
 
 /** A change of the rows of all merchants would hold up every other change of the distributed table. */
 async function freeLeasesByMerchant(store: Store, all: boolean): Promise<void> {
-  for (const merchant of await findLeaseHolders(store, { all })) {
-    await sql`
+  const merchants = await findLeaseHolders(store, { all });
+  const changes = merchants.map((merchant) =>
+    sql`
       update deliveries set leased_until = null, sending = false
       where merchant = ${merchant} and leased_until is not null and (${all}::boolean or leased_until < now())`.execute(
       store,
-    );
-  }
+    ),
+  );
+  await Promise.allSettled(changes); // where one fails, the others are made all the same
+  await Promise.all(changes);
 }
 
 /**
@@ -231,7 +234,7 @@ export async function claimDeliveries(
     )
     update deliveries d set
       fence = d.fence + 1, sending = true, again = false,
-      leased_until = now() + ${leaseMs}::integer * interval '1 ms'
+      leased_until = ${isDistributed(store) ? sql`now()` : sql`clock_timestamp()`} + ${leaseMs}::integer * interval '1 ms'
     from subscriptions s, events e
     where d.webhook_id = any(array(select webhook_id from due)) and d.merchant = any(array(select merchant from due))
       and s.subscription_key = d.subscription_key and coalesce(s.merchant = d.merchant, false)

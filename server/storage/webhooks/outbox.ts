@@ -42,21 +42,17 @@ export async function insertEvents(store: Store, events: readonly NewEvent[]): P
 async function insertOnOneMachine(store: Store, events: readonly NewEvent[]): Promise<[]> {
   const merchant = events[0]?.merchant ?? "";
   const ids = events.map(createEventId);
-  await store
-    .insertInto("events")
-    .values(
-      events.map((event, index) => ({
-        event_id: ids[index] ?? "",
-        merchant,
-        type: event.type,
-        resource_id: event.resourceId,
-        sequence: event.sequence,
-        occurred_at: event.occurredAt,
-        payload: event.payload,
-      })),
-    )
-    .execute();
   await sql`
+    insert into events (event_id, merchant, type, resource_id, sequence, occurred_at, payload)
+    select event_id, ${merchant}, type, resource_id, sequence, occurred_at, payload from unnest(
+      ${ids}::text[],
+      ${events.map((event) => event.type)}::text[],
+      ${events.map((event) => event.resourceId)}::text[],
+      ${events.map((event) => event.sequence)}::integer[],
+      ${events.map((event) => event.occurredAt.toISOString())}::timestamptz[],
+      ${events.map((event) => event.payload)}::text[]
+    ) as source (event_id, type, resource_id, sequence, occurred_at, payload)`.execute(store);
+  const { numAffectedRows } = await sql`
     insert into deliveries (webhook_id, event_id, merchant, subscription_key, due_at)
     select ${newWebhookId()}, e.event_id, s.merchant, s.subscription_key, e.occurred_at
     from unnest(
@@ -66,7 +62,7 @@ async function insertOnOneMachine(store: Store, events: readonly NewEvent[]): Pr
       ${events.map((event) => event.occurredAt.toISOString())}::timestamptz[]
     ) as e (event_id, type, category, occurred_at)
     join subscriptions s on s.merchant = ${merchant} and ${isSubscribed()}`.execute(store);
-  await wakeDispatchers(store, merchant);
+  if (numAffectedRows !== 0n) await wakeDispatchers(store, merchant);
   return [];
 }
 
