@@ -170,7 +170,8 @@ function named(name: string, definition: string) {
   return { name: `${name}_${hash}`, definition };
 }
 
-const FUNCTIONS = {
+/** All of them; the database needs no Citus for those of one merchant. */
+export const FUNCTIONS = {
   saveRefunds: named("save_refunds", SAVE_REFUNDS),
   recordAttempts: named("record_attempts", RECORD_ATTEMPTS),
   onLocalShards: named("on_local_shards", ON_LOCAL_SHARDS),
