@@ -4,7 +4,7 @@ import own, { DATABASES, PAGES, testsIn, toProject } from "../../vitest.config.t
 
 /** Files that stay away from the cluster, and why. */
 const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
-  "about a database that is not distributed": ["admin/distribute"],
+  "about a database that is not distributed": ["admin/distribute", "storage/distributed"],
   "about the embedded store": ["storage/database/{cluster,prepared-embedded}"],
   "about connections to one PostgreSQL": [
     "storage/database/{database,limits,pool,session,start-errors}",
