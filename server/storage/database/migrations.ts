@@ -36,7 +36,7 @@ export async function migrateToLatest(db: Store): Promise<void> {
   if (error) throw error;
 }
 
-/** Key of the advisory lock under which one server at a time migrates, while no other process changes the tables. */
+/** Key of the advisory lock under which one process at a time migrates or distributes the tables. */
 export const MIGRATION_LOCK = 9;
 
 /** How long a server that waits for another one to migrate pauses before it looks again, in milliseconds. */

@@ -26,7 +26,7 @@ const DEFAULTS = { size: 20, connectMs: 4_000 };
 const SILENCE_MS = 1_000;
 /** An idle transaction belongs to a process that was paused, and may hold locks for which others wait. */
 const IDLE_IN_TRANSACTION_MS = 10_000;
-/** How long the coordinator may take to connect to another machine. By default as long as all background work may take. */
+/** The coordinator may take a second to connect to another machine. Its default of 30 seconds is all that background work has. */
 const CLUSTER_SETTINGS = "; set citus.node_connection_timeout = 1000";
 /** How long the connections have to end cleanly before they are cut. */
 const CLOSE_MS = 800;

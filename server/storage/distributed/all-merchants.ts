@@ -2,6 +2,7 @@ import { type RawBuilder, type SqlBool, sql } from "kysely";
 import { toDomainTime } from "../../domain/clock.ts";
 import type { Store } from "../database/tables.ts";
 import { isUnavailable } from "../database/unavailable.ts";
+import { readOffset } from "../deployment.ts";
 import { isDistributed } from "./citus.ts";
 import { onLocalShards } from "./functions.ts";
 
@@ -108,8 +109,7 @@ export async function findWaiting(
 
 /** The domain's time (D30) at a real time. Each machine has the clock, so this needs no other one. */
 export async function readDomainTime(store: Store, realNow: Date): Promise<Date> {
-  const row = await store.selectFrom("clock").select("offset_ms").executeTakeFirst();
-  return toDomainTime(realNow, row?.offset_ms ?? 0);
+  return toDomainTime(realNow, await readOffset(store));
 }
 
 /** Live subscriptions of some merchants with a delivery that is due. */

@@ -58,7 +58,7 @@ const WAIT_MS = 3_000;
  * merchant side by side. One transaction does all of it, so it may be interrupted, and run again. What is distributed already
  * stays as it is. Servers that start meanwhile wait, as they do for a migration.
  *
- * @param store without a time limit for statements that matters
+ * @param store whose statements may take as long as the rows need
  * @throws NotDistributableError when it did nothing; says why and what to do
  */
 export async function distribute(store: Store, options: DistributeOptions = {}): Promise<Distribution> {

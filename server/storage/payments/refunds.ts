@@ -168,7 +168,7 @@ async function saveOnOneMachine(
     sql`${JSON.stringify(rows)}::json`,
     sql`${lockTimeoutMs}::integer`,
   );
-  // The refunds are stored: their callers need not wait for this, and a failure must not look as if they were not.
+  // The refunds are stored. Their callers neither wait for the notification nor get an error if it fails.
   if (woken) wakeDispatchers(store, merchant).catch(() => {});
   return refunds.map(({ paymentId }) => saved.includes(paymentId));
 }

@@ -168,7 +168,7 @@ async function rearmAndNotify(store: Store, armed: RawBuilder<unknown>): Promise
 /** The same for distributed tables. */
 async function rearm(store: Store, armed: RawBuilder<unknown>): Promise<DeliveryRow[]> {
   const { rows } = await sql<DeliveryRow>`${armed}`.execute(store);
-  // The change is stored: a failure here must not look as if it were not.
+  // The change is stored, so its caller gets no error if the notification fails.
   if (rows.length > 0) await wakeDispatchers(store).catch(() => {});
   return rows;
 }
