@@ -54,6 +54,7 @@ test("a worker killed and restarted under load: its merchants get 503 and lose n
   }
 
   const { acknowledged } = countCalls(businesses);
+  const refusals = new Set(businesses.flatMap(({ ledger }) => [...ledger.refusals]));
   const { cameThrough, lost, doubled, wrong } = await settle(deployment, businesses);
   record("a worker killed", {
     rounds: cluster.workers.length,
@@ -70,6 +71,7 @@ test("a worker killed and restarted under load: its merchants get 503 and lose n
   });
   expect({ lost, doubled, wrong }).toEqual({ lost: [], doubled: [], wrong: [] });
   expect(sum(ofHit, "failed")).toBeGreaterThan(0);
+  expect([...refusals]).toEqual([503]);
   expect(failedForSpared).toBe(0);
   for (const counts of ofSpared) {
     expect(counts.acknowledged).toBeGreaterThan(0);

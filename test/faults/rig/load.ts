@@ -25,6 +25,8 @@ export type Ledger = {
   readonly wrong: string[];
   /** How many calls had which outcome, those to subscribe included. */
   readonly outcomes: Record<Outcome, number>;
+  /** The statuses of the calls that were refused. */
+  readonly refusals: Set<number>;
 };
 
 export function createLedger(paymentId: string, token = ACME): Ledger {
@@ -34,6 +36,7 @@ export function createLedger(paymentId: string, token = ACME): Ledger {
     subscriptions: new Set<string>(),
     wrong: [],
     outcomes: { served: 0, refused: 0, lost: 0 },
+    refusals: new Set<number>(),
   };
   return { paymentId, token, ...outcomes };
 }
@@ -133,5 +136,6 @@ function outcomeOf(response: Received<unknown> | undefined, success: number, led
   const { errorDetails } = response.body as Schemas["Problem"];
   const refused = [500, 503].includes(response.status) && errorDetails;
   if (!refused) ledger.wrong.push(`${response.status} ${JSON.stringify(response.body)}`);
+  ledger.refusals.add(response.status);
   return "refused";
 }
