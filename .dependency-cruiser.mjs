@@ -3,7 +3,7 @@
  * Parts on one line do not know each other.
  */
 const SERVER_LAYERS = [
-  ["json/", "async/", "domain/", "logger.ts", "readable-log.ts"],
+  ["json/", "async/", "domain/", "log/"],
   ["contract/", "config/"],
   ["storage/database/"],
   ["storage/webhooks/"],
@@ -12,19 +12,18 @@ const SERVER_LAYERS = [
   ["auth/", "rate-limit/", "webhooks/"],
   ["http/middleware/", "http/handlers/"],
   ["http/[^/]+$"],
-  ["metrics/", "sandbox/"],
+  ["metrics/", "sandbox/(calls/|sandbox\\.ts|inbox\\.ts|fixtures\\.ts|console-page\\.ts)"],
   ["app.ts", "readiness.ts"],
   ["background-work.ts"],
   ["start.ts"],
-  ["port-holder.ts", "owner.ts"],
-  ["start-failure.ts"],
-  ["run.ts", "command-line.ts", "admin/"],
-  ["main.ts", "packages/"],
+  ["process/"],
+  ["run.ts", "admin/", "sandbox/listen/"],
+  ["main.ts", "cli.ts", "sandbox/(cli|index|sandbox-calls)\\.ts"],
 ];
 
 /** One rule for each part: what it must not import. */
 function layerRules() {
-  const pattern = (part) => `^server/${part.replace(".ts", "\\.ts$")}`;
+  const pattern = (part) => `^server/${part.replace(/(?<!\\)\.ts$/, "\\.ts$")}`;
   return SERVER_LAYERS.flatMap((layer, level) =>
     layer.map((part) => ({
       name: `layers: ${part.replace("[^/]+$", "")}`,
@@ -36,6 +35,24 @@ function layerRules() {
           .flat()
           .filter((other) => other !== part)
           .map(pattern),
+      },
+    })),
+  );
+}
+
+/** The folders of the project from the highest to the lowest: an import leads downwards, or stays in its folder. */
+const FOLDERS = [["test"], ["scripts"], ["server"], ["client"], ["openapi"]];
+
+function folderRules() {
+  return FOLDERS.slice(1).flatMap((level, index) =>
+    level.map((folder) => ({
+      name: `downwards: ${folder}`,
+      comment:
+        "An import leads down: test, scripts, server, client, openapi. What ships imports no tool and no test.",
+      severity: "error",
+      from: { path: `^${folder}/` },
+      to: {
+        path: `^(${[...FOLDERS.slice(0, index + 1).flat(), ...level.filter((other) => other !== folder)].join("|")})/`,
       },
     })),
   );
@@ -111,12 +128,7 @@ export default {
       from: { path: "^test/conformance/" },
       to: { path: "^server/" },
     },
-    {
-      name: "nothing-imports-tests",
-      severity: "error",
-      from: { pathNot: "^(test|scripts)/|^vitest\\.config\\.ts$" },
-      to: { path: "^test/" },
-    },
+    ...folderRules(),
   ],
   options: {
     doNotFollow: { path: "node_modules" },

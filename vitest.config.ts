@@ -1,13 +1,10 @@
 import { fileURLToPath } from "node:url";
 import { defaultExclude, defineConfig, type TestProjectConfiguration } from "vitest/config";
 import { LongestFirst } from "./test/helpers/setup/longest-first.ts";
-import { findUnitTests } from "./test/helpers/setup/unit-tests.ts";
 
 export const DATABASES = "test/helpers/setup/databases.ts";
 const BROWSER = "test/helpers/setup/browser.ts";
 export const PAGES = "test/helpers/setup/pages.ts";
-
-const unitTests = findUnitTests();
 
 export default defineConfig({
   test: {
@@ -19,12 +16,12 @@ export default defineConfig({
     // For the commands that tests run: most of their time is to load what they are made of.
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL(".cache/node", import.meta.url)) },
     projects: [
-      toProject("unit", unitTests, []),
-      toProject("server", testsIn("server", "production", "sandbox", "admin"), [DATABASES, PAGES]),
-      toProject("storage", testsIn("storage", "webhooks", "lifecycle"), [DATABASES, PAGES]),
-      toProject("contract", testsIn("contract", "fuzz"), [DATABASES, PAGES]),
-      toProject("client", testsIn("client", "packages"), [DATABASES, PAGES, BROWSER]),
-      toProject("docs", testsIn("docs", "console", "supply-chain"), [DATABASES, PAGES, BROWSER]),
+      toProject("unit", testsIn("unit"), []),
+      toProject("server", testsIn("server/{admin,auth,http,log,metrics,process,rate-limit,sandbox}"), [DATABASES, PAGES]),
+      toProject("storage", testsIn("server/{storage,webhooks,lifecycle}"), [DATABASES, PAGES]),
+      toProject("contract", testsIn("openapi"), [DATABASES, PAGES]),
+      toProject("client", testsIn("client", "scripts/packages"), [DATABASES, PAGES, BROWSER]),
+      toProject("docs", testsIn("scripts/{docs,diff,supply-chain,traceability}", "server/console"), [DATABASES, PAGES, BROWSER]),
     ],
   },
 });
@@ -45,9 +42,9 @@ export function toProject(
     test: {
       name,
       include: [...include],
-      exclude: [...defaultExclude, ...(name === "unit" ? [] : unitTests), ...leftOut],
+      exclude: [...defaultExclude, ...leftOut],
       globalSetup: [...globalSetup],
-      setupFiles: ["test/lib/baseline-wasm.ts", "test/helpers/setup/seed.ts"],
+      setupFiles: ["test/helpers/baseline-wasm.ts", "test/helpers/setup/seed.ts"],
       // Without isolation: a file that starts a server loads for three seconds what the file before it has loaded already.
       isolate: false,
       // No test is about these limits: they end a run that hangs. A busy machine must never reach them.

@@ -5,7 +5,7 @@ import type { Config } from "./config/config.ts";
 import type { DomainClock } from "./domain/clock.ts";
 import type { Metrics } from "./metrics/prometheus.ts";
 import { createReadiness, type Readiness } from "./readiness.ts";
-import type { Changes } from "./sandbox/changes.ts";
+import type { Changes } from "./sandbox/calls/changes.ts";
 import type { Database } from "./storage/database/database.ts";
 import { vacuum } from "./storage/database/embedded.ts";
 import type { Bound, storage } from "./storage/storage.ts";

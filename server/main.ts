@@ -1,4 +1,4 @@
-import { defineSandbox, defineServe, settingsOf } from "./command-line.ts";
+import { defineSandbox, defineServe, settingsOf } from "./process/command-line.ts";
 import { runServer } from "./run.ts";
 
 const command =

@@ -2,13 +2,13 @@ import { enableCompileCache } from "node:module";
 import { type Config, readConfig } from "./config/config.ts";
 import type { Environment } from "./config/environment.ts";
 import { IN_MEMORY } from "./config/store-settings.ts";
-import { openLog, type ProcessLog } from "./logger.ts";
-import { removeOwner, writeOwner } from "./owner.ts";
-import { toReadableLine } from "./readable-log.ts";
+import { openLog, type ProcessLog } from "./log/logger.ts";
+import { toReadableLine } from "./log/readable-log.ts";
+import { removeOwner, writeOwner } from "./process/owner.ts";
+import { explainStartFailure } from "./process/start-failure.ts";
+import { onStopSignal } from "./process/stop-signals.ts";
 import { SANDBOX_MERCHANTS } from "./sandbox/fixtures.ts";
 import type { RunningServer } from "./start.ts";
-import { explainStartFailure } from "./start-failure.ts";
-import { onStopSignal } from "./stop-signals.ts";
 import { StoreStartError } from "./storage/database/start-error.ts";
 
 /** Milliseconds that a stop may take in total; more than requests and webhook attempts in flight are given. */

@@ -11,7 +11,7 @@ import { type DomainClock, toDomainTime } from "./domain/clock.ts";
 import { createHttpServer, drain, listen, toUrl } from "./http/http-server.ts";
 import { type ConcurrencyLimit, createConcurrencyLimit } from "./http/middleware/availability.ts";
 import { type RunningMetrics, startMetrics } from "./metrics/metrics.ts";
-import { createChanges } from "./sandbox/changes.ts";
+import { createChanges } from "./sandbox/calls/changes.ts";
 import { seedSandbox } from "./sandbox/sandbox.ts";
 import { type Database, openDatabase, type StoreLimits } from "./storage/database/database.ts";
 import { type BoundStorage, bindStorage } from "./storage/storage.ts";

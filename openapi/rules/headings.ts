@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { headingsOf } from "../../scripts/lib/markdown.ts";
+import { headingsOf } from "../document/headings.ts";
 
 /** The numbered headings of one Markdown file, which sources point at. */
 export type Headings = {

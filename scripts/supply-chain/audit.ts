@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { defineCommand } from "../lib/command.ts";
-import { ROOT } from "../lib/redocly.ts";
+import { defineProof } from "../command/command.ts";
+import { ROOT } from "../command/redocly.ts";
 
 /** An advisory that was examined and found harmless here, and the day on which it must be examined again. */
 type Accepted = {
@@ -24,7 +24,7 @@ type Report = {
   readonly message?: string;
 };
 
-const { accepted: file } = defineCommand(
+const { accepted: file } = defineProof(
   "audit",
   "Fails if an installed package has an advisory that is not accepted. Needs a registry that has advisories.",
 )

@@ -2,9 +2,9 @@ import { execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { defineCommand } from "../lib/command.ts";
-import { type ProductionPackage, readProductionPackages } from "../lib/packages.ts";
-import { ROOT } from "../lib/redocly.ts";
+import { defineProof } from "../command/command.ts";
+import { ROOT } from "../command/redocly.ts";
+import { type ProductionPackage, readProductionPackages } from "./production-packages.ts";
 
 /* npm's own command reads the lockfile alone, so that the result is the same on every machine and needs no network. */
 type Component = { readonly "bom-ref": string; readonly purl: string; readonly licenses?: readonly object[] };
@@ -18,7 +18,7 @@ type Bom = {
 const OWN = "pkg:npm/@refund-contract/client@";
 const ARGS = ["sbom", "--sbom-format", "cyclonedx", "--sbom-type", "application", "--package-lock-only"];
 
-const { out } = defineCommand(
+const { out } = defineProof(
   "sbom",
   "Writes the bill of materials of what runs in production, as CycloneDX, and prints the licences.",
 )

@@ -4,7 +4,7 @@ import type { Readable } from "node:stream";
 import { CommanderError } from "commander";
 import { ConfigError, type Environment } from "../config/environment.ts";
 import { readDatabaseUrl } from "../config/store-settings.ts";
-import { createLogger } from "../logger.ts";
+import { createLogger } from "../log/logger.ts";
 import { type AdminAction, recordAdminAction } from "../storage/admin-actions.ts";
 import { type Database, openDatabase } from "../storage/database/database.ts";
 import { StoreStartError } from "../storage/database/start-error.ts";

@@ -57,6 +57,6 @@ async function serveFile(name: string): Promise<RequestHandler> {
 
 const consoleMissing: RequestHandler = () => {
   throw new ProblemError("NOT_FOUND", {
-    detail: "The console is not built. Run: node scripts/build.ts, and start again.",
+    detail: "The console is not built. Run: node scripts/docs/build-pages.ts, and start again.",
   });
 };

@@ -1,13 +1,13 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { HandlersOf, SandboxHandlers } from "../contract/operations.ts";
-import type { createChanges } from "./changes.ts";
-import { clockHandlers } from "./clock.ts";
+import type { createChanges } from "./calls/changes.ts";
+import { clockHandlers } from "./calls/clock.ts";
+import { paymentHandlers } from "./calls/payments.ts";
+import { createRequestMemory, type RequestMemory } from "./calls/requests.ts";
+import type { SandboxParts } from "./calls/responses.ts";
+import { webhookHandlers } from "./calls/webhooks.ts";
 import { fixturesOf, isSandboxMerchant, SANDBOX_MERCHANTS, SANDBOX_SCOPES } from "./fixtures.ts";
 import { createInbox, type InboxParts, type InboxReceiver } from "./inbox.ts";
-import { paymentHandlers } from "./payments.ts";
-import { createRequestMemory, type RequestMemory } from "./requests.ts";
-import type { SandboxParts } from "./responses.ts";
-import { webhookHandlers } from "./webhooks.ts";
 
 const TOKEN_BYTES = 24;
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { listenLocally } from "./listen/locally.ts";
+import { listenLocally } from "../server/sandbox/listen/locally.ts";
 
 /** The faults that a request can meet on its way to the service and back. */
 export type Fate = "pass" | "lost-before" | "lost-after" | "cut" | "gateway-page";

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { listenLocally } from "./listen/locally.ts";
+import { listenLocally } from "../server/sandbox/listen/locally.ts";
 
 /** The behaviour of a scripted service towards one request. */
 export type Step = (response: ServerResponse, request: IncomingMessage) => void;

@@ -1,5 +1,5 @@
 import type { RefundStatus } from "../../client/src/index.ts";
-import { isNode, type Node } from "../../scripts/lib/document/node.ts";
+import { isNode, type Node } from "../../openapi/document/node.ts";
 import { CheckFailure, type Exchange } from "./exchange.ts";
 
 /** The status that each kind of problem has. */

@@ -1,5 +1,5 @@
 import { CommanderError, Option } from "@commander-js/extra-typings";
-import { defineProgram } from "../../scripts/lib/command.ts";
+import { defineProgram } from "../../scripts/command/command.ts";
 
 /** The states of a payment that decide the first status of its refund. */
 export const PAYMENT_KINDS = ["settled", "recent", "processing", "failed", "covered", "refund"] as const;

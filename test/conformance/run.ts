@@ -1,4 +1,4 @@
-import { type Contract, readContract } from "../../scripts/lib/document/contract.ts";
+import { type Contract, readContract } from "../../openapi/document/contract.ts";
 import type { Check } from "./check.ts";
 import { allChecks } from "./checks/all.ts";
 import { CheckFailure, NotRun } from "./exchange.ts";

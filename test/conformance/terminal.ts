@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { createProgress } from "../../scripts/lib/progress.ts";
+import { createProgress } from "../../scripts/command/progress.ts";
 import { countOutcomes, describeFailure, type Report, type Result } from "./report.ts";
 import type { Listener } from "./run.ts";
 

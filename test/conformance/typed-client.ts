@@ -4,7 +4,7 @@ import {
   type OperationId,
   UnexpectedResponseError,
 } from "../../client/src/index.ts";
-import { createProxy, type Violation } from "../lib/prism.ts";
+import { createProxy, type Violation } from "../helpers/prism.ts";
 import { CheckFailure, type Exchange, type Sent } from "./exchange.ts";
 import type { Kit } from "./kit.ts";
 import { LimitedError, untilTaken } from "./transport.ts";

@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { Output } from "../../server/admin/output.ts";
 import { runAdmin } from "../../server/admin/run.ts";
-import { PROCESS_ENV } from "../lib/process-env.ts";
+import { PROCESS_ENV } from "./process-env.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 

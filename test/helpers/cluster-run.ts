@@ -1,5 +1,5 @@
 /**
- * The cluster of `npm run engines`, on which the tests of the store then run: the addresses of its machines, the coordinator's
+ * The cluster of `npm run proof -- engines`, on which the tests of the store then run: the addresses of its machines, the coordinator's
  * first.
  */
 export function clusterUrls(): readonly string[] {

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll } from "vitest";
-import { buildConsole, isConsoleCurrent } from "../../scripts/lib/console.ts";
+import { buildConsole, isConsoleCurrent } from "../../scripts/console/build-console.ts";
 import { launchBrowser, type TestBrowser } from "./browser.ts";
 import { subscriptionTo } from "./factories.ts";
 import type { Merchant } from "./sandbox.ts";

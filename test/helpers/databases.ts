@@ -10,7 +10,7 @@ import { CLUSTER_TEMPLATE, clusterUrls, EMPTY_CLUSTER, isClusterRun } from "./cl
 import { runStatement } from "./postgres.ts";
 import { forSuite } from "./suite.ts";
 
-/** The same tests run on both: `describe.each(engines)`. `npm run engines` runs them on distributed tables instead. */
+/** The same tests run on both: `describe.each(engines)`. `npm run proof -- engines` runs them on distributed tables instead. */
 export const engines: readonly Engine[] = isClusterRun() ? ["distributed"] : ["embedded", "postgres"];
 export type Engine = "embedded" | "postgres" | "distributed";
 

@@ -1,4 +1,4 @@
-import { readContract } from "../../scripts/lib/document/contract.ts";
+import { readContract } from "../../openapi/document/contract.ts";
 import type { SandboxSchemas, Schemas } from "../../server/contract/document.ts";
 import type { HandlerResponse, SandboxId } from "../../server/contract/operations.ts";
 import { createMerchant, dollars, type Refund } from "./factories.ts";

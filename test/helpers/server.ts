@@ -5,12 +5,12 @@ import { rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import { readConfig } from "../../server/config/config.ts";
-import { createLogger } from "../../server/logger.ts";
+import { createLogger } from "../../server/log/logger.ts";
 import { type RunningServer, type StartOptions, startServer } from "../../server/start.ts";
-import { PROCESS_ENV } from "../lib/process-env.ts";
 import { isClusterRun } from "./cluster-run.ts";
 import { createTestDatabase, type Engine, GENEROUS_LIMITS, makeDataDir } from "./databases.ts";
 import { countRows } from "./factories.ts";
+import { PROCESS_ENV } from "./process-env.ts";
 import { forSuite } from "./suite.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));

@@ -5,8 +5,8 @@ import { delimiter, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { pack } from "../../../scripts/packages/pack-client.ts";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
-import { pack } from "../../lib/packed/pack.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const BIN = join(ROOT, "node_modules/.bin");

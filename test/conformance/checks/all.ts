@@ -1,4 +1,4 @@
-import type { Contract } from "../../../scripts/lib/document/contract.ts";
+import type { Contract } from "../../../openapi/document/contract.ts";
 import type { Check } from "../check.ts";
 import { AMOUNT_CHECKS } from "./amounts.ts";
 import { constraintChecks } from "./constraints.ts";

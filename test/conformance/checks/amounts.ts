@@ -1,4 +1,4 @@
-import { isNode } from "../../../scripts/lib/document/node.ts";
+import { isNode } from "../../../openapi/document/node.ts";
 import { type Check, defineGroup } from "../check.ts";
 import { assert, expectProblem, expectRefund } from "../expect.ts";
 import { PRECONDITIONS } from "../preconditions.ts";

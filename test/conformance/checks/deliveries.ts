@@ -1,6 +1,6 @@
 import { verifyWebhook, WebhookVerificationError } from "../../../client/src/index.ts";
-import { isNode, type Node } from "../../../scripts/lib/document/node.ts";
-import { createFindViolations } from "../../../scripts/lib/document/schemas.ts";
+import { isNode, type Node } from "../../../openapi/document/node.ts";
+import { createFindViolations } from "../../../openapi/document/schemas.ts";
 import { type Check, defineGroup } from "../check.ts";
 import { CheckFailure } from "../exchange.ts";
 import { PRECONDITIONS } from "../preconditions.ts";

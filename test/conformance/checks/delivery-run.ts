@@ -1,4 +1,4 @@
-import { isNode, type Node } from "../../../scripts/lib/document/node.ts";
+import { isNode, type Node } from "../../../openapi/document/node.ts";
 import { assert, bodyOf, expectProblem, expectRefund } from "../expect.ts";
 import type { Kit } from "../kit.ts";
 import type { Delivery, Hook, Receiver } from "../receiver.ts";

@@ -1,6 +1,6 @@
 import type { OperationId } from "../../../client/src/index.ts";
-import type { Contract, Example, Operation } from "../../../scripts/lib/document/contract.ts";
-import { isNode, type Node } from "../../../scripts/lib/document/node.ts";
+import type { Contract, Example, Operation } from "../../../openapi/document/contract.ts";
+import { isNode, type Node } from "../../../openapi/document/node.ts";
 import { type Check, defineGroup } from "../check.ts";
 import type { Exchange } from "../exchange.ts";
 import { assert, bodyOf } from "../expect.ts";

@@ -1,9 +1,9 @@
-import { requestTable } from "../../lib/expected/requests.ts";
-import type { Row } from "../../lib/expected/row.ts";
-import { bodyOf, findMemberMismatches, findOutcomeMismatches } from "../../lib/expected/send.ts";
 import type { CheckParts } from "../check.ts";
 import type { Exchange } from "../exchange.ts";
 import { assert } from "../expect.ts";
+import { requestTable } from "../expected/requests.ts";
+import type { Row } from "../expected/row.ts";
+import { bodyOf, findMemberMismatches, findOutcomeMismatches } from "../expected/send.ts";
 import type { CallSpec, Kit } from "../kit.ts";
 import { PRECONDITIONS, type Precondition } from "../preconditions.ts";
 import { paymentOf, refundOf, subscriptionOf } from "../requests.ts";

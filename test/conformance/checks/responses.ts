@@ -1,4 +1,4 @@
-import { isNode } from "../../../scripts/lib/document/node.ts";
+import { isNode } from "../../../openapi/document/node.ts";
 import { type Check, defineGroup } from "../check.ts";
 import { CheckFailure, type Exchange, NotRun } from "../exchange.ts";
 import { assert, bodyOf, PROBLEM_STATUSES } from "../expect.ts";

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
-import { type Contract, readContract } from "../../../scripts/lib/document/contract.ts";
-import { isNode, type Node } from "../../../scripts/lib/document/node.ts";
-import { valueAt } from "../../../scripts/lib/document/pointer.ts";
+import { type Contract, readContract } from "../../../openapi/document/contract.ts";
+import { isNode, type Node } from "../../../openapi/document/node.ts";
+import { valueAt } from "../../../openapi/document/pointer.ts";
 import { type Check, defineGroup } from "../check.ts";
 import type { Exchange } from "../exchange.ts";
 import { assert } from "../expect.ts";

@@ -2,17 +2,17 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** The files that take longest, as measured on two cores. Names of missing files do no harm. */
 const LONGEST = [
-  "lifecycle/model",
-  "contract/mutants",
-  "webhooks/crash",
-  "server/process",
-  "webhooks/replicas",
+  "server/lifecycle/model",
+  "openapi/mutants",
+  "server/webhooks/crash",
+  "server/process/process",
+  "server/webhooks/replicas",
   "client/lost-responses",
-  "fuzz/fuzz",
-  "storage/database/database",
-  "contract/conformance/conform",
-  "docs/content",
-  "contract/statuses",
+  "openapi/fuzz/fuzz",
+  "server/storage/database/database",
+  "openapi/conformance/conform",
+  "scripts/docs/content",
+  "openapi/statuses",
 ];
 
 /**

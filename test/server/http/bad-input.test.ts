@@ -1,12 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { BASE_REFUND } from "../../conformance/expected/refunds.ts";
+import { refusedRefunds, requestTable } from "../../conformance/expected/requests.ts";
+import type { Row } from "../../conformance/expected/row.ts";
+import { bodyOf } from "../../conformance/expected/send.ts";
 import { countRows, type InvalidRequest } from "../../helpers/factories.ts";
 import { exchange, head, type RawResponse } from "../../helpers/network/raw-http.ts";
-
 import { useTestServer } from "../../helpers/server.ts";
-import { BASE_REFUND } from "../../lib/expected/refunds.ts";
-import { refusedRefunds, requestTable } from "../../lib/expected/requests.ts";
-import type { Row } from "../../lib/expected/row.ts";
-import { bodyOf } from "../../lib/expected/send.ts";
 
 /** The bodies of the expected behaviour whose violations are at one of these pointers, or at any other. */
 const at = (...pointers: string[]) =>

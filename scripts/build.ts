@@ -1,6 +1,0 @@
-import { buildDocs, isDocsCurrent } from "./docs.ts";
-import { buildConsole, isConsoleCurrent } from "./lib/console.ts";
-
-/** Builds what is stale, before the server starts. TypeScript needs no build, and the bundle is committed. */
-if (!(await isDocsCurrent())) await buildDocs();
-if (!(await isConsoleCurrent())) await buildConsole();

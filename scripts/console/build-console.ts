@@ -1,0 +1,210 @@
+import { createHash } from "node:crypto";
+import { glob, readdir, readFile, rm } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { promisify } from "node:util";
+import { brotliCompress, gzip } from "node:zlib";
+import { rolldown } from "rolldown";
+import { parse } from "yaml";
+import { type Contract, readContract } from "../../openapi/document/contract.ts";
+import { replaceFile } from "../command/files.ts";
+import { ROOT, secondsSince } from "../command/redocly.ts";
+
+const SOURCE = join(ROOT, "server/sandbox/console");
+const DIST = join(SOURCE, "dist");
+const STAMP = join(DIST, "sources.sha256");
+const README = join(ROOT, "client/README.md");
+const SCENARIOS = join(ROOT, "openapi/sandbox/scenarios.arazzo.yaml");
+
+/** Builds the sandbox's console as static files, whose names change with their content. */
+export async function buildConsole(): Promise<void> {
+  const start = performance.now();
+  const sources = await hashSources();
+  const script = await bundle();
+  const styles = ["theme.css", "console.css", "records.css"].map((name) =>
+    readFile(join(SOURCE, name), "utf8"),
+  );
+  const style = (await Promise.all(styles)).join("");
+  const files = [toAsset("console", "js", script), toAsset("console", "css", style)] as const;
+  const [{ name: js }, { name: css }] = files;
+  const names = new Set<string>([basename(STAMP)]);
+  for (const { name, content } of [...files, { name: "index.html", content: toPage(js, css) }]) {
+    const forms = [
+      [name, content],
+      [`${name}.br`, await promisify(brotliCompress)(content)],
+      [`${name}.gz`, await promisify(gzip)(content)],
+    ] as const;
+    for (const [form, bytes] of forms) {
+      names.add(form);
+      await replaceFile(join(DIST, form), bytes);
+    }
+  }
+  // Only now, so that a server which starts meanwhile finds a whole page, be it the former one.
+  const others = (await readdir(DIST)).filter((name) => !names.has(name));
+  await Promise.all(others.map((name) => rm(join(DIST, name), { force: true })));
+  await replaceFile(STAMP, sources); // Last, so that an interrupted build counts as stale.
+  console.log(`console: ${Math.round(script.length / 1000)} kB of script, built in ${secondsSince(start)}`);
+}
+
+/** Whether the built console matches its sources. */
+export async function isConsoleCurrent(): Promise<boolean> {
+  return (await readFile(STAMP, "utf8").catch(() => "none")) === (await hashSources());
+}
+
+async function bundle(): Promise<string> {
+  const build = await rolldown({
+    input: join(SOURCE, "main.tsx"),
+    platform: "browser",
+    tsconfig: false,
+    transform: {
+      jsx: { runtime: "automatic", importSource: "preact" },
+      define: { CONTRACT: JSON.stringify(await readForPage()) },
+    },
+  });
+  const { output } = await build.generate({ format: "esm", minify: true });
+  await build.close();
+  return output[0].code;
+}
+
+/**
+ * Reads the parts of the contract that the console uses; the build inserts them into its script (`console/data/contract.ts`).
+ */
+async function readForPage() {
+  const forms = [
+    ["openapi", "RefundRequest"],
+    ["openapi", "SubscriptionRequest"],
+    ["sandbox", "NewPayment"],
+    ["sandbox", "NewEvent"],
+  ] as const;
+  const constraints = await Promise.all(
+    forms.map(async ([name, schema]) => [schema, await readForm(name, schema)]),
+  );
+  return {
+    ...(await readScenarios()),
+    forms: Object.fromEntries(constraints),
+    verify: await readVerification(),
+  };
+}
+
+/** The workflows, and where their operations are. */
+async function readScenarios() {
+  const { workflows } = parse(await readFile(SCENARIOS, "utf8")) as {
+    workflows: { steps: { operationId?: string }[] }[];
+  };
+  const names = workflows.flatMap(({ steps }) =>
+    steps.flatMap(({ operationId }) => operationId?.split(".").at(-1) ?? []),
+  );
+  const known: Contract["operations"] = ["openapi", "sandbox"].flatMap(
+    (name) => readContract(name as "openapi" | "sandbox").operations,
+  );
+  const used = known.filter(({ id }) => names.includes(id));
+  const operations = Object.fromEntries(
+    used.map(({ id, method, path }) => [id, { method: method.toLowerCase(), path }]),
+  );
+  return { workflows, operations };
+}
+
+type Schema = Readonly<Record<string, unknown>> & {
+  readonly $ref?: string;
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+  readonly oneOf?: readonly Schema[];
+};
+
+/** The constraints of each field of a schema, by its JSON Pointer. */
+async function readForm(document: "openapi" | "sandbox", name: string): Promise<Record<string, object>> {
+  const text = await readFile(join(ROOT, `openapi/generated/${document}.json`), "utf8");
+  const { schemas } = (JSON.parse(text) as { components: { schemas: Record<string, Schema> } }).components;
+  const follow = (schema: Schema): Schema =>
+    schema.$ref === undefined ? schema : follow(schemas[schema.$ref.split("/").at(-1) ?? ""] ?? {});
+  const fieldsOf = (given: Schema, pointer: string, required: boolean): [string, object][] => {
+    const schema = follow(given);
+    if (schema.oneOf) return toVariants(schema.oneOf.map(follow), pointer);
+    const { properties = {} } = schema;
+    const inner = Object.entries(properties).flatMap(([key, property]) =>
+      fieldsOf(property, `${pointer}/${key}`, required && (schema.required ?? []).includes(key)),
+    );
+    return inner.length > 0 ? inner : [[pointer, toConstraints(schema, required)]];
+  };
+  // Each variant has its own value of the field that selects it, and its own strings in the list next to it.
+  const toVariants = (variants: readonly Schema[], pointer: string): [string, object][] => {
+    const lists = variants.map(({ properties: { type, details } = {} }) => [
+      type?.const,
+      follow(details?.items ?? {}).enum ?? [],
+    ]);
+    const options = lists.map(([type]) => type);
+    return [
+      [`${pointer}/type`, { type: "string", required: true, options }],
+      [`${pointer}/details`, { type: "array", required: false, choices: Object.fromEntries(lists) }],
+    ];
+  };
+  return Object.fromEntries(fieldsOf(schemas[name] ?? {}, "", true));
+}
+
+function toConstraints(schema: Schema, required: boolean): object {
+  const { type, format, minLength, maxLength, pattern, minimum, maximum } = schema;
+  const described = {
+    patternMessage: schema["x-pattern-message"],
+    fractionDigits: schema["x-fraction-digits"],
+  };
+  return {
+    type,
+    format,
+    required,
+    minLength,
+    maxLength,
+    pattern,
+    minimum,
+    maximum,
+    ...described,
+    options: schema.enum,
+  };
+}
+
+/** The example of the client's documentation, which tests run. */
+async function readVerification(): Promise<string> {
+  const text = await readFile(README, "utf8");
+  const [, example] = /```ts[^\n]*\n(import \{ verifyWebhook,[\s\S]*?)```/.exec(text) ?? [];
+  if (example === undefined) throw new Error(`${README} does not show how to verify a delivery.`);
+  return example.trimEnd();
+}
+
+function toAsset(name: string, type: string, content: string): { name: string; content: string } {
+  const hash = createHash("sha256").update(content).digest("hex").slice(0, 12);
+  return { name: `${name}-${hash}.${type}`, content };
+}
+
+function toPage(js: string, css: string): string {
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Sandbox console</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/console/${css}">
+<script type="module" src="/console/${js}"></script>
+<div id="root"></div>
+<noscript>The console needs JavaScript. Everything that it shows is in the sandbox's contract, too: see /docs.</noscript>
+</html>
+`;
+}
+
+async function hashSources(): Promise<string> {
+  return hashFiles([
+    "server/sandbox/console/{,data/,parts/,views/}*.{ts,tsx,css}",
+    "openapi/sandbox/scenarios.arazzo.yaml",
+    "openapi/generated/{openapi,sandbox}.json",
+    "client/README.md",
+    "scripts/console/build-console.ts",
+    "node_modules/{preact,openapi-fetch,rolldown}/package.json",
+  ]);
+}
+
+/** A hash of files, by their paths and their content. */
+export async function hashFiles(patterns: readonly string[]): Promise<string> {
+  const hash = createHash("sha256");
+  const paths: string[] = [];
+  for await (const path of glob(patterns, { cwd: ROOT })) paths.push(path);
+  for (const path of paths.sort()) hash.update(path).update(await readFile(join(ROOT, path)));
+  return hash.digest("hex");
+}

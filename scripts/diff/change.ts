@@ -1,0 +1,68 @@
+import { placeName } from "../../openapi/document/location-name.ts";
+import { stepsOf } from "../../openapi/document/pointer.ts";
+
+/** What a change requires of the version, the least first. */
+export const LEVELS = ["patch", "minor", "major"] as const;
+export type Level = (typeof LEVELS)[number];
+
+/**
+ * A finding of one check: where the changed part is, which calls it affects, how it changed, and the version that this
+ * requires.
+ */
+export type Finding = {
+  /** JSON Pointer to the changed part itself, in the document that contains it, and not to a reference to it. */
+  readonly pointer: string;
+  /** `request of POST /v1/refunds`, `event refund.pending`; empty when the check does not say. */
+  readonly use: string;
+  readonly what: string;
+  readonly level: Level;
+};
+
+/** One change of the contract, whichever tool found it, and however many operations it affects. */
+export type Change = {
+  readonly place: string;
+  readonly pointer: string;
+  readonly what: readonly string[];
+  readonly uses: readonly string[];
+  readonly level: Level;
+  /** How each check that found it rates it. */
+  readonly ratings: Readonly<Record<string, Level>>;
+};
+
+export function mostSevere(levels: readonly Level[]): Level | undefined {
+  return LEVELS.findLast((level) => levels.includes(level));
+}
+
+/**
+ * Merges the findings of several checks at one location, with the more severe rating first; the most severe changes come
+ * first.
+ */
+export function toChanges(findings: Readonly<Record<string, readonly Finding[]>>): Change[] {
+  const groups = new Map<string, { by: string; finding: Finding }[]>();
+  for (const [by, found] of Object.entries(findings)) {
+    for (const finding of found) {
+      groups.set(finding.pointer, [...(groups.get(finding.pointer) ?? []), { by, finding }]);
+    }
+  }
+  const changes = Array.from(groups, ([pointer, group]) => toChange(pointer, group));
+  return changes.toSorted((a, b) => LEVELS.indexOf(b.level) - LEVELS.indexOf(a.level));
+}
+
+function toChange(pointer: string, group: readonly { by: string; finding: Finding }[]): Change {
+  const levels = group.map(({ finding }) => finding.level);
+  const level = mostSevere(levels) ?? "patch";
+  const ratings: Record<string, Level> = {};
+  for (const { by, finding } of group) {
+    ratings[by] = mostSevere([finding.level, ratings[by] ?? "patch"]) ?? "patch";
+  }
+  const unique = (texts: readonly string[]) => [...new Set(texts.filter((text) => text !== ""))];
+  const informative = group.filter(({ finding }) => finding.level === level);
+  return {
+    place: placeName(stepsOf(pointer)),
+    pointer,
+    what: unique(informative.map(({ finding }) => finding.what)),
+    uses: unique(informative.map(({ finding }) => finding.use)),
+    level,
+    ratings,
+  };
+}

@@ -1,0 +1,37 @@
+import { find, isNode, isReference, type Node } from "../../openapi/document/node.ts";
+import { step } from "../../openapi/document/pointer.ts";
+
+/** A part of a document: the location where it is used, and the one where it is defined, after following references. */
+export type Spot = {
+  readonly document: Node;
+  readonly asked: string;
+  readonly pointer: string;
+  readonly value: unknown;
+};
+
+/** The whole document. */
+export function rootOf(document: Node): Spot {
+  return { document, asked: "", pointer: "", value: document };
+}
+
+/** A part of a part, by its names; references on the way are followed. */
+export function at(spot: Spot, ...names: readonly (string | number)[]): Spot {
+  return names.reduce<Spot>((holder, name) => {
+    const child = childOf(holder, name);
+    if (!isReference(child.value)) return child;
+    const [pointer, value] = find(spot.document, child.value.$ref.slice(1));
+    return { ...child, pointer, value };
+  }, spot);
+}
+
+/** A part of a part, without following references. */
+export function childOf({ document, pointer, value }: Spot, name: string | number): Spot {
+  const asked = pointer + step(name);
+  const child = isNode(value) || Array.isArray(value) ? (value as Node)[name] : undefined;
+  return { document, asked, pointer: asked, value: child };
+}
+
+/** The names in an object; empty for any other value. */
+export function namesIn({ value }: Spot): string[] {
+  return isNode(value) ? Object.keys(value) : [];
+}

@@ -1,0 +1,28 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { rolldown } from "rolldown";
+import { ROOT } from "../command/redocly.ts";
+import type { Assets } from "./layout.ts";
+import type { Entry } from "./search/search.ts";
+
+const BROWSER = join(ROOT, "scripts/docs/browser");
+
+/** The files that a page is made of, besides its text. */
+export const STYLES = ["frame", "page", "code", "home"].map((name) => `docs/${name}.css`);
+
+/** The parts of every page: the styles, and a small script. */
+export async function readAssets(styles: readonly string[] = STYLES): Promise<Assets> {
+  const texts = await Promise.all(styles.map((file) => readFile(join(ROOT, file), "utf8")));
+  return { styles: texts.join("\n"), script: await bundle("site.ts") };
+}
+
+/** The search with its index, which a page loads when its reader wants to search. */
+export async function renderSearch(entries: readonly Entry[]): Promise<string> {
+  return `${await bundle("search-dialog.ts", "docsSearch")}docsSearch.start(${JSON.stringify(entries)});\n`;
+}
+
+async function bundle(file: string, name?: string): Promise<string> {
+  await using build = await rolldown({ input: join(BROWSER, file), logLevel: "warn" });
+  const { output } = await build.generate({ format: "iife", minify: true, ...(name && { name }) });
+  return `${output[0].code.trim()}\n`;
+}

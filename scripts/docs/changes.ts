@@ -1,0 +1,137 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { members, type Node } from "../../openapi/document/node.ts";
+import { stepsOf, valueAt } from "../../openapi/document/pointer.ts";
+import type { Change } from "../diff/change.ts";
+import { diffContracts } from "../diff/compare.ts";
+import { compareVersions } from "../diff/version.ts";
+import { splitSections } from "./markdown.ts";
+
+/** What happened to the part that a change is about. */
+export type Kind = "added" | "changed" | "removed";
+
+/** The two contracts that are compared. */
+export type Pair = { readonly base: Node; readonly revision: Node };
+
+export function kindOf({ pointer }: Change, { base, revision }: Pair): Kind {
+  const [before, after] = [base, revision].map((document) => valueAt(document, pointer) !== undefined);
+  if (before === after) return "changed";
+  return after ? "added" : "removed";
+}
+
+/** The part of the reference that a change is about. */
+export type Place = {
+  readonly operationId: string;
+  readonly tag: string;
+  readonly field: string | undefined;
+};
+
+/**
+ * The first operation that a change affects and that the revision still has, and the field, when it belongs to the body of a
+ * request. A change that affects no operation has no place.
+ */
+export function placeOf(change: Change, { revision }: Pair): Place | undefined {
+  const { uses, pointer } = change;
+  const [, address] = stepsOf(pointer);
+  for (const [path, item] of [...members(revision.paths), ...members(revision.webhooks)]) {
+    for (const [method, part] of members(item)) {
+      const names = [`${method.toUpperCase()} ${path}`, `event ${path}`];
+      if (path !== address && !uses.some((use) => names.some((name) => use.includes(name)))) continue;
+      const { operationId, tags } = part as { operationId: string; tags: string[] };
+      return { operationId, tag: tags[0] ?? "", field: requestFieldOf(change) };
+    }
+  }
+  return undefined;
+}
+
+/** The address of that part on the page. */
+export function routeOf({ operationId, tag, field }: Place): string {
+  const route = `${tag}/${operationId}`.toLowerCase();
+  return `#/${route}${field === undefined ? "" : `#${route}/t=request&path=${field}`}`;
+}
+
+/** The changes as a table in Markdown, the most severe first; `link` makes the address of a place. */
+export function tableOf(changes: readonly Change[], pair: Pair, link: (place: Place) => string): string {
+  const rows = changes.map((change) => {
+    const place = placeOf(change, pair);
+    const name = place === undefined ? `\`${change.place}\`` : `[${change.place}](${link(place)})`;
+    const found = Object.entries(change.ratings).map(([by, level]) => `${by}: ${level}`);
+    const cells = [
+      `**${change.level}**`,
+      kindOf(change, pair),
+      name,
+      change.what.join("; "),
+      change.uses.join(", "),
+      found.join(", "),
+    ];
+    return `| ${cells.map(toCell).join(" | ")} |`;
+  });
+  const head = ["severity", "", "place in the reference", "what", "has an effect on", "rated by"];
+  return [`| ${head.join(" | ")} |`, `|${head.map(() => "---").join("|")}|`, ...rows].join("\n");
+}
+
+function toCell(text: string): string {
+  return text.replaceAll("|", "\\|").replaceAll("\n", " ");
+}
+
+/** The field as the page's own addresses name it. */
+function requestFieldOf({ pointer, uses }: Change): string | undefined {
+  const [, field] =
+    /^\/components\/schemas\/(?:Refund|Subscription)Request\/properties\/(\w+)/.exec(pointer) ?? [];
+  return uses.some((use) => use.startsWith("request")) ? field?.toLowerCase() : undefined;
+}
+
+/** A version of the contract, with its changes since the previous one; the first has none. */
+export type Release = {
+  readonly version: string;
+  readonly before?: { readonly version: string; readonly changes: readonly Change[]; readonly pair: Pair };
+};
+
+/** Compares each release with the previous one, and the present contract with the last release, when its version is new. */
+export async function readReleases(released: string, current: string): Promise<Release[]> {
+  const files = (await readdir(released)).filter((name) => name.endsWith(".yaml"));
+  const contracts = await Promise.all(
+    [...files.map((name) => join(released, name)), current].map(readVersion),
+  );
+  // A released version is taken from the release, whatever the working tree has now.
+  const known = new Map(contracts.toReversed().map((contract) => [contract.version, contract]));
+  const sorted = [...known.values()].sort((a, b) => compareVersions(a.version, b.version));
+  return Promise.all(
+    sorted.map(async ({ version, path, document: revision }, index) => {
+      const previous = sorted[index - 1];
+      if (!previous) return { version };
+      const { changes } = await diffContracts(previous.path, path);
+      return {
+        version,
+        before: { version: previous.version, changes, pair: { base: previous.document, revision } },
+      };
+    }),
+  );
+}
+
+async function readVersion(path: string) {
+  const document: Node = parse(await readFile(path, "utf8"));
+  return { path, document, version: String((document.info as Node).version) };
+}
+
+/** Adds to each version of the changelog its semantic diff to the previous one. */
+export function fillChangelog(
+  body: string,
+  releases: readonly Release[],
+  link: (place: Place) => string,
+): string {
+  const { before, sections } = splitSections(body, 2);
+  const filled = sections.map(({ text, markdown }) => {
+    const release = releases.find(({ version }) => text === version);
+    return release ? `${markdown.trim()}\n\n${describe(release, link)}\n\n` : markdown;
+  });
+  return [before, ...filled].join("").trim();
+}
+
+function describe({ before }: Release, link: (place: Place) => string): string {
+  if (!before) return "**Semantic diff:** it is the first release, so there is nothing to compare it with.";
+  const { version, changes, pair } = before;
+  if (changes.length === 0) return `**Semantic diff to ${version}:** no change of the contract.`;
+  return `**Semantic diff to ${version}:**\n\n${tableOf(changes, pair, link)}`;
+}

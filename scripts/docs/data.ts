@@ -1,0 +1,40 @@
+import { readDecisions } from "./decisions.ts";
+import { factsAbout } from "./fill.ts";
+import { splitSections } from "./markdown.ts";
+import type { Site } from "./rendering.ts";
+
+/** Problems and decisions as JSON, for programs. */
+export function renderData(site: Site): Map<string, string> {
+  return new Map([
+    ["problems.json", toJson(listProblems(site))],
+    ["decisions.json", toJson(readDecisions(bodyOf(site, "decisions")))],
+  ]);
+}
+
+function listProblems(site: Site) {
+  return splitSections(bodyOf(site, "problems"), 2).sections.flatMap(({ text: kind, markdown }) =>
+    splitSections(markdown, 3).sections.map(({ text: errorCode, markdown: section }) => ({
+      errorCode,
+      kind,
+      ...factsAbout(errorCode, site),
+      cause: paragraphOf(section, "Cause"),
+      remedy: paragraphOf(section, "Remedy"),
+    })),
+  );
+}
+
+function bodyOf({ pages }: Site, slug: string): string {
+  const page = pages.find((one) => one.slug === slug);
+  if (!page) throw new Error(`There is no page ${slug}.`);
+  return page.body;
+}
+
+function paragraphOf(section: string, name: string): string {
+  const [, text] = new RegExp(`\\*\\*${name}:\\*\\* ([\\s\\S]*?)(?:\\n\\n|$)`).exec(section) ?? [];
+  if (text === undefined) throw new Error(`docs/problems.md gives no **${name}:** in:\n${section}`);
+  return text.replaceAll(/\s+/g, " ").trim();
+}
+
+function toJson(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}

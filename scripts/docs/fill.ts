@@ -1,0 +1,105 @@
+import type { Contract, Source } from "../../openapi/document/contract.ts";
+import type { Place } from "./changes.ts";
+import { fillChangelog } from "./changes.ts";
+import { addTable } from "./decisions.ts";
+import { mapHeadings } from "./markdown.ts";
+import type { Page } from "./pages.ts";
+import type { Rendering, Site } from "./rendering.ts";
+import { renderStates, statusSchemaOf } from "./states.ts";
+
+/** The text of a page, including the parts that are made from the contract. */
+export function fillBody(site: Site, page: Page, rendering: Rendering): string {
+  if (page.slug === "decisions") return addTable(page.body);
+  if (page.slug === "problems") return fillProblems(page.body, site, rendering);
+  if (page.slug === "states") return fillStates(page.body, site, rendering);
+  if (page.slug === "changelog") {
+    const link = ({ operationId }: Place) => `operation:${operationId}`;
+    return fillChangelog(page.body, site.releases, link);
+  }
+  return page.body;
+}
+
+const GAP = "<!-- states -->";
+
+function fillStates(body: string, { published }: Site, rendering: Rendering): string {
+  if (!body.includes(GAP)) throw new Error("docs/states.md has no place for the drawing.");
+  return body.replace(GAP, () => renderStates(statusSchemaOf(published.document), rendering));
+}
+
+type ErrorCodeSchema = {
+  readonly description: string;
+  readonly enum?: readonly string[];
+  readonly "x-enum-source": Readonly<Record<string, readonly Source[]>>;
+};
+
+type ProblemValue = {
+  readonly type: string;
+  readonly status: number;
+  readonly errorDetails: { readonly errorCode: string };
+};
+
+/**
+ * Adds the contract's statements to each code of the catalogue: status, type, the operations that respond with it, and its
+ * sources. Throws when the catalogue and the contracts do not have the same codes, so that both stay in step.
+ */
+export function fillProblems(body: string, site: Site, { badges }: Rendering): string {
+  const sources = new Map([site.published, site.sandbox].flatMap(sourcesOfCodes));
+  const written = new Set<string>();
+  const filled = mapHeadings(body, ({ level, text }) => {
+    const line = `${"#".repeat(level)} ${text}`;
+    if (level !== 3) return line;
+    const found = sources.get(text);
+    if (!found) throw new Error(`docs/problems.md has ${text}, which is no code of a contract.`);
+    written.add(text);
+    return `${line}\n${[...factsOf(text, site), badges(found)].join(" · ")}\n`;
+  });
+  const missing = [...sources.keys()].filter((code) => !written.has(code));
+  if (missing.length > 0) throw new Error(`docs/problems.md does not explain ${missing.join(", ")}.`);
+  return filled;
+}
+
+/** Every code of a contract, wherever its schemas list one. */
+function sourcesOfCodes({ document }: Contract): [string, readonly Source[]][] {
+  const schemas = Object.values(
+    (document.components as { schemas: Record<string, { properties?: object }> }).schemas,
+  );
+  return schemas.flatMap(({ properties }) => {
+    const code = (properties as { errorCode?: object } | undefined)?.errorCode;
+    if (!code) return [];
+    if ("const" in code) return [[String(code.const), (code as { "x-source"?: Source[] })["x-source"] ?? []]];
+    return Object.entries((code as ErrorCodeSchema)["x-enum-source"]);
+  });
+}
+
+function factsOf(code: string, site: Site): string[] {
+  const { status, type, operations } = factsAbout(code, site);
+  if (status === null) return ["No operation of the contract responds with it"];
+  const links = operations.map((id) => `[${site.findOperation(id).summary}](operation:${id})`);
+  const kind = type === null ? "a refund that is `TERMINAL_FAILED`" : `\`${type}\``;
+  return [`**${status}**`, kind, links.join(", ")];
+}
+
+/** The contract's statements about an error code. The status is null for a code that no operation responds with. */
+export function factsAbout(
+  code: string,
+  site: Site,
+): { status: number | null; type: string | null; operations: string[] } {
+  const published = responsesWith(code, site.published);
+  // Most problems can come from any operation of the sandbox; a list of those says nothing.
+  const responses = published.length > 0 ? published : responsesWith(code, site.sandbox);
+  const [first] = responses;
+  return {
+    status: first?.status ?? null,
+    type: first?.type ?? null,
+    operations: [...new Set(responses.map(({ id }) => id))],
+  };
+}
+
+function responsesWith(code: string, { operations }: Contract) {
+  return operations.flatMap(({ id, responses }) =>
+    responses
+      .map(({ value, status }) => ({ id, status, problem: value as ProblemValue }))
+      .filter(({ problem }) => problem.errorDetails?.errorCode === code)
+      .map(({ problem, ...response }) => ({ ...response, type: problem.type })),
+  );
+}

@@ -1,0 +1,133 @@
+import { existsSync, readFileSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { join, posix } from "node:path";
+import { type Heading, headingsOf } from "../../openapi/document/headings.ts";
+import { ROOT } from "../command/redocly.ts";
+import { splitTitle } from "./markdown.ts";
+import { GROUPS, type PageSource } from "./site.ts";
+
+/** A page as it was written: links name files of the repository. */
+export type Page = PageSource & {
+  readonly title: string;
+  readonly body: string;
+  readonly headings: readonly PlacedHeading[];
+};
+
+export type PlacedHeading = Heading & {
+  /** The address of the heading on the site, after `#/`. */
+  readonly route: string;
+  /** The last part of the route. */
+  readonly id: string;
+};
+
+/** Reads every page of the site. */
+export async function readPages(): Promise<Page[]> {
+  const sources = await listSources();
+  return Promise.all(
+    sources.map(async (source) => {
+      const { title = source.title, body } = splitTitle(await readFile(join(ROOT, source.file), "utf8"));
+      if (title === undefined) throw new Error(`${source.file} has no title.`);
+      return { ...source, title: source.title ?? title, body, headings: placeHeadings(source, body) };
+    }),
+  );
+}
+
+/** The menu shows at most two levels below a page: chapters with their headings, or all headings in one list. */
+function placeHeadings({ slug, file, chapters }: PageSource, body: string): PlacedHeading[] {
+  let chapter = slug;
+  const placed = headingsOf(body).map((heading) => {
+    const id = toId(heading);
+    const isChapter = chapters && heading.level === 2;
+    const route = isChapter ? `${slug}/${id}` : `${chapter}/${id}`;
+    if (isChapter) chapter = route;
+    return { ...heading, id, route };
+  });
+  const routes = placed.map(({ route }) => route);
+  const twice = routes.find((route, index) => routes.indexOf(route) < index);
+  if (twice !== undefined) throw new Error(`${file} has two headings at ${twice}.`);
+  return placed;
+}
+
+/** The short address of a numbered heading: `2.7`, `d07`, and `2` for a chapter. */
+function toId({ text, anchor }: Heading): string {
+  const [, number] = /^(\d+(?:\.\d+)?|D\d{2}[a-z]?) /.exec(text) ?? [];
+  return number?.toLowerCase() ?? anchor;
+}
+
+/** All sources. Throws for a guide that no list names, because nobody would find it. */
+export async function listSources(): Promise<PageSource[]> {
+  const sources = GROUPS.flatMap(({ pages }) => pages);
+  const guides = (await readdir(join(ROOT, "docs/guides"))).filter((name) => name.endsWith(".md"));
+  const unlisted = guides.filter((name) => !sources.some(({ file }) => file === `docs/guides/${name}`));
+  if (unlisted.length > 0) throw new Error(`scripts/docs/site.ts does not list ${unlisted.join(", ")}.`);
+  return sources.filter(({ file }) => existsSync(join(ROOT, file)));
+}
+
+/** The target of a link in a page. */
+export type Target =
+  | { readonly kind: "page"; readonly page: Page; readonly heading?: PlacedHeading }
+  | { readonly kind: "operation"; readonly id: string }
+  /** A file that the build makes. */
+  | { readonly kind: "built"; readonly name: string }
+  | { readonly kind: "outside" }
+  /** A file of the repository that is not on the site. */
+  | { readonly kind: "unpublished" };
+
+const BUILT = ["docs/reference.md", "docs/llms.txt"];
+
+/** Finds the target of a link in a file. Throws for a file or a heading that does not exist. */
+export function findTarget(pages: readonly Page[], from: string, address: string): Target {
+  if (/^https?:/.test(address)) return { kind: "outside" };
+  if (address.startsWith("operation:")) return { kind: "operation", id: address.slice("operation:".length) };
+  const [path = "", anchor] = address.split("#");
+  const file = path === "" ? from : posix.join(posix.dirname(from), path);
+  if (/^openapi\/(sandbox\/)?(paths|webhooks)\//.test(file))
+    return { kind: "operation", id: operationInFile(file, anchor) };
+  if (BUILT.includes(file)) return { kind: "built", name: posix.basename(file) };
+  const page = pages.find((candidate) => candidate.file === file);
+  if (!page && !existsSync(join(ROOT, file)))
+    throw new Error(`${from} links to ${address}, which does not exist.`);
+  if (!page) return { kind: "unpublished" };
+  if (anchor === undefined) return { kind: "page", page };
+  const heading = page.headings.find((candidate) => candidate.anchor === anchor);
+  if (!heading) throw new Error(`${from} links to ${address}, which is no heading.`);
+  return { kind: "page", page, heading };
+}
+
+/** An operation of a contract, a webhook included. */
+export type DocumentedOperation = {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly tags: readonly string[];
+};
+
+type Document = { readonly paths?: unknown; readonly webhooks?: unknown };
+
+/** Returns the operation with an `operationId`, from the published contract or the sandbox's. Throws when neither has it. */
+export type FindOperation = (operationId: string) => DocumentedOperation;
+
+export function createFindOperation(documents: readonly Document[]): FindOperation {
+  const operations = new Map(documents.flatMap(operationsOf).map((one) => [one.operationId, one]));
+  return (operationId) => {
+    const operation = operations.get(operationId);
+    if (!operation) throw new Error(`There is no operation ${operationId}.`);
+    return operation;
+  };
+}
+
+function operationsOf({ paths, webhooks }: Document): DocumentedOperation[] {
+  const items = [...Object.values(paths ?? {}), ...Object.values(webhooks ?? {})];
+  return items.flatMap((item) =>
+    Object.values(item as object).filter((one) => one?.operationId !== undefined),
+  );
+}
+
+/** The operation that a link to a file of the contract means: the one named after `#`, or else the only one in it. */
+export function operationInFile(file: string, name: string | undefined): string {
+  const text = readFileSync(join(ROOT, file), "utf8");
+  const ids = [...text.matchAll(/operationId: (\w+)/g)].map(([, id = ""]) => id);
+  const id = name ?? (ids.length === 1 ? ids[0] : undefined);
+  if (id === undefined || !ids.includes(id))
+    throw new Error(`${file} has ${ids.join(", ")}: name one of them.`);
+  return id;
+}

@@ -1,0 +1,96 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { withTempDir } from "../command/files.ts";
+import { ROOT, runRedocly } from "../command/redocly.ts";
+import { readAssets } from "./assets.ts";
+import { renderHeader } from "./layout.ts";
+import { SAMPLE_LANGUAGES } from "./reference/samples.ts";
+
+const TEMPLATE = "docs/template.hbs";
+const STYLES = ["docs/frame.css", "docs/reference.css"];
+
+/** The files that a page is built from, besides its document. */
+export const PAGE_PARTS = [TEMPLATE, ...STYLES];
+
+const OPTIONS = {
+  disableTelemetry: true,
+  maxDisplayedEnumValues: 20,
+  schemasExpansionLevel: 1,
+  // Redoc shows samples in the languages that it knows by their labels, and drops the others.
+  codeSamples: { languages: [...SAMPLE_LANGUAGES, { lang: "Payload" }] },
+};
+
+/**
+ * Renders a document as one HTML page that loads nothing from other hosts, so that none of them learns who reads it. Without
+ * the site's bar, whose search is a separate file, the page keeps Redoc's own search.
+ */
+export async function renderReferencePage(document: unknown, withHeader = true): Promise<string> {
+  const html = await withTempDir(async (folder) => {
+    const [source, template, output] = ["document.json", "template.hbs", "index.html"].map((name) =>
+      join(folder, name),
+    ) as [string, string, string];
+    const { styles, script } = await readAssets(STYLES);
+    const frame = await readFile(join(ROOT, TEMPLATE), "utf8");
+    await writeFile(source, JSON.stringify(document));
+    await writeFile(
+      template,
+      frame
+        .replace("{{{styles}}}", () => styles)
+        .replace("{{{script}}}", () => script)
+        .replace("{{{header}}}", () => (withHeader ? renderHeader("reference.html") : "")),
+    );
+    const options = ["--template", template, "--openapi", JSON.stringify(OPTIONS), "--output", output];
+    await runRedocly(["build-docs", source, "--inlineBundle", ...options]);
+    return readFile(output, "utf8");
+  });
+  return finishPage(html);
+}
+
+/**
+ * Corrects what no option of Redoc covers. Throws when a new release generates a different page, which could otherwise send
+ * requests to a third party's server unnoticed.
+ */
+function finishPage(html: string): string {
+  if (!/const __redoc_options = \{[^\n]*"disableTelemetry":true[,}]/.test(html)) {
+    throw new Error(
+      "The page would report to Redocly from its readers' browsers: disableTelemetry is not on.",
+    );
+  }
+  return linkWithinPage(silence(embedLogos(html)));
+}
+
+const LOGO_ADDRESS = /https:\/\/cdn\.redoc\.ly\/redoc\/logo-mini(-full)?\.svg/g;
+
+/** Redoc loads its two logos, wide and narrow, from a server of its vendor. */
+function embedLogos(html: string): string {
+  const count = [...html.matchAll(LOGO_ADDRESS)].length;
+  if (count !== 2) throw new Error(`The page has ${count} addresses of logos, not 2.`);
+  return html.replace(LOGO_ADDRESS, (_, full?: string) =>
+    full ? drawLogo("Redocly", 44) : drawLogo("R", 12),
+  );
+}
+
+/** A logo as a data: address without quotes or backticks, because it is inserted into a script. */
+function drawLogo(text: string, width: number): string {
+  const font = "font-family='sans-serif' font-size='11' font-weight='600' fill='#3a7bff'";
+  const svg = `<svg xmlns='http://www.w3.org/2000/svg' width='${width}' height='14'><text y='11' ${font}>${text}</text></svg>`;
+  return `data:image/svg+xml;base64,${Buffer.from(svg).toString("base64")}`;
+}
+
+const GREETING = "console.info(`\\n%c Redoc %c";
+
+/** Redoc prints a greeting on the console, where readers look for errors. */
+function silence(html: string): string {
+  if (html.split(GREETING).length !== 2) throw new Error("Redoc now prints its greeting in another way.");
+  return html.replace(GREETING, () => GREETING.replace("console.info", "void"));
+}
+
+/**
+ * The prerendered menu links to paths of a server (`/refunds`) while the page routes by fragments (`#/refunds`), and
+ * hydration does not correct them: opened in a new tab, they would lead nowhere.
+ */
+function linkWithinPage(html: string): string {
+  const scriptStart = html.indexOf('<script type="module">');
+  const prerendered = html.slice(0, scriptStart).replaceAll(' href="/', ' href="#/');
+  return prerendered + html.slice(scriptStart);
+}

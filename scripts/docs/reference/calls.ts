@@ -1,0 +1,134 @@
+import { follow, type Node } from "../../../openapi/document/node.ts";
+
+/** A call that creates the record that another call uses. */
+export type Step = {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+  /** A value of the response that the next call uses, and its location in the response. */
+  readonly take?: { readonly name: string; readonly from: readonly (string | number)[] };
+};
+
+/** A call to show: one operation with the values of one example. */
+export type Call = {
+  readonly operationId: string;
+  readonly method: string;
+  /** With its parameters filled in, except for those that come from earlier steps. */
+  readonly url: string;
+  readonly body: unknown;
+  /** Calls that create the records that this one uses. */
+  readonly before?: readonly Step[];
+};
+
+/**
+ * Payments of a fresh sandbox in the state that a call needs, used instead of the parameter's example. No two calls that
+ * change a payment for good share one, so that the samples also work one after the other.
+ */
+export const PAYMENTS: Readonly<Record<string, string>> = {
+  settlePayment: "pay_processing",
+  failPayment: "pay_recent",
+};
+
+const SUBSCRIBE = {
+  method: "POST",
+  path: "/v1/webhook/subscribe",
+  body: {
+    url: "http://127.0.0.1:4000/webhooks",
+    secretKey: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+    subscriptionDetails: { type: "ALL" },
+  },
+} as const;
+
+const SUBSCRIBED: readonly Step[] = [
+  { ...SUBSCRIBE, take: { name: "subscriptionKey", from: ["subscriptionKey"] } },
+];
+
+const EMIT = {
+  method: "POST",
+  path: "/sandbox/events",
+  body: { type: "account.linked", resourceId: "acc_7h2k9" },
+} as const;
+
+const DELIVER: readonly Step[] = [
+  SUBSCRIBE,
+  EMIT,
+  {
+    method: "GET",
+    path: "/sandbox/deliveries?limit=1",
+    take: { name: "webhookId", from: ["items", 0, "webhookId"] },
+  },
+];
+
+/** Records that a fresh sandbox does not have are created first. */
+export const PREPARATIONS: Readonly<Record<string, readonly Step[]>> = {
+  endSubscription: SUBSCRIBED,
+  getSubscription: SUBSCRIBED,
+  getEvent: [
+    EMIT,
+    {
+      method: "GET",
+      path: "/sandbox/events?limit=1",
+      take: { name: "eventId", from: ["items", 0, "eventId"] },
+    },
+  ],
+  getDelivery: DELIVER,
+  redeliver: DELIVER,
+};
+
+type Parameter = {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly example?: unknown;
+};
+
+/** Operations without a sample: a program that printed the whole response would never end. */
+const STREAMS = ["streamChanges"];
+
+/** A call of each operation of a contract, with the values of its first examples; each succeeds on a fresh sandbox. */
+export function callsOf(document: Node): (Call & { readonly path: string })[] {
+  const { url: base } = (document.servers as { url: string }[])[0] ?? { url: "" };
+  return Object.entries(document.paths as Record<string, Node>).flatMap(([path, item]) => {
+    const { parameters: shared = [], ...operations } = item as { parameters?: Node[] } & Node;
+    return Object.entries(operations).flatMap(([method, operation]) => {
+      const {
+        operationId,
+        parameters = [],
+        requestBody,
+      } = operation as {
+        operationId: string;
+        parameters?: Node[];
+        requestBody?: Node;
+      };
+      if (STREAMS.includes(operationId)) return [];
+      const known = [...shared, ...parameters].map((part) => follow(document, part) as unknown as Parameter);
+      const before = PREPARATIONS[operationId];
+      const taken = before?.map(({ take }) => take?.name);
+      const filled = path.replaceAll(/\{(\w+)\}/g, (whole, name: string) => {
+        if (taken?.includes(name)) return whole;
+        return (name === "paymentId" && PAYMENTS[operationId]) || exampleOf(known, name);
+      });
+      return {
+        operationId,
+        method: method.toUpperCase(),
+        path,
+        url: base + filled,
+        body: bodyOf(document, requestBody),
+        ...(before && { before }),
+      };
+    });
+  });
+}
+
+function exampleOf(parameters: readonly Parameter[], name: string): string {
+  const example = parameters.find((parameter) => parameter.in === "path" && parameter.name === name)?.example;
+  if (typeof example !== "string") throw new Error(`The parameter ${name} has no example.`);
+  return encodeURIComponent(example);
+}
+
+function bodyOf(document: Node, requestBody: Node | undefined): unknown {
+  if (!requestBody) return undefined;
+  const [media] = Object.values(follow(document, requestBody).content as Record<string, { examples: Node }>);
+  const [example] = Object.values(media?.examples ?? {});
+  return follow(document, example).value;
+}

@@ -1,0 +1,164 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Source } from "../../../openapi/document/contract.ts";
+import { isNode, walk } from "../../../openapi/document/node.ts";
+import { fillBody } from "../fill.ts";
+import { STATUSES, statusClasses } from "../html.ts";
+import {
+  createPageRendering,
+  createSiteRendering,
+  type Rendering,
+  renderBody,
+  type Site,
+} from "../rendering.ts";
+import { GROUPS } from "../site.ts";
+import { callsOf } from "./calls.ts";
+import { samplesOf } from "./samples.ts";
+
+/** A part of the derived document, which is changed in place. */
+type Draft = { [name: string]: unknown };
+type Tag = { readonly name: string; readonly "x-displayName"?: string; readonly description?: string };
+type Parts = { info: Draft; tags: Tag[]; paths: Draft; components: Record<string, Draft>; webhooks: Draft };
+
+/** A page before all others, about the change under review. Its links are routes. */
+export type ReviewPage = { readonly slug: string; readonly title: string; readonly body: string };
+
+/**
+ * The document that the reference is rendered from: both contracts, with their sources as badges and code samples. The
+ * contracts themselves stay as they are published.
+ */
+export function deriveReference(site: Site): Draft {
+  const document = deriveContracts(site, createSiteRendering(site));
+  const groups = GROUPS.filter(({ tags }) => tags.length > 0).map(({ title, tags }) => ({
+    name: title,
+    tags,
+  }));
+  return { ...document, "x-tagGroups": groups };
+}
+
+/** The document of a review, in one page: the reference, and all pages as tags. */
+export function deriveReview(site: Site, review: ReviewPage): Draft {
+  const rendering = createPageRendering(site);
+  const document = deriveContracts(site, rendering);
+  const tags = new Map(document.tags.map((tag) => [tag.name, tag]));
+  const groups = GROUPS.map(({ title, tags: own, pages }) => {
+    const shown = site.pages.filter(({ slug }) => pages.some((page) => page.slug === slug));
+    for (const page of shown) {
+      const body = renderBody(site, page, fillBody(site, page, rendering), rendering);
+      tags.set(page.slug, toTag({ ...page, body }));
+    }
+    return { name: title, tags: [...own, ...shown.map(({ slug }) => slug)] };
+  });
+  tags.set(review.slug, toTag(review));
+  groups.unshift({ name: "Review", tags: [review.slug] });
+  document.info.description = `**[${review.title}](#/${review.slug})**\n\n${document.info.description}`;
+  return { ...document, tags: [...tags.values()], "x-tagGroups": groups };
+}
+
+function deriveContracts(site: Site, rendering: Rendering): Parts & Draft {
+  const document = mergeContracts(site);
+  hideTextPatterns(document);
+  addBadges(document, rendering.badges);
+  addSamples(document, site);
+  colourStatuses(document);
+  return document;
+}
+
+/** Shows the statuses of a refund in the colours that they have on the other pages. */
+function colourStatuses(document: Draft): void {
+  const names = new RegExp(`\`(${STATUSES.join("|")})\``, "g");
+  for (const { part } of walk(document, DATA)) {
+    if (!isNode(part) || typeof part.description !== "string") continue;
+    (part as Draft).description = part.description.replaceAll(
+      names,
+      (_, name: string) => `<code class="${statusClasses(name).join(" ")}">${name}</code>`,
+    );
+  }
+}
+
+/** Matches every text without U+0000. It only excludes broken text, and would be noise at every field. */
+const TEXT_PATTERN = "^[^\\x00]*$";
+
+function hideTextPatterns(document: Draft): void {
+  for (const { part } of walk(document, DATA)) {
+    if (isNode(part) && part.pattern === TEXT_PATTERN) delete (part as Draft).pattern;
+  }
+}
+
+function toTag({ slug, title, body }: ReviewPage): Tag {
+  return { name: slug, "x-displayName": title, description: body };
+}
+
+/** One document of both. When the sandbox declares something different under the same name, that gets another name. */
+function mergeContracts({ published, sandbox }: Site): Parts & Draft {
+  const document = structuredClone(published.document) as Parts & Draft;
+  const other = renameConflicts(document.components, sandbox.document as Parts & Draft);
+  for (const [kind, parts] of Object.entries(other.components)) {
+    document.components[kind] = { ...parts, ...document.components[kind] };
+  }
+  document.paths = { ...document.paths, ...other.paths };
+  document.tags = [...document.tags, ...other.tags];
+  return document;
+}
+
+function renameConflicts(components: Parts["components"], document: Parts): Parts {
+  let text = JSON.stringify(document);
+  for (const [kind, parts] of Object.entries(document.components)) {
+    for (const [name, part] of Object.entries(parts)) {
+      const own = components[kind]?.[name];
+      // The one security scheme differs in its description alone.
+      if (own === undefined || kind === "securitySchemes" || isDeepStrictEqual(own, part)) continue;
+      text = text.replaceAll(`"#/components/${kind}/${name}"`, `"#/components/${kind}/Sandbox${name}"`);
+      text = text.replace(`"${name}":${JSON.stringify(part)}`, `"Sandbox${name}":${JSON.stringify(part)}`);
+    }
+  }
+  return JSON.parse(text);
+}
+
+function addSamples(document: Parts, { published, sandbox }: Site): void {
+  for (const call of [published, sandbox].flatMap(({ document: contract }) => callsOf(contract))) {
+    const item = document.paths[call.path] as Record<string, Draft>;
+    const operation = item[call.method.toLowerCase()];
+    if (operation) operation["x-codeSamples"] = samplesOf(call);
+  }
+}
+
+/** Members of the contract that do not contain elements. */
+const DATA = ["example", "examples", "default", "const", "x-source", "x-enum-source"];
+
+/**
+ * Adds badges to the description of every element that has sources, and to each listed value that has its own. Changes the
+ * given document.
+ */
+function addBadges(document: Draft, badges: Rendering["badges"]): void {
+  for (const { part } of walk(document, DATA)) {
+    if (!isNode(part)) continue;
+    const element: Draft = part;
+    const values = element["x-enum-source"] as Record<string, Source[]> | undefined;
+    if (values) addToValues(element, values, badges);
+    const sources = element["x-source"];
+    if (Array.isArray(sources)) {
+      element.description = `${element.description ?? ""}\n\n${badges(sources)}`.trimStart();
+    }
+  }
+}
+
+/**
+ * When a description explains its values in a table, the badges are added there; otherwise the values get a table of their
+ * own.
+ */
+function addToValues(
+  schema: Draft,
+  values: Readonly<Record<string, Source[]>>,
+  badges: Rendering["badges"],
+): void {
+  let description = String(schema.description ?? "");
+  const apart: [string, string][] = [];
+  for (const [value, sources] of Object.entries(values)) {
+    const row = new RegExp(`^(\\| \`${value.replaceAll(".", "\\.")}\` .*?) *\\|$`, "m");
+    const shown = badges(sources);
+    if (row.test(description)) description = description.replace(row, `$1 ${shown} |`);
+    else apart.push([value, shown]);
+  }
+  if (description !== "") schema.description = description;
+  if (apart.length > 0) schema["x-enumDescriptions"] = Object.fromEntries(apart);
+}

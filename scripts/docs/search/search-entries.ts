@@ -1,0 +1,138 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fromMarkdown } from "mdast-util-from-markdown";
+import { toString as textOf } from "mdast-util-to-string";
+import { parse } from "yaml";
+import { headingsOf } from "../../../openapi/document/headings.ts";
+import { isNode, members, type Node, walk } from "../../../openapi/document/node.ts";
+import { ROOT } from "../../command/redocly.ts";
+import { fillBody } from "../fill.ts";
+import { plain } from "../layout.ts";
+import { mapHeadings } from "../markdown.ts";
+import type { Page } from "../pages.ts";
+import type { Rendering, Site } from "../rendering.ts";
+import { GROUPS } from "../site.ts";
+import type { Entry } from "./search.ts";
+
+/** Readers' words, by the page or heading that they lead to. */
+export const WORDS_FILE = "docs/search-words.yaml";
+
+/** Guides rank before records such as the decisions. */
+const WEIGHTS: Readonly<Record<string, number>> = {
+  interface: 0.45,
+  decisions: 0.55,
+  traceability: 0.2,
+  performance: 0.5,
+  extensions: 0.4,
+  changelog: 0.6,
+  "clients-compared": 0.6,
+};
+
+/** All entries of the search. Throws when the list of words names a page or heading that does not exist. */
+export function listEntries(site: Site, rendering: Rendering): Entry[] {
+  const words = new Map(
+    Object.entries(parse(readFileSync(join(ROOT, WORDS_FILE), "utf8")) as Record<string, string>),
+  );
+  const take = (url: string): string => {
+    const found = words.get(url) ?? "";
+    words.delete(url);
+    return found;
+  };
+  const entries = [
+    ...GROUPS.flatMap(({ pages }) => pages).flatMap(({ slug }) => {
+      const page = site.pages.find((one) => one.slug === slug);
+      return page ? entriesOfPage(page, fillBody(site, page, rendering), take) : [];
+    }),
+    ...[site.published, site.sandbox].flatMap(({ document }, index) =>
+      entriesOfContract(document, rendering, take, index === 0 ? 0.85 : 0.6),
+    ),
+  ];
+  if (words.size > 0)
+    throw new Error(`${WORDS_FILE} names ${[...words.keys()].join(", ")}, which does not exist.`);
+  return entries;
+}
+
+/** Marks a heading while a text is split. */
+const MARK = "⁂⁂⁂";
+
+function entriesOfPage(page: Page, body: string, take: (url: string) => string): Entry[] {
+  const { slug, headings, name, title } = page;
+  const parts: { heading: string; url: string; markdown: string }[] = [];
+  const pieces = mapHeadings(body, () => MARK).split(MARK);
+  const all = headingsOf(body);
+  for (const [index, markdown] of pieces.entries()) {
+    const heading = all[index - 1];
+    const id = headings[index - 1]?.id;
+    parts.push({
+      heading: heading ? plain(heading.text) : "",
+      url: id === undefined ? `${slug}.html` : `${slug}.html#${id}`,
+      markdown,
+    });
+  }
+  return parts.map(({ heading, url, markdown }) => ({
+    page: plain(name ?? title),
+    heading,
+    url,
+    text: toText(markdown),
+    words: [take(url), heading === "" ? plain(title) : ""].join(" ").trim(),
+    weight: WEIGHTS[slug] ?? 1,
+  }));
+}
+
+function entriesOfContract(
+  document: Node,
+  rendering: Rendering,
+  take: (url: string) => string,
+  weight: number,
+): Entry[] {
+  return [...members(document.paths), ...members(document.webhooks)].flatMap(([path, item]) =>
+    members(item).flatMap(([method, part]) => {
+      const { operationId, summary, tags, description } = part as {
+        operationId?: string;
+        summary: string;
+        tags: string[];
+        description?: string;
+      };
+      if (operationId === undefined) return [];
+      const url = rendering.operation({ operationId, summary, tags });
+      const address = path.startsWith("/") ? `${method.toUpperCase()} ${path}` : path;
+      const text = `${address}. ${toText(description ?? "")}`;
+      const words = [take(url), ...fieldsOf(document, part)].join(" ");
+      return [{ page: summary, heading: address, url, text, words, weight }];
+    }),
+  );
+}
+
+/** The names of all fields in an operation's requests and responses. */
+function fieldsOf(document: Node, operation: Node): string[] {
+  const names = new Set<string>();
+  const open = [operation.requestBody];
+  const seen = new Set<string>();
+  for (const root of open) {
+    for (const { part } of walk(root as Node, ["example", "examples", "x-source", "x-enum-source"])) {
+      if (!isNode(part)) continue;
+      for (const [name] of members(part.properties)) names.add(name);
+      const reference = part.$ref;
+      if (typeof reference !== "string" || seen.has(reference)) continue;
+      seen.add(reference);
+      open.push(
+        reference
+          .slice(2)
+          .split("/")
+          .reduce((node: unknown, step) => (node as Node)[step], document) as Node,
+      );
+    }
+  }
+  return [...names];
+}
+
+function toText(markdown: string): string {
+  const tree = fromMarkdown(markdown);
+  const blocks = tree.children.filter(({ type }) => type !== "html" && type !== "code");
+  return blocks
+    .map((block) => textOf(block, { includeHtml: false }))
+    .join(" ")
+    .replaceAll(/\s*\|[\s|-]*/g, " ")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+}

@@ -1,0 +1,101 @@
+import { cp, glob, mkdir, readFile, writeFile } from "node:fs/promises";
+import { isBuiltin } from "node:module";
+import { join } from "node:path";
+import { rolldown } from "rolldown";
+import { ROOT } from "../command/redocly.ts";
+import { emitTypes } from "./declarations.ts";
+import type { PackageSource } from "./sources.ts";
+
+/** The oldest Node that the packages run on: the first in which SQLite, the lock of a data folder, needs no flag. */
+const TARGET = "node22.13";
+
+/** Left out of packages: what browsers and servers don't read. */
+const LEFT_OUT = /\/(sources\.sha256|review\.html)$/;
+
+/**
+ * Builds a package into an empty folder, ready to be packed: JavaScript with its types and source maps, one file for each
+ * module, in the same folders as in this tree, because they read files next to them.
+ */
+export async function buildPackage(source: PackageSource, folder: string): Promise<void> {
+  await source.prepare();
+  const dist = join(folder, "dist");
+  const imports = await buildModules(source, dist);
+  await emitTypes(source.typed, dist);
+  for await (const path of glob(source.files, { cwd: ROOT })) {
+    if (!LEFT_OUT.test(path)) await cp(join(ROOT, path), join(dist, path));
+  }
+  for (const [from, to] of Object.entries(source.copies)) await cp(join(ROOT, from), join(dist, to));
+  await cp(join(ROOT, "LICENSE"), join(folder, "LICENSE"));
+  await cp(join(ROOT, source.folder, "README.md"), join(folder, "README.md"));
+  for (const [from, to] of Object.entries(source.shipped))
+    await cp(join(ROOT, from), join(folder, to), { recursive: true });
+  const manifest = JSON.parse(await readFile(join(ROOT, source.folder, "package.json"), "utf8"));
+  const dependencies = await versionsOf(new Set([...imports, ...source.required]));
+  await writeFile(
+    join(folder, "package.json"),
+    `${JSON.stringify({ ...manifest, dependencies }, null, 2)}\n`,
+  );
+}
+
+/** Returns the names of the packages that the modules import. */
+async function buildModules({ modules }: PackageSource, dist: string): Promise<Set<string>> {
+  const build = await rolldown({
+    cwd: ROOT,
+    input: modules.map((module) => join(ROOT, module)),
+    platform: "node",
+    // Specifiers that begin with neither a dot nor a slash name a package, or a module of Node.
+    plugins: [
+      {
+        name: "packages",
+        resolveId: (id) => (/^[./]/.test(id) ? null : { id: atRunTime(id), external: true }),
+      },
+    ],
+    transform: { target: TARGET },
+    tsconfig: false,
+  });
+  await mkdir(dist, { recursive: true });
+  const { output } = await build.write({
+    dir: dist,
+    format: "esm",
+    sourcemap: true,
+    preserveModules: true,
+    preserveModulesRoot: ROOT,
+    entryFileNames: "[name].js",
+  });
+  await build.close();
+  const ids = output.flatMap((file) =>
+    file.type === "chunk" ? [...file.imports, ...file.dynamicImports] : [],
+  );
+  const built = new Set(output.map(({ fileName }) => fileName));
+  const names = ids.filter((id) => !built.has(id) && !isBuiltin(id)).map(packageOf);
+  return new Set(names);
+}
+
+/** These packages are the same at run time; one adds types. */
+function atRunTime(id: string): string {
+  return id === "@commander-js/extra-typings" ? "commander" : id;
+}
+
+/** `@scope/name` of `@scope/name/part`, and `name` of `name/part`. */
+function packageOf(id: string): string {
+  return id
+    .split("/")
+    .slice(0, id.startsWith("@") ? 2 : 1)
+    .join("/");
+}
+
+/** The exact versions that this project is tested with. */
+async function versionsOf(names: ReadonlySet<string>): Promise<Record<string, string>> {
+  const known = { ...(await readVersions("package.json")), ...(await readVersions("client/package.json")) };
+  const pairs = [...names].sort().map((name) => {
+    const version = known[name];
+    if (version === undefined) throw new Error(`${name} is imported, but no package.json lists it`);
+    return [name, version];
+  });
+  return Object.fromEntries(pairs);
+}
+
+async function readVersions(path: string): Promise<Record<string, string>> {
+  const { dependencies, devDependencies, overrides } = JSON.parse(await readFile(join(ROOT, path), "utf8"));
+  return { ...overrides, ...devDependencies, ...dependencies };
+}

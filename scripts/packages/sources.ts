@@ -1,0 +1,95 @@
+import { buildConsole, isConsoleCurrent } from "../console/build-console.ts";
+import { buildDocs, isDocsCurrent } from "../docs/docs.ts";
+
+/** A package that is built from this tree. */
+export interface PackageSource {
+  /** Without the scope. */
+  readonly name: string;
+  /**
+   * The folder of its package.json and README.md. Dependencies are not listed there: they are the packages that the built
+   * modules import.
+   */
+  readonly folder: string;
+  /** The modules that are run or imported by name. What they import is built with them. */
+  readonly modules: readonly string[];
+  /** The modules whose types are part of the package. */
+  readonly typed: readonly string[];
+  /** Files that the modules read beside them, as patterns. */
+  readonly files: readonly string[];
+  /** Folders that are shipped beside the modules, and their names in the package. */
+  readonly shipped: Readonly<Record<string, string>>;
+  /** Files of other packages, and where the modules read them. */
+  readonly copies: Readonly<Record<string, string>>;
+  /** Packages that are needed but not imported. */
+  readonly required: readonly string[];
+  /** Builds those of the files that are generated. */
+  prepare(): Promise<void>;
+}
+
+const CONTRACTS = "openapi/generated/*.{json,yaml}";
+const DOCS = "docs/dist/*";
+
+const PREPARED_CLUSTER = {
+  "node_modules/@electric-sql/pglite-prepopulatedfs/dist/prepopulatedfs.tgz":
+    "server/storage/database/prepopulatedfs.tgz",
+};
+
+async function prepareDocs(): Promise<void> {
+  if (!(await isDocsCurrent())) await buildDocs();
+}
+
+async function preparePages(): Promise<void> {
+  await prepareDocs();
+  if (!(await isConsoleCurrent())) await buildConsole();
+}
+
+/** The packages beside the client, which TypeScript alone builds because it runs in browsers, too. */
+export const PACKAGES = {
+  sandbox: {
+    name: "sandbox",
+    folder: "server/sandbox",
+    modules: [
+      "server/sandbox/cli.ts",
+      "server/sandbox/index.ts",
+      "server/storage/database/create-cluster.ts",
+    ],
+    typed: ["server/sandbox/index.ts"],
+    files: [CONTRACTS, DOCS, "server/sandbox/console/dist/*"],
+    shipped: {},
+    copies: PREPARED_CLUSTER,
+    required: [],
+    prepare: preparePages,
+  },
+  server: {
+    name: "server",
+    folder: "server",
+    modules: ["server/cli.ts"],
+    typed: [],
+    files: [CONTRACTS, DOCS],
+    shipped: { "server/operate": "run" },
+    copies: {},
+    required: [],
+    prepare: prepareDocs,
+  },
+  conformance: {
+    name: "conformance",
+    folder: "test/conformance",
+    modules: ["test/conformance/cli.ts", "test/conformance/index.ts"],
+    typed: ["test/conformance/index.ts"],
+    files: [
+      "openapi/generated/{openapi,sandbox}.json",
+      "openapi/sandbox/scenarios.arazzo.yaml",
+      "docs/{interface,decisions}.md",
+    ],
+    shipped: {},
+    copies: {},
+    // Found at run time, in the releases that are tested here.
+    required: ["@stoplight/prism-cli", "@stoplight/prism-core", "@stoplight/prism-http-server"],
+    prepare: async () => {},
+  },
+} as const satisfies Record<string, PackageSource>;
+
+export type PackageName = "client" | keyof typeof PACKAGES;
+
+/** The names of all packages, without the scope. */
+export const PACKAGE_NAMES: readonly PackageName[] = ["client", "sandbox", "conformance", "server"];

@@ -1,0 +1,50 @@
+import { defineCommand } from "../command/command.ts";
+import { runTogether, type Step } from "../command/steps.ts";
+
+/**
+ * Texts that are checked against the word list in .textlintrc.json. The interface is left out, because it repeats the wording
+ * of the requirement.
+ */
+const PROSE = [
+  ...[
+    "README.md",
+    "SECURITY.md",
+    "CHANGELOG.md",
+    "client/README.md",
+    "openapi/info.md",
+    "openapi/sandbox/info.md",
+  ],
+  ...["home", "states", "problems", "decisions", "performance"].map((name) => `docs/${name}.md`),
+  "docs/guides/*.md",
+  "server/README.md",
+  "server/sandbox/README.md",
+  "test/conformance/README.md",
+];
+
+/** Checks contract and code, each with the tool for its rules. */
+export const lintSteps: readonly Step[] = [
+  { name: "contract lint", command: "redocly", args: ["lint", "refunds", "sandbox", "scenarios"] },
+  { name: "code lint and format", command: "biome", args: ["check", "--error-on-warnings"] },
+  {
+    name: "import rules",
+    command: "depcruise",
+    args: [
+      "--config",
+      ".dependency-cruiser.mjs",
+      "server",
+      "client/src",
+      "scripts",
+      "openapi/rules",
+      "openapi/document",
+      "test",
+    ],
+  },
+  { name: "prose", command: "textlint", args: PROSE },
+  { name: "dead code", command: "knip", args: ["--treat-config-hints-as-errors"] },
+];
+
+if (import.meta.main) {
+  defineCommand("lint", "Checks contract, code, import rules and dead code, each by its own tool.").parse();
+  const results = await runTogether(lintSteps);
+  if (results.some(({ passed }) => !passed)) process.exitCode = 1;
+}

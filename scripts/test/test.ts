@@ -1,0 +1,90 @@
+import { defineCommand } from "../command/command.ts";
+import { ROOT } from "../command/redocly.ts";
+import { runStep, runTogether, type Step } from "../command/steps.ts";
+import { findUnproven } from "../traceability/proof.ts";
+import { lintSteps } from "./lint.ts";
+import { runTests } from "./vitest-report.ts";
+
+/* The tests run after the static checks, because they use both cores, and a static check names an error in less time. */
+const REPORT = ".cache/vitest.json";
+const TYPES_FOUND = ".cache/types.tsbuildinfo";
+
+const staticSteps: readonly Step[] = [
+  { name: "generated files are current", command: "node", args: ["scripts/generate/generate.ts", "--check"] },
+  { name: "contract changes fit the version", command: "node", args: ["scripts/diff/diff.ts"] },
+  // Reuses what the previous run found out about unchanged files.
+  { name: "types", command: "tsc", args: ["--noEmit", "--incremental", "--tsBuildInfoFile", TYPES_FOUND] },
+  ...lintSteps,
+];
+
+const longSteps: readonly Step[] = [
+  {
+    name: "every mutant of the contract is killed",
+    command: "node",
+    args: ["test/proofs/mutation/mutate.ts"],
+  },
+  { name: "20,000 fuzzed calls", command: "node", args: ["test/proofs/fuzz/fuzz.ts", "--runs", "20000"] },
+  { name: "clients of other generators", command: "node", args: ["test/proofs/generators/generators.ts"] },
+  { name: "faults, five rounds", command: "node", args: ["test/proofs/faults/faults.ts", "--rounds", "5"] },
+  {
+    name: "a cluster of PostgreSQL, where Citus is installed",
+    command: "node",
+    args: ["test/proofs/engines/engines.ts"],
+  },
+  {
+    name: "the client as packed, on each Node",
+    command: "node",
+    args: ["test/proofs/packed/client-packed.ts"],
+  },
+  {
+    name: "the packages as published, from empty folders",
+    command: "node",
+    args: ["test/proofs/packed/packed.ts"],
+  },
+];
+
+const { whole, rerun } = defineCommand(
+  "test",
+  "Runs everything that proves the project: static checks, then the tests.",
+)
+  .option("--whole", "then also the proofs that take minutes or install other packages, as CI does")
+  .option("--rerun", "run what failed once more, alone, and name what passed only then, as CI does")
+  .parse()
+  .opts();
+
+const checks = await runTogether(staticSteps);
+const tests = await runTests(REPORT, { rerun: rerun === true });
+// A failed run has already printed the reason; marks of tests that it did not reach would only hide it.
+const unproven = tests.failed === 0 && !tests.broken ? await findUnproven(ROOT, REPORT) : [];
+
+if (whole) {
+  // One after the other, with their output, because they take minutes.
+  for (const step of longSteps) {
+    const result = await runStep(step, true);
+    if (result.passed || !rerun) {
+      checks.push(result);
+      continue;
+    }
+    process.stdout.write(`run again: ${step.name}\n`);
+    const second = await runStep(step, true);
+    checks.push(second);
+    if (second.passed) tests.unsteady.push(step.name);
+  }
+}
+
+const failedSteps = checks.filter(({ passed }) => !passed);
+const passed = tests.passed + checks.length - failedSteps.length;
+const failed = tests.failed + failedSteps.length + (tests.broken ? 1 : 0) + unproven.length;
+// Repeated here, because the failures are far above, and a CI log may be truncated.
+for (const line of tests.unsteady) process.stdout.write(`passed only when run again: ${line}\n`);
+for (const line of tests.failures) process.stdout.write(`failed: ${line}\n`);
+for (const line of unproven) process.stdout.write(`failed: ${line}\n`);
+for (const { name } of failedSteps) process.stdout.write(`failed: ${name}\n`);
+// For people: the parts that the last line adds up. Programs read only the last line.
+process.stdout.write(
+  `tests: ${tests.passed} passed, ${tests.failed} failed; checks: ${checks.length - failedSteps.length} passed, ${failedSteps.length} failed` +
+    `${tests.unsteady.length > 0 ? `; passed only when run again: ${tests.unsteady.length}` : ""}` +
+    `${tests.broken ? "; the test run broke off" : ""}${unproven.length > 0 ? `; clauses without a passing test: ${unproven.length}` : ""}\n`,
+);
+process.stdout.write(`${passed} passed, ${failed} failed\n`);
+process.exitCode = failed === 0 ? 0 : 1;

@@ -1,0 +1,109 @@
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { relative } from "node:path";
+import { ROOT } from "../command/redocly.ts";
+import { runStep } from "../command/steps.ts";
+
+/** The parts of Vitest's JSON report that are read. */
+interface Report {
+  testResults: TestFile[];
+}
+
+interface TestFile {
+  name: string;
+  status: string;
+  assertionResults: { status: string; fullName: string; failureMessages: string[] }[];
+}
+
+/** What a run of Vitest came to. */
+export interface TestRun {
+  passed: number;
+  failed: number;
+  /** One entry for each failed test: its file, its name and why it failed. */
+  failures: string[];
+  /** What failed at first and passed when its file ran again. */
+  unsteady: string[];
+  /** The run failed, though no file did: the set-up of all broke, or an error was not caught. */
+  broken: boolean;
+}
+
+export type TestOptions = {
+  /** Whether the files of failed tests run once more, alone; their second results replace the first in the report. */
+  readonly rerun?: boolean;
+  /** Further arguments for Vitest. */
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+/** Runs all tests, or those that `args` choose, and leaves Vitest's report at `reportPath`. */
+export async function runTests(reportPath: string, options: TestOptions = {}): Promise<TestRun> {
+  const { rerun = false } = options;
+  const first = await runVitest(reportPath, [], options);
+  if (first.passed || !rerun) return { ...count(first), unsteady: [] };
+
+  const failedFiles = first.report.testResults.filter(({ status }) => status === "failed");
+  const names = failedFiles.map(({ name }) => relative(ROOT, name));
+  // An error outside of tests belongs to no file, so that everything runs again.
+  process.stdout.write(`run again: ${names.length > 0 ? names.join(", ") : "all tests"}\n`);
+  const second = await runVitest(reportPath, names, options);
+  const merged = replaceResults(first.report, second.report);
+  await writeFile(reportPath, JSON.stringify(merged));
+
+  const counted = count({ passed: second.passed, report: merged });
+  const stillFailing = new Set(counted.failures.map(titleOf));
+  const failedFirst = listFailures(first.report);
+  const unsteady = failedFirst.filter((failure) => !stillFailing.has(titleOf(failure)));
+  if (failedFirst.length === 0 && second.passed) unsteady.push("an error outside of tests (see above)");
+  return { ...counted, unsteady };
+}
+
+async function runVitest(reportPath: string, files: readonly string[], { args = [], env }: TestOptions) {
+  await rm(reportPath, { force: true });
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${reportPath}`];
+  const { passed } = await runStep(
+    { name: "tests", command: "vitest", args: ["run", ...reporters, ...args, ...files], ...(env && { env }) },
+    true,
+  );
+  return { passed, report: await readReport(reportPath) };
+}
+
+/** A run that broke off early has left no report. */
+async function readReport(path: string): Promise<Report> {
+  try {
+    return JSON.parse(await readFile(path, "utf8"));
+  } catch {
+    return { testResults: [] };
+  }
+}
+
+function count({ passed, report }: { passed: boolean; report: Report }): Omit<TestRun, "unsteady"> {
+  const results = report.testResults.flatMap(({ assertionResults }) => assertionResults);
+  const failures = listFailures(report);
+  return {
+    passed: results.filter(({ status }) => status === "passed").length,
+    failed: failures.length,
+    failures,
+    broken: !passed && failures.length === 0,
+  };
+}
+
+function listFailures({ testResults }: Report): string[] {
+  return testResults.flatMap(({ name, status, assertionResults }) => {
+    const file = relative(ROOT, name);
+    const failures = assertionResults
+      .filter((result) => result.status === "failed")
+      .map(({ fullName, failureMessages }) => [`${file} > ${fullName}`, ...failureMessages].join("\n"));
+    const loaded = status !== "failed" || failures.length > 0;
+    return loaded ? failures : [`${file}: did not load, or its set-up failed (see above)`];
+  });
+}
+
+function titleOf(failure: string): string {
+  return failure.split("\n", 1)[0] ?? failure;
+}
+
+/** The first report, with the files of the second in place of theirs. */
+function replaceResults(first: Report, second: Report): Report {
+  const again = new Map(second.testResults.map((file) => [file.name, file]));
+  const kept = first.testResults.filter(({ name }) => !again.has(name));
+  return { ...first, testResults: [...kept, ...again.values()] };
+}

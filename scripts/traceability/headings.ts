@@ -1,0 +1,64 @@
+import { outlineOf } from "../docs/markdown.ts";
+import type { Kind } from "./marks.ts";
+
+/** A numbered heading of one of the two documents to which marks and sources refer. */
+export type Heading = {
+  readonly kind: Kind;
+  readonly id: string;
+  readonly title: string;
+  /** The parent heading. */
+  readonly chapter: string;
+  /** The reason why no test can enforce it, if there is one: `<!-- untestable: … -->` below the heading. */
+  readonly untestable?: string;
+  /** The decisions on what a clause leaves open: `<!-- decided: D07, D08 -->` below the heading. */
+  readonly decided?: readonly string[];
+};
+
+/** The documents, the form of their headings, and the marks by which a test names one. */
+export const DOCUMENTS = {
+  clause: { file: "docs/interface.md", heading: /^(\d+\.\d+) (.+)$/ },
+  decision: { file: "docs/decisions.md", heading: /^(D\d{2}[a-z]?) (.+)$/ },
+} as const;
+
+export type Headings = { readonly headings: readonly Heading[]; readonly errors: readonly string[] };
+
+/** Reads the headings of one document, in order. */
+export function readHeadings(kind: Kind, markdown: string): Headings {
+  const { file, heading } = DOCUMENTS[kind];
+  const headings: Heading[] = [];
+  const errors: string[] = [];
+  let chapter = "";
+  for (const part of outlineOf(markdown)) {
+    if ("level" in part) {
+      const [, id, title] = (part.level === 3 && heading.exec(part.text)) || [];
+      if (part.level === 2) chapter = part.text;
+      if (id !== undefined && title !== undefined) headings.push({ kind, id, title, chapter });
+      continue;
+    }
+    const [, what, text = ""] = /^<!-- *(\w+): *(.+?) *-->$/.exec(part.comment) ?? [];
+    const last = headings.at(-1);
+    if (last && what === "untestable") headings.splice(-1, 1, { ...last, untestable: text });
+    else if (last && what === "decided" && kind === "clause") {
+      headings.splice(-1, 1, { ...last, decided: text.split(/[\s,]+/) });
+    } else errors.push(`${file} has a comment that says nothing to traceability: ${part.comment}`);
+  }
+  return { headings, errors: [...errors, ...(kind === "clause" ? findNumberErrors(file, headings) : [])] };
+}
+
+/** Clauses are numbered without gaps, so that a removed one is noticed. */
+function findNumberErrors(file: string, headings: readonly Heading[]): string[] {
+  const ids = new Set(headings.map(({ id }) => id));
+  const repeated = headings.filter(({ id }, index) => headings.findIndex((other) => other.id === id) < index);
+  const missing = headings.flatMap(({ id, chapter }) => {
+    const [first = "", second = ""] = id.split(".");
+    const before = second === "1" ? [] : [`${first}.${Number(second) - 1}`];
+    const misplaced = chapter.startsWith(`${first} `) ? [] : [`${file} has clause ${id} below "${chapter}".`];
+    return [
+      ...misplaced,
+      ...before
+        .filter((other) => !ids.has(other))
+        .map((other) => `${file} has clause ${id} but no clause ${other}.`),
+    ];
+  });
+  return [...repeated.map(({ id }) => `${file} has clause ${id} twice.`), ...missing];
+}

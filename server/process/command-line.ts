@@ -1,0 +1,54 @@
+import { Command, InvalidArgumentError } from "@commander-js/extra-typings";
+import { IN_MEMORY } from "../config/store-settings.ts";
+
+/** What the command line of a server says, as settings that replace those of the environment. */
+export type ServeSettings = { PORT?: string; HOST?: string; DATA_DIR?: string };
+
+type ServeOptions = { port?: string | undefined; host?: string | undefined; dataDir?: string | undefined };
+
+/**
+ * Begins the definition of a command, such as `npx @refund-contract/sandbox`. Its help comes from the definition: `--help`
+ * prints it and exits with 0; an unknown option, a missing value or a bad one prints the error and the help, and exits with 2.
+ */
+export function defineProgram(name: string, description: string): Command {
+  return new Command(name)
+    .description(description)
+    .configureHelp({ helpWidth: 120 })
+    .showHelpAfterError()
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
+}
+
+/**
+ * Defines a command that starts a server. The server of production has no data folder.
+ *
+ * @param name how it is run, such as `npm start --`
+ */
+export function defineServe(name: string, description: string) {
+  return defineProgram(name, description)
+    .option("--port <number>", "the port to listen on; 0 uses any free port (PORT)", portNumber)
+    .option("--host <address>", "the address of this machine to listen on (HOST)")
+    .addHelpText("after", "\nEvery setting can be given in the environment; see the README.");
+}
+
+/** The same for a sandbox, which may have a data folder. */
+export function defineSandbox(name: string, description: string) {
+  return defineServe(name, description).option(
+    "--data-dir <folder>",
+    `where data is kept, or ${IN_MEMORY} (DATA_DIR)`,
+  );
+}
+
+/** The settings that the parsed command line of {@link defineServe} gives. */
+export function settingsOf(command: { opts(): ServeOptions }): ServeSettings {
+  const { port, host, dataDir } = command.opts();
+  return {
+    ...(port !== undefined && { PORT: port }),
+    ...(host !== undefined && { HOST: host }),
+    ...(dataDir !== undefined && { DATA_DIR: dataDir }),
+  };
+}
+
+function portNumber(text: string): string {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return text;
+  throw new InvalidArgumentError("It must be a number from 0 to 65535.");
+}

@@ -1,0 +1,76 @@
+import { networkInterfaces } from "node:os";
+import type { Config } from "../config/config.ts";
+import { ConfigError } from "../config/environment.ts";
+import {
+  DataDirIncompleteError,
+  DataDirLockedError,
+  DataDirUnusableError,
+} from "../storage/database/lock.ts";
+import { StoreStartError } from "../storage/database/start-error.ts";
+import { readOwner } from "./owner.ts";
+import { findPortHolder } from "./port-holder.ts";
+
+/** What the operator can change when a system call fails at the start, by the name of the call. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  listen: "Choose another address with HOST, PORT or METRICS_PORT.",
+  getaddrinfo: "Choose another address with HOST or DATABASE_URL.",
+  connect: "Start the database that should listen there, or choose another one with DATABASE_URL.",
+  mkdir: "Set DATA_DIR to a folder that can be written.",
+  open: "Set DATA_DIR to a folder that can be written.",
+};
+
+/** Errors whose messages say what to do. */
+const EXPECTED = [ConfigError, DataDirIncompleteError, DataDirUnusableError, StoreStartError];
+
+/**
+ * Why a server can't start: one or two sentences for a wrong setting or a failed system call, and the stack for anything
+ * else.
+ *
+ * @param config undefined when the settings themselves are wrong
+ */
+export async function explainStartFailure(error: unknown, config: Config | undefined): Promise<string> {
+  for (const expected of EXPECTED) if (error instanceof expected) return error.message;
+  if (error instanceof DataDirLockedError) return explainLock(error);
+  if (!(error instanceof Error)) return String(error);
+  const { code, syscall, port, hostname } = error as NodeJS.ErrnoException & {
+    port?: number;
+    hostname?: string;
+  };
+  if (code === "EADDRINUSE" && config && port !== undefined) return explainTakenPort(port, config);
+  const isUnknownHost = code === "EADDRNOTAVAIL" || (syscall === "getaddrinfo" && hostname === config?.host);
+  if (isUnknownHost && config) return explainUnknownHost(config.host);
+  const remedy = REMEDIES[String(syscall)];
+  return remedy ? `${error.message}. ${remedy}` : (error.stack ?? error.message);
+}
+
+async function explainLock(error: DataDirLockedError): Promise<string> {
+  const owner = await readOwner(error.dataDir);
+  if (!owner) return error.message;
+  return (
+    `The data folder ${error.dataDir} is in use by the sandbox at ${owner.url} (process ${owner.pid}). ` +
+    "Use that one, stop it, or choose another folder with DATA_DIR."
+  );
+}
+
+async function explainTakenPort(port: number, { host, metricsPort }: Config): Promise<string> {
+  const name = ["0.0.0.0", "::"].includes(host) ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;
+  const url = `http://${name}:${port}`;
+  const { pid, command, isSandbox } = await findPortHolder(url);
+  const process = pid === undefined ? "another process" : `process ${pid}${command ? ` (${command})` : ""}`;
+  const holder = isSandbox ? `the sandbox at ${url}, ${process}` : process;
+  const other =
+    port === metricsPort
+      ? "choose another port with METRICS_PORT"
+      : "take a free port with --port 0 (PORT=0)";
+  return `Port ${port} of ${host} is taken by ${holder}. Stop it, or ${other}.`;
+}
+
+function explainUnknownHost(host: string): string {
+  const own = Object.values(networkInterfaces()).flatMap((list) =>
+    (list ?? []).map(({ address }) => address),
+  );
+  return (
+    `HOST=${host} is not an address of this machine. Use ${[...new Set(own)].join(", ")}, ` +
+    "or 0.0.0.0 for all of them; callers that use another name need a proxy in front of it."
+  );
+}

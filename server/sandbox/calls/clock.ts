@@ -1,0 +1,89 @@
+import type { HandlersOf, RequestBody } from "../../contract/operations.ts";
+import { invalidRequestError } from "../../contract/problem.ts";
+import {
+  calendarDayOf,
+  holidaysBefore,
+  isInCalendar,
+  plusBusinessDays,
+  plusDuration,
+} from "../../domain/calendar.ts";
+import { toDomainTime } from "../../domain/clock.ts";
+import type { SandboxParts } from "./responses.ts";
+
+/** How many refunds and deliveries that wait are listed. */
+const MAX_DUE = 100;
+
+type ClockRequest = RequestBody<"advanceClock">;
+
+/** Reads the sandbox's clock (D30) and moves it forward. */
+export function clockHandlers({
+  store,
+  clock,
+  runDue,
+  changes,
+}: SandboxParts): HandlersOf<"getClock" | "advanceClock" | "getDue"> {
+  const readClock = async () => ({ status: 200, body: { now: (await clock.now()).toISOString() } }) as const;
+  return {
+    getClock: readClock,
+
+    async advanceClock({ body }) {
+      await store.advance((offsetMs) => {
+        const realNow = clock.realNow();
+        // An invalid request throws, which rolls back the transaction that holds the clock's lock.
+        return targetOf(body, toDomainTime(realNow, offsetMs)).getTime() - realNow.getTime();
+      });
+      await runDue();
+      changes.notify(["clock", "payments", "webhooks"]);
+      return readClock();
+    },
+
+    async getDue({ merchant }) {
+      const now = await clock.now();
+      const { items, refunds, deliveries } = await store.listDue({ merchant, limit: MAX_DUE });
+      const { date, closedFor } = calendarDayOf(now);
+      const [first] = items;
+      return {
+        status: 200,
+        body: {
+          now: now.toISOString(),
+          today: { date, businessDay: closedFor === null, closedFor },
+          next: first ? { at: first.at.toISOString(), refunds, deliveries } : null,
+          items: items.map(({ kind, id, at }) => ({
+            kind,
+            id,
+            at: at.toISOString(),
+            holidays: kind === "REFUND" ? holidaysBefore(at) : [],
+          })),
+        },
+      };
+    },
+  };
+}
+
+/** The time to which the clock moves. Throws when it lies in the past or beyond the calendar. */
+function targetOf(request: ClockRequest, now: Date): Date {
+  const [field, time] = requestedTime(request, now);
+  const error = time ? errorOf(time, now) : "must be a time or duration that exists";
+  if (time && !error) return time;
+  throw invalidRequestError([{ pointer: `/${field}`, message: error ?? "" }]);
+}
+
+function requestedTime(
+  { to, by, businessDays }: ClockRequest,
+  now: Date,
+): [field: keyof ClockRequest, time: Date | undefined] {
+  if (to !== undefined) return ["to", new Date(to)];
+  if (by !== undefined) return ["by", plusDuration(now, by)];
+  // 0 days must return the same instant: converted to wall time and back, an hour that is repeated in autumn may be the earlier one.
+  return ["businessDays", businessDays ? plusBusinessDays(now, businessDays) : now];
+}
+
+const PAST_CALENDAR =
+  "can't move the clock: it is past 2099, where its calendar ends, and it never goes back; start the sandbox on an empty DATA_DIR or database";
+
+function errorOf(time: Date, now: Date): string | undefined {
+  if (!isInCalendar(now)) return PAST_CALENDAR;
+  if (Number.isNaN(time.getTime())) return "must be a time, such as 2026-11-25T14:30:00Z";
+  if (time < now) return `must not be before the sandbox's time, which is ${now.toISOString()}`;
+  return isInCalendar(time) ? undefined : "must not lead beyond the year 2099";
+}

@@ -1,0 +1,133 @@
+import type { HandlersOf, RequestBody } from "../../contract/operations.ts";
+import { isInCalendar } from "../../domain/calendar.ts";
+import { createPaymentId } from "../../domain/ids.ts";
+import { toCents } from "../../domain/money.ts";
+import { ORIGINAL_TRANSITIONS, type OriginalStatus } from "../../domain/refunds.ts";
+import { existingRecord } from "../../http/handlers/issue-refund.ts";
+import type { TransitionResult } from "../../storage/payments/payments.ts";
+import { LONG_AGO_MS } from "../fixtures.ts";
+import { invalid, notFound, type SandboxParts, toDebit, toRecord } from "./responses.ts";
+
+type PaymentOperations =
+  | "createPayment"
+  | "listPayments"
+  | "getPayment"
+  | "settlePayment"
+  | "failPayment"
+  | "coverPayment";
+
+/** Creates, lists and reads original payments, and makes their transitions (D16a). */
+export function paymentHandlers({
+  store,
+  clock,
+  changes,
+  logger,
+}: SandboxParts): HandlersOf<PaymentOperations> {
+  const noteFailed = (result: TransitionResult) => {
+    for (const refund of result.kind === "moved" ? result.failedRefunds : []) {
+      logger.info({ ...refund, paymentStatus: "TERMINAL_FAILED" }, "transition");
+    }
+  };
+  return {
+    async createPayment({ merchant, body }) {
+      const now = await clock.now();
+      const status = body.status ?? "SETTLED";
+      const settledAt = settlementOf(status, body, now);
+      const error = settledAt && settlementError(settledAt, now);
+      if (error) return invalid("/settledAt", error);
+      if (body.settledAt !== undefined && !settledAt) {
+        return invalid("/settledAt", `is not for a payment that is ${status}; leave it out`);
+      }
+      const { requestKey = null, clientReferenceId = null } = body;
+      const payment = await store.insertPayment({
+        merchant,
+        paymentId: createPaymentId(),
+        status,
+        amountCents: toCents(body.amount.value),
+        settledAt,
+        requestKey,
+        clientReferenceId,
+        now,
+        announced: true,
+      });
+      changes.notify(["payments", "webhooks"], merchant);
+      if (payment) return { status: 201, body: toDebit(payment) };
+      const existing =
+        requestKey === null ? undefined : await store.findByRequestKey({ merchant, requestKey });
+      if (!existing) throw new Error("a new paymentId exists already");
+      return { code: "DUPLICATE_REQUEST_KEY", detail: DUPLICATE, existing: existingRecord(existing) };
+    },
+
+    async listPayments({ merchant, query }) {
+      const { kind, originalPaymentId, limit = DEFAULT_LIMIT, cursor } = query;
+      const page = await store.listPayments({ merchant, kind, originalPaymentId, limit, cursor });
+      if (page === "invalid-cursor") return invalid("/query/cursor", "is not the nextCursor of a page");
+      return { status: 200, body: { items: page.payments.map(toRecord), nextCursor: page.nextCursor } };
+    },
+
+    async getPayment({ merchant, path: { paymentId } }) {
+      const record = await store.getPayment({ merchant, paymentId });
+      if (!record) return notFound("payment");
+      return { status: 200, body: toRecord(record) };
+    },
+
+    async settlePayment({ merchant, path: { paymentId }, body }) {
+      const now = await clock.now();
+      const settledAt = body?.settledAt === undefined ? now : new Date(body.settledAt);
+      const error = settlementError(settledAt, now);
+      if (error) return invalid("/settledAt", error);
+      const result = await store.settleOriginal({ merchant, paymentId, settledAt, now });
+      changes.notify(["payments", "webhooks"], merchant);
+      return toMoveResponse(result, "SETTLED");
+    },
+
+    async failPayment({ merchant, path: { paymentId } }) {
+      const result = await store.failOriginal({ merchant, paymentId, now: await clock.now() });
+      noteFailed(result);
+      changes.notify(["payments", "webhooks"], merchant);
+      return toMoveResponse(result, "FAILED");
+    },
+
+    async coverPayment({ merchant, path: { paymentId } }) {
+      const result = await store.coverOriginal({ merchant, paymentId, now: await clock.now() });
+      noteFailed(result);
+      changes.notify(["payments", "webhooks"], merchant);
+      return toMoveResponse(result, "COVERED");
+    },
+  };
+}
+
+const DEFAULT_LIMIT = 20;
+const DUPLICATE = "A payment record holds this requestKey already, so no payment was made. See existing.";
+
+/** When a new payment settled: the requested time or 30 days ago, or null for a status without settlement. */
+function settlementOf(status: OriginalStatus, body: RequestBody<"createPayment">, now: Date): Date | null {
+  if (status === "PROCESSING" || status === "FAILED") return null;
+  return body.settledAt === undefined ? new Date(now.getTime() - LONG_AGO_MS) : new Date(body.settledAt);
+}
+
+function settlementError(settledAt: Date, now: Date): string | undefined {
+  if (Number.isNaN(settledAt.getTime())) return "must be a time, such as 2026-11-18T15:30:00Z";
+  if (settledAt > now) return `must not lie after the sandbox's time, which is ${now.toISOString()}`;
+  if (isInCalendar(settledAt)) return undefined;
+  // The caller may have left it out; in this case it is required.
+  return isInCalendar(now)
+    ? "must lie in the years 2020 to 2099"
+    : "must be sent, and lie in the years 2020 to 2099, because the sandbox's time is past them";
+}
+
+function toMoveResponse(result: TransitionResult, to: OriginalStatus) {
+  switch (result.kind) {
+    case "moved":
+      return { status: 200, body: toDebit(result.payment) } as const;
+    case "not-found":
+      return notFound("payment");
+    case "impossible":
+      return { code: "IMPOSSIBLE_MOVE", detail: explainImpossible(result.status, to) } as const;
+  }
+}
+
+function explainImpossible(from: OriginalStatus, to: OriginalStatus): string {
+  const isFinal = !ORIGINAL_TRANSITIONS.some((move) => move.from === from);
+  return `The payment is ${from}, ${isFinal ? "which is final, " : ""}so it can't become ${to}.`;
+}

@@ -1,0 +1,142 @@
+import type { ServerResponse } from "node:http";
+import type { SandboxSchemas } from "../../contract/document.ts";
+import type { HandlersOf } from "../../contract/operations.ts";
+import type { Middleware } from "../../http/middleware/request-locals.ts";
+import type { Changes } from "./changes.ts";
+import { invalid } from "./responses.ts";
+import { createRing, type Ring } from "./ring.ts";
+
+type RequestRecord = SandboxSchemas["RequestRecord"];
+
+/** A request with its response, and the number by which pages continue. */
+type Recorded = { readonly number: number; readonly merchant: string; readonly record: RequestRecord };
+
+const MAX_REQUESTS = 1_000;
+const MAX_BYTES = 4_000_000;
+const MAX_BODY_CHARACTERS = 200_000;
+const DEFAULT_LIMIT = 20;
+
+const OPERATIONS: Readonly<Record<string, RequestRecord["operation"]>> = {
+  "/v1/refunds": "issueRefund",
+  "/v1/webhook/subscribe": "subscribeToWebhooks",
+};
+
+/** Values of such members are never recorded, however the name is written. */
+const SECRET_NAME = /secret|token|password|authorization/i;
+
+export interface RequestMemory {
+  /** Records each request to the published contract whose caller is known, with its response. */
+  record: Middleware;
+  handlers: HandlersOf<"listRequests">;
+  forget(merchant: string): void;
+}
+
+/** Keeps the latest requests in memory, without access tokens and secrets. */
+export function createRequestMemory(changes: Pick<Changes, "notify">): RequestMemory {
+  const ring = createRing<Recorded>({
+    maxItems: MAX_REQUESTS,
+    maxBytes: MAX_BYTES,
+    bytesOf: ({ record }) =>
+      500 + 2 * ((record.requestBody ?? "").length + (record.responseBody ?? "").length),
+  });
+  let count = 0;
+
+  return {
+    record(request, response, next) {
+      const operation = request.method === "POST" ? OPERATIONS[request.path] : undefined;
+      if (!operation) return next();
+      const startedAt = performance.now();
+      const readBytes = keepBytes(response);
+      response.once("close", () => {
+        const merchant = response.locals.caller?.merchant;
+        if (merchant === undefined) return; // the caller is unknown
+        const body = toObject(request.body);
+        const responseBody = readBytes();
+        count += 1;
+        ring.add({
+          number: count,
+          merchant,
+          record: {
+            requestId: `urn:uuid:${response.locals.requestId}`,
+            at: new Date().toISOString(),
+            operation,
+            path: request.path,
+            status: response.statusCode,
+            milliseconds: Math.round(performance.now() - startedAt),
+            requestKey: toText(body?.requestKey, 255),
+            paymentId: toText(response.locals.paymentId, 64),
+            requestBody: body ? hideSecrets(body) : null,
+            responseBody: responseBody === "" ? null : responseBody.slice(0, MAX_BODY_CHARACTERS),
+          },
+        });
+        changes.notify(["requests", "payments", "webhooks"], merchant);
+      });
+      next();
+    },
+
+    handlers: {
+      async listRequests({ merchant, query: { search, limit = DEFAULT_LIMIT, cursor } }) {
+        const before = cursor === undefined ? Number.POSITIVE_INFINITY : fromCursor(cursor);
+        if (before === undefined) return invalid("/query/cursor", "is not the nextCursor of a page");
+        const found = ring
+          .list()
+          .filter((one) => one.merchant === merchant && one.number < before && isAbout(one.record, search));
+        const page = found.slice(0, limit);
+        const last = page.at(-1);
+        const nextCursor = last && found.length > limit ? toCursor(last.number) : null;
+        return { status: 200, body: { items: page.map(({ record }) => record), nextCursor } };
+      },
+    },
+
+    forget: (merchant) => forget(ring, merchant),
+  };
+}
+
+function forget(ring: Ring<Recorded>, merchant: string): void {
+  ring.removeWhere((one) => one.merchant === merchant);
+}
+
+/** Keeps the bytes that a response passes to `end`; the response guard sends each response as a whole. */
+function keepBytes(response: ServerResponse): () => string {
+  let text = "";
+  const { end } = response;
+  const keep = (...args: unknown[]) => {
+    if (args[0] instanceof Uint8Array || typeof args[0] === "string") text = Buffer.from(args[0]).toString();
+    return Reflect.apply(end, response, args);
+  };
+  Object.assign(response, { end: keep });
+  return () => text;
+}
+
+function isAbout(record: RequestRecord, search: string | undefined): boolean {
+  if (search === undefined) return true;
+  const { requestKey, paymentId, requestId, requestBody } = record;
+  return [requestKey, paymentId, requestId, toObject(parse(requestBody))?.paymentId].includes(search);
+}
+
+function parse(text: string | null): unknown {
+  return text === null ? undefined : JSON.parse(text);
+}
+
+function toObject(value: unknown): Record<string, unknown> | undefined {
+  const isObject = typeof value === "object" && value !== null && !(value instanceof Uint8Array);
+  return isObject ? (value as Record<string, unknown>) : undefined;
+}
+
+/** A string of at most this many code points, as the contract counts them (D15); null for anything else. */
+function toText(value: unknown, maxLength: number): string | null {
+  return typeof value === "string" && [...value].length <= maxLength ? value : null;
+}
+
+function hideSecrets(body: object): string {
+  return JSON.stringify(body, (name, value) => (SECRET_NAME.test(name) ? "[hidden]" : value));
+}
+
+function toCursor(number: number): string {
+  return Buffer.from(`${number}`).toString("base64url");
+}
+
+function fromCursor(cursor: string): number | undefined {
+  const text = Buffer.from(cursor, "base64url").toString();
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}

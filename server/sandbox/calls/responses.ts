@@ -1,0 +1,94 @@
+import type { Logger } from "pino";
+import type { SandboxSchemas } from "../../contract/document.ts";
+import { invalidRequest } from "../../contract/problem.ts";
+import { holidaysBefore } from "../../domain/calendar.ts";
+import type { DomainClock } from "../../domain/clock.ts";
+import { toRefundView } from "../../domain/events.ts";
+import { fromCents } from "../../domain/money.ts";
+import type { OriginalStatus, RefundStatus } from "../../domain/refunds.ts";
+import type { DebitRecord, PaymentRecord, RefundRecord } from "../../storage/payments/payment-record.ts";
+import type { BoundStorage } from "../../storage/storage.ts";
+import type { Changes } from "./changes.ts";
+
+/** The parts of the server that the operations of the sandbox use. */
+export interface SandboxParts {
+  store: BoundStorage;
+  clock: DomainClock;
+  changes: Pick<Changes, "notify">;
+  logger: Logger;
+  /** The headers with which a delivery was sent at a real time; undefined when its secret can't be read. */
+  signSent: SignSent;
+  /** Makes all transitions that are due at the domain's time; resolves when they are stored. */
+  runDue(): Promise<void>;
+}
+
+export type SignSent = (
+  delivery: {
+    merchant: string;
+    webhookId: string;
+    payload: string;
+    secretCiphertext: Uint8Array;
+  },
+  at: Date,
+) => SandboxSchemas["SentHeaders"] | undefined;
+
+/** A 400 that names one field of the body, such as `/settledAt`, or one parameter, such as `/query/cursor`. */
+export function invalid(pointer: string, message: string) {
+  return invalidRequest([{ pointer, message }]);
+}
+
+const NOT_FOUND_DETAILS = {
+  payment: "You have no payment with this paymentId. Check the identifier and the access token.",
+  delivery: "You have no delivery with this webhookId. List your deliveries to find it.",
+  event: "You have no event with this eventId. List your events to find it.",
+  subscription: "You have no subscription with this subscriptionKey. List your subscriptions to find it.",
+  liveSubscription: "You have no live subscription with this subscriptionKey.",
+} as const;
+
+/** The same 404 for a record that does not exist and for one of another merchant. */
+export function notFound(resource: keyof typeof NOT_FOUND_DETAILS) {
+  return { code: "NOT_FOUND", detail: NOT_FOUND_DETAILS[resource] } as const;
+}
+
+/** A stored record as a response body of the sandbox contract. */
+export function toRecord(record: PaymentRecord): SandboxSchemas["PaymentRecord"] {
+  return record.kind === "DEBIT" ? toDebit(record) : toRefundRecord(record);
+}
+
+/** An original payment as a response body. */
+export function toDebit(record: DebitRecord): SandboxSchemas["Debit"] {
+  return {
+    kind: "DEBIT",
+    paymentId: record.paymentId,
+    amount: dollars(record.amountCents),
+    status: record.status,
+    settledAt: record.settledAt?.toISOString() ?? null,
+    requestKey: record.requestKey,
+    clientReferenceId: record.clientReferenceId,
+    refundableAmount: dollars(record.amountCents - record.refundedCents),
+    // A record's history holds the statuses of its own kind only.
+    history: record.history.map(({ status, at }) => ({ status: status as OriginalStatus, at })),
+  };
+}
+
+function toRefundRecord(record: RefundRecord): SandboxSchemas["RefundRecord"] {
+  return {
+    kind: "REFUND",
+    ...toRefundView(record),
+    amount: dollars(record.amountCents),
+    status: record.status,
+    originalPaymentId: record.originalPaymentId,
+    softDescriptor: record.softDescriptor,
+    requestKey: record.requestKey,
+    due: toDue(record),
+    history: record.history.map(({ status, at }) => ({ paymentStatus: status as RefundStatus, at })),
+  };
+}
+
+function toDue({ status, dueAt }: RefundRecord): SandboxSchemas["RefundDue"] {
+  return status === "PENDING" && dueAt ? { at: dueAt.toISOString(), holidays: holidaysBefore(dueAt) } : null;
+}
+
+function dollars(cents: number): { currency: "USD"; value: number } {
+  return { currency: "USD", value: fromCents(cents) };
+}

@@ -1,0 +1,196 @@
+import createClient from "openapi-fetch";
+import type { components, operations, paths } from "../../openapi/generated/sandbox-types.ts";
+
+type Schemas = components["schemas"];
+type Id = keyof operations;
+type Content<Holder> = Holder extends { content: { "application/json": infer Body } } ? Body : undefined;
+type Responses<Of extends Id> = operations[Of]["responses"];
+
+/** What a call resolves with: the body of its success, as the sandbox's contract describes it. */
+export type Result<Of extends Id> = Content<Responses<Of>[keyof Responses<Of> & (200 | 201 | 202 | 204)]>;
+/** The body that a call sends. */
+export type RequestBody<Of extends Id> = Content<NonNullable<operations[Of]["requestBody"]>>;
+/** The query of a list, such as `{ limit: 10, cursor }`. */
+export type Query<Of extends Id> = NonNullable<operations[Of]["parameters"]["query"]>;
+
+/** The sandbox refused a call; the problem says why, as the contract describes it. */
+export class SandboxCallError extends Error {
+  override readonly name = "SandboxCallError";
+  /** Such as 400. */
+  readonly status: number;
+  /** Such as `{ errorDetails: { errorCode: "INVALID_REQUEST", … }, violations: […], … }`. */
+  readonly problem: Schemas["Problem"] & Partial<Pick<Schemas["InvalidRequestProblem"], "violations">>;
+
+  constructor(status: number, problem: SandboxCallError["problem"]) {
+    const violations = problem.violations ?? [];
+    const details = violations.map(({ pointer, message }) => `${pointer || "/"} ${message}`);
+    super([`${status} ${problem.detail}`, ...details].join("\n"));
+    this.status = status;
+    this.problem = problem;
+  }
+}
+
+/**
+ * Every call of the sandbox's contract, by subject. Each resolves with the body of the response, and rejects with a {@link
+ * SandboxCallError} when the sandbox refuses it.
+ */
+export interface SandboxCalls {
+  /** The time that decides on waiting refunds and on retries. It only moves forward. */
+  readonly clock: {
+    read(): Promise<Result<"getClock">>;
+    /** Such as `{ businessDays: 3 }`; does all that is due until then, and resolves with the new time. */
+    advance(by: RequestBody<"advanceClock">): Promise<Result<"advanceClock">>;
+    /** What happens next, and when. */
+    due(): Promise<Result<"getDue">>;
+  };
+  /** Original payments to refund, and the state of refunds. */
+  readonly payments: {
+    create(payment: RequestBody<"createPayment">): Promise<Result<"createPayment">>;
+    list(query?: Query<"listPayments">): Promise<Result<"listPayments">>;
+    get(paymentId: string): Promise<Result<"getPayment">>;
+    settle(paymentId: string, body?: RequestBody<"settlePayment">): Promise<Result<"settlePayment">>;
+    fail(paymentId: string): Promise<Result<"failPayment">>;
+    cover(paymentId: string): Promise<Result<"coverPayment">>;
+  };
+  /** What was sent to webhook subscriptions. */
+  readonly deliveries: {
+    list(query?: Query<"listDeliveries">): Promise<Result<"listDeliveries">>;
+    get(webhookId: string): Promise<Result<"getDelivery">>;
+    redeliver(webhookId: string): Promise<Result<"redeliver">>;
+  };
+  readonly subscriptions: {
+    list(query?: Query<"listSubscriptions">): Promise<Result<"listSubscriptions">>;
+    get(subscriptionKey: string): Promise<Result<"getSubscription">>;
+    end(subscriptionKey: string): Promise<void>;
+  };
+  readonly events: {
+    emit(event: RequestBody<"emitEvent">): Promise<Result<"emitEvent">>;
+    list(query?: Query<"listEvents">): Promise<Result<"listEvents">>;
+    get(eventId: string): Promise<Result<"getEvent">>;
+  };
+  /** A receiver of webhooks inside the sandbox, which can be made to fail. */
+  readonly inbox: {
+    read(): Promise<Result<"getInbox">>;
+    set(settings: RequestBody<"setInbox">): Promise<Result<"setInbox">>;
+  };
+  readonly requests: {
+    list(query?: Query<"listRequests">): Promise<Result<"listRequests">>;
+  };
+  readonly tokens: {
+    create(token: RequestBody<"createToken">): Promise<Result<"createToken">>;
+  };
+  /** Says what has changed, as server-sent events, until it is cancelled. */
+  changes(): Promise<ReadableStream<Uint8Array>>;
+  /** Restores the data of the start, but not the clock. */
+  reset(): Promise<void>;
+}
+
+/** Creates the calls for the bearer of an access token. */
+export function createCalls(baseUrl: string, accessToken: string): SandboxCalls {
+  const headers = { Authorization: `Bearer ${accessToken}`, Accept: "application/json" };
+  const http = createClient<paths>({ baseUrl, headers });
+  const payment = (paymentId: string) => ({ params: { path: { paymentId } } });
+  const webhook = (webhookId: string) => ({ params: { path: { webhookId } } });
+  // By operation, so that an operation that the contract gains is missed here by the compiler.
+  const calls = {
+    getClock: () => resultOf(http.GET("/sandbox/clock")),
+    advanceClock: (body) => resultOf(http.POST("/sandbox/clock/advance", { body })),
+    getDue: () => resultOf(http.GET("/sandbox/clock/due")),
+    createPayment: (body) => resultOf(http.POST("/sandbox/payments", { body })),
+    listPayments: (query = {}) => resultOf(http.GET("/sandbox/payments", { params: { query } })),
+    getPayment: (id) => resultOf(http.GET("/sandbox/payments/{paymentId}", payment(id))),
+    settlePayment: (id, body = {}) =>
+      resultOf(http.POST("/sandbox/payments/{paymentId}/settle", { ...payment(id), body })),
+    failPayment: (id) => resultOf(http.POST("/sandbox/payments/{paymentId}/fail", payment(id))),
+    coverPayment: (id) => resultOf(http.POST("/sandbox/payments/{paymentId}/cover", payment(id))),
+    listDeliveries: (query = {}) => resultOf(http.GET("/sandbox/deliveries", { params: { query } })),
+    getDelivery: (id) => resultOf(http.GET("/sandbox/deliveries/{webhookId}", webhook(id))),
+    redeliver: (id) => resultOf(http.POST("/sandbox/deliveries/{webhookId}/redeliver", webhook(id))),
+    listSubscriptions: (query = {}) => resultOf(http.GET("/sandbox/subscriptions", { params: { query } })),
+    getSubscription: (subscriptionKey) =>
+      resultOf(
+        http.GET("/sandbox/subscriptions/{subscriptionKey}", { params: { path: { subscriptionKey } } }),
+      ),
+    endSubscription: async (subscriptionKey) => {
+      const params = { path: { subscriptionKey } };
+      await resultOf(http.DELETE("/sandbox/subscriptions/{subscriptionKey}", { params }));
+    },
+    emitEvent: (body) => resultOf(http.POST("/sandbox/events", { body })),
+    listEvents: (query = {}) => resultOf(http.GET("/sandbox/events", { params: { query } })),
+    getEvent: (eventId) => resultOf(http.GET("/sandbox/events/{eventId}", { params: { path: { eventId } } })),
+    getInbox: () => resultOf(http.GET("/sandbox/inbox")),
+    setInbox: (body) => resultOf(http.POST("/sandbox/inbox", { body })),
+    listRequests: (query = {}) => resultOf(http.GET("/sandbox/requests", { params: { query } })),
+    createToken: (body) => resultOf(http.POST("/sandbox/tokens", { body })),
+    streamChanges: () => {
+      const options = { parseAs: "stream", headers: { Accept: "text/event-stream" } } as const;
+      return resultOf(http.GET("/sandbox/changes", options));
+    },
+    resetSandbox: async () => {
+      await resultOf(http.POST("/sandbox/reset"));
+    },
+  } satisfies ByOperation;
+  return {
+    clock: { read: calls.getClock, advance: calls.advanceClock, due: calls.getDue },
+    payments: {
+      create: calls.createPayment,
+      list: calls.listPayments,
+      get: calls.getPayment,
+      settle: calls.settlePayment,
+      fail: calls.failPayment,
+      cover: calls.coverPayment,
+    },
+    deliveries: { list: calls.listDeliveries, get: calls.getDelivery, redeliver: calls.redeliver },
+    subscriptions: { list: calls.listSubscriptions, get: calls.getSubscription, end: calls.endSubscription },
+    events: { emit: calls.emitEvent, list: calls.listEvents, get: calls.getEvent },
+    inbox: { read: calls.getInbox, set: calls.setInbox },
+    requests: { list: calls.listRequests },
+    tokens: { create: calls.createToken },
+    changes: calls.streamChanges,
+    reset: calls.resetSandbox,
+  };
+}
+
+type Members<Group extends keyof SandboxCalls> = SandboxCalls[Group];
+
+/** Every operation, and where callers find it. */
+type ByOperation = { [Of in Exclude<Id, keyof Found>]: never } & Found;
+type Found = {
+  getClock: Members<"clock">["read"];
+  advanceClock: Members<"clock">["advance"];
+  getDue: Members<"clock">["due"];
+  createPayment: Members<"payments">["create"];
+  listPayments: Members<"payments">["list"];
+  getPayment: Members<"payments">["get"];
+  settlePayment: Members<"payments">["settle"];
+  failPayment: Members<"payments">["fail"];
+  coverPayment: Members<"payments">["cover"];
+  listDeliveries: Members<"deliveries">["list"];
+  getDelivery: Members<"deliveries">["get"];
+  redeliver: Members<"deliveries">["redeliver"];
+  listSubscriptions: Members<"subscriptions">["list"];
+  getSubscription: Members<"subscriptions">["get"];
+  endSubscription: Members<"subscriptions">["end"];
+  emitEvent: Members<"events">["emit"];
+  listEvents: Members<"events">["list"];
+  getEvent: Members<"events">["get"];
+  getInbox: Members<"inbox">["read"];
+  setInbox: Members<"inbox">["set"];
+  listRequests: Members<"requests">["list"];
+  createToken: Members<"tokens">["create"];
+  streamChanges: Members<"changes">;
+  resetSandbox: Members<"reset">;
+};
+
+/**
+ * The type comes from the operation: the client's own type loses the strings that an open list allows.
+ *
+ * @throws SandboxCallError for a response that is not a success
+ */
+async function resultOf<Body>(
+  call: Promise<{ data?: unknown; error?: unknown; response: Response }>,
+): Promise<Body> {
+  const { data, error, response } = await call;
+  if (!response.ok) throw new SandboxCallError(response.status, error as SandboxCallError["problem"]);
+  return data as Body; // undefined for a response without a body, as its type says
+}

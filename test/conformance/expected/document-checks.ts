@@ -1,0 +1,115 @@
+import type { Contract } from "../../../openapi/document/contract.ts";
+import { locate, members, type Node } from "../../../openapi/document/node.ts";
+import { step } from "../../../openapi/document/pointer.ts";
+import { createFindViolations } from "../../../openapi/document/schemas.ts";
+import { deliveryTable, RECEIPTS } from "./deliveries.ts";
+import type { DeliveryRow, ResponseRow } from "./message.ts";
+import { responseTable } from "./responses.ts";
+
+/** The tables of messages against which a document is tested without a server. */
+export const messageTables = { responses: responseTable, deliveries: deliveryTable };
+export type MessageTables = {
+  readonly responses: readonly ResponseRow[];
+  readonly deliveries: readonly DeliveryRow[];
+};
+
+/** The names of the rows that a document decides wrongly, generated lazily. */
+export function* wrongRows(contract: Contract, { responses, deliveries }: MessageTables): Generator<string> {
+  for (const { name, operation, status, headers, body, allowed } of responses) {
+    const errors = contract.violationsOf(operation, { status, headers: new Headers(headers), body });
+    if (allowed !== (errors.length === 0)) yield `response: ${name}`;
+  }
+  const findDeliveryErrors = createDeliveryCheck(contract.document);
+  for (const row of deliveries) {
+    if (row.allowed !== (findDeliveryErrors(row).length === 0)) yield `delivery: ${row.name}`;
+  }
+  const events = new Set(deliveries.map(({ event }) => event));
+  for (const event of events) {
+    const documented = Object.keys(receiverOf(contract.document, event)?.responses ?? {});
+    for (const [status, entry] of RECEIPTS) {
+      if (entryOf(documented, status) !== entry) yield `receipt: ${event} response ${status}`;
+    }
+  }
+}
+
+/** The entry of the document for a status: its own, that of its class, or `default`. */
+function entryOf(entries: readonly string[], status: number): string | undefined {
+  const range = `${Math.floor(status / 100)}XX`;
+  return [String(status), range, "default"].find((entry) => entries.includes(entry));
+}
+
+type Receiver = {
+  readonly security?: readonly unknown[];
+  readonly parameters?: readonly Node[];
+  readonly requestBody?: { readonly required?: boolean; readonly content: Node };
+  readonly responses?: Node;
+};
+
+function receiverOf(document: Node, event: string): Receiver | undefined {
+  return members(document.webhooks).find(([name]) => name === event)?.[1].post as Receiver | undefined;
+}
+
+/** All errors of a delivery by the document. Deliveries carry no access token. */
+function createDeliveryCheck(document: Node): (row: DeliveryRow) => string[] {
+  const findViolations = createFindViolations(document);
+
+  return ({ event, headers, body }) => {
+    const receiver = receiverOf(document, event);
+    if (!receiver) return ["there is no such event"];
+    const here = `/webhooks${step(event)}/post`;
+    const errors = (receiver.parameters ?? []).flatMap((_parameter, index) => {
+      const [pointer, parameter] = locate(document, `${here}/parameters/${index}`);
+      const { name, required, schema } = parameter;
+      // Deliveries have headers, and no query.
+      const value = parameter.in === "header" ? headers[String(name)] : undefined;
+      if (value === undefined) return required ? [`${name} is missing`] : [];
+      const numeric = (schema as Node).type === "integer" && /^-?\d+$/.test(value);
+      return findViolations(`${pointer}/schema`, numeric ? Number(value) : value);
+    });
+    if ((receiver.security ?? (document.security as unknown[]) ?? []).length > 0)
+      errors.push("asks for a token");
+    const { required, content = {} } = receiver.requestBody ?? {};
+    if (body === undefined) return required ? [...errors, "the body is missing"] : errors;
+    const type = headers["content-type"] ?? "";
+    if (!(type in content)) return [...errors, `media type ${type}`];
+    return [...errors, ...findViolations(`${here}/requestBody/content${step(type)}/schema`, body)];
+  };
+}
+
+/** The document's own examples that its schemas do not allow. */
+export function* wrongExamples(document: Node): Generator<string> {
+  const findViolations = createFindViolations(document);
+  const isAllowed = (pointer: string, value: unknown) => findViolations(pointer, value).length === 0;
+
+  for (const message of messagesOf(document)) {
+    const [here, { content, headers }] = locate(document, message);
+    for (const [type, { schema, examples }] of members(content)) {
+      if (schema === undefined) continue;
+      for (const [name] of members(examples)) {
+        const pointer = `${here}/content${step(type)}`;
+        const [, { value }] = locate(document, `${pointer}/examples${step(name)}`);
+        if (!isAllowed(`${pointer}/schema`, value)) yield `${pointer} ${name}`;
+      }
+    }
+    for (const [name] of members(headers)) {
+      const [pointer, { example }] = locate(document, `${here}/headers${step(name)}`);
+      if (example !== undefined && !isAllowed(`${pointer}/schema`, example)) yield pointer;
+    }
+  }
+}
+
+/** The locations of requests and responses. */
+function messagesOf(document: Node): string[] {
+  return ["paths", "webhooks"].flatMap((holder) =>
+    members(document[holder]).flatMap(([name, item]) =>
+      members(item).flatMap(([method, operation]) => {
+        const here = `/${holder}${step(name)}${step(method)}`;
+        const responses = Object.keys((operation.responses ?? {}) as Node);
+        return [
+          ...(operation.requestBody === undefined ? [] : [`${here}/requestBody`]),
+          ...responses.map((status) => `${here}/responses${step(status)}`),
+        ];
+      }),
+    ),
+  );
+}

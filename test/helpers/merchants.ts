@@ -1,0 +1,100 @@
+import { createHash, randomUUID } from "node:crypto";
+import { failureBy } from "../../server/domain/refunds.ts";
+import { insertToken } from "../../server/storage/callers.ts";
+import type { Store } from "../../server/storage/database/tables.ts";
+import { type Fixture, insertFixtures } from "../../server/storage/fixtures.ts";
+import { SUBSCRIPTION_LIMIT } from "../../server/storage/webhooks/subscriptions.ts";
+import type { OperationId, Tokens } from "../conformance/expected/row.ts";
+
+/** The tokens of one run of the table: a separate merchant for each operation. */
+export type Merchants = Readonly<Record<OperationId, Tokens>>;
+
+const SCOPES: Readonly<Record<OperationId, string>> = {
+  issueRefund: "refunds",
+  subscribeToWebhooks: "webhooks",
+};
+const LONG_AGO_MS = 30 * 24 * 60 * 60 * 1000;
+/** The largest amount of a payment, which is more than all rows together refund. */
+const PLENTY_CENTS = 999_999_999_999;
+
+/** Creates a merchant with the largest number of live subscriptions, once for each store; resolves with its token. */
+export async function createFullMerchant(store: Store): Promise<string> {
+  const merchant = `full_${randomUUID()}`;
+  const subscriptions = Array.from({ length: SUBSCRIPTION_LIMIT }, () => ({
+    subscription_key: `sub_${randomUUID()}`,
+    merchant,
+    url: "https://merchant.example.com/webhooks",
+    secret_ciphertext: Buffer.alloc(32),
+    type: "ALL" as const,
+    details: [],
+    created_at: new Date(),
+  }));
+  await store.insertInto("subscriptions").values(subscriptions).execute();
+  return createToken(store, merchant, [SCOPES.subscribeToWebhooks]);
+}
+
+/** Creates merchants with the payments and the used keys that the table names. */
+export async function createMerchants(store: Store, full: string): Promise<Merchants> {
+  const run = randomUUID();
+  const now = new Date();
+  await insertFixtures(store, fixturesOf(`refunds_${run}`, now), now);
+  return {
+    issueRefund: await createTokens(store, "issueRefund", { merchant: `refunds_${run}`, full }),
+    subscribeToWebhooks: await createTokens(store, "subscribeToWebhooks", {
+      merchant: `webhooks_${run}`,
+      full,
+    }),
+  };
+}
+
+async function createTokens(
+  store: Store,
+  operation: OperationId,
+  { merchant, full }: { readonly merchant: string; readonly full: string },
+): Promise<Tokens> {
+  const own = SCOPES[operation];
+  const others = Object.values(SCOPES).filter((scope) => scope !== own);
+  return {
+    valid: await createToken(store, merchant, [own]),
+    unscoped: await createToken(store, merchant, []),
+    other: await createToken(store, merchant, others),
+    unknown: `token-${randomUUID()}`,
+    full,
+  };
+}
+
+async function createToken(store: Store, merchant: string, scopes: readonly string[]): Promise<string> {
+  const token = `token-${randomUUID()}`;
+  await insertToken(store, { tokenSha256: createHash("sha256").update(token).digest(), merchant, scopes });
+  return token;
+}
+
+function fixturesOf(merchant: string, now: Date): Fixture[] {
+  const settledAt = new Date(now.getTime() - LONG_AGO_MS);
+  const debit = { kind: "DEBIT", merchant, amountCents: PLENTY_CENTS } as const;
+  return [
+    { ...debit, paymentId: "pay_settled", status: "SETTLED", settledAt },
+    { ...debit, paymentId: "pay_recent", status: "SETTLED", settledAt: now },
+    { ...debit, paymentId: "pay_processing", status: "PROCESSING", settledAt: null },
+    { ...debit, paymentId: "pay_failed", status: "FAILED", settledAt: null },
+    { ...debit, paymentId: "pay_covered", status: "COVERED", settledAt },
+    {
+      ...debit,
+      paymentId: "pay_small",
+      status: "SETTLED",
+      settledAt,
+      amountCents: 99,
+      requestKey: "key-of-payment",
+    },
+    {
+      kind: "REFUND",
+      merchant,
+      paymentId: "rfd_given",
+      amountCents: 100,
+      originalPaymentId: "pay_failed",
+      requestKey: "key-of-refund",
+      failure: failureBy("original-failed"),
+    },
+    { ...debit, merchant: `${merchant}_other`, paymentId: "pay_anothers", status: "SETTLED", settledAt },
+  ];
+}

@@ -1,0 +1,65 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { readContract } from "../../openapi/document/contract.ts";
+import { messageTables, wrongRows } from "../conformance/expected/document-checks.ts";
+import { EXCEPTIONS, findMockMismatches } from "../conformance/expected/mock.ts";
+import { requestTable } from "../conformance/expected/requests.ts";
+import { findServerMismatches, sendRow } from "../conformance/expected/send.ts";
+import { createFullMerchant, createMerchants, type Merchants } from "../helpers/merchants.ts";
+import { createMock, type PrismServer } from "../helpers/prism.ts";
+import { startTestServer, type TestServer } from "../helpers/server.ts";
+
+const contract = readContract("openapi");
+
+let server: TestServer;
+let mock: PrismServer;
+let tokens: Merchants;
+beforeAll(async () => {
+  server = await startTestServer();
+  mock = await createMock(contract.document);
+  const { db } = server.database;
+  tokens = await createMerchants(db, await createFullMerchant(db));
+  return async () => {
+    await mock.close();
+    await server.close();
+  };
+});
+
+/** @clause 1.5 7.3 8.3 12.1 12.2 12.3 @decision D01 D03 D04 D05 D07 D08 D13 D14 D15 */
+describe("the table of calls", () => {
+  test("has a name for each call", () => {
+    const names = requestTable.map(({ name }) => name);
+
+    expect(names).toEqual([...new Set(names)]);
+  });
+
+  test.each(requestTable)("server and mock agree on $name", async (row) => {
+    const [fromServer, fromMock] = await Promise.all([
+      sendRow(server.url, row, tokens[row.operation]),
+      sendRow(mock.url, row, tokens[row.operation]),
+    ]);
+
+    expect({
+      server: findServerMismatches(contract, row, fromServer),
+      mock: findMockMismatches(contract, row, fromMock),
+    }).toEqual({ server: [], mock: [] });
+  });
+
+  test("needs every exception that is made for the mock", () => {
+    const used = requestTable.flatMap(({ mock: exception = [] }) => exception);
+
+    expect([...new Set(used)].toSorted()).toEqual(Object.keys(EXCEPTIONS).toSorted());
+  });
+});
+
+/** @decision D06 D07 D08 D09 D19 D21 D22 D23 */
+describe("the tables of responses and deliveries", () => {
+  test("have a name for each message", () => {
+    const names = Object.values(messageTables).flatMap((rows) => rows.map(({ name }) => name));
+
+    expect(names).toEqual([...new Set(names)]);
+  });
+
+  test("are decided by the document as the decisions say", () => {
+    expect([...wrongRows(contract, messageTables)]).toEqual([]);
+  });
+});

@@ -1,0 +1,210 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { readFile, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type ConformOptions, readOptions } from "../../conformance/options.ts";
+import { runConformance } from "../../conformance/run.ts";
+import { PROCESS_ENV } from "../../helpers/process-env.ts";
+import { startTestServer, type TestServer } from "../../helpers/server.ts";
+import { makeTempDir } from "../../helpers/temp-dir.ts";
+import { elementsOf } from "../well-formed.ts";
+import { startFaultyServer } from "./faulty-server.ts";
+import { FAULTY_RESPONSES } from "./faulty-server-responses.ts";
+import { allOptions, failedIn, notRunIn, toArguments } from "./options.ts";
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+
+type Ran = { readonly code: number; readonly stdout: string; readonly stderr: string };
+
+/** Runs the command as its users do. */
+function conform(...args: readonly string[]): Promise<Ran> {
+  return new Promise((resolve) => {
+    const command = ["test/conformance/conform.ts", ...args];
+    const env = PROCESS_ENV;
+    execFile(process.execPath, command, { cwd: ROOT, env }, (error, stdout, stderr) =>
+      resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
+    );
+  });
+}
+
+describe("npm run conform", () => {
+  let server: TestServer;
+  let options: ConformOptions;
+  let folder: string;
+
+  beforeAll(async () => {
+    // A limit that the run exceeds, so that it has to wait.
+    server = await startTestServer({ env: { RATE_LIMIT: "100" } });
+    // Twice the time of a delivery that is found by polling, without a notification.
+    options = { ...(await allOptions(server.url)), burst: 5_000, sample: 1, timeoutMs: 120_000 };
+    folder = await makeTempDir();
+  });
+  afterAll(async () => {
+    await rm(folder, { recursive: true });
+    await server.close();
+  });
+
+  test("passes our sandbox in every check when every option is given, and writes the reports", async () => {
+    const [junitFile, jsonFile] = [join(folder, "conform.xml"), join(folder, "conform.json")];
+
+    const { code, stdout, stderr } = await conform(
+      ...toArguments(options),
+      ...["--junit", junitFile, "--json", jsonFile],
+    );
+
+    const junit = await readFile(junitFile, "utf8");
+    const json = await readFile(jsonFile, "utf8");
+    const report = JSON.parse(json);
+    expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: "" });
+    expect(stdout.trimEnd().split("\n").at(-1)).toBe(`${report.checks.length} passed, 0 failed, 0 not run`);
+    expect(report).toMatchObject({ url: server.url, failed: 0, notRun: 0, passed: report.checks.length });
+    expect(report.subscriptionsMade).toBe(report.subscriptionsEnded);
+    const elements = elementsOf(junit);
+    expect(elements.filter((name) => name === "testcase")).toHaveLength(report.checks.length);
+    expect(elements).not.toContain("failure");
+    const secrets = [options.secondToken, options.unscopedToken, options.token, options.otherToken];
+    for (const secret of secrets) expect(stdout + junit + json).not.toContain(secret);
+  });
+
+  test("passes it again afterwards, with a refund of every payment made before", async () => {
+    const report = await runConformance({
+      ...options,
+      sandbox: false,
+      burst: 0,
+      only: ["example.", "first-status."],
+    });
+
+    expect(failedIn(report)).toEqual([]);
+    expect(notRunIn(report)).toEqual([]);
+  });
+
+  test("ends with 1 when a check has failed, and reports the request, the response and the clause that it breaks", async () => {
+    await using faulty = await startFaultyServer(server.url);
+    faulty.plant(FAULTY_RESPONSES.find(({ name }) => name === "calls the failure FAILED")?.fault);
+    const junitFile = join(folder, "failed.xml");
+
+    const { code, stdout } = await conform(
+      ...toArguments({ ...options, url: faulty.url, only: ["first-status."] }),
+      ...["--junit", junitFile],
+    );
+
+    const elements = elementsOf(await readFile(junitFile, "utf8"));
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/✗ responds with 201 TERMINAL_FAILED to a refund of a payment whose debit failed/);
+    expect(stdout).toMatch(/sent +POST \/v1\/refunds\n[\s\S]*"paymentId":"pay_failed"/);
+    expect(stdout).toMatch(/received +201 after \d+ ms\n[\s\S]*"paymentStatus":"FAILED"/);
+    expect(stdout).toMatch(/expected +201 with a refund that is TERMINAL_FAILED/);
+    expect(stdout).toMatch(/clause 6\.5 Issued as TERMINAL_FAILED: A refund issued when/);
+    expect(stdout).toContain("3 passed, 3 failed, 0 not run");
+    expect(stdout).not.toContain(options.token);
+    expect(elements.filter((name) => name === "failure")).toHaveLength(3);
+  });
+
+  test.each<[name: string, args: string[], message: RegExp]>([
+    ["nothing is given", [], /Say where the service is: --url/],
+    [
+      "there is no server",
+      ["--url", "http://127.0.0.1:1", "--token", "a"],
+      /can't be reached: .*ECONNREFUSED.* Start the service/,
+    ],
+  ])("ends with 2 and says what to do when %s", async (_name, args, message) => {
+    const { code, stdout, stderr } = await conform(...args);
+
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(message);
+  });
+
+  test.each<[name: string, args: string[], message: RegExp]>([
+    ["an option is unknown", ["--uri", "http://127.0.0.1:1"], /--uri/],
+    ["there is no token", ["--url", "http://127.0.0.1:1"], /^Give an access token: --token/],
+    ["the address is none", ["--url", "payments"], /--url must be an address/],
+    ["the address holds a password", ["--url", "http://a:b@127.0.0.1/"], /must not contain/],
+    [
+      "a payment has no known kind",
+      ["--url", "http://127.0.0.1:1", "--payments", "old=a"],
+      /settled, recent/,
+    ],
+    ["a token can't be sent", ["--url", "http://127.0.0.1:1", "--token", "a\nb"], /--token .* no header/],
+    ["a number is none", ["--url", "http://127.0.0.1:1", "--timeout", "soon"], /--timeout must be a number/],
+  ])("can't be run when %s", (_name, args, message) => {
+    expect(() => readOptions(args, {})).toThrow(message);
+  });
+
+  test("takes address and tokens from the environment as well", () => {
+    const read = readOptions([], { CONFORM_URL: "http://127.0.0.1:1/", CONFORM_TOKEN: "a" });
+
+    expect(read).toMatchObject({ url: "http://127.0.0.1:1", token: "a" });
+  });
+
+  test.each<[name: string, changes: Partial<ConformOptions>, message: RegExp]>([
+    ["the token is refused", { token: "nobody" }, /refuses the token of --token/],
+    ["a required check is unknown", { require: ["nothing."] }, /begins with nothing\./],
+    ["no check has such an id", { only: ["nothing."] }, /No check has an id that begins with nothing\./],
+  ])("can't be run when %s", async (_name, changes, message) => {
+    await expect(runConformance({ ...options, ...changes })).rejects.toThrow(message);
+  });
+
+  test("fails what is required and not run", async () => {
+    const { url, token, timeoutMs, sample } = options;
+    const given = { url, token, timeoutMs, sample, payments: {}, sandbox: false, burst: 0 };
+    const report = await runConformance({ ...given, only: ["access"], require: ["access.scope"] });
+
+    expect(failedIn(report)).toEqual(["access.scope"]);
+  });
+
+  test("says of what is not given which option would run it, and runs the rest", async () => {
+    const { url, timeoutMs, sample } = options;
+    const report = await runConformance({
+      ...{ url, timeoutMs, sample, payments: {}, sandbox: false, burst: 0, only: [] },
+    });
+
+    const reasons = Object.fromEntries(report.results.map(({ id, reason }) => [id, reason]));
+    expect(failedIn(report)).toEqual([]);
+    expect(reasons).toMatchObject({
+      "first-status.recent": "give --token and --payments recent=…",
+      "payment.foreign": expect.stringContaining("--other-token"),
+      "delivery.signature": expect.stringContaining("--receiver"),
+      "access.scope": "give --unscoped-token",
+    });
+    expect(reasons["access.no-token"]).toBeUndefined();
+    expect(
+      report.results.filter(({ outcome, missing }) => outcome === "not run" && missing.length === 0),
+    ).toEqual([]);
+  });
+});
+
+describe("the conformance kit and a service that stops responding", () => {
+  test("gives up after three calls without a response in time", async () => {
+    let calls = 0;
+    const hanging = createServer((request, response) => {
+      request.resume();
+      calls += 1;
+      if (calls === 1) response.writeHead(400).end();
+    }).listen(0, "127.0.0.1");
+    await once(hanging, "listening");
+    const { port } = hanging.address() as AddressInfo; // it listens on a port
+    const url = `http://127.0.0.1:${port}`;
+
+    const report = await runConformance({
+      ...{
+        url,
+        timeoutMs: 1_000,
+        sample: 1,
+        payments: {},
+        sandbox: false,
+        burst: 0,
+        only: ["path.", "access."],
+      },
+    });
+
+    hanging.close();
+    hanging.closeAllConnections();
+    expect(failedIn(report)).toEqual(["path.unknown", "path.case", "path.trailing-slash"]);
+    expect(report.results[0]?.failure?.received).toBe("no response within 1 s");
+    expect(report.results.at(-1)).toMatchObject({ outcome: "not run" });
+  });
+});

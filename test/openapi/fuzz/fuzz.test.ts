@@ -1,0 +1,150 @@
+import { setTimeout } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { useTestServer } from "../../helpers/server.ts";
+import { fuzz, levels } from "../../proofs/fuzz/run.ts";
+import { type Alteration, startAlteredServer } from "./altered-server.ts";
+
+const SETTINGS = { seed: 20_260_101, connections: 2, limitMs: 120_000 };
+
+describe("requests made from the contract", () => {
+  const server = useTestServer();
+
+  test("all get the documented response, the good and the bad", async () => {
+    const { tally, failure } = await fuzz({ ...SETTINGS, url: server.url, runs: 1000 });
+
+    expect(failure).toBeUndefined();
+    expect(tally.calls).toBeGreaterThan(1000);
+    expect([...tally.statuses.keys()].sort()).toEqual([...levels].sort());
+    expect(server.logLines.filter((line) => JSON.parse(line).level >= 50)).toEqual([]);
+  });
+
+  const refund = '{"paymentId":"rfd_1","paymentStatus":"PENDING","clientReferenceId":null}';
+  const faulty: [string, string, string, Alteration][] = [
+    [
+      "an internal error",
+      "valid",
+      "it gets 500",
+      {
+        response: (received, { body }) =>
+          body.includes("softDescriptor") ? { ...received, status: 500 } : received,
+      },
+    ],
+    [
+      "a field that is not documented",
+      "valid",
+      "body: data must NOT have additional properties",
+      { response: (received) => ({ ...received, body: received.body.replace(/^\{/, '{"more":1,') }) },
+    ],
+    [
+      "a status that is not documented",
+      "invalid",
+      "status 422 is not documented",
+      { response: (received) => (received.status === 400 ? { ...received, status: 422 } : received) },
+    ],
+    [
+      "another media type",
+      "valid",
+      'media type "text/json" is not documented',
+      { response: (received) => ({ ...received, headers: new Headers({ "Content-Type": "text/json" }) }) },
+    ],
+    [
+      "a missing header",
+      "headers",
+      "header WWW-Authenticate is missing",
+      {
+        response: (received) => {
+          const headers = new Headers(received.headers);
+          headers.delete("www-authenticate");
+          return { ...received, headers };
+        },
+      },
+    ],
+    [
+      "an invalid request accepted",
+      "invalid",
+      "it should get 400",
+      {
+        response: (received, { path }) =>
+          path === "/v1/refunds" ? { ...received, status: 201, body: refund } : received,
+      },
+    ],
+    [
+      "a valid request refused",
+      "valid",
+      "it should get 201",
+      {
+        request: ({ body }) =>
+          body.replace(/"requestKey"/, '"amount":{"currency":"USD","value":-1},"requestKey"'),
+      },
+    ],
+    [
+      "another amount stored",
+      "valid",
+      "what is stored is not what was sent",
+      { request: ({ body }) => body.replace(/"value":0\.01\b/, '"value":0.02') },
+    ],
+    [
+      "the reference of another refund",
+      "valid",
+      "the refund has another reference than was sent",
+      {
+        response: (received) => ({
+          ...received,
+          body: received.body.replace(/"clientReferenceId":null/, '"clientReferenceId":"x"'),
+        }),
+      },
+    ],
+  ];
+
+  test.each(faulty)("show a server's fault: %s", async (_name, level, message, alteration) => {
+    await using altered = await startAlteredServer(server.url, alteration);
+    const options = {
+      ...SETTINGS,
+      url: altered.url,
+      runs: 300,
+      levels: [level],
+      connections: 1,
+    };
+
+    const { failure } = await fuzz(options);
+
+    expect(failure?.message).toContain(message);
+    const again = await fuzz({ ...options, seed: failure?.seed ?? 0, path: failure?.path, runs: 1 });
+    expect(again.failure?.message).toContain(message);
+  });
+
+  test("show a call that never gets a response", async () => {
+    let calls = 0;
+    await using altered = await startAlteredServer(server.url, {
+      response: (received) => (++calls === 20 ? undefined : received),
+    });
+
+    const { failure } = await fuzz({
+      ...SETTINGS,
+      url: altered.url,
+      runs: 50,
+      levels: ["invalid"],
+      connections: 1,
+      limitMs: 1000,
+    });
+
+    expect(failure?.message).toContain("no whole response within 1000 ms");
+    expect(failure?.command).toContain("POST /v1/");
+  });
+
+  test("show a call that takes the server too long, and none that the machine had no time for", async () => {
+    await using altered = await startAlteredServer(server.url, {
+      response: (received) => setTimeout(300, received),
+    });
+    const options = { ...SETTINGS, url: altered.url, runs: 2, levels: ["invalid"], connections: 1 };
+
+    const slow = await fuzz({ ...options, own: { limitMs: 250, idleBetween: () => 0 } });
+    const excused = await fuzz({
+      ...options,
+      own: { limitMs: 250, idleBetween: (from, to) => to - from - 200 },
+    });
+
+    expect(slow.failure?.message).toMatch(/the server took \d+ ms for it/);
+    expect(excused.failure).toBeUndefined();
+  });
+});

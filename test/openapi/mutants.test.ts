@@ -1,0 +1,77 @@
+import { rm } from "node:fs/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { readContract } from "../../openapi/document/contract.ts";
+import { messageTables } from "../conformance/expected/document-checks.ts";
+import { requestTable } from "../conformance/expected/requests.ts";
+import { makeDataDir } from "../helpers/databases.ts";
+import { mutate } from "../proofs/mutation/command.ts";
+import { openHarness } from "../proofs/mutation/harness.ts";
+import { runMutants } from "../proofs/mutation/run.ts";
+
+/** More than the number of mutants of any kind, so one mutant of each kind is tried. */
+const ONE_OF_EACH_KIND = "1000";
+
+/** Far more than a hundred mutants take, even on a busy machine. */
+const DEADLINE_MS = 300_000;
+
+/** A store with tables and no data, for one use. */
+async function createDataDir(): Promise<string> {
+  const dataDir = await makeDataDir();
+  onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
+  return dataDir;
+}
+
+/** Runs the command, and returns its output. */
+async function run(...args: string[]) {
+  const printed: string[] = [];
+  const code = await mutate(args, { write: (text) => void printed.push(text) }, await createDataDir());
+  return { code, printed: printed.join("") };
+}
+
+describe("mutants of the contract", { timeout: DEADLINE_MS }, () => {
+  test("of every kind are noticed by the tables, the examples and the rules", async () => {
+    const { code, printed } = await run("--sample", ONE_OF_EACH_KIND);
+
+    expect(printed).toMatch(/^mutants made: 1\d\d$/m);
+    expect(printed).toMatch(/^survivors: 0$/m);
+    expect({ code, printed }).toEqual({ code: 0, printed: expect.not.stringContaining("wrong:") });
+  });
+
+  test("that no row of a table notices are named, with the tables that lack the row, and fail the command", async () => {
+    const lacking = [
+      [
+        "/RefundRequest/properties/requestKey/maxLength maxLength tightened",
+        "issueRefund: /requestKey has 255",
+      ],
+      [
+        "/Subscription/properties/subscriptionKey/maxLength maxLength loosened",
+        "a subscription: /subscriptionKey has 65",
+      ],
+      ["/EventSequence/minimum minimum loosened", ": /sequence is 0"],
+    ];
+
+    const { code, printed } = await run(
+      ...lacking.flatMap(([mutant = "", row = ""]) => ["--only", mutant, "--without", row]),
+    );
+
+    expect(code).toBe(1);
+    expect(printed).toMatch(/^survivors: 3$/m);
+    expect(printed.match(/survived: .+\n.+/g)).toEqual([
+      "survived: /components/schemas/RefundRequest/properties/requestKey/maxLength maxLength tightened to 254\n    missed by the calls of issueRefund",
+      "survived: /components/schemas/Subscription/properties/subscriptionKey/maxLength maxLength loosened to 65\n    missed by the responses of subscribeToWebhooks 200",
+      expect.stringContaining(
+        "survived: /components/schemas/EventSequence/minimum minimum loosened to 0\n    missed by the deliveries to onRefundPending,",
+      ),
+    ]);
+  });
+
+  test("are not made of a document that the tables find errors in", async () => {
+    await using harness = await openHarness(await createDataDir());
+    const responses = messageTables.responses.map((row) => ({ ...row, allowed: true }));
+    const suite = { calls: requestTable, messages: { ...messageTables, responses } };
+
+    const made = runMutants({ document: readContract("openapi").document, suite, harness });
+
+    await expect(made).rejects.toThrow(/finds errors in the document as it is: response: /);
+  });
+});

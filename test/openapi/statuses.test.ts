@@ -1,0 +1,171 @@
+import { type IncomingMessage, request } from "node:http";
+import { text } from "node:stream/consumers";
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type HttpResponse, readContract } from "../../openapi/document/contract.ts";
+import { type PostOptions, post, startTestServer, type TestServer } from "../helpers/server.ts";
+
+const contract = readContract("openapi");
+
+const REFUND = { paymentId: "pay_settled", amount: { currency: "USD", value: 1 }, requestKey: "statuses-1" };
+const SUBSCRIPTION = {
+  url: "https://merchant.example.com/webhooks",
+  secretKey: "9f2c1b7ae04d5386c1f7a2b9d0e43c58",
+  subscriptionDetails: { type: "ALL" },
+};
+const PATHS = { issueRefund: "/v1/refunds", subscribeToWebhooks: "/v1/webhook/subscribe" } as const;
+const BODIES = { issueRefund: REFUND, subscribeToWebhooks: SUBSCRIPTION } as const;
+
+type OperationId = keyof typeof PATHS;
+type Reach = (id: OperationId) => Promise<HttpResponse>;
+
+let server: TestServer;
+/** Has no time for bodies: for the one call whose body never ends. */
+let hasty: TestServer;
+let limited: TestServer;
+let broken: TestServer;
+let noScopes: string;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  hasty = await startTestServer({ bodyTimeoutMs: 200 });
+  limited = await startTestServer({ env: { RATE_LIMIT: "1" } });
+  broken = await startTestServer();
+  const token = await post<{ accessToken: string }>(server.url, "/sandbox/tokens", { scopes: [] });
+  noScopes = token.body.accessToken;
+  return async () => {
+    await server.close();
+    await hasty.close();
+    await limited.close();
+    await broken.close();
+  };
+});
+
+const call = (id: OperationId, body: unknown, options?: PostOptions) =>
+  post(server.url, PATHS[id], body, options);
+const refund = (fields: object) => () => call("issueRefund", { ...REFUND, ...fields });
+const subscription = (fields: object) => () => call("subscribeToWebhooks", { ...SUBSCRIPTION, ...fields });
+
+/** How to get each response of both operations, by the name of its example. */
+const COMMON: Record<string, Reach> = {
+  unauthorized: (id) => call(id, BODIES[id], { token: null }),
+  forbidden: (id) => call(id, BODIES[id], { token: noScopes }),
+  notAcceptable: (id) => call(id, BODIES[id], { headers: { Accept: "text/xml" } }),
+  requestTimeout: sendSlowly,
+  payloadTooLarge: (id) => call(id, " ".repeat(70_000)),
+  unsupportedMediaType: (id) => call(id, BODIES[id], { headers: { "Content-Type": "text/plain" } }),
+  rateLimited: callTooOften,
+  internalError: callWithoutTables,
+  unavailable: callWithoutDatabase,
+};
+
+const REACHED: Record<OperationId, Record<string, Reach>> = {
+  issueRefund: {
+    ...COMMON,
+    authorized: refund({ clientReferenceId: "order-1042" }),
+    tooManyDigits: refund({ amount: { currency: "USD", value: 19.999 } }),
+    severalViolations: refund({
+      amount: { currency: "EUR", value: 1 },
+      requestKey: undefined,
+      status: "PENDING",
+    }),
+    conflictingReferences: refund({ clientReferenceId: "order-1", clientRefefenceId: "order-2" }),
+    unknownPayment: refund({ paymentId: "pay_unknown", requestKey: "statuses-2" }),
+    duplicateOfPayment: refund({ requestKey: "debit-1042" }),
+  },
+  subscribeToWebhooks: {
+    ...COMMON,
+    allEvents: subscription({}),
+    detailsMissing: subscription({ subscriptionDetails: { type: "CATEGORY" } }),
+    detailsNotAList: subscription({ subscriptionDetails: { type: "CATEGORY", details: "PAYMENT" } }),
+    unknownEvent: subscription({ subscriptionDetails: { type: "EVENT", details: ["refund.done"] } }),
+    privateAddress: subscription({ url: "https://10.0.0.7/webhooks" }),
+    subscriptionLimit: subscribeTooOften,
+  },
+};
+
+/** @clause 9.1 9.2 @decision D07 D08 */
+describe("every documented response", () => {
+  describe.each(contract.operations)("of $id", (operation) => {
+    const id = operation.id as OperationId;
+    const reached = new Set<number>();
+
+    afterAll(() => {
+      const list = [...reached].sort((a, b) => a - b);
+      process.stdout.write(
+        `${operation.method} ${operation.path} was seen to respond with ${list.join(", ")}\n`,
+      );
+      expect(list).toEqual(operation.statuses);
+    });
+
+    test.each(Object.keys(REACHED[id]))("%s is reached and is as documented", async (name) => {
+      const response = await REACHED[id][name]?.(id);
+
+      const documented = operation.responses.find((example) => example.name === name);
+      expect(response?.status).toBe(documented?.status);
+      expect(response && contract.violationsOf(id, response)).toEqual([]);
+      if (response && response.status >= 400)
+        expect(masked(response.body)).toEqual(masked(documented?.value));
+      reached.add(response?.status ?? 0);
+    });
+  });
+});
+
+/** Removes the parts that differ between responses: ids, and the scope that an operation requires. */
+function masked(body: unknown): unknown {
+  const json = JSON.stringify(body);
+  return JSON.parse(json.replaceAll(/urn:uuid:[0-9a-f-]{36}/g, "…").replaceAll(/needs: \w+/g, "needs: …"));
+}
+
+/** Sends the head and the beginning of a body, and no more. */
+async function sendSlowly(id: OperationId): Promise<HttpResponse> {
+  const headers = {
+    Authorization: "Bearer sandbox_acme",
+    "Content-Type": "application/json",
+    "Content-Length": 50,
+  };
+  const slow = request(hasty.url + PATHS[id], { method: "POST", headers });
+  slow.write("{");
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    slow.once("response", resolve);
+    slow.once("error", reject);
+  });
+  const body: unknown = JSON.parse(await text(response));
+  slow.destroy();
+  const received = Object.entries(response.headers).map(([name, value]): [string, string] => [
+    name,
+    String(value),
+  ]);
+  return { status: response.statusCode ?? 0, headers: new Headers(received), body };
+}
+
+async function callTooOften(id: OperationId): Promise<HttpResponse> {
+  for (;;) {
+    const response = await post(limited.url, PATHS[id], {});
+    if (response.status !== 400) return response;
+  }
+}
+
+async function callWithoutTables(id: OperationId): Promise<HttpResponse> {
+  const table = sql.table(id === "issueRefund" ? "payments" : "subscriptions");
+  await sql`alter table ${table} rename to gone`.execute(broken.database.db);
+  try {
+    return await post(broken.url, PATHS[id], BODIES[id]);
+  } finally {
+    await sql`alter table gone rename to ${table}`.execute(broken.database.db);
+  }
+}
+
+async function callWithoutDatabase(id: OperationId): Promise<HttpResponse> {
+  await using closing = await startTestServer();
+  await closing.database.close();
+  return await post(closing.url, PATHS[id], BODIES[id]); // responds before the server is closed
+}
+
+async function subscribeTooOften(): Promise<HttpResponse> {
+  const token = "sandbox_globex";
+  for (;;) {
+    const response = await call("subscribeToWebhooks", SUBSCRIPTION, { token });
+    if (response.status !== 200) return response;
+  }
+}

@@ -1,0 +1,52 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdir } from "node:fs/promises";
+import { parse } from "node:path";
+import { Argument } from "@commander-js/extra-typings";
+import { defineProof } from "../../../scripts/command/command.ts";
+import { describeMachine, readResults, saveResults, toTable } from "./lib/report.ts";
+
+/*
+ * Benchmarks are commands, never timed tests. Each has its own process, so that none warms up the code or fills the memory
+ * of another.
+ */
+const FOLDER = "test/proofs/bench";
+
+const files = (await readdir(FOLDER)).filter((file) => file.endsWith(".ts"));
+/** The benchmarks that readers ask about first; all others come after these. */
+const FIRST = [
+  "refunds-postgres",
+  "latency",
+  "refunds-embedded",
+  "http-layer",
+  "deliveries",
+  "first-attempt",
+  "volume",
+  "replicas",
+];
+/** Loads millions of rows first, which takes minutes, so it runs only when it is named. */
+const WHEN_NAMED = ["volume"];
+const rank = (name: string) => [...FIRST, name].indexOf(name);
+const known = files.map((file) => parse(file).name).sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
+
+const command = defineProof("bench", "Runs the benchmarks.")
+  .option("--save", "write the results to docs/performance.md")
+  .option("--redraw", "draw the plots of docs/performance.md from the saved results, without measuring")
+  .addArgument(new Argument("[name...]", "which benchmarks; when left out, all but volume").choices(known))
+  .parse();
+const [wanted] = command.processedArgs;
+
+if (command.opts().redraw) {
+  await saveResults([], known);
+  process.exit();
+}
+const chosen = wanted.length > 0 ? wanted : known.filter((name) => !WHEN_NAMED.includes(name));
+console.log(`${describeMachine()}\n`);
+for (const name of chosen) {
+  const child = spawn(process.execPath, [`${FOLDER}/${name}.ts`], { stdio: "inherit" });
+  const [code] = await once(child, "close");
+  if (code !== 0) process.exitCode = 1;
+}
+const results = await readResults(chosen);
+console.log(`\n${toTable(results)}\nAs JSON: .cache/bench/`);
+if (command.opts().save) await saveResults(results, known);

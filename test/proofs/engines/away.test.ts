@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { openDatabase } from "../../../server/storage/database/database.ts";
+import { authorizeDue } from "../../../server/storage/payments/refund-transitions.ts";
+import { readBacklog } from "../../../server/storage/webhooks/backlog.ts";
+import { countInHand, freeLeases, listWaiting, readShares } from "../../../server/storage/webhooks/claims.ts";
+import { claim, createEvent, createSubscription, LEASE_MS } from "../../helpers/delivery-factories.ts";
+import { createPayment, createRefund, LATER, NOW, newMerchant } from "../../helpers/store-factories.ts";
+import { createDistributed, findWorkerOf, portOf, startCluster } from "./rig/cluster.ts";
+import { requireCitus } from "./rig/deployment.ts";
+
+/** A name that would end a literal, or begin a placeholder, if it were not quoted. */
+const AWKWARD = "'%1$s %L\\";
+
+test("while a worker is away, what waits for the others is found", async () => {
+  await using cluster = await startCluster({ programs: requireCitus(), workers: 2 });
+  const databaseUrl = await createDistributed(cluster, "refunds");
+  const database = await openDatabase({ databaseUrl, dataDir: "unused" });
+  const { db } = database;
+  const [lost, kept] = cluster.workers;
+  if (!lost || !kept) throw new Error("a worker is missing");
+  const merchantOn = async (worker: typeof kept) => {
+    for (;;) {
+      const merchant = `${newMerchant()}${AWKWARD}`;
+      if ((await findWorkerOf(databaseUrl, merchant)) !== portOf(worker)) continue;
+      const subscriptionKey = await createSubscription(db, merchant);
+      await createRefund(db, await createPayment(db, { merchant }));
+      await createEvent(db, merchant);
+      const [attempt] = await claim(db, { merchant, subscriptionKey }, { limit: 1, leaseMs: -LEASE_MS });
+      return { merchant, subscriptionKey, attempt };
+    }
+  };
+  await merchantOn(lost);
+  const { merchant, subscriptionKey } = await merchantOn(kept);
+
+  await lost.crash("SIGKILL");
+
+  expect(await readBacklog(db, NOW)).toMatchObject({ deliveries: { due: 1, later: 0, inHand: 1 } });
+  const inHand = [{ merchant, subscriptionKey, timeouts: null, count: 1 }];
+  expect(await countInHand(db)).toEqual(inHand);
+  const { due, ...shares } = await readShares(db, { merchants: [merchant], realNow: NOW });
+  expect(due.map((holder) => holder.subscriptionKey)).toEqual([subscriptionKey]);
+  expect(shares).toEqual({ now: NOW, inHand });
+  expect(await listWaiting(db, { now: NOW, after: "", limit: 10 })).toEqual([
+    { merchant, subscriptionKey, timeouts: null, due: true, ended: false },
+  ]);
+  await freeLeases(db);
+  expect(await countInHand(db)).toEqual([]);
+  expect(await authorizeDue(db, LATER)).toMatchObject([{ merchant }]);
+  expect(await authorizeDue(db, LATER)).toEqual([]);
+
+  await lost.restart();
+  expect(await authorizeDue(db, LATER)).toHaveLength(1);
+  await database.close();
+});

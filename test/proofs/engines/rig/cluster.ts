@@ -1,0 +1,165 @@
+import { spawn } from "node:child_process";
+import pg from "pg";
+import { openDatabase } from "../../../../server/storage/database/database.ts";
+import { distribute } from "../../../../server/storage/distributed/distribute.ts";
+import { CLUSTER_TEMPLATE, EMPTY_CLUSTER } from "../../../helpers/cluster-run.ts";
+import {
+  type PostgresOptions,
+  type PostgresServer,
+  runProgram,
+  runStatement,
+  startPostgres,
+} from "../../../helpers/postgres.ts";
+import { PROCESS_ENV } from "../../../helpers/process-env.ts";
+
+/** A Citus cluster on this machine: a coordinator, and workers that hold the rows. */
+export type Cluster = AsyncDisposable & {
+  readonly coordinator: PostgresServer;
+  readonly workers: readonly PostgresServer[];
+  /** Creates a database on every machine that knows the other machines; resolves with its address on the coordinator. */
+  createDatabase(name: string): Promise<string>;
+  /** Adds a machine to the cluster and to its databases. It holds no rows until they are moved. */
+  addWorker(): Promise<PostgresServer>;
+};
+
+export type ClusterOptions = Pick<PostgresOptions, "durable" | "settings"> & {
+  /** The folder of the programs of a PostgreSQL with Citus. */
+  readonly programs: string;
+  readonly workers: number;
+  /** Called with the logs of the workers, which are counted from 0. */
+  readonly onLog?: (worker: number, text: string) => void;
+};
+
+const SETTINGS = [
+  "shared_preload_libraries=citus",
+  // For moving shards, and for transactions that several machines take part in.
+  "wal_level=logical",
+  "max_prepared_transactions=200",
+  // Each database has a maintenance process, and moving shards needs some more.
+  "max_worker_processes=48",
+  "max_connections=400",
+  "citus.node_conninfo=sslmode=disable",
+];
+
+export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+  const { programs, durable = false, onLog } = options;
+  const machines: PostgresServer[] = [];
+  const databases: string[] = [];
+  const stop = () => Promise.all(machines.map((machine) => machine.stop()));
+  const settings = [...SETTINGS, ...(options.settings ?? [])];
+  const start = async (onOwnLog?: (text: string) => void) => {
+    const machine = await startPostgres({
+      programs,
+      durable,
+      settings,
+      ...(onOwnLog && { onLog: onOwnLog }),
+    });
+    machines.push(machine);
+    return machine;
+  };
+  const startWorker = (index: number) => start(onLog && ((text) => onLog(index, text)));
+  try {
+    const coordinator = await start();
+    const workers = await Promise.all(
+      Array.from({ length: options.workers }, (_, index) => startWorker(index)),
+    );
+    return {
+      coordinator,
+      workers,
+      async createDatabase(name) {
+        await Promise.all(machines.map((machine) => createExtension(machine, name)));
+        const url = coordinator.urlOf(name);
+        await runStatement(url, `select citus_set_coordinator_host('127.0.0.1', ${portOf(coordinator)})`);
+        for (const worker of workers) await addNode(url, worker);
+        databases.push(name);
+        return url;
+      },
+      async addWorker() {
+        const worker = await startWorker(workers.length);
+        for (const name of databases) {
+          await createExtension(worker, name);
+          await addNode(coordinator.urlOf(name), worker);
+        }
+        workers.push(worker);
+        return worker;
+      },
+      [Symbol.asyncDispose]: async () => void (await stop()),
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function createExtension(machine: PostgresServer, database: string): Promise<void> {
+  await runStatement(machine.urlOf("postgres"), `create database ${database}`);
+  await runStatement(machine.urlOf(database), "create extension citus");
+}
+
+function addNode(databaseUrl: string, worker: PostgresServer): Promise<void> {
+  return runStatement(databaseUrl, `select citus_add_node('127.0.0.1', ${portOf(worker)})`);
+}
+
+export function portOf(machine: PostgresServer): number {
+  return Number(new URL(machine.urlOf("postgres")).port);
+}
+
+/** A database of the cluster with empty tables, distributed as an operator does it; resolves with its address. */
+export async function createDistributed(cluster: Cluster, name: string): Promise<string> {
+  const databaseUrl = await cluster.createDatabase(name);
+  for (const command of ["migrate", "distribute"]) {
+    const env = { ...PROCESS_ENV, DATABASE_URL: databaseUrl };
+    await runProgram(spawn(process.execPath, ["server/admin/main.ts", command], { env }));
+  }
+  return databaseUrl;
+}
+
+/** Makes the databases that tests copy. Nobody may connect to them: what is connected to a database prevents its copy. */
+export async function createTemplates(cluster: Cluster): Promise<void> {
+  await cluster.createDatabase(EMPTY_CLUSTER);
+  // Not by the command, whose record would stay there.
+  const databaseUrl = await cluster.createDatabase(CLUSTER_TEMPLATE);
+  const database = await openDatabase({ databaseUrl, dataDir: "unused", limits: { statementMs: 120_000 } });
+  try {
+    await distribute(database.db);
+  } finally {
+    await database.close();
+  }
+  for (const machine of [cluster.coordinator, ...cluster.workers]) {
+    for (const name of [EMPTY_CLUSTER, CLUSTER_TEMPLATE]) {
+      const url = machine.urlOf("postgres");
+      await runStatement(url, `alter database ${name} allow_connections false`);
+      await runStatement(
+        url,
+        `select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = '${name}'`,
+      );
+    }
+  }
+}
+
+/** The rows of a statement. */
+export async function query<Row extends object>(
+  databaseUrl: string,
+  statement: string,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
+  const client = new pg.Client(databaseUrl);
+  await client.connect();
+  try {
+    return (await client.query<Row>(statement, [...values])).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** The port of the worker that has the rows of a merchant. */
+export async function findWorkerOf(databaseUrl: string, merchant: string): Promise<number> {
+  const [row] = await query<{ nodeport: number }>(
+    databaseUrl,
+    `select nodeport from pg_dist_placement join pg_dist_node using (groupid)
+     where shardid = get_shard_id_for_distribution_column('payments', $1::text)`,
+    [merchant],
+  );
+  if (!row) throw new Error(`no worker has the rows of ${merchant}`);
+  return row.nodeport;
+}

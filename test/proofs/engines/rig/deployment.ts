@@ -1,0 +1,141 @@
+import { type Database, openDatabase } from "../../../../server/storage/database/database.ts";
+import { createMerchant } from "../../../helpers/factories.ts";
+import type { Receiver } from "../../../helpers/receiver.ts";
+import { type ServerProcess, spawnServer } from "../../../helpers/server.ts";
+import { createBusiness, postgresEnv } from "../../faults/rig/lasting-store.ts";
+import { callUntil, type Ledger } from "../../faults/rig/load.ts";
+import { reckon, repeatUnknown } from "../../faults/rig/reckon.ts";
+import { findCitus } from "./citus.ts";
+import { type Cluster, createDistributed, findWorkerOf, startCluster } from "./cluster.ts";
+
+/** Three servers, and their database as a test sees it. */
+export type Servers = AsyncDisposable & {
+  readonly database: Database;
+  readonly servers: readonly [ServerProcess, ServerProcess, ServerProcess];
+};
+
+/** Servers on distributed tables of a cluster. */
+export type Deployment = Servers & { readonly cluster: Cluster; readonly databaseUrl: string };
+
+/** A merchant with callers of its own, and the worker that has its rows. */
+export type Business = {
+  readonly ledger: Ledger;
+  readonly receiver: Receiver;
+  readonly merchant: string;
+  /** The worker's port. */
+  readonly worker: number;
+};
+
+/** Callers of each merchant at the same time. */
+const CALLERS = 2;
+
+/** The folder of the programs that the command has found. */
+export function requireCitus(): string {
+  const programs = findCitus();
+  if (!programs) throw new Error("There is no PostgreSQL with Citus here.");
+  return programs;
+}
+
+export async function startDeployment({ durable = false, workers = 2 } = {}): Promise<Deployment> {
+  const cluster = await startCluster({ programs: requireCitus(), workers, durable });
+  try {
+    const databaseUrl = await createDistributed(cluster, "refunds");
+    const started = await startServers(databaseUrl);
+    return {
+      ...started,
+      cluster,
+      databaseUrl,
+      async [Symbol.asyncDispose]() {
+        await started[Symbol.asyncDispose]();
+        await cluster[Symbol.asyncDispose]();
+      },
+    };
+  } catch (error) {
+    await cluster[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+export async function startServers(databaseUrl: string): Promise<Servers> {
+  const database = await openDatabase({ databaseUrl, dataDir: "unused" });
+  const env = { LOG_LEVEL: "silent", RATE_LIMIT: "off", ...postgresEnv(databaseUrl) };
+  const start = () => spawnServer({ dataDir: "unused", env });
+  const servers = [await start(), await start(), await start()] as const;
+  return {
+    database,
+    servers,
+    async [Symbol.asyncDispose]() {
+      for (const server of servers) await server[Symbol.asyncDispose]();
+      await database.close();
+    },
+  };
+}
+
+/** Creates merchants until each worker has the rows of so many. */
+export async function createBusinesses(
+  { database, databaseUrl, servers, cluster }: Deployment,
+  perWorker: number,
+): Promise<Business[]> {
+  const businesses: Business[] = [];
+  while (businesses.length < perWorker * cluster.workers.length) {
+    const { merchant, token } = await createMerchant({ database });
+    const worker = await findWorkerOf(databaseUrl, merchant);
+    if (businesses.filter((business) => business.worker === worker).length >= perWorker) continue;
+    businesses.push({ merchant, worker, ...(await createBusiness(servers[0], token)) });
+  }
+  return businesses;
+}
+
+/** Issues refunds for all merchants, by all servers in turn, until it is stopped. */
+export function startLoad(
+  { servers }: Deployment,
+  businesses: readonly Business[],
+): { stop(): Promise<void> } {
+  let stopped = false;
+  const options = { stopped: () => stopped, persistent: true, callers: CALLERS };
+  const load = businesses.map(({ ledger }, index) =>
+    callUntil(servers[index % servers.length]?.url ?? "", ledger, options),
+  );
+  return {
+    async stop() {
+      stopped = true;
+      await Promise.all(load);
+    },
+  };
+}
+
+/** The counts of the callers of some merchants so far. */
+export type Counts = Readonly<Record<"acknowledged" | "failed" | "delivered", number>>;
+
+export function countCalls(businesses: readonly Business[]): Counts {
+  const sum = (count: (business: Business) => number) =>
+    businesses.reduce((total, business) => total + count(business), 0);
+  return {
+    acknowledged: sum(({ ledger }) => ledger.acknowledged.size),
+    failed: sum(({ ledger }) => ledger.outcomes.refused + ledger.outcomes.lost),
+    delivered: sum(({ receiver }) => receiver.received.length),
+  };
+}
+
+/** What has been added between two counts. */
+export function difference(before: Counts, after: Counts): Counts {
+  return {
+    acknowledged: after.acknowledged - before.acknowledged,
+    failed: after.failed - before.failed,
+    delivered: after.delivered - before.delivered,
+  };
+}
+
+/** Repeats what got no useful response, and compares what callers know with what is stored and was delivered. */
+export async function settle({ servers: [server] }: Deployment, businesses: readonly Business[]) {
+  const found = { cameThrough: 0, lost: [] as string[], doubled: [] as string[], wrong: [] as string[] };
+  for (const { ledger, receiver } of businesses) {
+    found.cameThrough += await repeatUnknown(server, ledger);
+    const { lost, doubled } = await reckon(server, ledger, receiver);
+    found.lost.push(...lost);
+    found.doubled.push(...doubled);
+    found.wrong.push(...ledger.wrong);
+    await receiver.close();
+  }
+  return found;
+}

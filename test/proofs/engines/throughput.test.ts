@@ -1,0 +1,172 @@
+import { sql } from "kysely";
+import { expect, test } from "vitest";
+import { openDatabase } from "../../../server/storage/database/database.ts";
+import { createSubscription } from "../../helpers/delivery-factories.ts";
+import { dollars } from "../../helpers/factories.ts";
+import { startPostgres } from "../../helpers/postgres.ts";
+import { createSandboxMerchant } from "../../helpers/sandbox.ts";
+import { createPayment, issueRefund, LONG_AGO, newMerchant } from "../../helpers/store-factories.ts";
+import { until } from "../../helpers/subscriber.ts";
+import { load, refundsOf } from "../bench/lib/load.ts";
+import { record } from "../faults/rig/figures.ts";
+import { createDistributed, findWorkerOf, portOf, query, startCluster } from "./rig/cluster.ts";
+import { requireCitus, type Servers, startDeployment, startServers } from "./rig/deployment.ts";
+import { processorTimeOf } from "./rig/processor-time.ts";
+
+const REFUNDS = 50;
+const MERCHANTS = 24;
+const CONNECTIONS_OF_EACH = 2;
+const ROUNDS = 3;
+
+/** Statements that a worker logs, with the name of the database; other lines of its log continue a statement. */
+const STATEMENT = /^(\w+) LOG: {2}(?:statement|execute [^:]*): (.*)$/gm;
+
+test("a refund touches the shard of its merchant: the other worker executes nothing, and nothing commits in two phases", async () => {
+  const logs = ["", ""];
+  await using cluster = await startCluster({
+    programs: requireCitus(),
+    workers: 2,
+    // What the coordinator asks workers from time to time would be counted too.
+    settings: [
+      "log_statement=all",
+      "log_line_prefix=%d ",
+      "citus.distributed_deadlock_detection_factor=-1",
+      "citus.recover_2pc_interval=-1",
+    ],
+    onLog(worker, text) {
+      logs[worker] += text;
+    },
+  });
+  const databaseUrl = await createDistributed(cluster, "refunds");
+  const database = await openDatabase({ databaseUrl, dataDir: "unused" });
+  const merchant = newMerchant();
+  const payment = await createPayment(database.db, { merchant, settledAt: LONG_AGO, amountCents: 9_999_99 });
+  await createSubscription(database.db, merchant);
+  // The first one connects.
+  await issueRefund(database.db, payment, { amountCents: 1 });
+  await readLogs("before");
+  logs.fill("");
+
+  for (let refunds = 0; refunds < REFUNDS; refunds += 1) {
+    await issueRefund(database.db, payment, { amountCents: 1 });
+  }
+
+  await readLogs("after");
+  await database.close();
+  const own = cluster.workers.map(portOf).indexOf(await findWorkerOf(databaseUrl, merchant));
+  const [ofOwn = [], ofOther = []] = [own, 1 - own].map((worker) => statementsIn(logs[worker] ?? ""));
+  record("a refund, its event and its delivery", {
+    "statements on the worker of its merchant": ofOwn.length / REFUNDS,
+    "on the other worker": ofOther.length / REFUNDS,
+    "prepared transactions": [...ofOwn, ...ofOther].filter((text) => text.startsWith("PREPARE")).length,
+  });
+  expect(ofOther).toEqual([]);
+  expect(ofOwn.length).toBeGreaterThanOrEqual(REFUNDS);
+  expect(ofOwn.filter((text) => text.startsWith("PREPARE TRANSACTION"))).toEqual([]);
+
+  /** Waits until the logs have arrived here up to now. */
+  async function readLogs(mark: string): Promise<void> {
+    for (const [index, worker] of cluster.workers.entries()) {
+      await query(worker.urlOf("postgres"), `select '${mark}'`);
+      await until(() => (logs[index]?.includes(`select '${mark}'`) ? true : undefined));
+    }
+  }
+});
+
+function statementsIn(log: string): string[] {
+  return [...log.matchAll(STATEMENT)].filter(([, name]) => name === "refunds").map(([, , text = ""]) => text);
+}
+
+test("refunds a second with one, two and three workers, and with one PostgreSQL that is not distributed", async () => {
+  const plain = await startPlain();
+  await using _ = plain;
+  const clusters = [1, 2, 3].map((workers) => startDeployment({ durable: true, workers }));
+  const [one, two, three] = await Promise.all(clusters);
+  if (!one || !two || !three) throw new Error("a cluster is missing");
+  await using _one = one;
+  await using _two = two;
+  await using _three = three;
+  const settings = { "one PostgreSQL": plain, "1 worker": one, "2 workers": two, "3 workers": three };
+  const measured = await Promise.all(
+    Object.entries(settings).map(async ([name, servers]) => {
+      return { name, measure: await createCallers(servers), rates: [] as number[] };
+    }),
+  );
+  const machines = [two.cluster.coordinator, ...two.cluster.workers];
+  const readTimes = () => Promise.all(machines.map(processorTimeOf));
+  let refundsOfTwo = 0;
+  const timesOfTwo = machines.map(() => 0);
+
+  // In turn, so that all of them suffer from what else the machine does.
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const { name, measure, rates } of measured) {
+      // The servers have closed their connections meanwhile, and what each of them has planned is gone.
+      await measure();
+      const [before, countBefore] = [await readTimes(), await countRefunds(two)];
+      rates.push(await measure());
+      if (name !== "2 workers") continue;
+      const after = await readTimes();
+      for (const [index, time] of after.entries())
+        timesOfTwo[index] = (timesOfTwo[index] ?? 0) + time - (before[index] ?? 0);
+      refundsOfTwo += (await countRefunds(two)) - countBefore;
+    }
+  }
+
+  const medians = measured.map(({ name, rates }) => {
+    return [`refunds/s with ${name}`, Math.round(rates.toSorted((a, b) => a - b)[1] ?? 0)];
+  });
+  record(`${MERCHANTS} merchants, three servers`, Object.fromEntries(medians));
+  const [ofCoordinator = 0, ...ofWorkers] = timesOfTwo.map((ms) => ms / refundsOfTwo);
+  record("processor time of a refund with 2 workers, in ms", {
+    "on the coordinator": toHundredths(ofCoordinator),
+    "on its worker": toHundredths(ofWorkers.reduce((total, ms) => total + ms, 0)),
+  });
+  for (const [, rate] of medians) expect(rate).toBeGreaterThan(0);
+});
+
+async function countRefunds({ database: { db } }: Servers): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*) from payments where kind = 'REFUND'`.execute(
+    db,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+function toHundredths(value: number): number {
+  return Math.round(value * 100) / 100;
+}
+
+async function startPlain(): Promise<Servers> {
+  const postgres = await startPostgres({
+    programs: requireCitus(),
+    durable: true,
+    settings: ["max_connections=400"],
+  });
+  const servers = await startServers(postgres.urlOf("postgres"));
+  return {
+    ...servers,
+    async [Symbol.asyncDispose]() {
+      await servers[Symbol.asyncDispose]();
+      await postgres.stop();
+    },
+  };
+}
+
+/** Creates merchants that call all servers in turn, and returns what measures their refunds a second. */
+async function createCallers({ servers, database }: Servers): Promise<() => Promise<number>> {
+  const targets = await Promise.all(
+    Array.from({ length: MERCHANTS }, async (_, index) => {
+      const { url } = servers[index % servers.length] ?? servers[0];
+      const { token, create } = await createSandboxMerchant({ url, database });
+      const { paymentId } = await create({ amount: dollars(9_999_999) });
+      return { url, token, body: refundsOf([paymentId]) };
+    }),
+  );
+  return async () => {
+    const results = await Promise.all(
+      targets.map((target) => load(target, { connections: CONNECTIONS_OF_EACH })),
+    );
+    const failed = results.flatMap(({ statuses }) => [...statuses].filter(([status]) => status >= 300));
+    expect(failed).toEqual([]);
+    return results.reduce((sum, { rate }) => sum + rate, 0);
+  };
+}

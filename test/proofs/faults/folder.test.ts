@@ -1,0 +1,86 @@
+import { cp, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, inject, test } from "vitest";
+import { runServer, spawnServer } from "../../helpers/server.ts";
+import { until } from "../../helpers/subscriber.ts";
+import { record } from "./rig/figures.ts";
+import { createBusiness } from "./rig/lasting-store.ts";
+import { callUntil } from "./rig/load.ts";
+import { reckon, repeatUnknown } from "./rig/reckon.ts";
+import { canMakeDisk, createSmallDisk, type SmallDisk } from "./rig/small-disk.ts";
+
+const SERVER = [process.execPath, "server/main.ts"];
+const MEGABYTES = 160;
+
+const possible = canMakeDisk();
+const onDisk = test.skipIf(!possible);
+// Reported with the figures, so that nobody thinks it was tested.
+if (!possible)
+  record("disk full, folder read-only (this machine lets nobody make a disk of their own)", { rounds: 0 });
+
+async function fill(disk: SmallDisk): Promise<void> {
+  // More than the free space: it fills the disk, then fails.
+  const filler = writeFile(fillerOf(disk), Buffer.alloc((MEGABYTES + 1) * 2 ** 20));
+  await expect(filler).rejects.toThrow("ENOSPC");
+}
+
+const fillerOf = (disk: SmallDisk) => join(disk.seenFromHere, "filler");
+
+onDisk(
+  "a disk that fills up under load: what can't be stored is refused, nothing is lost, and it goes on",
+  async () => {
+    await using disk = await createSmallDisk(MEGABYTES);
+    await cp(inject("embeddedTemplateDir"), disk.seenFromHere, { recursive: true });
+    const options = { dataDir: disk.folder, command: disk.command(SERVER), env: { LOG_LEVEL: "silent" } };
+    const first = await spawnServer(options);
+    const { ledger, receiver } = await createBusiness(first);
+    await using _ = receiver;
+    let stopped = false;
+    const load = callUntil(first.url, ledger, { stopped: () => stopped, persistent: true });
+
+    await until(() => ledger.acknowledged.size > 20 || undefined);
+    await fill(disk);
+    await until(() => ledger.unknown.size > 100 || undefined);
+    await rm(fillerOf(disk));
+    const { size } = ledger.acknowledged;
+    await until(() => ledger.acknowledged.size > size + 20 || undefined);
+    stopped = true;
+    await load;
+    const refused = ledger.unknown.size;
+    await fill(disk);
+    first.kill("SIGKILL");
+    await first.exit;
+    await rm(fillerOf(disk));
+
+    await using second = await spawnServer(options);
+    const cameThrough = await repeatUnknown(second, ledger);
+    const { lost, doubled } = await reckon(second, ledger, receiver);
+    record("disk full", {
+      refused,
+      acknowledged: ledger.acknowledged.size,
+      "came through without a response": cameThrough,
+      lost: lost.length,
+      doubled: doubled.length,
+    });
+    expect({ lost, doubled, wrong: ledger.wrong }).toEqual({ lost: [], doubled: [], wrong: [] });
+  },
+);
+
+const takings: [name: string, take: (disk: SmallDisk) => Promise<void>][] = [
+  ["on a full disk", fill],
+  ["read-only", async (disk) => disk.setReadOnly(true)],
+];
+
+onDisk.each(takings)(
+  "a folder that is %s when the server starts is named, and it ends with 1",
+  async (name, take) => {
+    await using disk = await createSmallDisk(MEGABYTES);
+    await take(disk);
+
+    const exit = await runServer({ PORT: "0", DATA_DIR: disk.folder }, { command: disk.command(SERVER) });
+
+    expect(exit).toEqual({ code: 1, signal: null, stdout: "", stderr: expect.stringMatching(/^.+\n$/) });
+    expect(exit.stderr).toContain("DATA_DIR");
+    record(`folder ${name} at the start`, { "logged, and ended with 1": 1 });
+  },
+);

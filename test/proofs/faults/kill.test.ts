@@ -1,0 +1,59 @@
+import { setTimeout } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { engines } from "../../helpers/databases.ts";
+import { runServer } from "../../helpers/server.ts";
+import { createRandom, ROUNDS, record, reportProgress } from "./rig/figures.ts";
+import { createBusiness, createLastingStore, type LastingStore } from "./rig/lasting-store.ts";
+import { callUntil } from "./rig/load.ts";
+import { endSubscriptions, reckon, repeatUnknown } from "./rig/reckon.ts";
+
+/** The latest moment of a kill, in milliseconds after the start of the load, or of the process. */
+const LOAD_MS = 800;
+const START_MS = 1_500;
+/** The share of rounds before which the server is killed while it starts. */
+const START_SHARE = 0.2;
+
+test.each(engines)(
+  "nothing acknowledged is lost by kill -9 at any moment under load (%s)",
+  async (engine) => {
+    const random = createRandom(`kill ${engine}`);
+    await using store = await createLastingStore(engine);
+    let server = await store.start();
+    const { ledger, receiver } = await createBusiness(server);
+    await using _ = receiver;
+    const lost: string[] = [];
+    const counted = { acknowledged: 0, "came through without a response": 0, "killed while starting": 0 };
+
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      let killed = false;
+      const load = callUntil(server.url, ledger, { stopped: () => killed });
+      await setTimeout(random() * LOAD_MS);
+      server.kill("SIGKILL");
+      killed = true;
+      expect(await server.exit).toMatchObject({ signal: "SIGKILL" });
+      await load;
+
+      if (random() < START_SHARE)
+        counted["killed while starting"] += await killWhileStarting(store, random());
+      server = await store.start();
+      counted["came through without a response"] += await repeatUnknown(server, ledger);
+      lost.push(...(await endSubscriptions(server, ledger)));
+      counted.acknowledged = ledger.acknowledged.size;
+      reportProgress(`kill -9, ${engine}`, round, ROUNDS, { ...counted, lost: lost.length });
+    }
+
+    const losses = await reckon(server, ledger, receiver);
+    lost.push(...losses.lost);
+    const { doubled } = losses;
+    record(`kill -9, ${engine}`, { rounds: ROUNDS, ...counted, lost: lost.length, doubled: doubled.length });
+    expect({ lost, doubled, wrong: ledger.wrong }).toEqual({ lost: [], doubled: [], wrong: [] });
+    expect(counted.acknowledged).toBeGreaterThan(ROUNDS);
+  },
+);
+
+/** Whether the process was still starting at that moment; once it is ready, it listens and keeps running. */
+async function killWhileStarting({ env, dataDir }: LastingStore, moment: number): Promise<number> {
+  const limitMs = moment * START_MS;
+  const { signal } = await runServer({ PORT: "0", DATA_DIR: dataDir, ...env }, { limitMs });
+  return signal === "SIGKILL" ? 1 : 0;
+}

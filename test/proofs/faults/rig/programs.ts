@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { vi } from "vitest";
+import { findFreePort } from "../../../helpers/network/free-port.ts";
+import { chooseUser } from "../../../helpers/postgres.ts";
+
+/** Debian's folder for administrators' programs, which may not be in the path. */
+const MORE_FOLDERS = ["/usr/sbin", "/usr/local/sbin"];
+
+/** The path of a program; undefined when this machine does not have it. */
+export function findProgram(name: string): string | undefined {
+  const folders = [...(process.env.PATH ?? "").split(delimiter), ...MORE_FOLDERS];
+  return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
+}
+
+/** A program that stands between the server and PostgreSQL. */
+export type Proxy = AsyncDisposable & { readonly port: number };
+
+/** PgBouncer in front of a PostgreSQL server, without the setting that lets it ignore startup parameters. */
+export async function startPgBouncer(
+  program: string,
+  { postgresPort, poolMode }: { postgresPort: number; poolMode: "session" | "transaction" },
+): Promise<Proxy> {
+  return start(
+    "pgbouncer.ini",
+    (port) => `[databases]
+* = host=127.0.0.1 port=${postgresPort} user=postgres
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = any
+pool_mode = ${poolMode}
+default_pool_size = 60
+max_client_conn = 300
+`,
+    (file) => [program, file],
+  );
+}
+
+/** Writes a configuration, and runs a program on it as a user that is not root. */
+async function start(
+  fileName: string,
+  toConfig: (port: number) => string,
+  toCommand: (file: string) => readonly string[],
+): Promise<Proxy> {
+  const folder = await mkdtemp(join(tmpdir(), "refund-contract-proxy-"));
+  await chmod(folder, 0o755);
+  const file = join(folder, fileName);
+  const port = await findFreePort();
+  await writeFile(file, toConfig(port));
+  const [program = "", ...args] = toCommand(file);
+  const child = spawn(program, args, { ...chooseUser(), cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
+  let output = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    output += text;
+  });
+  const stop = () => end(child).then(() => rm(folder, { recursive: true }));
+  try {
+    await vi.waitFor(() => tryConnect(port), { timeout: 20_000 });
+  } catch (error) {
+    await stop();
+    throw new Error(`${program} does not listen: ${output}`, { cause: error });
+  }
+  return { port, [Symbol.asyncDispose]: stop };
+}
+
+async function tryConnect(port: number): Promise<void> {
+  const socket = connect({ host: "127.0.0.1", port });
+  try {
+    await once(socket, "connect");
+  } finally {
+    socket.destroy();
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const closed = once(child, "close");
+  child.kill("SIGKILL");
+  await closed;
+}
+
+/** HAProxy in front of two PostgreSQL servers, configured as in the guide to replicas. */
+export async function startHaProxy(program: string, postgresPorts: readonly number[]): Promise<Proxy> {
+  const guide = await readFile("docs/guides/replicas.md", "utf8");
+  const [, template = ""] = /```haproxy[^\n]*\n(.*?)```/s.exec(guide) ?? [];
+  const servers = postgresPorts.map((port, index) => `  server db${index + 1} 127.0.0.1:${port} check\n`);
+  return start(
+    "haproxy.cfg",
+    (port) =>
+      template.replace(/bind \S+/, `bind 127.0.0.1:${port}`).replace(/( {2}server .*\n)+/, servers.join("")),
+    (file) => [program, "-db", "-f", file],
+  );
+}

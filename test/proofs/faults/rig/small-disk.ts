@@ -1,0 +1,73 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { onTestFinished } from "vitest";
+import { makeTempDir } from "../../../helpers/temp-dir.ts";
+
+/**
+ * A folder on a disk of its own, in a mount namespace that only processes started through `command` see: no other process
+ * sees the mount, and it disappears with the last of them.
+ */
+export type SmallDisk = AsyncDisposable & {
+  /** Its path inside the namespace. */
+  readonly folder: string;
+  /** The path of the same files for this process. */
+  readonly seenFromHere: string;
+  /** Wraps a command line so that it runs inside the namespace. */
+  command(command: readonly string[]): string[];
+  setReadOnly(readOnly: boolean): void;
+};
+
+/** Root can create a namespace; other users can where the system allows user namespaces. */
+const isRoot = process.getuid?.() === 0;
+const UNSHARE = isRoot ? ["--mount"] : ["--user", "--map-root-user", "--mount"];
+const ENTER = isRoot ? ["--mount"] : ["--user", "--preserve-credentials", "--mount"];
+
+/** Whether this machine has such namespaces and lets this user create one. */
+export function canMakeDisk(): boolean {
+  try {
+    execFileSync("unshare", [...UNSHARE, "mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", tmpdir()], {
+      stdio: "ignore",
+    });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export async function createSmallDisk(megabytes: number): Promise<SmallDisk> {
+  const folder = await makeTempDir();
+  const script = `mount -t tmpfs -o size=${megabytes}m,mode=777 tmpfs '${folder}' && echo mounted && exec sleep infinity`;
+  const holder: ChildProcess = spawn("unshare", [...UNSHARE, "sh", "-c", script], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const closed = once(holder, "close");
+  // A test that times out disposes of nothing itself.
+  onTestFinished(() => void holder.kill("SIGKILL"));
+  const [line] = await once(holder.stdout ?? holder, "data");
+  if (!String(line).includes("mounted")) throw new Error(`no disk was made: ${line}`);
+  const inside = (command: readonly string[]) => [
+    "nsenter",
+    "--target",
+    `${holder.pid}`,
+    ...ENTER,
+    "--",
+    ...command,
+  ];
+  return {
+    folder,
+    seenFromHere: `/proc/${holder.pid}/root${folder}`,
+    // A process enters a new mount namespace at its root.
+    command: (command) => inside(["env", `--chdir=${process.cwd()}`, ...command]),
+    setReadOnly(readOnly) {
+      const [program = "", ...args] = inside(["mount", "-o", `remount,${readOnly ? "ro" : "rw"}`, folder]);
+      execFileSync(program, args);
+    },
+    async [Symbol.asyncDispose]() {
+      holder.kill("SIGKILL");
+      await closed;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,210 @@
+import fc, { type Arbitrary } from "fast-check";
+import { refusedRefunds } from "../../conformance/expected/requests.ts";
+import { bodyOf } from "../../conformance/expected/send.ts";
+import { type Case, type Edit, FRESH_KEY } from "./case.ts";
+import { plainHeaders, toHeaders } from "./headers.ts";
+import { toInvalid } from "./invalid-values.ts";
+import { styles } from "./json-text.ts";
+import type { Schema } from "./schema.ts";
+import { toValid } from "./valid-values.ts";
+
+/** An operation with a body, and the merchant that calls it. */
+export type Target = {
+  readonly operation: string;
+  readonly path: string;
+  readonly token: string;
+  readonly schema: Schema;
+  /** Whether a value matches the schema, decided independently of the code that generates values. */
+  readonly allows: (value: unknown) => boolean;
+};
+
+/**
+ * Payments of the caller of a refund; for each of them, any amount that the schema allows creates a refund, even if a failed
+ * one.
+ */
+export type Targets = {
+  readonly refunds: Target;
+  readonly subscriptions: Target;
+  readonly paymentIds: readonly string[];
+};
+
+/** Calls of the two published operations; each kind is a level. */
+export function toPublishedCases(given: Targets): Record<string, Arbitrary<Case>> {
+  const { refunds, subscriptions } = given;
+  const bodies = { refunds: toRefunds(given), subscriptions: toValid(subscriptions.schema) };
+  const both = (make: (target: Target, body: Arbitrary<unknown>) => Arbitrary<Case>) =>
+    fc.oneof(
+      { weight: 3, arbitrary: make(refunds, bodies.refunds) },
+      { weight: 1, arbitrary: make(subscriptions, bodies.subscriptions) },
+    );
+  return {
+    valid: both(toValidCases),
+    invalid: fc.oneof(both(toInvalidCases), toRefusedTexts(refunds), toConflicts(refunds, bodies.refunds)),
+    json: both((target) => toJsonCases(target)),
+    headers: both(toHeaderCases),
+    bytes: both(toEditedBodies),
+    message: both(toEditedMessages),
+    address: both(toAddressCases),
+  };
+}
+
+/** Valid refunds of an existing payment, with an unused key. */
+function toRefunds({ refunds, paymentIds }: Targets): Arbitrary<Record<string, unknown>> {
+  return fc
+    .tuple(toValid(refunds.schema) as Arbitrary<Record<string, unknown>>, fc.constantFrom(...paymentIds))
+    .map(([{ clientRefefenceId, ...body }, paymentId]) => ({
+      ...body,
+      paymentId,
+      requestKey: freshKey(String(body.requestKey)),
+      // Both spellings have the same value; otherwise the call would be refused.
+      ...(clientRefefenceId !== undefined && {
+        clientRefefenceId: body.clientReferenceId ?? clientRefefenceId,
+      }),
+    }));
+}
+
+function freshKey(key: string): string {
+  return Array.from(FRESH_KEY + key)
+    .slice(0, 255)
+    .join("");
+}
+
+function toCase(level: string, { operation, path, token }: Target) {
+  return { level, operation, method: "POST", target: path, headers: plainHeaders(token) };
+}
+
+function success({ operation }: Target, body: unknown): Pick<Case, "statuses" | "refund"> {
+  if (operation !== "issueRefund") return { statuses: [200] };
+  return { statuses: [201], refund: body as Record<string, unknown> };
+}
+
+function toValidCases(target: Target, bodies: Arbitrary<unknown>): Arbitrary<Case> {
+  return fc.tuple(bodies, styles).map(([value, style]) => ({
+    ...toCase("valid", target),
+    body: { kind: "json", value, style },
+    ...success(target, value),
+  }));
+}
+
+function toInvalidCases(target: Target): Arbitrary<Case> {
+  const values = toInvalid(target.schema).filter((value) => !target.allows(value));
+  return fc.tuple(values, styles).map(([value, style]) => ({
+    ...toCase("invalid", target),
+    body: { kind: "json", value, style },
+    statuses: [400],
+  }));
+}
+
+/** The refused bodies of the expected behaviour: errors in the text, which no generated value can have. */
+function toRefusedTexts(refunds: Target): Arbitrary<Case> {
+  return fc.constantFrom(...refusedRefunds.map((row) => bodyOf(row))).map((body) => ({
+    ...toCase("invalid", refunds),
+    body: { kind: "text", text: body },
+    statuses: [400],
+  }));
+}
+
+/** An error that no schema can describe: two spellings of one field with different values. */
+function toConflicts(refunds: Target, bodies: Arbitrary<Record<string, unknown>>): Arbitrary<Case> {
+  return fc
+    .tuple(bodies, fc.uniqueArray(fc.constantFrom("a", "A", "b", " a"), { minLength: 2, maxLength: 2 }))
+    .map(([body, [clientReferenceId, clientRefefenceId]]) => ({
+      ...toCase("invalid", refunds),
+      body: { kind: "json", value: { ...body, clientReferenceId, clientRefefenceId }, style: [0] },
+      statuses: [400],
+    }));
+}
+
+/** Arbitrary JSON, alone or in a field. */
+function toJsonCases(target: Target): Arbitrary<Case> {
+  const names = Object.keys(target.schema.properties ?? {});
+  const fields = fc.dictionary(fc.oneof(fc.constantFrom(...names), fc.string()), fc.jsonValue(), {
+    noNullPrototype: true,
+  });
+  const values = fc.oneof(fields, fc.jsonValue()).filter((value) => !target.allows(value));
+  return fc.tuple(values, styles).map(([value, style]) => ({
+    ...toCase("json", target),
+    body: { kind: "json", value, style },
+    statuses: [400],
+  }));
+}
+
+function toHeaderCases(target: Target, bodies: Arbitrary<unknown>): Arbitrary<Case> {
+  return fc.tuple(bodies, toHeaders(target.token)).map(([value, { headers, response }]) => ({
+    ...toCase("headers", target),
+    headers,
+    body: { kind: "json", value, style: [0] },
+    ...(response === undefined
+      ? success(target, value)
+      : typeof response === "number" && { statuses: [response] }),
+  }));
+}
+
+const EDITS: Arbitrary<Edit[]> = fc.array(
+  fc.record({
+    at: fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }),
+    remove: fc.oneof(fc.nat(2), fc.nat(200)),
+    insert: fc.oneof(
+      fc.uint8Array({ maxLength: 4 }),
+      fc
+        .constantFrom("\r\n", "\0", '"', "{", "}", "[", ",", ":", "\\", "e9", "\\ud800", "\r\n\r\n")
+        .map((text) => Buffer.from(text)),
+    ),
+  }),
+  { minLength: 1, maxLength: 4 },
+);
+
+function toEditedBodies(target: Target, bodies: Arbitrary<unknown>): Arbitrary<Case> {
+  return fc.tuple(bodies, styles, EDITS).map(([value, style, edits]) => ({
+    ...toCase("bytes", target),
+    body: { kind: "edited", value, style, edits },
+  }));
+}
+
+function toEditedMessages(target: Target, bodies: Arbitrary<unknown>): Arbitrary<Case> {
+  return fc.tuple(bodies, EDITS).map(([value, edits]) => ({
+    ...toCase("message", target),
+    operation: undefined,
+    body: { kind: "json", value, style: [0] },
+    edits,
+  }));
+}
+
+/** Other methods, and other paths. */
+function toAddressCases(target: Target): Arbitrary<Case> {
+  const { path } = target;
+  const addresses = fc.oneof(
+    fc.constantFrom(
+      path,
+      `${path}/`,
+      `/${path}`,
+      path.toUpperCase(),
+      `${path}%00`,
+      `${path}/..`,
+      `${path}#a`,
+      "*",
+      "/",
+    ),
+    fc.webQueryParameters().map((query) => `${path}?${query}`),
+    fc.webPath().map((more) => `${path}${more}x`),
+  );
+  const methods = fc.constantFrom(
+    "POST",
+    "GET",
+    "PUT",
+    "PATCH",
+    "DELETE",
+    "OPTIONS",
+    "HEAD",
+    "TRACE",
+    "PROPFIND",
+    "QUERY",
+  );
+  return fc.tuple(methods, addresses).map(([method, address]) => ({
+    ...toCase("address", target),
+    operation: undefined,
+    method,
+    target: address,
+    body: { kind: "none" },
+  }));
+}

@@ -1,0 +1,72 @@
+import fc, { type Arbitrary } from "fast-check";
+import type { Contract } from "../../../openapi/document/contract.ts";
+import type { Node } from "../../../openapi/document/node.ts";
+import { toPointer } from "../../../openapi/document/pointer.ts";
+import type { Case } from "./case.ts";
+import { plainHeaders } from "./headers.ts";
+import { toInvalid } from "./invalid-values.ts";
+import { styles } from "./json-text.ts";
+import { readSchema } from "./schema.ts";
+import { toValid } from "./valid-values.ts";
+
+/**
+ * The first two change the time or the records of all merchants, and so other responses; the stream does not end by itself.
+ */
+const LEFT_OUT = new Set(["resetSandbox", "advanceClock", "streamChanges"]);
+
+type Parameter = { readonly name: string; readonly in: "path" | "query"; readonly schema: object };
+
+/** Calls of the sandbox's own operations, with valid and invalid parameters and bodies. */
+export function toSandboxCases({ document, operations }: Contract, token: string): Arbitrary<Case> {
+  const cases = operations
+    .filter(({ id }) => !LEFT_OUT.has(id))
+    .map(({ id, path, method }) => {
+      const pointer = toPointer(["paths", path, method.toLowerCase()]);
+      const operation = readSchema(document, pointer) as {
+        parameters?: readonly Parameter[];
+        requestBody?: object;
+      };
+      const body = operation.requestBody && readSchema(document, `${pointer}/requestBody`);
+      return fc
+        .tuple(
+          toAddress(path, operation.parameters ?? []),
+          body ? toBody(document, pointer) : fc.constant(NO_BODY),
+        )
+        .map(
+          ([target, part]): Case => ({
+            ...{ level: "sandbox", operation: id, method, target },
+            headers: plainHeaders(token),
+            body: part,
+          }),
+        );
+    });
+  return fc.oneof(...cases);
+}
+
+const NO_BODY: Case["body"] = { kind: "none" };
+
+function toBody(document: Node, pointer: string): Arbitrary<Case["body"]> {
+  const schema = readSchema(document, `${pointer}/requestBody/content/application~1json/schema`);
+  return fc
+    .tuple(fc.oneof(toValid(schema), toInvalid(schema), fc.jsonValue()), styles)
+    .map(([value, style]) => ({ kind: "json", value, style }));
+}
+
+function toAddress(path: string, parameters: readonly Parameter[]): Arbitrary<string> {
+  const values = fc.tuple(
+    ...parameters.map(({ schema }) =>
+      fc.oneof(toValid(schema), toInvalid(schema), fc.string({ unit: "binary" })),
+    ),
+  );
+  return values.map((given) => {
+    const query = new URLSearchParams();
+    let target = path;
+    parameters.forEach(({ name, in: place }, at) => {
+      const text = typeof given[at] === "string" ? given[at] : JSON.stringify(given[at]);
+      if (place === "query") query.append(name, text);
+      // Not empty, because that would be another path.
+      else target = target.replace(`{${name}}`, encodeURIComponent(text.toWellFormed() || "x"));
+    });
+    return query.size === 0 ? target : `${target}?${query}`;
+  });
+}

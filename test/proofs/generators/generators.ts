@@ -1,0 +1,125 @@
+import { readFile } from "node:fs/promises";
+import { Argument } from "@commander-js/extra-typings";
+import { defineProof } from "../../../scripts/command/command.ts";
+import { replaceFile } from "../../../scripts/command/files.ts";
+import { secondsSince } from "../../../scripts/command/redocly.ts";
+import { withSandboxProcess } from "../../helpers/sandbox-process.ts";
+import { compileProject } from "./compile.ts";
+import { exercise } from "./exercise.ts";
+import { type Finding, GUIDE, toGuide } from "./guide.ts";
+import { LANGUAGE_GUIDE, toLanguageGuide } from "./language-guide.ts";
+import {
+  findToolchains,
+  installLanguageGenerators,
+  type LanguageFinding,
+  tryLanguage,
+} from "./language-workshop.ts";
+import { type Language, languages } from "./languages.ts";
+import { type Tool, tools } from "./tools.ts";
+import { installGenerators, openProject, readGenerated, runShell, versionOf } from "./workshop.ts";
+
+/** Matches the type declaration of a field that only events have. */
+const EVENT_FIELD = /\bsequence["']?\??:\s*[A-Za-z]/;
+
+/** The result of the clients: passed, failed or, without a toolchain, not run. */
+type Tally = { passed: number; failed: number; notRun: number };
+
+const command = defineProof(
+  "generators",
+  "Generates clients of the contract with other generators, in nine languages, and compiles and uses each against a sandbox. Fails if a guide's table differs from the results. Skips languages whose toolchain is not installed.",
+)
+  .option("--write", "write the results into the guides, instead of comparing them")
+  .addArgument(
+    new Argument(
+      "[name...]",
+      "which TypeScript generators and which languages to try, without looking at the guides; all when left out",
+    ).choices([...tools, ...languages].map(({ name }) => name)),
+  )
+  .parse();
+const [names] = command.processedArgs;
+const isChosen = ({ name }: { readonly name: string }) => names.length === 0 || names.includes(name);
+const start = performance.now();
+const tally: Tally = { passed: 0, failed: 0, notRun: 0 };
+await withSandboxProcess(async ({ url }) => {
+  const findings = await tryTools(tools.filter(isChosen), url);
+  const languageFindings = await tryLanguages(languages.filter(isChosen), url);
+  const { passed, failed, notRun } = tally;
+  console.log(`${passed} passed, ${failed} failed, ${notRun} not run (${secondsSince(start)})`);
+  if (failed > 0) process.exitCode = 1;
+  else if (names.length === 0) {
+    await compareGuide(GUIDE, await toGuide(findings));
+    const keepVersions = !command.opts().write;
+    await compareGuide(LANGUAGE_GUIDE, await toLanguageGuide(languageFindings, { keepVersions }));
+  }
+});
+
+async function tryTools(chosen: readonly Tool[], url: string): Promise<Finding[]> {
+  if (chosen.length === 0) return [];
+  console.log(`the TypeScript generators are ${await installGenerators()} (${secondsSince(start)})`);
+  const findings: (Finding | undefined)[] = [];
+  for (const tool of chosen) findings.push(await report(tool.packageName, () => tryTool(tool, url)));
+  return findings.filter((finding) => finding !== undefined);
+}
+
+async function tryTool(tool: Tool, url: string): Promise<Finding> {
+  const project = await openProject(tool, url);
+  await runShell(tool.command, project.folder);
+  const generated = await readGenerated(project);
+  const stale = tool.notes.filter(({ sign }) => !sign.test(generated));
+  if (stale.length > 0) throw new Error(`no longer so: ${stale.map(({ text }) => text).join(" ")}`);
+  // The guide's statement about events depends on the type that is named here, or on its absence.
+  if (EVENT_FIELD.test(generated) !== (tool.types.event !== undefined))
+    throw new Error("events: has it types or not?");
+  const compiled = await compileProject(project);
+  await exercise(project, url);
+  const names = [tool.packageName, ...(tool.beside ?? [])];
+  const packages = await Promise.all(names.map(async (name) => `${name}@${await versionOf(name)}`));
+  return { ...compiled, tool, packages };
+}
+
+async function tryLanguages(chosen: readonly Language[], url: string): Promise<LanguageFinding[]> {
+  const findings: (LanguageFinding | undefined)[] = [];
+  for (const language of chosen) {
+    const { versions, missing } = await findToolchains(language);
+    if (missing.length > 0) {
+      tally.notRun += 1;
+      console.log(`- ${language.title}: not run, because there is no ${missing.join(" and no ")} here`);
+      continue;
+    }
+    // Only when a language runs, because the generators take 120 MB.
+    if (findings.length === 0) {
+      console.log(
+        `the other languages' generators are ${await installLanguageGenerators()} (${secondsSince(start)})`,
+      );
+    }
+    findings.push(await report(language.title, () => tryLanguage(language, versions, url)));
+  }
+  return findings.filter((finding) => finding !== undefined);
+}
+
+/** Undefined when the client failed; prints the reason. */
+async function report<T>(title: string, attempt: () => Promise<T>): Promise<T | undefined> {
+  const began = performance.now();
+  try {
+    const finding = await attempt();
+    tally.passed += 1;
+    console.log(`✓ ${title} (${secondsSince(began)})`);
+    return finding;
+  } catch (error) {
+    tally.failed += 1;
+    console.log(`✗ ${title} (${secondsSince(began)})\n${error instanceof Error ? error.message : error}`);
+    return undefined;
+  }
+}
+
+async function compareGuide(path: string, wanted: string): Promise<void> {
+  const written = await readFile(path, "utf8");
+  if (command.opts().write) await replaceFile(path, wanted);
+  else if (written !== wanted) {
+    const known = written.split("\n");
+    const found = wanted.split("\n").filter((line) => !known.includes(line));
+    console.error(`${[`${path} differs from what was found:`, ...found].join("\n")}`);
+    console.error("Run npm run proof -- generators --write, and read the change.");
+    process.exitCode = 1;
+  }
+}

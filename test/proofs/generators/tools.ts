@@ -1,0 +1,143 @@
+/** A note for users of a tool, and a pattern in the generated files that shows that it is true. */
+export type Note = { readonly text: string; readonly sign: RegExp };
+
+/** A client generator as a merchant would use it, in a folder that contains `openapi.yaml` and `openapi.json`. */
+export type Tool = {
+  /** The name of its program in `test/proofs/generators/clients/typescript/`. */
+  readonly name: string;
+  /** Its name on npm. */
+  readonly packageName: string;
+  /** Further packages that it needs. */
+  readonly beside?: readonly string[];
+  /** Writes the client into `payments/` or `payments.ts`. */
+  readonly command: string;
+  /** A file of `test/proofs/generators/clients/typescript/` that the command reads in addition to the contract. */
+  readonly configuration?: string;
+  /** Its types, as type expressions in the folder of its program. */
+  readonly types: {
+    readonly refundRequest: string;
+    readonly subscriptionRequest: string;
+    /** The body of a delivery; left out when the tool generates none. */
+    readonly event?: string;
+  };
+  readonly notes: readonly Note[];
+};
+
+const NAMED = {
+  refundRequest: 'import("./payments").RefundRequest',
+  subscriptionRequest: 'import("./payments").SubscriptionRequest',
+};
+
+export const tools: readonly Tool[] = [
+  {
+    name: "hey-api",
+    packageName: "@hey-api/openapi-ts",
+    beside: ["typescript"],
+    command: "npx openapi-ts -i openapi.yaml -o payments",
+    types: { ...NAMED, event: 'import("./payments").Webhooks["body"]' },
+    notes: [
+      {
+        text: "Needs TypeScript 5. `response` is undefined when the call itself failed.",
+        sign: /response\?: Response/,
+      },
+    ],
+  },
+  {
+    name: "oazapfts",
+    packageName: "oazapfts",
+    beside: ["@oazapfts/runtime"],
+    command: "npx oazapfts openapi.yaml payments.ts",
+    types: NAMED,
+    notes: [
+      {
+        text: "Names types after the titles of schemas: `EventSubscription` becomes `SingleEvents`.",
+        sign: /type SingleEvents =/,
+      },
+    ],
+  },
+  {
+    name: "orval",
+    packageName: "orval",
+    command: "npx orval --config orval.config.cjs",
+    configuration: "orval.config.cjs",
+    types: NAMED,
+    notes: [
+      {
+        text: "Set the server's address in the configuration file; without one, addresses have no host.",
+        sign: /process\.env\.PAYMENTS_URL/,
+      },
+    ],
+  },
+  {
+    name: "redocly",
+    packageName: "@redocly/cli",
+    command: "npx redocly generate-client openapi.yaml --output payments.ts --error-mode result",
+    types: NAMED,
+    notes: [
+      {
+        text: "Experimental. Without `--error-mode result`, problems are thrown.",
+        sign: /errorMode: "result"/,
+      },
+    ],
+  },
+  {
+    name: "swagger-typescript-api",
+    packageName: "swagger-typescript-api",
+    command:
+      "npx swagger-typescript-api generate --path openapi.yaml --output payments --name client.ts --enum-style=union --disable-throw-on-error",
+    types: {
+      refundRequest: 'import("./payments/client").RefundRequest',
+      subscriptionRequest: 'import("./payments/client").SubscriptionRequest',
+    },
+    notes: [
+      {
+        text: 'Set `format: "json"` for all calls; otherwise it does not read responses. `data` and `error` are typed as if both were always present.',
+        sign: /type: "application\/json",\s+\.\.\.params/,
+      },
+    ],
+  },
+  {
+    name: "typed-openapi",
+    packageName: "typed-openapi",
+    command: "npx typed-openapi openapi.yaml --output payments.ts",
+    types: {
+      refundRequest: 'import("./payments").Schemas.RefundRequest',
+      subscriptionRequest: 'import("./payments").Schemas.SubscriptionRequest',
+    },
+    notes: [
+      {
+        text: "You write the `fetch` call yourself. Ignores `const`, so a subscription's `type` accepts any string.",
+        sign: /createApiClient\(fetcher: Fetcher/,
+      },
+    ],
+  },
+  {
+    name: "fets",
+    packageName: "fets",
+    command: `printf 'export const document = %s as const;' "$(cat openapi.json)" > payments.ts`,
+    types: {
+      refundRequest:
+        'import("fets").OASRequestParams<import("./example").Payments, "/v1/refunds", "post">["json"]',
+      subscriptionRequest:
+        'import("fets").OASRequestParams<import("./example").Payments, "/v1/webhook/subscribe", "post">["json"]',
+    },
+    notes: [
+      {
+        text: "Generates no code: TypeScript infers the types from the document, which makes the compiler slow. Remove `servers` from the document; otherwise you can't set another address. Ignores `const` too.",
+        sign: /^export const document = \{/,
+      },
+    ],
+  },
+  {
+    name: "openapi-typescript-codegen",
+    packageName: "openapi-typescript-codegen",
+    command: "npx openapi --input openapi.yaml --output payments",
+    types: NAMED,
+    notes: [
+      {
+        text: "Throws every problem as an untyped error, and does not expose the status of a success.",
+        sign: /public readonly body: any/,
+      },
+    ],
+  },
+];

@@ -1,0 +1,110 @@
+import { readContract } from "../../../openapi/document/contract.ts";
+import { collect, defineProof, wholeNumber } from "../../../scripts/command/command.ts";
+import { withTempDir } from "../../../scripts/command/files.ts";
+import { createProgress, type ProgressStream } from "../../../scripts/command/progress.ts";
+import { messageTables } from "../../conformance/expected/document-checks.ts";
+import { requestTable } from "../../conformance/expected/requests.ts";
+import { openHarness } from "./harness.ts";
+import type { Mutant } from "./mutant.ts";
+import type { Suite } from "./notice.ts";
+import { renderReport } from "./report.ts";
+import { tryRequests } from "./requests.ts";
+import { type MutationReport, runMutants } from "./run.ts";
+
+function readOptions(args: readonly string[]) {
+  return defineProof(
+    "mutation",
+    "Changes the contract in every small way that matters, and fails when the tests would let one change pass.",
+  )
+    .option("--sample <n>", "make every n-th mutant of each kind", wholeNumber(1, 999_999_999), 1)
+    .option("--only <text>", "make the mutants whose name holds the text; repeatable", collect, [])
+    .option(
+      "--without <text>",
+      "leave out the rows of the tables whose name holds the text; repeatable",
+      collect,
+      [],
+    )
+    .addHelpText(
+      "after",
+      "\nWith any option, only mutants are made, and not the requests of each constraint.",
+    )
+    .parse(args, { from: "user" })
+    .opts();
+}
+
+type Options = ReturnType<typeof readOptions>;
+
+/**
+ * Creates every mutant of the contract and reports those that the tables do not detect; the store has its own folder by
+ * default. Resolves with the exit code, and rejects options that select nothing.
+ */
+export async function mutate(
+  args: readonly string[],
+  output: ProgressStream,
+  dataDir?: string,
+): Promise<0 | 1> {
+  const options = readOptions(args);
+  return dataDir === undefined
+    ? withTempDir((folder) => mutateIn(folder, options, output))
+    : mutateIn(dataDir, options, output);
+}
+
+async function mutateIn(dataDir: string, options: Options, output: ProgressStream): Promise<0 | 1> {
+  const { document } = readContract("openapi");
+  const whole = options.sample === 1 && options.only.length === 0 && options.without.length === 0;
+  await using harness = await openHarness(dataDir);
+  const tried = whole ? await tryRequests(document, harness) : undefined;
+  const progress = createProgress(output);
+  const report = await runMutants({
+    document,
+    harness,
+    suite: suiteWithout(options.without),
+    ...(!whole && { choose: (mutants) => chosen(mutants, options) }),
+    onProgress: (done, mutants, survivors) =>
+      progress.show(`${done} of ${mutants} mutants, ${survivors} not noticed so far`),
+  });
+  progress.clear();
+  output.write(`${renderReport(report, tried)}\n`);
+  return isClean(report) && (tried?.wrong ?? []).length === 0 ? 0 : 1;
+}
+
+function isClean({ survivors, errors }: MutationReport): boolean {
+  return survivors.length === 0 && errors.length === 0;
+}
+
+function chosen(mutants: readonly Mutant[], { sample: step, only }: Options): Mutant[] {
+  const named = [...new Set(only.flatMap((text) => found("mutant", mutants, text)))];
+  return sample(only.length > 0 ? named : mutants, step);
+}
+
+function suiteWithout(texts: readonly string[]): Suite {
+  const { responses, deliveries } = messageTables;
+  const left = new Set<{ readonly name: string }>(
+    texts.flatMap((text) => found("row", [...requestTable, ...responses, ...deliveries], text)),
+  );
+  const stays = (row: { readonly name: string }) => !left.has(row);
+  return {
+    calls: requestTable.filter(stays),
+    messages: { responses: responses.filter(stays), deliveries: deliveries.filter(stays) },
+  };
+}
+
+/** The meaning of a string in an option. */
+function found<Named extends { readonly name: string }>(
+  what: string,
+  list: readonly Named[],
+  text: string,
+): Named[] {
+  const some = list.filter(({ name }) => name.includes(text));
+  if (some.length === 0) throw new Error(`no ${what} has a name with ${text}`);
+  return some;
+}
+
+/** Every `step`-th mutant of each kind, and of every kind at least one. */
+function sample(mutants: readonly Mutant[], step: number): Mutant[] {
+  const kinds = Map.groupBy(mutants, ({ kind }) => kind);
+  const chosen = new Set(
+    [...kinds.values()].flatMap((list) => list.filter((_mutant, index) => index % step === 0)),
+  );
+  return mutants.filter((mutant) => chosen.has(mutant));
+}

@@ -1,0 +1,72 @@
+import { locate, type Node } from "../../../openapi/document/node.ts";
+import type { Mutant } from "./mutant.ts";
+
+/** Mutants that mean the same as the document, so that nothing can detect them. */
+export type Equivalent = {
+  readonly reason: string;
+  /** Whether a mutant is one of these; `holder` is the part of the document that contains the change. */
+  matches(mutant: Mutant, holder: Node): boolean;
+};
+
+const named =
+  (pointer: RegExp, kinds: RegExp): Equivalent["matches"] =>
+  (mutant) =>
+    pointer.test(mutant.pointer) && kinds.test(mutant.kind);
+
+/** Every mutant of these kinds must survive, and each kind must have one, so that the list can't become stale. */
+export const EQUIVALENTS: readonly Equivalent[] = [
+  {
+    reason: "An `enum` or `const` of texts beside it allows no other type.",
+    matches: ({ pointer, kind }, holder) =>
+      /^type (removed|widened)$/.test(kind) &&
+      pointer.endsWith("/type") &&
+      ("enum" in holder || "const" in holder),
+  },
+  {
+    reason: "A header that is there is a text, and never null.",
+    matches: ({ name }) =>
+      /^\/components\/(headers|parameters)\/\w+\/schema\/type type widened to \["string","null"\]$/.test(
+        name,
+      ),
+  },
+  {
+    reason: "`minLength` asks for the first character already.",
+    matches: ({ name }, holder) => name.endsWith('to "^[^\\\\x00]+$"') && Number(holder.minLength) >= 1,
+  },
+  {
+    reason: "The format `uri` allows no U+0000, and `minLength` asks for the first character already.",
+    matches: ({ name }) =>
+      /\/SubscriptionRequest\/properties\/url\/pattern pattern with (another count|less in a class to "\^\[\^#\])/.test(
+        name,
+      ),
+  },
+  {
+    reason: "The shortest `uri` that validators allow has three characters.",
+    matches: named(/\/(ProblemType|SubscriptionRequest\/properties\/url)\/minLength$/, /^minLength /),
+  },
+  {
+    reason: "The pattern has 45 characters and begins as a URI: it says as much as length and format do.",
+    matches: ({ name }) =>
+      /\/ProblemInstance\/(format format (removed|.*uri-reference"$)|maxLength maxLength loosened)/.test(
+        name,
+      ),
+  },
+  {
+    reason: "A text of at most 45 characters holds the pattern of 45 only as a whole.",
+    matches: named(/\/ProblemInstance\/pattern$/, /^pattern without its (start|end)$/),
+  },
+  {
+    reason: "No `uri` holds a backquote, which is the character before `a`.",
+    matches: ({ name }) => name.includes("/ProblemInstance/pattern ") && name.includes("\\\\u0060-f"),
+  },
+  {
+    reason: "Each operation and each webhook says its own security.",
+    matches: named(/^\/security$/, /^security of the document removed$/),
+  },
+];
+
+/** The part of a document that contains a mutant's change; empty for the document itself. */
+export function holderOf({ pointer }: Mutant, document: Node): Node {
+  const at = pointer.slice(0, pointer.lastIndexOf("/"));
+  return at === "" ? document : locate(document, at)[1];
+}

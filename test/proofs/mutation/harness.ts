@@ -1,0 +1,103 @@
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { pino } from "pino";
+import { toContract } from "../../../openapi/document/contract.ts";
+import type { Node } from "../../../openapi/document/node.ts";
+import { createApp } from "../../../server/app.ts";
+import { sandboxAccess } from "../../../server/auth/access.ts";
+import { readConfig } from "../../../server/config/config.ts";
+import type { ContractDocument } from "../../../server/contract/document.ts";
+import { createConcurrencyLimit } from "../../../server/http/middleware/availability.ts";
+import { noMetrics } from "../../../server/metrics/metrics.ts";
+import { openDatabase } from "../../../server/storage/database/database.ts";
+import { bindStorage } from "../../../server/storage/storage.ts";
+import { findMockMismatches } from "../../conformance/expected/mock.ts";
+import type { Row } from "../../conformance/expected/row.ts";
+import { findServerMismatches, sendRow } from "../../conformance/expected/send.ts";
+import { createFullMerchant, createMerchants, type Merchants } from "../../helpers/merchants.ts";
+import { createMock } from "../../helpers/prism.ts";
+
+/** A store and an address, for servers that run while one document is tested. */
+export interface Harness extends AsyncDisposable {
+  /**
+   * Makes the calls to a mock and to the server, both with this document, until a response differs from the expected one,
+   * and returns the difference. Rejects when one of the two does not start.
+   */
+  findMismatch(document: Node, rows: readonly Row[]): Promise<string | undefined>;
+  /** Serves a document to new merchants until the next one is tested. */
+  serve(document: Node): Promise<{ readonly url: string; readonly tokens: Merchants }>;
+  /** Calls made so far. */
+  readonly calls: number;
+}
+
+/** Opens a harness with its store in a folder. Nothing is delivered, because no dispatcher runs. */
+export async function openHarness(dataDir: string): Promise<Harness> {
+  const database = await openDatabase({ dataDir });
+  const { db } = database;
+  const full = await createFullMerchant(db);
+  const realNow = () => new Date();
+  const store = bindStorage(database);
+  const parts = {
+    // Without the sandbox's contract, which is not tested here and takes as long to compile.
+    config: { ...readConfig({ DATA_DIR: dataDir }), mode: "production" as const },
+    store,
+    findCaller: sandboxAccess(store.findToken).findCaller,
+    concurrency: createConcurrencyLimit(Number.POSITIVE_INFINITY),
+    metrics: noMetrics,
+    clock: { realNow, now: async () => realNow() },
+    encryptionKeys: [Buffer.alloc(32)],
+    targetPolicy: { allowLocal: false, allowPrivate: false },
+    logger: pino({ level: "silent" }),
+    checkReady: database.ping,
+    runDue: async () => {},
+    isDraining: () => false,
+    bodyTimeoutMs: 10_000,
+    callLimitMs: 60_000,
+  };
+
+  let listener: RequestListener = () => {};
+  const server = createServer((request, response) => listener(request, response));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  const serve = async (document: Node) => {
+    // The server does not start with a document that lacks a required part.
+    listener = await createApp({ ...parts, document: document as unknown as ContractDocument });
+    return { url, tokens: await createMerchants(db, full) };
+  };
+
+  let calls = 0;
+  const findMismatch = async (document: Node, rows: readonly Row[]) => {
+    const contract = toContract(document);
+    const tokens = await createMerchants(db, full);
+    const firstMismatch = async (baseUrl: string, findMismatches: typeof findServerMismatches) => {
+      for (const row of rows) {
+        calls += 1;
+        const [mismatch] = findMismatches(contract, row, await sendRow(baseUrl, row, tokens[row.operation]));
+        if (mismatch !== undefined) return `${row.name}: ${mismatch}`;
+      }
+      return undefined;
+    };
+    // The mock starts in a tenth of the time.
+    await using mock = await createMock(document);
+    const mismatch = await firstMismatch(mock.url, findMockMismatches);
+    if (mismatch !== undefined) return `mock: ${mismatch}`;
+    await serve(document);
+    const other = await firstMismatch(url, findServerMismatches);
+    return other && `server: ${other}`;
+  };
+
+  const close = async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    await database.close();
+  };
+  return {
+    findMismatch,
+    serve,
+    get calls() {
+      return calls;
+    },
+    [Symbol.asyncDispose]: close,
+  };
+}

@@ -1,0 +1,58 @@
+import type { Node } from "../../../openapi/document/node.ts";
+import { removeAt, setAt, stepsOf, toPointer, valueAt } from "../../../openapi/document/pointer.ts";
+
+/** One change of the meaning of a document, which tests must detect. */
+export type Mutant = {
+  /** The kind of change, such as `maxLength loosened`. */
+  readonly kind: string;
+  /** JSON Pointer to the changed part, references followed. */
+  readonly pointer: string;
+  /** Its unique name in reports. */
+  readonly name: string;
+  /** The document with the change; the given one stays as it is. */
+  apply(document: Node): Node;
+};
+
+/** A part of a document that can be written to. */
+export type Draft = { [name: string]: unknown };
+
+/** Changes the parent of the part at the pointer, which has the part as its member `name`. */
+export type Change = (holder: Draft, name: string) => void;
+
+export function mutant(pointer: string, kind: string, change: Change, detail = ""): Mutant {
+  const steps = stepsOf(pointer);
+  const last = steps.pop() ?? "";
+  return define(pointer, kind, detail, (document) => {
+    const copy = structuredClone(document);
+    change(valueAt(copy, toPointer(steps)) as Draft, last);
+    return copy;
+  });
+}
+
+/** Replaces the value at the pointer. */
+export function put(pointer: string, kind: string, value: unknown): Mutant {
+  return define(pointer, kind, `to ${shorten(value)}`, (document) =>
+    setAt(document, pointer, structuredClone(value)),
+  );
+}
+
+/** Removes the value at the pointer, also from a list. */
+export function remove(pointer: string, kind: string): Mutant {
+  return define(pointer, kind, "", (document) => removeAt(document, pointer));
+}
+
+function define(pointer: string, kind: string, detail: string, apply: Mutant["apply"]): Mutant {
+  return { kind, pointer, name: `${pointer} ${kind}${detail && ` ${detail}`}`, apply };
+}
+
+/** Renames a member without moving it. */
+export function renameMember(holder: Draft, name: string, to: string): void {
+  const entries = Object.entries(holder);
+  for (const [old] of entries) delete holder[old];
+  for (const [old, value] of entries) holder[old === name ? to : old] = value;
+}
+
+function shorten(value: unknown): string {
+  const json = JSON.stringify(value);
+  return json.length > 120 ? `${json.slice(0, 120)}…` : json;
+}

@@ -1,0 +1,59 @@
+import { toContract } from "../../../openapi/document/contract.ts";
+import type { Node } from "../../../openapi/document/node.ts";
+import type { Constraint } from "../../conformance/constraints/constraint.ts";
+import { type MessageTables, wrongExamples, wrongRows } from "../../conformance/expected/document-checks.ts";
+import type { Row } from "../../conformance/expected/row.ts";
+import { wrongExtensions } from "./extension-checks.ts";
+import type { Harness } from "./harness.ts";
+import type { Mutant } from "./mutant.ts";
+import { callsWithin, messagesWithin, reachOf } from "./reach.ts";
+
+/** The tests of a document. None of them knows the original document. */
+export type Suite = { readonly calls: readonly Row[]; readonly messages: MessageTables };
+
+/** The part of the suite that detected the mutant, and its message. */
+export type Notice = { readonly by: string; readonly what: string };
+
+/** The first detection of a mutant, with the cheap parts of the suite first; undefined when it survives. */
+export async function notice(
+  mutant: Mutant,
+  {
+    suite,
+    harness,
+    document,
+    constraints,
+  }: { suite: Suite; harness: Harness; document: Node; constraints: readonly Constraint[] },
+): Promise<Notice | undefined> {
+  const mutated = mutant.apply(document);
+  const reach = reachOf(mutant, constraints);
+  const near = messagesWithin(reach, suite.messages);
+  const calls = callsWithin(reach, mutant, suite.calls);
+  const parts: Record<string, () => string | undefined | Promise<string | undefined>> = {
+    messages: () => first(wrongRows(toContract(mutated), near)),
+    extensions: () => first(wrongExtensions(mutated)),
+    examples: () => first(wrongExamples(mutated)),
+    calls: () => harness.findMismatch(mutated, calls),
+    "all messages": () => first(wrongRows(toContract(mutated), suite.messages)),
+  };
+  for (const [by, find] of Object.entries(parts)) {
+    const what = await attempt(find);
+    if (what !== undefined) return { by, what };
+  }
+  return undefined;
+}
+
+/** A document that can't be read, or with which nothing starts, also counts as detected. */
+async function attempt(
+  find: () => string | undefined | Promise<string | undefined>,
+): Promise<string | undefined> {
+  try {
+    return await find();
+  } catch (error) {
+    return `fails: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+function first(found: Generator<string>): string | undefined {
+  for (const one of found) return one;
+  return undefined;
+}

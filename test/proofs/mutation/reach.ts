@@ -1,0 +1,88 @@
+import { stepsOf } from "../../../openapi/document/pointer.ts";
+import type { Constraint } from "../../conformance/constraints/constraint.ts";
+import type { MessageTables } from "../../conformance/expected/document-checks.ts";
+import type { Row } from "../../conformance/expected/row.ts";
+import type { Mutant } from "./mutant.ts";
+
+/** The messages that a mutant can affect: requests by operation, responses by operation and status, events. */
+export type Reach = {
+  readonly requests: ReadonlySet<string>;
+  readonly responses: ReadonlySet<string>;
+  readonly events: ReadonlySet<string>;
+};
+
+/** Finds the messages of the constraints at a mutant's location or below it, or else around it. */
+export function reachOf({ pointer }: Mutant, constraints: readonly Constraint[]): Reach {
+  const steps = pointer.split("/");
+  const near = steps
+    .map((_step, index) => steps.slice(0, steps.length - index).join("/"))
+    .map((place) => constraints.filter((one) => one.pointer === place || one.pointer.startsWith(`${place}/`)))
+    .find((found) => found.length > 0);
+  const all = near ?? constraints;
+  const of = (side: Constraint["side"]) => all.filter((one) => one.side === side);
+  return {
+    requests: new Set(of("request").map(({ operationId }) => operationId)),
+    responses: new Set(of("response").map(({ operationId, status }) => `${operationId} ${status}`)),
+    events: new Set(of("webhook").map(({ operationId }) => operationId)),
+  };
+}
+
+/** The rows of messages within reach. */
+export function messagesWithin({ responses, events }: Reach, tables: MessageTables): MessageTables {
+  return {
+    responses: tables.responses.filter(({ operation, status }) => responses.has(`${operation} ${status}`)),
+    deliveries: tables.deliveries.filter(({ event }) => events.has(receiverName(event))),
+  };
+}
+
+/** Describes the tables that have rows of messages within reach. */
+export function tablesOf({ requests, responses, events }: Reach): string[] {
+  return [
+    ...[...requests].map((id) => `calls of ${id}`),
+    ...[...responses].map((id) => `responses of ${id}`),
+    ...[...events].map((id) => `deliveries to ${id}`),
+  ];
+}
+
+/** `refund.terminal_failed` is received by `onRefundTerminalFailed`. */
+function receiverName(event: string): string {
+  const words = event.split(/[._]/).map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  return `on${words.join("")}`;
+}
+
+/**
+ * The calls to make for a mutant: all requests within reach, the likely ones first. When only responses are within reach,
+ * one call for each kind of response is enough to show the difference.
+ */
+export function callsWithin({ requests }: Reach, { pointer }: Mutant, table: readonly Row[]): Row[] {
+  if (requests.size === 0) return oneOfEach(table);
+  const words = stepsOf(pointer).filter((word) => !STRUCTURE.has(word));
+  const likely = (row: Row) =>
+    words.filter((word) => row.name.includes(word) || Object.keys(row.edits).some((at) => at.includes(word)))
+      .length;
+  return table
+    .filter(({ operation }) => requests.has(operation))
+    .map((row) => ({ row, rank: likely(row) }))
+    .sort((a, b) => b.rank - a.rank)
+    .map(({ row }) => row);
+}
+
+const STRUCTURE = new Set([
+  "components",
+  "schemas",
+  "properties",
+  "items",
+  "paths",
+  "post",
+  "type",
+  "const",
+  "enum",
+]);
+
+/** The first call of each kind of response. */
+export function oneOfEach(table: readonly Row[]): Row[] {
+  const groups = Map.groupBy(table, ({ operation, expected }) =>
+    [operation, expected.status, expected.type, expected.members?.["/paymentStatus"]].join(" "),
+  );
+  return [...groups.values()].flatMap(([first]) => first ?? []);
+}

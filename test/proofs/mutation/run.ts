@@ -1,0 +1,112 @@
+import type { Node } from "../../../openapi/document/node.ts";
+import type { Constraint } from "../../conformance/constraints/constraint.ts";
+import { findConstraints } from "../../conformance/constraints/find.ts";
+import { EQUIVALENTS, holderOf } from "./equivalents.ts";
+import type { Harness } from "./harness.ts";
+import { lintDocuments } from "./lint.ts";
+import { makeMutants } from "./make.ts";
+import type { Mutant } from "./mutant.ts";
+import { type Notice, notice, type Suite } from "./notice.ts";
+import { oneOfEach, reachOf, tablesOf } from "./reach.ts";
+
+/** A mutant that nothing detected. */
+export type Survivor = {
+  readonly name: string;
+  /** The tables that could have detected it. */
+  readonly missed: readonly string[];
+};
+
+export type MutationReport = {
+  readonly constraints: number;
+  /** Calls of the table that were made to mutated servers and mocks. */
+  readonly calls: number;
+  readonly mutants: number;
+  /** How many mutants each part of the suite detected first. */
+  readonly killed: Readonly<Record<string, number>>;
+  /** Those that mean the same as the document, and were not detected. */
+  readonly equivalents: readonly Mutant[];
+  readonly survivors: readonly Survivor[];
+  /** Errors in the list of equivalents, or in the suite itself. */
+  readonly errors: readonly string[];
+};
+
+export type MutationOptions = {
+  readonly document: Node;
+  readonly suite: Suite;
+  readonly harness: Harness;
+  /**
+   * The mutants to create; all when absent. With a selection, the list of equivalents is not checked for completeness, and
+   * the document itself is tested with one call of each kind.
+   */
+  readonly choose?: (mutants: readonly Mutant[]) => Mutant[];
+  readonly onProgress?: (done: number, mutants: number, survivors: number) => void;
+};
+
+/**
+ * Creates the mutants of a document, and lists those that the suite does not detect. Rejects when the suite reports errors
+ * in the document itself.
+ */
+export async function runMutants(options: MutationOptions): Promise<MutationReport> {
+  const { document, suite, harness, choose, onProgress = () => {} } = options;
+  const constraints = findConstraints(document);
+  const all = makeMutants(document, constraints);
+  const mutants = choose ? choose(all) : all;
+  const trial = choose ? { ...suite, calls: oneOfEach(suite.calls) } : suite;
+  await requireGoodDocument(document, { suite: trial, harness, constraints });
+
+  const notices = new Map<Mutant, Notice | undefined>();
+  for (const mutant of mutants) {
+    notices.set(mutant, await notice(mutant, { suite, harness, document, constraints }));
+    onProgress(notices.size, mutants.length, [...notices.values()].filter((found) => !found).length);
+  }
+  const left = mutants.filter((mutant) => !notices.get(mutant));
+  const [ofItself, ...linted] = await lintDocuments([
+    document,
+    ...left.map((mutant) => mutant.apply(document)),
+  ]);
+  if (ofItself !== undefined) throw badDocument(ofItself);
+  for (const [index, what] of linted.entries()) {
+    const mutant = left[index];
+    if (mutant && what !== undefined) notices.set(mutant, { by: "lint", what });
+  }
+  const verdicts = countVerdicts(mutants, notices, { document, constraints, whole: !choose });
+  return { constraints: constraints.length, calls: harness.calls, ...verdicts };
+}
+
+/** If the suite reported errors in the document itself, it would report every mutant, and prove nothing. */
+async function requireGoodDocument(
+  document: Node,
+  given: { suite: Suite; harness: Harness; constraints: readonly Constraint[] },
+): Promise<void> {
+  const itself: Mutant = { kind: "none", pointer: "", name: "the document itself", apply: (same) => same };
+  const found = await notice(itself, { ...given, document });
+  if (found) throw badDocument(found.what);
+}
+
+function badDocument(what: string): Error {
+  return new Error(`the suite finds errors in the document as it is: ${what}`);
+}
+
+function countVerdicts(
+  mutants: readonly Mutant[],
+  notices: ReadonlyMap<Mutant, Notice | undefined>,
+  given: { readonly document: Node; readonly constraints: readonly Constraint[]; readonly whole: boolean },
+): Omit<MutationReport, "constraints" | "calls"> {
+  const killed: Record<string, number> = {};
+  const [equivalents, survivors, errors]: [Mutant[], Survivor[], string[]] = [[], [], []];
+  const occurring = new Set<unknown>();
+  for (const mutant of mutants) {
+    const found = notices.get(mutant);
+    const equivalent = EQUIVALENTS.find((one) => one.matches(mutant, holderOf(mutant, given.document)));
+    if (equivalent) occurring.add(equivalent);
+    if (found) killed[found.by] = (killed[found.by] ?? 0) + 1;
+    else if (equivalent) equivalents.push(mutant);
+    else survivors.push({ name: mutant.name, missed: tablesOf(reachOf(mutant, given.constraints)) });
+    // The linter checks style, so it may report mutants that change no request and no response.
+    if (found && found.by !== "lint" && equivalent)
+      errors.push(`listed as equivalent, and noticed: ${mutant.name}: ${found.what}`);
+  }
+  const idle = given.whole ? EQUIVALENTS.filter((equivalent) => !occurring.has(equivalent)) : [];
+  errors.push(...idle.map(({ reason }) => `listed as equivalent, and does not occur: ${reason}`));
+  return { mutants: mutants.length, killed, equivalents, survivors, errors };
+}

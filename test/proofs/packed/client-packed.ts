@@ -1,0 +1,59 @@
+import { Argument } from "@commander-js/extra-typings";
+import { defineProof } from "../../../scripts/command/command.ts";
+import { withTempDir } from "../../../scripts/command/files.ts";
+import { secondsSince } from "../../../scripts/command/redocly.ts";
+import { pack } from "../../../scripts/packages/pack-client.ts";
+import { withSandboxProcess } from "../../helpers/sandbox-process.ts";
+import { EXPECTED } from "./program.ts";
+import { openJavaScriptProject, openTypeScriptProject } from "./projects.ts";
+import { installRuntime, NODES, OTHERS, type Runtime } from "./runtimes.ts";
+import { TOOLCHAINS } from "./toolchains.ts";
+
+/* npm downloads what is missing: the dependencies of the package, TypeScript and the runtimes. */
+const all = [...NODES, ...OTHERS];
+const command = defineProof(
+  "client",
+  "Installs the client from its tarball into empty projects, as a merchant would: compiles, bundles and runs it there.",
+)
+  .option("--all", "other runtimes as well as each Node")
+  .addArgument(new Argument("[name...]", "some of all runtimes").choices(all.map(({ name }) => name)))
+  .parse();
+const [names] = command.processedArgs;
+const byDefault = command.opts().all ? all : NODES;
+await main(names.length === 0 ? byDefault : all.filter(({ name }) => names.includes(name)));
+
+async function main(runtimes: readonly Runtime[]): Promise<void> {
+  const start = performance.now();
+  const failed = await withTempDir(async (folder) => {
+    const tarball = await pack(folder);
+    const typed = await openTypeScriptProject(folder, tarball);
+    const projects = [await openJavaScriptProject(folder, tarball), typed];
+    console.log(`packed, installed and compiled (${secondsSince(start)})`);
+    let failures = 0;
+    for (const toolchain of TOOLCHAINS) {
+      const error = await toolchain.use(typed).then(() => undefined, String);
+      if (error !== undefined) failures += 1;
+      console.log(
+        `${error === undefined ? "✓" : "✗"} ${toolchain.name}${error === undefined ? "" : `: ${error}`}`,
+      );
+    }
+    return withSandboxProcess(async ({ url }) => {
+      for (const runtime of runtimes) {
+        const tools = await installRuntime(runtime);
+        for (const project of projects) {
+          const printed = await runtime.use(tools, project.folder, url).catch(String);
+          const passed = printed === EXPECTED;
+          if (!passed) failures += 1;
+          console.log(
+            `${passed ? "✓" : "✗"} ${runtime.package}, ${project.name}${passed ? "" : `: ${printed}`}`,
+          );
+        }
+      }
+      return failures;
+    });
+  });
+  console.log(
+    `${runtimes.length * 2 + TOOLCHAINS.length - failed} passed, ${failed} failed (${secondsSince(start)})`,
+  );
+  if (failed > 0) process.exitCode = 1;
+}

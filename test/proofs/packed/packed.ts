@@ -1,0 +1,135 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { defineProof } from "../../../scripts/command/command.ts";
+import { withTempDir } from "../../../scripts/command/files.ts";
+import { ROOT, secondsSince } from "../../../scripts/command/redocly.ts";
+import { run } from "../../../scripts/packages/run.ts";
+import { type Registry, startRegistry } from "./registry.ts";
+import { copyProject } from "./releases.ts";
+import { installRuntime, NODES, OLDEST_NODE } from "./runtimes.ts";
+import { installedVersion, openFolder, runLine, sizeOf, withStarted } from "./use.ts";
+
+defineProof(
+  "packed",
+  "Makes two releases in a copy of the last commit, publishes them to a registry on this machine, and uses them from empty folders.",
+).parse();
+
+/** The most disk space that an installed sandbox may take, in MB as `du -sm` counts them. */
+const MAX_INSTALLED_MB = 80;
+
+/** The command of the installed sandbox. */
+const PROGRAM = "node_modules/@refund-contract/sandbox/dist/server/sandbox/cli.js";
+
+const START = `import { startSandbox } from "@refund-contract/sandbox";
+const start = performance.now();
+const sandbox = await startSandbox();
+console.log("ready after " + Math.round(performance.now() - start) + " ms");
+await sandbox.clock.advance({ businessDays: 3 });
+await sandbox.close();
+`;
+
+let failures = 0;
+let steps = 0;
+
+/**
+ * Runs a step and prints its result. A failed step does not end the command, because later steps may fail for other reasons.
+ */
+async function step(name: string, work: () => Promise<unknown>): Promise<void> {
+  const start = performance.now();
+  steps += 1;
+  try {
+    const note = await work();
+    console.log(`✓ ${name}${typeof note === "string" ? `: ${note}` : ""} (${secondsSince(start)})`);
+  } catch (error) {
+    failures += 1;
+    console.log(`✗ ${name} (${secondsSince(start)}): ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+function expectSame(what: string, actual: unknown, expected: unknown): void {
+  if (actual !== expected) throw new Error(`${what} is ${actual}, not ${expected}`);
+}
+
+const start = performance.now();
+await withTempDir(main);
+console.log(`${steps - failures} passed, ${failures} failed (${secondsSince(start)})`);
+if (failures > 0) process.exitCode = 1;
+
+async function main(parent: string): Promise<void> {
+  const copy = await copyProject(parent);
+  await using registry = await startRegistry(parent);
+  let version = "";
+  await step("a release is made and published", async () => {
+    const tarballs = await copy.release();
+    await publish(tarballs, registry, copy.folder);
+    version = await versionOf(copy.folder);
+    return `${version}, ${tarballs.length} packages`;
+  });
+  const folder = await openFolder(parent, "merchant", registry.npmrc);
+  await step("npx starts the sandbox, which refunds by the curl line that it prints", async () => {
+    const command = ["npx", "--yes", "@refund-contract/sandbox", "--port", "0"];
+    await withStarted(command, folder, async (_url, curl) => {
+      expectSame("the refund's status", JSON.parse(await runLine(curl, folder)).paymentStatus, "AUTHORIZED");
+    });
+  });
+  await step("the sandbox is installed", async () => {
+    await run("npm", ["install", "--no-audit", "--no-fund", "@refund-contract/sandbox"], folder);
+    const size = await sizeOf(join(folder, "node_modules"));
+    if (size > MAX_INSTALLED_MB) throw new Error(`it takes ${size} MB, more than ${MAX_INSTALLED_MB}`);
+    return `${size} MB on the disk`;
+  });
+  await step("the guide's test of node:test passes", async () => {
+    await writeExample(folder, "refunds.node.test.mjs");
+    await run("npm", ["install", "--no-audit", "--no-fund", "@refund-contract/client"], folder);
+    await run(process.execPath, ["--test", "refunds.node.test.mjs"], folder);
+  });
+  await step("the guide's test of Vitest passes", async () => {
+    await writeExample(folder, "refunds.vitest.test.mjs");
+    const { devDependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
+    await run("npm", ["install", "--no-audit", "--no-fund", `vitest@${devDependencies.vitest}`], folder);
+    await run("npx", ["vitest", "run", "refunds.vitest.test.mjs"], folder);
+  });
+  const implementer = await openFolder(parent, "implementer", registry.npmrc);
+  await step("the conformance kit passes the sandbox", async () => {
+    await withStarted([process.execPath, PROGRAM, "--port", "0"], folder, async (url) => {
+      const args = ["--url", url, "--token", "sandbox_acme", "--only", "access,key"];
+      await run("npx", ["--yes", "@refund-contract/conformance", ...args], implementer);
+    });
+  });
+  for (const runtime of [OLDEST_NODE, ...NODES.slice(1)]) {
+    await step(`the sandbox starts on ${runtime.package}`, async () => {
+      const node = join(await installRuntime(runtime), runtime.package.split("@")[0] ?? "", "bin/node");
+      await writeFile(join(folder, "start.js"), START);
+      return run(node, ["start.js"], folder);
+    });
+  }
+  await step("the next release is an upgrade", async () => {
+    await copy.change();
+    await publish(await copy.release(), registry, copy.folder);
+    const next = await versionOf(copy.folder);
+    await run("npm", ["install", "--no-audit", "--no-fund", "@refund-contract/sandbox@latest"], folder);
+    expectSame("the installed version", await installedVersion(folder, "@refund-contract/sandbox"), next);
+    if (next === version) throw new Error(`the next release is ${next} again`);
+    await run(process.execPath, ["start.js"], folder);
+    return `${version} to ${next}`;
+  });
+}
+
+async function publish(tarballs: readonly string[], { npmrc }: Registry, folder: string): Promise<void> {
+  await writeFile(join(folder, "dist/packages/.npmrc"), npmrc);
+  for (const tarball of tarballs) {
+    await run("npm", ["publish", tarball, "--userconfig", join(folder, "dist/packages/.npmrc")], folder);
+  }
+}
+
+async function versionOf(folder: string): Promise<string> {
+  return JSON.parse(await readFile(join(folder, "package.json"), "utf8")).version;
+}
+
+/** The code in the guide under a file's name. */
+async function writeExample(folder: string, name: string): Promise<void> {
+  const guide = await readFile(join(ROOT, "docs/guides/packages.md"), "utf8");
+  const [, text] = new RegExp(`^\`\`\`js file=${name}\\n([\\s\\S]*?)^\`\`\`$`, "m").exec(guide) ?? [];
+  if (text === undefined) throw new Error(`the guide has no ${name}`);
+  await writeFile(join(folder, name), text);
+}

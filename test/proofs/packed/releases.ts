@@ -1,0 +1,41 @@
+import { readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ROOT } from "../../../scripts/command/redocly.ts";
+import { run } from "../../../scripts/packages/run.ts";
+
+/** A copy of this project's last commit, in which releases can be made. */
+export interface Copy {
+  readonly folder: string;
+  /** Makes a release as `npm run release` does, and returns the tarballs. */
+  release(): Promise<string[]>;
+  /** Adds a text under "Unreleased", and commits it. */
+  change(): Promise<void>;
+}
+
+export async function copyProject(parent: string): Promise<Copy> {
+  const folder = join(parent, "copy");
+  await run("git", ["clone", "--quiet", "--no-tags", ROOT, folder], parent);
+  await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
+  for (const [name, value] of [
+    ["user.name", "A maintainer"],
+    ["user.email", "maintainer@example.com"],
+  ]) {
+    await run("git", ["config", name ?? "", value ?? ""], folder);
+  }
+  return {
+    folder,
+    async release() {
+      await run(process.execPath, ["scripts/release/release.ts"], folder);
+      const packages = join(folder, "dist/packages");
+      const version = JSON.parse(await readFile(join(folder, "package.json"), "utf8")).version;
+      const names = (await readdir(packages)).filter((name) => name.endsWith(`-${version}.tgz`));
+      return names.map((name) => join(packages, name));
+    },
+    async change() {
+      const file = join(folder, "CHANGELOG.md");
+      const text = await readFile(file, "utf8");
+      await writeFile(file, text.replace("\n## ", "\n## Unreleased\n\n- Mended.\n\n## "));
+      await run("git", ["commit", "--quiet", "--all", "--message", "Mend"], folder);
+    },
+  };
+}

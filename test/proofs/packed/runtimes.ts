@@ -1,0 +1,80 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { rolldown } from "rolldown";
+import { ROOT } from "../../../scripts/command/redocly.ts";
+import { run } from "../../../scripts/packages/run.ts";
+
+/** A JavaScript runtime from npm. */
+export interface Runtime {
+  readonly name: string;
+  /** Its name and exact version. */
+  readonly package: string;
+  /** Runs the program of a project there with the sandbox's address, and resolves with its output. */
+  use(tools: string, project: string, url: string): Promise<string>;
+}
+
+const node = (version: string): Runtime => {
+  const name = `node-linux-${process.arch}`;
+  return {
+    name: `node-${version.split(".")[0]}`,
+    package: `${name}@${version}`,
+    use: (tools, project, url) => run(join(tools, name, "bin/node"), ["main.js", url], project),
+  };
+};
+
+const deno: Runtime = {
+  name: "deno",
+  package: "deno@2.9.6",
+  use: (tools, project, url) =>
+    run(join(tools, ".bin/deno"), ["run", "-A", "--node-modules-dir=manual", "main.js", url], project),
+};
+
+const bun: Runtime = {
+  name: "bun",
+  package: "bun@1.4.5",
+  use: (tools, project, url) => run(join(tools, ".bin/bun"), ["run", "main.js", url], project),
+};
+
+/** A worker has no files, so the program and its packages are bundled into one module. */
+const WORKER = `import { useClient } from "./program.js";
+export default { fetch: async (request, { url }) => new Response((await useClient(url)).join(" ")) };
+`;
+
+const HOST = `import { Miniflare } from "miniflare";
+const [script, url] = process.argv.slice(2);
+const host = new Miniflare({ modules: true, scriptPath: script, compatibilityDate: "2026-07-01", bindings: { url } });
+console.log(await (await host.dispatchFetch("http://worker/")).text());
+await host.dispose();
+`;
+
+const workerd: Runtime = {
+  name: "workerd",
+  package: "miniflare@4.20260730.0",
+  async use(tools, project, url) {
+    const script = join(project, "bundled-worker.js");
+    await writeFile(join(project, "worker.js"), WORKER);
+    const bundle = await rolldown({ input: join(project, "worker.js"), cwd: project, platform: "browser" });
+    await bundle.write({ file: script, format: "esm" });
+    const host = join(tools, "../host.mjs");
+    await writeFile(host, HOST);
+    return run(process.execPath, [host, script, url], project);
+  },
+};
+
+export const NODES: readonly Runtime[] = [node("20.20.2"), node("22.23.3"), node("24.21.0")];
+/** The oldest Node that the packages other than the client support. */
+export const OLDEST_NODE: Runtime = { ...node("22.13.1"), name: "node-22.13" };
+export const OTHERS: readonly Runtime[] = [deno, bun, workerd];
+
+/** Installs the runtime apart from everything else, unless it is there. Resolves with the folder of its packages. */
+export async function installRuntime(runtime: Runtime): Promise<string> {
+  const folder = join(ROOT, ".cache/runtimes", runtime.name);
+  const marker = join(folder, "installed");
+  const tools = join(folder, "node_modules");
+  if ((await readFile(marker, "utf8").catch(() => "")) === runtime.package) return tools;
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, "package.json"), '{ "private": true }');
+  await run("npm", ["install", "--no-audit", "--no-fund", "--save-exact", runtime.package], folder);
+  await writeFile(marker, runtime.package);
+  return tools;
+}

@@ -1,0 +1,88 @@
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ROOT } from "../../../scripts/command/redocly.ts";
+import { run } from "../../../scripts/packages/run.ts";
+import type { Project } from "./projects.ts";
+
+/** A merchant's tool that uses the package. The function rejects when the tool fails. */
+export interface Toolchain {
+  readonly name: string;
+  use(project: Project): Promise<void>;
+}
+
+/** From the oldest supported version to the newest. */
+const COMPILERS = ["5.4.5", "5.9.3", "7.0.2"];
+const RESOLUTIONS = [
+  { module: "node16", moduleResolution: "node16" },
+  { module: "nodenext", moduleResolution: "nodenext" },
+  { module: "esnext", moduleResolution: "bundler" },
+];
+
+/** Each compiler with each way to find a package's types; the declarations of the package itself are checked as well. */
+const compilers = COMPILERS.map((version) => ({
+  name: `TypeScript ${version}`,
+  async use({ folder }: Project) {
+    const tools = await install(`typescript-${version}`, [`typescript@${version}`]);
+    for (const resolution of RESOLUTIONS) {
+      const flags = { strict: true, noEmit: true, skipLibCheck: false, target: "es2022", types: [] };
+      const compilerOptions = { ...flags, ...resolution, lib: ["es2022", "dom", "dom.iterable"] };
+      const file = join(folder, `tsconfig.${resolution.moduleResolution}.json`);
+      await writeFile(file, JSON.stringify({ compilerOptions, files: ["program.ts"] }));
+      await run(process.execPath, [join(tools, "typescript/bin/tsc"), "--project", file], folder);
+    }
+  },
+}));
+
+const ENTRY = "browser.js";
+
+type Bundle = (tools: string, folder: string, out: string) => Promise<unknown>;
+
+/** Bundles the program for a browser, without any module of Node. */
+function bundler(name: string, packages: readonly string[], bundle: Bundle): Toolchain {
+  return {
+    name: packages[0] ?? name,
+    async use({ folder }) {
+      const tools = await install(name, packages);
+      const out = join(folder, `bundled-by-${name}`);
+      await writeFile(
+        join(folder, ENTRY),
+        'import { useClient } from "./program.js";\nglobalThis.useClient = useClient;\n',
+      );
+      await writeFile(join(folder, "index.html"), `<script type="module" src="./${ENTRY}"></script>`);
+      await bundle(tools, folder, out);
+      const files = (await readdir(out, { recursive: true })).filter((file) => file.endsWith(".js"));
+      const text = (await Promise.all(files.map((file) => readFile(join(out, file), "utf8")))).join("");
+      if (!text.includes("/v1/refunds")) throw new Error(`${name} left the client out`);
+      if (/["'`]node:/.test(text)) throw new Error(`${name}'s bundle needs Node`);
+    },
+  };
+}
+
+const bundlers = [
+  bundler("vite", ["vite@8.3.8"], (tools, folder, out) =>
+    run(process.execPath, [join(tools, "vite/bin/vite.js"), "build", "--outDir", out], folder),
+  ),
+  bundler("esbuild", ["esbuild@0.28.2"], (tools, folder, out) =>
+    run(join(tools, ".bin/esbuild"), [ENTRY, "--bundle", "--platform=browser", `--outdir=${out}`], folder),
+  ),
+  bundler("webpack", ["webpack@5.112.2", "webpack-cli@6.0.1"], (tools, folder, out) => {
+    const program = join(tools, "webpack-cli/bin/cli.js");
+    const args = ["build", `./${ENTRY}`, "--mode", "production", "--target", "web", "--output-path", out];
+    return run(process.execPath, [program, ...args], folder);
+  }),
+];
+
+export const TOOLCHAINS: readonly Toolchain[] = [...compilers, ...bundlers];
+
+/** Installs packages apart from everything else, unless they are there. Resolves with the folder of its packages. */
+async function install(name: string, packages: readonly string[]): Promise<string> {
+  const folder = join(ROOT, ".cache/toolchains", name);
+  const marker = join(folder, "installed");
+  const tools = join(folder, "node_modules");
+  if ((await readFile(marker, "utf8").catch(() => "")) === packages.join()) return tools;
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, "package.json"), '{ "private": true }');
+  await run("npm", ["install", "--no-audit", "--no-fund", "--save-exact", ...packages], folder);
+  await writeFile(marker, packages.join());
+  return tools;
+}

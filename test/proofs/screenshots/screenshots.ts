@@ -1,0 +1,192 @@
+import { mkdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { pino } from "pino";
+import type { Browser, Page } from "playwright-core";
+import { defineProof } from "../../../scripts/command/command.ts";
+import { replaceFile } from "../../../scripts/command/files.ts";
+import { ROOT, secondsSince } from "../../../scripts/command/redocly.ts";
+import { buildConsole, hashFiles, isConsoleCurrent } from "../../../scripts/console/build-console.ts";
+import { readConfig } from "../../../server/config/config.ts";
+import { startServer } from "../../../server/start.ts";
+import { launchBrowser } from "../../helpers/browser.ts";
+import { makeTempDir } from "../../helpers/temp-dir.ts";
+
+const FOLDER = join(ROOT, "docs/console");
+const STAMP = join(FOLDER, "sources.sha256");
+
+/** A Tuesday before Thanksgiving, in Eastern daytime. */
+const BEGIN = Date.parse("2026-11-24T15:00:00.000Z");
+const SIZE = { width: 1120, height: 700 };
+const QUALITY = 70;
+
+type Records = { readonly url: string; readonly deliveryId: string; readonly requestId: string };
+
+/** The pictures, by name: the view that is shown, and the steps before the picture is taken. */
+const VIEWS: Readonly<
+  Record<string, (records: Records) => { route: string; before?: (page: Page) => Promise<void> }>
+> = {
+  payments: () => ({ route: "payments" }),
+  refund: () => ({
+    route: "payments/pay_recent",
+    before: (page) => page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight)),
+  }),
+  request: ({ requestId }) => ({ route: `requests/${requestId}` }),
+  webhooks: () => ({ route: "webhooks" }),
+  delivery: ({ deliveryId }) => ({ route: `deliveries/${deliveryId}` }),
+  scenario: () => ({
+    route: "scenarios",
+    before: async (page) => {
+      await page.getByRole("button", { name: /^Play: See the refund authorized/ }).click();
+      await page.locator(".status.passed").nth(3).waitFor();
+    },
+  }),
+};
+
+/** Takes the pictures of the console for its guide, from a sandbox in which a day has passed. */
+export async function takeScreenshots(): Promise<void> {
+  if (!(await isConsoleCurrent())) await buildConsole();
+  const dataDir = await makeTempDir();
+  const unpackedIn = await makeTempDir();
+  const startedAt = performance.now();
+  const server = await startServer(readConfig({ PORT: "0", DATA_DIR: dataDir }), {
+    logger: pino({ level: "silent" }),
+    realNow: () => new Date(BEGIN + performance.now() - startedAt),
+  });
+  const { browser, close } = await launchBrowser(unpackedIn);
+  try {
+    const records = await liveThroughADay(server.url);
+    await mkdir(FOLDER, { recursive: true });
+    for (const [name, view] of Object.entries(VIEWS)) {
+      const shot = { url: server.url, ...view(records) };
+      const light = await takePicture(browser, shot, "light");
+      const dark = await takePicture(browser, shot, "dark");
+      await replaceFile(join(FOLDER, `${name}.svg`), toSvg(name, { light, dark }));
+    }
+    await replaceFile(STAMP, await hashPictured());
+  } finally {
+    await close();
+    await server.close();
+    for (const folder of [dataDir, unpackedIn]) await rm(folder, { recursive: true });
+  }
+}
+
+/** Whether the pictures show the present console. Their sources are compared, because fonts differ between machines. */
+export async function areScreenshotsCurrent(): Promise<boolean> {
+  return (await readFile(STAMP, "utf8").catch(() => "none")).trim() === (await hashPictured()).trim();
+}
+
+async function hashPictured(): Promise<string> {
+  return `${await hashFiles([
+    "server/sandbox/console/{,data/,parts/,views/}*.{ts,tsx,css}",
+    "openapi/sandbox/scenarios.arazzo.yaml",
+    "test/proofs/screenshots/screenshots.ts",
+  ])}\n`;
+}
+
+/** Creates the records for the pictures: refunds in every state, a key that was used twice, and a delivery that failed. */
+async function liveThroughADay(url: string): Promise<Records> {
+  const call = async (method: string, path: string, body?: object) => {
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        Authorization: "Bearer sandbox_acme",
+        Accept: "application/json",
+        "Content-Type": "application/json",
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    return (await response.json()) as {
+      url: string;
+      items: { webhookId: string; requestId: string; attempts: unknown[] }[];
+    };
+  };
+  const refund = (paymentId: string, value: number, order: string) =>
+    call("POST", "/v1/refunds", {
+      paymentId,
+      amount: { currency: "USD", value },
+      requestKey: `refund-${order}`,
+      clientReferenceId: order,
+    });
+  const pay = (value: number, order: string, status: string) =>
+    call("POST", "/sandbox/payments", {
+      amount: { currency: "USD", value },
+      clientReferenceId: order,
+      status,
+    });
+
+  const { url: inbox } = await call("GET", "/sandbox/inbox");
+  const subscriptionDetails = { type: "ALL" };
+  await call("POST", "/v1/webhook/subscribe", {
+    url: inbox,
+    secretKey: "of-the-pictures".repeat(3),
+    subscriptionDetails,
+  });
+  for (const [value, order, status] of [
+    [1250, "order-1050", "SETTLED"],
+    [8.4, "order-1051", "PROCESSING"],
+    [4321.05, "order-1052", "SETTLED"],
+  ] as const)
+    await pay(value, order, status);
+  await refund("pay_settled", 19.99, "order-1041");
+  await refund("pay_recent", 25.5, "order-1042");
+  await refund("pay_recent", 25.5, "order-1042");
+  const [newest] = (await call("GET", "/sandbox/requests?limit=1")).items;
+  await refund("pay_failed", 100, "order-1043");
+  await call("POST", "/sandbox/inbox", { status: 500 });
+  await refund("pay_processing", 12, "order-1044");
+  for (;;) {
+    const [delivery] = (await call("GET", "/sandbox/deliveries?limit=1")).items;
+    if (delivery && delivery.attempts.length > 0) {
+      return { url, deliveryId: delivery.webhookId, requestId: newest?.requestId ?? "" };
+    }
+  }
+}
+
+type Shot = { url: string; route: string; before?: (page: Page) => Promise<void> };
+
+/** A picture as WebP, in base64. */
+async function takePicture(
+  browser: Browser,
+  { url, route, before }: Shot,
+  colorScheme: "light" | "dark",
+): Promise<string> {
+  await using context = await browser.newContext({ viewport: SIZE, colorScheme });
+  const page = await context.newPage();
+  await page.goto(`${url}/console#/${route}`);
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  await page.getByText(" ET").first().waitFor();
+  await page.locator("table, section > .card, article.card").first().waitFor();
+  await before?.(page);
+  const session = await context.newCDPSession(page);
+  // The page's own screenshots are PNG or JPEG only, which are three times as large.
+  const { data } = await session.send("Page.captureScreenshot", { format: "webp", quality: QUALITY });
+  return data;
+}
+
+const ONE_OF_TWO =
+  ".dark { display: none } @media (prefers-color-scheme: dark) { .light { display: none } .dark { display: inline } }";
+
+/**
+ * The docs show drawings as SVG only, so both pictures are embedded in one, which shows the picture for the reader's colour
+ * scheme.
+ */
+function toSvg(name: string, { light, dark }: { light: string; dark: string }): string {
+  const { width, height } = SIZE;
+  const size = `width="${width}" height="${height}"`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="The console: ${name}" viewBox="0 0 ${width} ${height}" ${size}>
+<style>${ONE_OF_TWO}</style>
+<image class="light" ${size} href="data:image/webp;base64,${light}"/>
+<image class="dark" ${size} href="data:image/webp;base64,${dark}"/>
+</svg>
+`;
+}
+
+if (import.meta.main) {
+  defineProof(
+    "screenshots",
+    "Takes the pictures of the console that its guide shows, into docs/console.",
+  ).parse();
+  const start = performance.now();
+  await takeScreenshots();
+  console.log(`screenshots: ${Object.keys(VIEWS).length} in docs/console (${secondsSince(start)})`);
+}

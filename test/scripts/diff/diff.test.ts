@@ -1,0 +1,193 @@
+import { spawnSync } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { beforeAll, describe, expect, test } from "vitest";
+import { LEVELS, type Level, toChanges } from "../../../scripts/diff/change.ts";
+import { diffContracts, findChangelogError, findChanges } from "../../../scripts/diff/compare.ts";
+import { checkVersion } from "../../../scripts/diff/version.ts";
+import { CHANGES, contract, contractWith, inBatches } from "./diff-changes.ts";
+
+const TOOL = "redocly diff";
+const OWN = "our own check";
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+
+let folder: string;
+let base: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "diff-"));
+  base = await save("base", contractWith([{ change: { info: { version: "1.0.0" } } }]));
+  return () => rm(folder, { recursive: true });
+});
+
+async function save(name: string, document: unknown): Promise<string> {
+  const path = join(folder, `${name}.json`);
+  await writeFile(path, JSON.stringify(document));
+  return path;
+}
+
+/** @decision D28 */
+describe("a change of the contract", () => {
+  test.each(CHANGES)("is rated by our own check: $name, $level", ({ level, place, change }) => {
+    const changes = toChanges({ [OWN]: findChanges(contract(), contractWith([{ change }])) });
+
+    expect(changes[0]?.level).toBe(level);
+    expect(changes.filter((one) => one.level === level).map((one) => one.place)).toContain(place);
+  });
+
+  test("is none when the contract is the same but for its version", async () => {
+    const { changes } = await diffContracts(
+      base,
+      await save("same", contractWith([{ change: { info: { version: "1.0.1" } } }])),
+    );
+
+    expect(changes).toEqual([]);
+  });
+});
+
+/** @decision D28 */
+describe("changes that both checks look for", () => {
+  const together = CHANGES.filter(({ alone }) => !alone);
+  /** The result of `redocly diff` for each change, and of both tools together. */
+  const rated = new Map<string, { both: Level | undefined; tool: Level | undefined }>();
+
+  beforeAll(async () => {
+    for (const [index, batch] of inBatches(together).entries()) {
+      const { changes } = await diffContracts(base, await save(`batch-${index}`, contractWith(batch)));
+      for (const { name, place } of batch) {
+        const found = changes.filter((change) => change.place === place);
+        const most = (levels: (Level | undefined)[]) => LEVELS.findLast((level) => levels.includes(level));
+        rated.set(name, {
+          both: most(found.map(({ level }) => level)),
+          tool: most(found.map(({ ratings }) => ratings[TOOL])),
+        });
+      }
+    }
+  });
+
+  test("are rated as severe as they are, and no more", () => {
+    expect(new Map(together.map(({ name }) => [name, rated.get(name)?.both]))).toEqual(
+      new Map(together.map(({ name, level }) => [name, level])),
+    );
+  });
+
+  test("are breaking in ways that redocly diff alone misses", () => {
+    const missed = together.filter(
+      ({ name, level }) => level === "major" && rated.get(name)?.tool !== "major",
+    );
+
+    expect(missed.map(({ name }) => name)).toEqual([
+      "another field that distinguishes kinds of subscription",
+      "an event taken out of its category",
+      "a field added to a response that is closed",
+      "a move added to the table of a status",
+      "more digits after the point, which are read as well as written",
+      "fewer digits after the point",
+      "another kind of success",
+      "a response's header that may be left out",
+      "an event's header that is not sent any more",
+      "an event's header that may be left out",
+    ]);
+  });
+});
+
+/** @decision D28 */
+describe("the version of the contract", () => {
+  const change = (level: Level) => ({ place: "", pointer: "", what: [], uses: [], level, ratings: {} });
+
+  test.each<[levels: Level[], version: string, required: string, error: RegExp | undefined]>([
+    [[], "1.2.3", "1.2.3", undefined],
+    [["patch"], "1.2.4", "1.2.4", undefined],
+    [["patch"], "1.3.0", "1.2.4", undefined],
+    [["patch", "minor"], "1.3.0", "1.3.0", undefined],
+    [["patch", "minor", "major"], "2.0.0", "2.0.0", undefined],
+    [
+      ["patch"],
+      "1.2.3",
+      "1.2.4",
+      /^info\.version 1\.2\.3 promises less than the changes since 1\.2\.3 require\. Set info\.version to 1\.2\.4 /,
+    ],
+    [["minor"], "1.2.9", "1.3.0", /Set info\.version to 1\.3\.0 in openapi\/openapi\.yaml/],
+    [["major"], "1.9.0", "2.0.0", /\/v1 only takes compatible changes.+Set info\.version to 2\.0\.0/],
+    [[], "1.2.2", "1.2.3", /^info\.version 1\.2\.2 is older than the release/],
+  ])("with %j since 1.2.3 may be %s or not", (levels, version, required, error) => {
+    const verdict = checkVersion(levels.map(change), "1.2.3", version);
+
+    expect(verdict.required).toBe(required);
+    if (error) expect(verdict.error).toMatch(error);
+    else expect(verdict.error).toBeUndefined();
+  });
+
+  test("has to be a version", () => {
+    expect(() => checkVersion([], "1.2.3", "v2")).toThrow('"v2" is no version');
+  });
+
+  test("has an entry in the changelog", () => {
+    const changelog = "# Changelog\n\n## 1.1.0\n\nMore.\n\n## 1.0.0\n";
+
+    expect(findChangelogError(changelog, "1.1.0")).toBeUndefined();
+    expect(findChangelogError(changelog, "1.0")).toMatch(
+      /^CHANGELOG\.md has no entry for 1\.0: add "## 1\.0"/,
+    );
+  });
+});
+
+/** @clause 13.2 @decision D28 */
+describe("npm run diff", () => {
+  const run = (...args: string[]) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, ["scripts/diff/diff.ts", ...args], {
+      cwd: root,
+      encoding: "utf8",
+    });
+    return { status, stdout, stderr };
+  };
+  const compare = async (version: string, names: string[], ...args: string[]) => {
+    const chosen = CHANGES.filter(({ name }) => names.includes(name));
+    expect(chosen).toHaveLength(names.length);
+    const to = await save("to", contractWith([...chosen, { change: { info: { version } } }]));
+    return run("--from", base, "--to", to, ...args);
+  };
+
+  test("fails for a breaking change in a version that says less, and names place, need and remedy", async () => {
+    const { status, stdout, stderr } = await compare("1.1.0", [
+      "a request's maxLength reduced",
+      "an operation's description",
+    ]);
+
+    expect(status).toBe(1);
+    expect(stdout).toMatch(/^major +RefundRequest\.requestKey: .*maxLength changed from 255 to 200\n/);
+    expect(stdout).toContain("in request of POST /v1/refunds");
+    expect(stdout).toContain("found by redocly diff and our own check;");
+    expect(stdout).toMatch(/^patch +POST \/v1\/webhook\/subscribe: /m);
+    expect(stdout).toContain(
+      "Since 1.0.0: 1 major, 0 minor, 1 patch. That needs 2.0.0. info.version says 1.1.0.",
+    );
+    expect(stderr).toContain("Set info.version to 2.0.0 in openapi/openapi.yaml");
+  });
+
+  test("passes for an additive change in a version that says so, and gives programs the same result", async () => {
+    const { status, stdout } = await compare("1.1.0", ["an optional field added to a request"], "--json");
+
+    const report = JSON.parse(stdout);
+    expect(status).toBe(0);
+    expect(report).toMatchObject({
+      released: "1.0.0",
+      version: "1.1.0",
+      need: "minor",
+      required: "1.1.0",
+      errors: [],
+    });
+    expect(report.changes).toMatchObject([{ place: "RefundRequest.reason", level: "minor" }]);
+  });
+
+  test("asks for a patch for a change of words", async () => {
+    const names = ["an operation's description"];
+
+    const [same, patched] = [await compare("1.0.0", names), await compare("1.0.1", names)];
+
+    expect([same.status, patched.status]).toEqual([1, 0]);
+    expect(same.stderr).toContain("Set info.version to 1.0.1");
+  });
+});

@@ -1,0 +1,226 @@
+import axe from "axe-core";
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { forSuite } from "../../helpers/suite.ts";
+import { goTo, headingOf, openSite } from "./helpers/site.ts";
+
+/** WCAG 2.2, levels A and AA, as axe-core names its rules. */
+const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+
+/** A desk and a phone. */
+const WIDTHS = [1440, 390];
+
+/** Pages of this project, in which axe may find nothing. */
+const PAGES = [
+  { file: "", name: "Refund a bank payment, exactly once" },
+  { file: "receiving-webhooks.html", name: "Receiving webhooks" },
+  { file: "states.html", name: "States of a refund" },
+  { file: "problems.html", name: "Problems and error codes" },
+  { file: "decisions.html", name: "Decisions" },
+  { file: "clients-compared.html", name: "Our client beside those of large payment services" },
+  { file: "traceability.html", name: "Traceability" },
+];
+
+/** Places of the reference, which Redoc draws. */
+const PLACES = [
+  { route: "#/", name: "Refunds and webhooks (1.0.0)" },
+  { route: "#/refunds/issuerefund", name: "Issue a refund" },
+  { route: "#/events/onrefundauthorized", name: "A refund is authorized" },
+];
+
+/** Violations in Redoc itself that no style or option can correct, with the reason why they are accepted. */
+const EXCEPTIONS: Readonly<Record<string, string>> = {
+  "label-content-name-mismatch":
+    'The menus of examples are called "Example" to a screen reader, not by what is chosen.',
+};
+
+/** Redoc's links beside fields, which only the pointer brings out: the size that axe measures changes while the page settles. */
+const UNDER_POINTER = ".deep-link-anchor";
+
+/** Functions of Redoc for the mouse only, with the reason why nobody misses them. */
+const MOUSE_ONLY: Readonly<Record<string, string>> = {
+  "Sidebar/SidebarActions": "Puts samples below the text instead of beside it.",
+  "menu-item-label": "The name of a group in the menu; no click reaches it.",
+};
+
+const site = forSuite(openSite, (opened) => opened[Symbol.asyncDispose]());
+
+describe.each(["light", "dark"] as const)("in %s, wide and narrow", (colorScheme) => {
+  test("axe finds nothing in the pages", async () => {
+    await using context = await site.browser.newContext({ colorScheme, bypassCSP: true });
+    const page = await context.newPage();
+
+    const found: string[] = [];
+    for (const { file, name } of PAGES) {
+      await page.goto(site.url + file);
+      await page.getByRole("heading", { level: 1, name }).waitFor();
+      await page.addScriptTag({ content: axe.source });
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 900 });
+        for (const { id, place } of await runAxe(page)) found.push(`${id} at ${width} in ${file}: ${place}`);
+      }
+    }
+
+    expect(found).toEqual([]);
+  });
+
+  test("axe finds nothing in the reference, but for what is listed", async () => {
+    await using context = await site.browser.newContext({
+      colorScheme,
+      reducedMotion: "reduce",
+      bypassCSP: true,
+    });
+    const page = await context.newPage();
+    await page.goto(`${site.url}reference.html`);
+    await page.addScriptTag({ content: axe.source });
+    await page.addStyleTag({ content: "* { animation: none !important; transition: none !important }" });
+
+    const found = new Set<string>();
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 900 });
+      for (const { route, name } of PLACES) {
+        await goTo(page, route);
+        await headingOf(page, name).first().waitFor();
+        for (const { id, place, ours } of await findLasting(page))
+          found.add(id in EXCEPTIONS && !ours ? id : `${id} at ${width} in ${route}: ${place}`);
+      }
+    }
+
+    expect([...found].sort()).toEqual(Object.keys(EXCEPTIONS).sort());
+  });
+});
+
+describe("the keyboard alone", () => {
+  test("reads a page, and sees where it is", async () => {
+    await using context = await site.browser.newContext({ viewport: { width: 1440, height: 900 } });
+    const page = await context.newPage();
+    await page.goto(`${site.url}states.html`);
+    await page.keyboard.press("Tab");
+    expect(await focused(page)).toMatchObject({ text: "Skip to the text", visible: true, ring: true });
+    await page.keyboard.press("Enter");
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe("content");
+
+    const reached: Focus[] = [];
+    while (reached.length < 25 && !reached.some(({ text }) => text === "specified 6.3")) {
+      await page.keyboard.press("Tab");
+      reached.push(await focused(page));
+    }
+    expect(reached.at(-1)).toMatchObject({ text: "specified 6.3" });
+    expect(reached.filter(({ visible, ring }) => !visible || !ring)).toEqual([]);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "6.3 Issued as PENDING" }).waitFor();
+  });
+
+  test("reaches all of the reference that takes a click, but for what is listed", async () => {
+    await using context = await site.browser.newContext({ viewport: { width: 1440, height: 900 } });
+    const page = await context.newPage();
+    await page.goto(`${site.url}reference.html#/refunds/issuerefund`);
+    await headingOf(page, "Issue a refund").first().waitFor();
+
+    const found = async () => [...new Set(await page.evaluate(findMouseOnly))].sort();
+
+    await expect.poll(found).toEqual(Object.keys(MOUSE_ONLY).sort());
+  });
+
+  test.each(["", "reference.html"])("searches in /docs/%s, also by Ctrl+K", async (file) => {
+    await using context = await site.browser.newContext({ viewport: { width: 1440, height: 900 } });
+    const page = await context.newPage();
+    await page.goto(site.url + file);
+
+    await page.getByRole("button", { name: "Search" }).first().focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("searchbox").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("searchbox").waitFor({ state: "hidden" });
+    await page.keyboard.press("Control+k");
+    await page.getByRole("searchbox").waitFor();
+    await page.keyboard.type("D22 Signature");
+    await page.getByRole("dialog", { name: "Search" }).getByRole("link", { name: "D22 Signature" }).waitFor();
+    await page.keyboard.press("ArrowDown");
+    expect(await focused(page)).toMatchObject({ visible: true, ring: true });
+    await page.keyboard.press("Enter");
+
+    await page.getByRole("heading", { name: "D22 Signature" }).waitFor();
+    expect(new URL(page.url()).hash).toBe("#d22");
+  });
+});
+
+/** Resolves when the page has been drawn twice, because opening parts are animated. Runs in the page. */
+function settle(): Promise<void> {
+  return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve())));
+}
+
+type Violation = { id: string; place: string; ours: boolean };
+
+/**
+ * The violations that axe finds in both of two runs, with time to draw between them: Redoc draws its parts and their colours
+ * one after the other.
+ */
+async function findLasting(page: Page): Promise<Violation[]> {
+  await page.evaluate(settle);
+  const first = await runAxe(page);
+  if (first.length === 0) return first;
+  await page.evaluate(settle);
+  const again = await runAxe(page);
+  return first.filter(({ id, place }) => again.some((one) => one.id === id && one.place === place));
+}
+
+/** Ours are the text of the pages, with its badges and drawing, and everything around Redoc. */
+async function runAxe(page: Page): Promise<Violation[]> {
+  return page.evaluate(
+    async ({ rules, left }) => {
+      type Report = { violations: { id: string; nodes: { target: string[] }[] }[] };
+      const { axe } = globalThis as unknown as {
+        axe: { run(context: object, options: object): Promise<Report> };
+      };
+      const { violations } = await axe.run({ exclude: [left] }, { runOnly: rules });
+      return violations.flatMap(({ id, nodes }) =>
+        nodes.map(({ target }) => {
+          const place = target.join(" ");
+          const element = document.querySelector(place);
+          const ours =
+            !element?.closest("#redoc") ||
+            element.closest('[data-component-name="Markdown/Markdown"]') !== null;
+          return { id, place, ours };
+        }),
+      );
+    },
+    { rules: RULES, left: UNDER_POINTER },
+  );
+}
+
+type Focus = { text: string; visible: boolean; ring: boolean };
+
+function focused(page: Page): Promise<Focus> {
+  return page.evaluate(() => {
+    const element = document.activeElement ?? document.body;
+    const { left, right, bottom } = element.getBoundingClientRect();
+    const { outlineStyle, outlineWidth } = getComputedStyle(element);
+    return {
+      text: element.textContent?.trim() ?? "",
+      visible: right > 0 && bottom > 0 && left < innerWidth,
+      ring: outlineStyle !== "none" && Number.parseFloat(outlineWidth) >= 2,
+    };
+  });
+}
+
+/**
+ * Names of elements that listen to clicks, but neither take the focus nor contain or are inside an element that does. Runs
+ * in the page.
+ */
+function findMouseOnly(): string[] {
+  const focusable = "a[href], button, input, [tabindex='0']";
+  const listening = [...document.querySelectorAll<HTMLElement>("#redoc *")].filter((element) => {
+    const key = Object.keys(element).find((name) => name.startsWith("__reactProps"));
+    const props = key && (element as unknown as Record<string, { onClick?: unknown }>)[key];
+    return props && props.onClick !== undefined && element.checkVisibility();
+  });
+  if (listening.length < 20) throw new Error("React keeps its listeners elsewhere now.");
+  return listening
+    .filter((element) => !element.closest(focusable) && !element.querySelector(focusable))
+    .map((element) => {
+      const holder = element.closest(".panel-header, [data-component-name^='Sidebar/']") ?? element;
+      const { componentName, testid } = (holder as HTMLElement).dataset;
+      return componentName ?? testid ?? holder.className;
+    });
+}

@@ -1,0 +1,61 @@
+import { describe, expect, test } from "vitest";
+import { deriveReference } from "../../../scripts/docs/reference/document.ts";
+import { readSite } from "../../../scripts/docs/rendering.ts";
+
+type Node = Record<string, unknown>;
+
+/** Every object of a document, with its path. Examples are skipped, because data may look like anything. */
+function* nodesOf(node: unknown, pointer = ""): Generator<[pointer: string, node: Node]> {
+  if (typeof node !== "object" || node === null) return;
+  yield [pointer, node as Node];
+  for (const [name, child] of Object.entries(node)) {
+    if (name !== "examples" && name !== "x-transitions") yield* nodesOf(child, `${pointer}/${name}`);
+  }
+}
+
+/** The badges in a text, as `specified 2.7`. */
+function badgesIn(text: unknown): string[] {
+  return [...String(text ?? "").matchAll(/<a class="source [^>]*>([^<]+)<\/a>/g)].map(
+    ([, label = ""]) => label,
+  );
+}
+
+function labelsOf(sources: unknown): string[] {
+  return (sources as Node[]).map(({ kind, clause, decision }) => `${kind} ${clause ?? decision}`);
+}
+
+/** @decision D00 */
+describe("the document that the page is rendered from", () => {
+  test("shows every source of every element, and no other, at the end of its description", async () => {
+    const nodes = [...nodesOf(deriveReference(await readSite()))];
+    const sourced = nodes.filter(([, node]) => Array.isArray(node["x-source"]));
+
+    const wrong = sourced.filter(([, { description, "x-source": sources }]) => {
+      const last = String(description).split("\n\n").at(-1);
+      return badgesIn(last).join() !== labelsOf(sources).join();
+    });
+
+    expect(wrong.map(([pointer]) => pointer)).toEqual([]);
+    expect(sourced.length).toBeGreaterThan(200);
+  });
+
+  test("shows the sources of every listed value beside it", async () => {
+    const nodes = [...nodesOf(deriveReference(await readSite()))];
+    const listed = nodes.filter(([, node]) => node["x-enum-source"] !== undefined);
+
+    const wrong = listed.flatMap(
+      ([pointer, { description, "x-enum-source": values, "x-enumDescriptions": apart }]) =>
+        Object.entries(values as Node).flatMap(([value, sources]) => {
+          const row = new RegExp(
+            `^\\| (?:\`|<code[^>]*>)${value.replaceAll(".", "\\.")}(?:\`|</code>) .*$`,
+            "m",
+          ).exec(String(description))?.[0];
+          const shown = badgesIn(row ?? (apart as Node | undefined)?.[value]);
+          return shown.join() === labelsOf(sources).join() ? [] : [`${pointer} ${value}`];
+        }),
+    );
+
+    expect(wrong).toEqual([]);
+    expect(listed.length).toBeGreaterThan(8);
+  });
+});

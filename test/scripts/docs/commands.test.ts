@@ -1,0 +1,85 @@
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import { PROCESS_ENV } from "../../helpers/process-env.ts";
+import { blocksOf } from "./helpers/blocks.ts";
+
+/** npm runs it before `npm start`, and gives it no arguments. */
+const PRESTART = "prestart";
+const OTHER_TOOLS = ["test:unit", "typecheck", "format"];
+/** The names in the usage of commands that are not called by their own names. */
+const USAGE_NAMES: Readonly<Record<string, string>> = {
+  start: "npm start --",
+  "generate:check": "npm run generate --",
+};
+
+const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
+const left = [PRESTART, ...OTHER_TOOLS];
+const commands = Object.entries(scripts).filter(([name]) => !left.includes(name));
+
+type Outcome = { code: number; stdout: string; stderr: string };
+
+async function run(program: string, ...args: string[]): Promise<Outcome> {
+  // As npm does it, with the Node of this process.
+  const shell = ["-c", `${program} "$@"`, "npm", ...args];
+  const env = { ...PROCESS_ENV, PATH: `${dirname(process.execPath)}:${PROCESS_ENV.PATH}` };
+  try {
+    return { code: 0, ...(await promisify(execFile)("sh", shell, { env })) };
+  } catch (error) {
+    return error as Outcome;
+  }
+}
+
+test.each(commands)(
+  "npm run %s prints its usage for --help, and for an unknown option or word, which it names",
+  async (name, program) => {
+    const wrong = ["--no-such-option", "no-such-word"];
+    const [help, ...refused] = await Promise.all(["--help", ...wrong].map((word) => run(program, word)));
+
+    const usage = `Usage: ${USAGE_NAMES[name] ?? `npm run ${name} --`} `;
+    expect(help).toMatchObject({ code: 0, stderr: "" });
+    expect(help?.stdout).toContain(usage);
+    for (const [index, { code, stdout, stderr }] of refused.entries()) {
+      expect([wrong[index], code, stdout]).toEqual([wrong[index], 2, ""]);
+      expect(stderr).toContain(wrong[index]);
+      expect(stderr).toContain(usage);
+    }
+  },
+);
+
+describe("CONTRIBUTING.md", () => {
+  const text = readFileSync("CONTRIBUTING.md", "utf8");
+  const lines = blocksOf(text).flatMap((block) => block.text.trim().split("\n"));
+  const projects = [...readFileSync("vitest.config.ts", "utf8").matchAll(/toProject\("(\w+)"/g)].map(
+    ([, name]) => name,
+  );
+
+  test.each([...new Set(lines.filter((line) => line.startsWith("npm ")))])(
+    "names a command: %s",
+    async (line) => {
+      const [, name = "", , rest = ""] = /^npm (?:run )?([\w:]+)( -- (.+))?$/.exec(line) ?? [];
+      if (name === "ci") return expect(line).toBe("npm ci");
+      expect(scripts).toHaveProperty([name]);
+      const options = rest.match(/--[\w-]+/g) ?? [];
+      if (options.length === 0 || OTHER_TOOLS.includes(name)) return;
+      const { stdout } = await run(scripts[name] ?? "", "--help");
+      for (const option of options) expect(stdout).toContain(option);
+    },
+  );
+
+  test.each([...new Set(lines.filter((line) => !line.startsWith("npm ")))])("runs tests: %s", (line) => {
+    expect(line).toMatch(/^npx vitest run (--project \w+( |$))+$|^npx vitest run test\/\S+( -t ".+")?$/);
+    for (const [, project] of line.matchAll(/--project (\w+)/g)) expect(projects).toContain(project);
+    const [, file, title] = /(test\/\S+)(?: -t "(.+)")?/.exec(line) ?? [];
+    if (file !== undefined) expect(readFileSync(file, "utf8")).toContain(title ?? "");
+  });
+
+  test("names files and folders that exist", () => {
+    const paths = [...text.matchAll(/`([\w.-]+\/[\w./-]*)`/g)].map(([, path = ""]) => path);
+
+    expect(paths.length).toBeGreaterThan(20);
+    expect(paths.filter((path) => !existsSync(path))).toEqual([]);
+  });
+});

@@ -1,0 +1,213 @@
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readContract } from "../../../openapi/document/contract.ts";
+import { DIST, goTo, headingOf, type OpenSite, openSite, readBuilt } from "./helpers/site.ts";
+
+type Operation = { operationId: string; summary: string; tags: string[] };
+
+const published = readContract("openapi").document;
+const sandbox = readContract("sandbox").document;
+const operations = [published.paths, published.webhooks, sandbox.paths]
+  .flatMap((items) => Object.values(items as Record<string, Record<string, Operation>>))
+  .flatMap((item) => Object.values(item))
+  .filter(({ operationId }) => operationId !== undefined)
+  .map(({ operationId, summary, tags: [tag] }) => ({
+    name: summary,
+    route: `#/${tag}/${operationId}`.toLowerCase(),
+  }));
+
+/** On a busy machine the page takes seconds to scroll to a section. */
+
+let site: OpenSite;
+let page: Page;
+beforeAll(async () => {
+  site = await openSite();
+  page = await site.browser.newPage({ viewport: { width: 1440, height: 900 } });
+  await page.goto(`${site.url}reference.html`);
+});
+afterAll(async () => site?.[Symbol.asyncDispose]());
+
+describe("the reference", () => {
+  test.each([
+    { route: "#/refunds/issuerefund", name: "Issue a refund" },
+    { route: "#/webhooks/subscribetowebhooks", name: "Subscribe to webhooks" },
+  ])("opens at $route, when that is where it is entered", async ({ route, name }) => {
+    await using context = await site.browser.newContext();
+    const entered = await context.newPage();
+
+    await entered.goto(`${site.url}reference.html${route}`);
+
+    await headingOf(entered, name).first().waitFor();
+    await expect.poll(() => entered.evaluate(distanceToTop, route.slice(2))).toBeLessThan(100);
+  });
+
+  test("goes to every operation", async () => {
+    expect(operations).toHaveLength(35);
+    for (const { route, name } of operations) {
+      await goTo(page, route);
+      await headingOf(page, name).first().waitFor();
+      await expect.poll(() => page.evaluate(distanceToTop, route.slice(2))).toBeLessThan(100);
+    }
+  });
+
+  /** @decision D00 */
+  test("shows the source of a field as badges, and each leads to what it names", async () => {
+    await goTo(page, "#/refunds/issuerefund");
+    const badge = page.getByRole("link", { name: "specified 2.6" }).filter({ visible: true }).first();
+    await badge.waitFor();
+    expect(await badge.getAttribute("title")).toBe("2.6 Two spellings of clientReferenceId");
+    await badge.click();
+    await page.getByRole("heading", { name: "2.6 Two spellings of clientReferenceId" }).waitFor();
+    expect(page.url()).toBe(`${site.url}interface.html#2.6`);
+
+    await page.goto(`${site.url}reference.html#/refunds/issuerefund`);
+    await page.getByRole("link", { name: "decided D14" }).filter({ visible: true }).first().click();
+    await page.getByRole("heading", { name: "D14 Characters of softDescriptor" }).waitFor();
+    await page.goto(`${site.url}reference.html`);
+  });
+
+  /** @decision D01 @decision D02 */
+  test("explains the misspelling and the two names of the failure state where they occur", async () => {
+    await goTo(page, "#/refunds/issuerefund");
+
+    await page
+      .getByText("The misspelling of clientReferenceId in the interface's list of parameters.")
+      .first()
+      .waitFor();
+    await page.getByText("The failure state, called FAILED in the interface's text,").first().waitFor();
+  });
+
+  /** @decision D17 */
+  test("draws the states, and says the same in words", async () => {
+    await page.goto(`${site.url}states.html`);
+    const drawing = page.getByRole("img", {
+      name: /^States of a refund\. A refund starts as PENDING \(1: issue\)\./,
+    });
+    await drawing.waitFor();
+
+    const { width, height } = (await drawing.boundingBox()) ?? { width: 0, height: 0 };
+    expect(width).toBeGreaterThan(300);
+    expect(width).toBeLessThan(326);
+    expect(height).toBeGreaterThan(200);
+    expect(await drawing.locator("text").allTextContents()).toEqual(
+      expect.arrayContaining(["PENDING", "AUTHORIZED", "TERMINAL_FAILED", "4: 3 business days passed"]),
+    );
+    expect(await page.getByRole("row", { name: /^4 PENDING → AUTHORIZED Three business days/ }).count()).toBe(
+      1,
+    );
+    await page.goto(`${site.url}reference.html`);
+  });
+
+  test("shows no pattern that only keeps broken text out", async () => {
+    await goTo(page, "#/refunds/issuerefund");
+    await headingOf(page, "Issue a refund").first().waitFor();
+
+    expect(await page.getByText("x00").count()).toBe(0);
+  });
+
+  test.each(["PENDING", "AUTHORIZED", "TERMINAL_FAILED"])("shows %s in its colour", async (status) => {
+    await page.goto(`${site.url}reference.html#/refunds/issuerefund`);
+    const colour = (name: string) =>
+      page
+        .locator("code", { hasText: new RegExp(`^${name}$`) })
+        .first()
+        .evaluate((code) => getComputedStyle(code).color);
+    const here = await colour(status);
+    const plain = await colour("errorDetails");
+    await page.goto(`${site.url}states.html`);
+
+    expect(here).toBe(await colour(status));
+    expect(here).not.toBe(plain);
+  });
+
+  test("shows first the response that the first sample gets", async () => {
+    await page.goto(`${site.url}reference.html#/refunds/issuerefund`);
+    const { requests, responses } = readContract("openapi").operation("issueRefund");
+    const [request] = requests;
+    const response = responses.find(({ name }) => name === request?.name);
+    const panel = page
+      .getByTestId("right-panel")
+      .filter({ hasText: "Response" })
+      .filter({ visible: true })
+      .last();
+
+    await expect
+      .poll(async () => bodyIn((await panel.innerText()).split("Response").at(-1)))
+      .toEqual(response?.value);
+    const sample = page.locator(".panel-request-samples").first();
+    await expect.poll(async () => bodyIn(await sample.innerText())).toEqual(request?.value);
+  });
+
+  test("keeps the site's bar in view above an operation that a link leads to", async () => {
+    await page.goto(`${site.url}reference.html#/refunds/issuerefund`);
+
+    await expect
+      .poll(() => page.evaluate(placeOfSection, "refunds/issuerefund"))
+      .toEqual({ isPageScrolled: true, barTop: 0, isBelowBar: true, isInView: true });
+  });
+
+  test("shows a call in every language", async () => {
+    await goTo(page, "#/refunds/issuerefund");
+    await page.locator(".panel-request-samples").getByRole("button", { name: "curl" }).first().click();
+    for (const label of ["Our client", "fetch", "Python"]) {
+      await page.getByRole("menuitem", { name: label }).first().waitFor();
+    }
+    await page.keyboard.press("Escape");
+  });
+
+  test("leads to places that exist, as all pages do", async () => {
+    const names = (await readdir(DIST)).filter((name) => /^(?!review).*\.html$/.test(name));
+    const pages = new Map(
+      await Promise.all(names.map(async (name) => [name, (await readBuilt(name)).toString()] as const)),
+    );
+    const routes = operations.map(({ route }) => route).concat("#/events", "#/clock");
+
+    const broken: string[] = [];
+    let count = 0;
+    for (const [name, html] of pages) {
+      const text = name === "reference.html" ? html.replaceAll('\\"', '"') : html;
+      for (const [, link = ""] of text.matchAll(/ href="([^"]+)"/g)) {
+        if (/^(https?:|data:|\/|\$)/.test(link)) continue;
+        count += 1;
+        const [file = "", ...rest] = link.split("#");
+        const target = pages.get(file === "" ? name : file);
+        const id = rest.length > 0 ? `#${rest.join("#")}` : "";
+        const isPlace =
+          id === "" || id.startsWith("#/")
+            ? id === "" || routes.includes(id) || file === ""
+            : target?.includes(` id="${id.slice(1)}"`);
+        const isFile =
+          target !== undefined || (/\.(md|txt|json)$/.test(file) && existsSync(new URL(file, DIST)));
+        if (!isFile || !isPlace) broken.push(`${name}: ${link}`);
+      }
+    }
+
+    expect(broken).toEqual([]);
+    expect(count).toBeGreaterThan(1_000);
+  });
+});
+
+/** How far a section is from the top of the window, in pixels. Runs in the page. */
+function distanceToTop(id: string): number {
+  return Math.abs(document.getElementById(id)?.getBoundingClientRect().top ?? Number.POSITIVE_INFINITY);
+}
+
+/** Where a section and the bar above all pages are in the window. Runs in the page. */
+function placeOfSection(id: string): unknown {
+  const bar = document.querySelector(".site-header")?.getBoundingClientRect();
+  const top = document.getElementById(id)?.getBoundingClientRect().top ?? Number.NaN;
+  return {
+    isPageScrolled: scrollY > 0,
+    barTop: bar?.top,
+    isBelowBar: Math.ceil(top) >= Math.floor(bar?.bottom ?? Number.NaN),
+    isInView: top < innerHeight / 4,
+  };
+}
+
+/** The JSON body that a sample shows; undefined when it shows none yet. */
+function bodyIn(text = ""): unknown {
+  const [body] = /\{[\s\S]*\}/.exec(text) ?? [];
+  return body && JSON.parse(body);
+}

@@ -1,0 +1,225 @@
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { forSuite } from "../../helpers/suite.ts";
+import { findFaintTexts } from "./helpers/contrast.ts";
+import { fileOf, goTo, headingOf, openSite, readBuilt, watch } from "./helpers/site.ts";
+
+const site = forSuite(openSite, (opened) => opened[Symbol.asyncDispose]());
+
+const PAGES = [
+  { file: "", title: "Refunds and webhooks: API docs", name: "Refund a bank payment, exactly once" },
+  { file: "start.html", title: "Start – Refunds and webhooks", name: "Start in five minutes" },
+  { file: "states.html", title: "States – Refunds and webhooks", name: "States of a refund" },
+  { file: "problems.html", title: "Error codes – Refunds and webhooks", name: "Problems and error codes" },
+  { file: "decisions.html", title: "Decisions – Refunds and webhooks", name: "Decisions" },
+  {
+    file: "clients-compared.html",
+    title: "Client comparison – Refunds and webhooks",
+    name: "Our client beside",
+  },
+] as const;
+
+const OPERATIONS = [
+  { route: "#/refunds/issuerefund", name: "Issue a refund", text: "/v1/refunds" },
+  { route: "#/webhooks/subscribetowebhooks", name: "Subscribe to webhooks", text: "/v1/webhook/subscribe" },
+] as const;
+
+describe.each([
+  { colorScheme: "light", width: 1440 },
+  { colorScheme: "dark", width: 1440 },
+  { colorScheme: "light", width: 390 },
+  { colorScheme: "dark", width: 390 },
+] as const)("in $colorScheme, $width wide", ({ colorScheme, width }) => {
+  test("each page fits, is readable under the server's policy, and asks for nothing else", async () => {
+    await using context = await site.browser.newContext({ colorScheme, viewport: { width, height: 900 } });
+    const page = await context.newPage();
+    const watched = watch(page);
+
+    for (const { file, title, name } of PAGES) {
+      await page.goto(site.url + file);
+      expect(await page.title()).toBe(title);
+      await page.getByRole("heading", { level: 1, name }).waitFor();
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+      expect(await findFaintTexts(page)).toEqual([]);
+    }
+
+    expect(watched).toEqual({ requests: PAGES.map(({ file }) => site.url + file), faults: [] });
+  });
+
+  test("the reference shows its operations under the same policy", async () => {
+    await using context = await site.browser.newContext({ colorScheme, viewport: { width, height: 900 } });
+    const page = await context.newPage();
+    const watched = watch(page);
+    const url = `${site.url}reference.html`;
+
+    await page.goto(url);
+
+    expect(await page.title()).toBe("Refunds and webhooks");
+    for (const { route, name, text } of OPERATIONS) {
+      await goTo(page, route);
+      await headingOf(page, name).waitFor();
+      await page.getByText(text, { exact: true }).filter({ visible: true }).first().waitFor();
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+      expect(await findFaintTexts(page)).toEqual([]);
+    }
+    expect(await page.locator("html").getAttribute("class")).toBe(colorScheme);
+    expect(watched).toEqual({ requests: [url], faults: [] });
+  });
+});
+
+describe("the front page", () => {
+  test.each([1440, 390])("shows a call and its response, %d wide, in the first screen", async (width) => {
+    await using context = await site.browser.newContext({ viewport: { width, height: 900 } });
+    const page = await context.newPage();
+    await page.goto(site.url);
+
+    const bottoms = await page.evaluate(() =>
+      ["h1", ".try figure.output", ".card:last-child", ".life svg"].map(
+        (selector) => document.querySelector(selector)?.getBoundingClientRect().bottom ?? Infinity,
+      ),
+    );
+    const [title = 0, output = 0, cards = 0, drawing = 0] = bottoms;
+
+    expect(output).toBeLessThan(900);
+    if (width === 1440) expect(Math.max(cards, drawing)).toBeLessThan(900);
+    else expect(title).toBeLessThan(250);
+  });
+});
+
+describe("a page of text", () => {
+  test("leads to the page before it and the page after it", async () => {
+    await using context = await site.browser.newContext();
+    const page = await context.newPage();
+    await page.goto(`${site.url}refunds-step-by-step.html`);
+    const around = page.getByRole("navigation", { name: "Previous and next page" });
+
+    await around.getByRole("link", { name: "Previous Packages" }).waitFor();
+    await around.getByRole("link", { name: "Next Webhooks" }).click();
+
+    await page.getByRole("heading", { level: 1, name: "Receiving webhooks" }).waitFor();
+  });
+
+  test("has a menu on a phone", async () => {
+    await using context = await site.browser.newContext({ viewport: { width: 390, height: 900 } });
+    const page = await context.newPage();
+    await page.goto(`${site.url}start.html`);
+
+    await page.getByRole("button", { name: "Menu" }).click();
+    await page.getByRole("link", { name: "Error codes" }).click();
+
+    await page.getByRole("heading", { level: 1, name: "Problems and error codes" }).waitFor();
+  });
+
+  test("copies a file as it is shown, and itself as Markdown", async () => {
+    await using context = await site.browser.newContext();
+    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    const page = await context.newPage();
+    await page.goto(`${site.url}refunds-step-by-step.html`);
+    const copied = () => page.evaluate(() => navigator.clipboard.readText());
+
+    await page
+      .locator("figure", { hasText: "refund.mjs" })
+      .first()
+      .getByRole("button", { name: "Copy" })
+      .click();
+    await expect.poll(copied).toMatch(/^const SERVICE = "http:\/\/127\.0\.0\.1:3000";\n[\s\S]*\n}\n?$/);
+    await page.getByRole("button", { name: "Copy page" }).click();
+
+    await expect.poll(copied).toBe((await readBuilt("refunds-step-by-step.md")).toString());
+  });
+});
+
+describe("the site", () => {
+  test("works from files, without any server", async () => {
+    await using context = await site.browser.newContext();
+    const page = await context.newPage();
+    const watched = watch(page);
+
+    await page.goto(fileOf("index.html"));
+    await page.getByRole("link", { name: "What an error code means" }).click();
+    await page.getByRole("heading", { level: 1, name: "Problems and error codes" }).waitFor();
+    await page.getByRole("link", { name: "API reference" }).click();
+    await goTo(page, "#/refunds/issuerefund");
+    await headingOf(page, "Issue a refund").waitFor();
+
+    const requests = watched.requests.filter((url) => !url.startsWith("blob:"));
+    const expected = ["index.html", "problems.html", "reference.html"].map(fileOf);
+    expect({ ...watched, requests }).toEqual({ requests: expected, faults: [] });
+  });
+
+  test("is readable without JavaScript", async () => {
+    await using context = await site.browser.newContext({ javaScriptEnabled: false });
+    const page = await context.newPage();
+
+    await page.goto(`${site.url}decisions.html`);
+    await page.getByRole("link", { name: "D22", exact: true }).first().click();
+    await page.getByRole("heading", { name: "D22 Signature" }).waitFor();
+    await page.goto(`${site.url}reference.html`);
+    await page.locator(".no-script").getByRole("link", { name: "the reference" }).click();
+
+    expect(page.url()).toBe(`${site.url}reference.md`);
+    await page.getByText("### Issue a refund").waitFor();
+  });
+
+  test("reports nothing about its readers, which the same page does with the switch turned", async () => {
+    const silent = (await readBuilt("reference.html")).toString();
+    const talking = silent.replace('"disableTelemetry":true', '"disableTelemetry":false');
+
+    await using reader = await openInPublic(silent);
+    await using control = await openInPublic(talking);
+    const passTime = async () => {
+      await reader.page.clock.runFor(5_000);
+      await control.page.clock.runFor(5_000);
+      return control.requests;
+    };
+    await expect.poll(passTime).toContain("https://otel.cloud.redocly.com/v1/traces");
+
+    expect(reader.requests).toEqual([PUBLIC_URL]);
+  });
+
+  test("has the logos of Redoc's maker in itself", async () => {
+    const html = (await readBuilt("reference.html")).toString();
+
+    expect(html).not.toContain("cdn.redoc.ly");
+    await using context = await site.browser.newContext();
+    const page = await context.newPage();
+    await page.goto(`${site.url}reference.html`);
+    const logo = page.getByRole("link", { name: /API docs by/ }).locator("img");
+    await logo.waitFor();
+    expect(await logo.getAttribute("src")).toMatch(/^data:image\/svg\+xml/);
+    expect(await logo.evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBeGreaterThan(0);
+  });
+
+  test.each([
+    ["reference.html", 700_000],
+    ["index.html", 20_000],
+    ["decisions.html", 30_000],
+    ["search.js", 90_000],
+  ])("has compressed forms of %s that are the same, the smaller one at most %d bytes", async (name, most) => {
+    const file = await readBuilt(name);
+    const br = await readBuilt(`${name}.br`);
+
+    expect(brotliDecompressSync(br).equals(file)).toBe(true);
+    expect(gunzipSync(await readBuilt(`${name}.gz`)).equals(file)).toBe(true);
+    expect(br.length).toBeLessThanOrEqual(most);
+  });
+});
+
+/** Not a local address, from which Redoc never reports. It stands for the published page; no request leaves this machine. */
+const PUBLIC_URL = "https://docs.example.com/";
+
+/** Opens a page at a public address, without a security policy, with a clock that only the test advances. */
+async function openInPublic(html: string) {
+  const context = await site.browser.newContext();
+  const requests: string[] = [];
+  await context.route("**/*", (route) => {
+    requests.push(route.request().url());
+    const isPage = route.request().url() === PUBLIC_URL;
+    return isPage ? route.fulfill({ contentType: "text/html", body: html }) : route.abort();
+  });
+  const page = await context.newPage();
+  await page.clock.install();
+  await page.goto(PUBLIC_URL);
+  await page.getByRole("heading", { name: "Refunds and webhooks" }).waitFor();
+  return { page, requests, [Symbol.asyncDispose]: () => context.close() };
+}

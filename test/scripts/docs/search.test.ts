@@ -1,0 +1,77 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { createSiteRendering, readSite } from "../../../scripts/docs/rendering.ts";
+import { createSearch, type Search } from "../../../scripts/docs/search/search.ts";
+import { listEntries } from "../../../scripts/docs/search/search-entries.ts";
+
+let search: Search;
+beforeAll(async () => {
+  const site = await readSite();
+  search = createSearch(listEntries(site, createSiteRendering(site)));
+});
+
+/** Readers' queries, and the page or heading that must come first. */
+const QUERIES: readonly (readonly [query: string, url: string])[] = [
+  ["how do I start", "start.html"],
+  ["quickstart", "start.html"],
+  ["first refund", "start.html"],
+  ["partial refund", "refunds-step-by-step.html#6-refund-in-parts"],
+  ["idempotency", "refunds-step-by-step.html#1-make-the-requestkey-first"],
+  ["requestKey", "refunds-step-by-step.html#1-make-the-requestkey-first"],
+  ["retry", "refunds-step-by-step.html"],
+  ["timeout", "refunds-step-by-step.html"],
+  ["cancel", "states.html"],
+  ["when is it authorized", "states.html"],
+  ["signature", "receiving-webhooks.html"],
+  ["verify a webhook", "receiving-webhooks.html#write-a-receiver"],
+  ["hmac", "receiving-webhooks.html"],
+  ["callback", "receiving-webhooks.html"],
+  ["test card", "sandbox-records.html"],
+  ["pay_recent", "sandbox-records.html"],
+  ["time travel", "testing-with-the-sandbox.html#moving-the-clock"],
+  ["failing receiver", "testing-with-the-sandbox.html#seeing-deliveries"],
+  ["409", "problems.html#duplicate_request_key"],
+  ["429", "problems.html#rate_limited"],
+  ["DUPLICATE_REQUEST_KEY", "problems.html#duplicate_request_key"],
+  ["AMOUNT_EXCEEDS_REFUNDABLE", "problems.html#amount_exceeds_refundable"],
+  ["CUSTOMER_NOT_DEBITED", "problems.html#customer_not_debited"],
+  ["403", "problems.html#forbidden"],
+  ["over-refund", "decisions.html#d11"],
+  ["D22", "decisions.html#d22"],
+  ["unsubscribe", "decisions.html#d26"],
+  ["last release", "changelog.html"],
+  ["breaking change", "versioning.html"],
+  ["go live", "going-live.html"],
+  ["production", "going-live.html"],
+  ["jwt", "going-live.html#access-tokens"],
+  ["prometheus", "runbook.html#metrics"],
+  ["rotate key", "runbook.html#change-the-encryption-key"],
+  ["load balancer", "replicas.html"],
+  ["sharding", "beyond-one-machine.html"],
+  ["owasp", "security.html"],
+  ["is it proven", "traceability.html"],
+  ["npm client", "client.html"],
+  ["mock", "contract-tests-with-prism.html"],
+  ["benchmark", "performance.html"],
+  ["softDescriptor", "reference.html#/refunds/issuerefund"],
+  ["advance the clock", "testing-with-the-sandbox.html#moving-the-clock"],
+];
+
+describe("the search", () => {
+  test.each(QUERIES)("finds first for %j: %s", (query, url) => {
+    const [first] = search(query);
+
+    const isPage = !url.includes("#") || url.includes("#/");
+    expect(isPage ? first?.url.split(/#(?!\/)/)[0] : first?.url).toBe(url);
+  });
+
+  test("names each page once", () => {
+    for (const [query] of QUERIES) {
+      const pages = search(query).map(({ page }) => page);
+      expect(pages).toEqual([...new Set(pages)]);
+    }
+  });
+
+  test("finds nothing for what is nowhere", () => {
+    expect(search("xylophone")).toEqual([]);
+  });
+});

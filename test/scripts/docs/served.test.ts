@@ -1,0 +1,109 @@
+import { readdir } from "node:fs/promises";
+import { beforeAll, describe, expect, test } from "vitest";
+import { startTestServer, type TestServer } from "../../helpers/server.ts";
+import { readBuilt } from "./helpers/site.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  await readBuilt("index.html");
+  server = await startTestServer();
+  return () => server.close();
+});
+
+const get = (path: string, headers: Record<string, string> = {}) =>
+  fetch(server.url + path, { headers, redirect: "manual" });
+
+describe("the server", () => {
+  test("leads from /docs to the page, so that links beside it work", async () => {
+    const response = await get("/docs");
+
+    expect([response.status, response.headers.get("location")]).toEqual([308, "/docs/"]);
+  });
+
+  test("leads a browser from / to the docs, and tells a program that nothing is there", async () => {
+    const browser = await get("/", { Accept: "text/html,application/xhtml+xml,*/*;q=0.8" });
+    expect([browser.status, browser.headers.get("location")]).toEqual([303, "/docs/"]);
+    for (const Accept of ["application/json", "*/*"]) expect((await get("/", { Accept })).status).toBe(404);
+  });
+
+  test("serves no docs where SERVE_DOCS says so, but still the contract", async () => {
+    await using other = await startTestServer({ env: { SERVE_DOCS: "false" } });
+    const statuses = ["/", "/docs", "/docs/", "/docs/start.md", "/openapi.json"].map(async (path) => {
+      const response = await fetch(other.url + path, {
+        headers: { Accept: "text/html" },
+        redirect: "manual",
+      });
+      return response.status;
+    });
+    expect(await Promise.all(statuses)).toEqual([404, 404, 404, 404, 200]);
+  });
+
+  test.each(["br", "gzip", "identity"])(
+    "serves the front page as %s under a policy that lets nothing in",
+    async (encoding) => {
+      const response = await get("/docs/", { "Accept-Encoding": encoding });
+
+      expect(response.status).toBe(200);
+      expect(response.headers.get("content-encoding")).toBe(encoding === "identity" ? null : encoding);
+      expect(Buffer.from(await response.arrayBuffer()).equals(await readBuilt("index.html"))).toBe(true);
+      const policy = response.headers.get("content-security-policy") ?? "";
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).toMatch(/script-src 'self' ('sha256-[^']+' ?)+;/);
+      expect(policy).not.toMatch(/https?:|\*|unsafe-eval|script-src[^;]*unsafe-inline/);
+    },
+  );
+
+  test("serves each file of plain text beside it as what every browser shows", async () => {
+    const names = (await readdir(new URL("../../docs/dist/", import.meta.url))).filter((name) =>
+      /\.(md|txt)$/.test(name),
+    );
+    expect(names).toEqual(expect.arrayContaining(["llms.txt", "reference.md", "start.md", "decisions.md"]));
+    for (const name of names) {
+      const response = await get(`/docs/${name}`);
+      expect([response.status, response.headers.get("content-type")]).toEqual([
+        200,
+        "text/plain; charset=utf-8",
+      ]);
+      expect(await response.text()).toBe((await readBuilt(name)).toString());
+    }
+    expect((await get("/docs/states.svg")).headers.get("content-type")).toBe("image/svg+xml");
+  });
+
+  test("serves problems and decisions as JSON", async () => {
+    const [problems, decisions] = await Promise.all(
+      ["problems", "decisions"].map(async (name) => (await get(`/docs/${name}.json`)).json()),
+    );
+
+    expect(problems).toContainEqual({
+      errorCode: "RATE_LIMITED",
+      kind: "Problems of a call",
+      status: 429,
+      type: "urn:problem:rate-limited",
+      operations: ["issueRefund", "subscribeToWebhooks"],
+      cause: expect.any(String),
+      remedy: expect.stringContaining("`Retry-After`"),
+    });
+    expect(decisions).toContainEqual({
+      id: "D05",
+      title: "Status codes of success",
+      question: "the status code of a successful call",
+      decision: expect.stringContaining("201"),
+      since: "1.0.0",
+      anchor: "d05-status-codes-of-success",
+      text: expect.stringContaining("**Decided:**"),
+    });
+    expect(decisions.map(({ id }: { id: string }) => id)).toEqual(
+      decisions.map(({ id }: { id: string }) => id).toSorted(),
+    );
+  });
+
+  test.each([
+    "/docs/sources.sha256",
+    "/docs/index.html.br",
+    "/docs/../package.json",
+    "/docs/%2e%2e/package.json",
+    "/docs/nothing.md",
+  ])("serves nothing else: %s", async (path) => {
+    expect((await get(path)).status).toBe(404);
+  });
+});

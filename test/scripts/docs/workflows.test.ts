@@ -1,0 +1,128 @@
+import { access, constants, copyFile, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { findFreePort } from "../../helpers/network/free-port.ts";
+import { startTestServer } from "../../helpers/server.ts";
+import { blocksOf } from "./helpers/blocks.ts";
+import { createWorkshop } from "./helpers/workshop.ts";
+
+const ROOT = new URL("../../../", import.meta.url).pathname;
+const read = (path: string) => readFile(join(ROOT, path), "utf8");
+
+type Step = { readonly name?: string; readonly uses?: string; readonly run?: string };
+
+const guide = blocksOf(await read("docs/guides/contract-tests-with-prism.md"));
+const copied = guide.find(({ language }) => language === "yaml")?.text ?? "";
+const own = await read(".github/workflows/ci.yml");
+const others = await Promise.all(
+  ["release", "containers"].map(async (name) => [name, await read(`.github/workflows/${name}.yml`)] as const),
+);
+const packages = blocksOf(await read("docs/guides/packages.md"));
+const withSandbox = packages.find(({ language }) => language === "yaml")?.text ?? "";
+
+const stepsOf = (workflow: string): Step[] =>
+  Object.values(parse(workflow).jobs as Record<string, { steps: Step[] }>).flatMap(({ steps }) => steps);
+
+describe("the workflow that the guide gives to copy", () => {
+  test("passes step by step in a project with the guide's test, with Prism before the mock and a sandbox", async () => {
+    const [install, ...steps] = stepsOf(copied).flatMap(({ run }) => (run === undefined ? [] : [run]));
+    // The only step that needs the network; its result already exists here.
+    expect(install).toBe("npm ci");
+    expect(steps).toHaveLength(2);
+    await using server = await startTestServer();
+    await using workshop = await createWorkshop(server.url);
+    const scripts = { test: "node --test" };
+    await writeFile(join(workshop.folder, "package.json"), JSON.stringify({ private: true, scripts }));
+    const contractTest = guide.find(({ marks }) => marks.get("file") === "contract.test.mjs");
+    await writeFile(join(workshop.folder, "contract.test.mjs"), contractTest?.text ?? "");
+    await copyFile(join(ROOT, "openapi/generated/openapi.json"), join(workshop.folder, "openapi.json"));
+    const ports = { 4010: await findFreePort(), 4011: await findFreePort() };
+
+    for (const [index, step] of steps.entries()) {
+      const script = step.replaceAll(/\b401[01]\b/g, (port) => String(ports[port as "4010" | "4011"]));
+      await writeFile(join(workshop.folder, "step.sh"), script);
+      // As the CI runner does. Background processes of a step live until the job ends.
+      const command = "bash -e step.sh || kill -9 0; echo step passed; sleep infinity";
+      await workshop.start(`step ${index}`, /^step passed$/m, "bash", "-c", command);
+    }
+  });
+});
+
+describe.each<readonly [name: string, workflow: string]>([
+  ["of this project", own],
+  ["to copy", copied],
+  ["to copy with a sandbox", withSandbox],
+  ...others,
+])("the workflow %s", (_, workflow) => {
+  test("names each action by its commit, and says which version that is", () => {
+    const lines = workflow.split("\n").filter((line) => /\buses:/.test(line));
+
+    expect(lines).toHaveLength(stepsOf(workflow).filter(({ uses }) => uses !== undefined).length);
+    for (const line of lines) expect(line).toMatch(/uses: [\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+  });
+});
+
+describe.each(others)("the workflow %s", (_, workflow) => {
+  test("runs only commands that there are, and says that it has not run yet", async () => {
+    const { scripts } = JSON.parse(await read("package.json"));
+    const called = stepsOf(workflow).flatMap(({ run = "" }) => [...run.matchAll(/^npm run ([\w:]+)/gm)]);
+
+    expect(called.length).toBeGreaterThan(0);
+    for (const [, name = ""] of called) expect(scripts).toHaveProperty(name);
+    expect(workflow).toMatch(/^#.*It has not run yet/m);
+  });
+});
+
+describe("the workflow of this project", () => {
+  test("runs only what is there", async () => {
+    const { scripts } = JSON.parse(await read("package.json"));
+    const steps = stepsOf(own).flatMap(({ run }) => (run === undefined ? [] : [run]));
+    // The toolchains of other languages come from system packages.
+    const commands = steps.filter((command) => !/^(sudo apt-get|pip) /.test(command));
+
+    expect(new Set(commands.map((command) => command.replace(/\$\{\{.+\}\}/, "…")))).toEqual(
+      new Set([
+        "npm ci",
+        ...["typecheck", "lint", "audit", "generate:check", "diff", "review"].map(
+          (name) => `npm run ${name}`,
+        ),
+        "npm run proof -- generators python java go php ruby rust csharp kotlin",
+        "node node_modules/vitest/vitest.mjs run --project unit",
+        "npx vitest run --project …",
+        ".ci/run",
+      ]),
+    );
+    await access(join(ROOT, ".ci/run"), constants.X_OK);
+    const called = [...commands, await read(".ci/run")].flatMap((text) => [
+      ...text.matchAll(/^npm (?:run )?([\w:]+)/gm),
+    ]);
+    for (const [, name = ""] of called) if (name !== "ci") expect(scripts).toHaveProperty(name);
+  });
+
+  test("runs every project of the tests", async () => {
+    const { unit, tests } = parse(own).jobs;
+    const projectNames = [...(await read("vitest.config.ts")).matchAll(/toProject\("(\w+)"/g)].map(
+      ([, name]) => name,
+    );
+
+    expect(unit.strategy.matrix.node).toEqual([22, 24]);
+    expect(["unit", ...tests.strategy.matrix.project]).toEqual(projectNames);
+  });
+
+  test("begins a job when those that cost less have passed", () => {
+    const { jobs } = parse(own);
+
+    expect(jobs.tests.needs).toEqual(["static", "unit"]);
+    expect(jobs.whole.needs).toEqual(["tests"]);
+    expect(jobs.whole.steps.map(({ run }: Step) => run)).toContain(".ci/run");
+  });
+
+  test("keeps the file that the review writes", async () => {
+    const kept = stepsOf(own).find(({ uses }) => uses?.includes("upload-artifact")) as {
+      with: { path: string };
+    };
+
+    expect(await read("test/proofs/review/review.ts")).toContain(`"${kept.with.path}"`);
+  });
+});

@@ -1,0 +1,201 @@
+import { execFile } from "node:child_process";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { checkPackage, createPackageFromTarballData, type Problem } from "@arethetypeswrong/core";
+import { publint } from "publint";
+import { beforeAll, describe, expect, test } from "vitest";
+import { ROOT } from "../../../scripts/command/redocly.ts";
+import { PROCESS_ENV } from "../../helpers/process-env.ts";
+import { startProduction } from "../../helpers/production.ts";
+import { post, spawnServer } from "../../helpers/server.ts";
+import { BUILT_NAMES, type BuiltName, type UnpackedPackages, unpackPackages } from "./packed.ts";
+
+/** The largest allowed size of each tarball in bytes, about a tenth above the present size. */
+const BUDGETS: Readonly<Record<BuiltName, number>> = {
+  sandbox: 9_400_000,
+  server: 4_600_000,
+  conformance: 320_000,
+};
+
+let packages: UnpackedPackages;
+beforeAll(async () => {
+  packages = await unpackPackages();
+  return packages.remove;
+}, 300_000);
+
+type Outcome = { code: number; stdout: string; stderr: string };
+
+const run = (name: BuiltName, ...args: string[]) => runWith({}, name, ...args);
+
+async function runWith(
+  settings: Readonly<Record<string, string>>,
+  name: BuiltName,
+  ...args: string[]
+): Promise<Outcome> {
+  const [program = "", ...rest] = await packages.command(name);
+  const env = { ...PROCESS_ENV, ...settings };
+  try {
+    return { code: 0, ...(await promisify(execFile)(program, [...rest, ...args], { env })) };
+  } catch (error) {
+    return error as Outcome;
+  }
+}
+
+describe.each(BUILT_NAMES)("the package %s", (name) => {
+  test("is found without fault by publint, and is within its budget", async () => {
+    const data = await packages.tarball(name);
+
+    const tarball = new Uint8Array(data).buffer;
+    expect((await publint({ pack: { tarball }, strict: true })).messages).toEqual([]);
+    expect(data.length).toBeLessThan(BUDGETS[name]);
+  });
+
+  test("is found without fault by attw, in every resolution mode for ES modules", async () => {
+    const analysis = await checkPackage(createPackageFromTarballData(await packages.tarball(name)));
+
+    // A program has no types, and a tool that can't load ES modules at all does not matter.
+    const isOlder = (problem: Problem) =>
+      "resolutionKind" in problem && ["node10", "node16-cjs"].includes(problem.resolutionKind);
+    expect(Boolean(analysis.types)).toBe(name !== "server");
+    expect(analysis.types ? analysis.problems.filter((problem) => !isOlder(problem)) : []).toEqual([]);
+  });
+
+  test("holds JavaScript with source maps, and names no folder of this machine", async () => {
+    const dist = join(packages.packageFolder(name), "dist");
+    const files = await readdir(dist, { recursive: true });
+
+    expect(files.filter((file) => /(?<!\.d)\.tsx?$/.test(file))).toEqual([]);
+    const modules = files.filter(
+      (file) => file.endsWith(".js") && !/^_virtual|docs.dist|console.dist/.test(file),
+    );
+    expect(modules.filter((file) => !files.includes(`${file}.map`))).toEqual([]);
+    const texts = files.filter((file) => /\.(js|map|ts|json)$/.test(file));
+    const naming = await Promise.all(
+      texts.map(async (file) => (await readFile(join(dist, file), "utf8")).includes(ROOT) && file),
+    );
+    expect(naming.filter(Boolean)).toEqual([]);
+  });
+
+  test("has exact dependencies, a licence, and the release's version", async () => {
+    const text = await readFile(join(packages.packageFolder(name), "package.json"), "utf8");
+    const { dependencies, version, license, engines } = JSON.parse(text);
+
+    const { info } = JSON.parse(await readFile(join(ROOT, "openapi/generated/openapi.json"), "utf8"));
+    expect({ version, license, engines }).toEqual({
+      version: info.version,
+      license: "MIT",
+      engines: { node: ">=22.13" },
+    });
+    const versions = Object.values<string>(dependencies);
+    expect(versions.length).toBeGreaterThan(3);
+    expect(versions.filter((one) => !/^\d+\.\d+\.\d+$/.test(one))).toEqual([]);
+    expect(await readdir(packages.packageFolder(name))).toContain("LICENSE");
+  });
+
+  test("prints its usage for an unknown option or command, and exits with 2", async () => {
+    const help = await run(name, "--help");
+    expect(help).toMatchObject({ code: 0, stdout: expect.stringContaining(`npx @refund-contract/${name}`) });
+    for (const wrong of ["--no-such-option", "no-such-command"]) {
+      const { code, stderr } = await run(name, wrong);
+      expect([wrong, code]).toEqual([wrong, 2]);
+      expect(stderr).toContain(wrong);
+      expect(stderr).toContain(`npx @refund-contract/${name}`);
+    }
+  });
+});
+
+describe("the commands of the packages", () => {
+  test("start a sandbox that takes refunds, serves docs and console, passes the kit, and stops", async () => {
+    await using sandbox = await spawnServer({
+      command: await packages.command("sandbox"),
+      env: { DATA_DIR: ":memory:" },
+    });
+    const refund = { paymentId: "pay_recent", amount: { currency: "USD", value: 1 }, requestKey: "packed" };
+
+    expect(await post(sandbox.url, "/v1/refunds", refund)).toMatchObject({ status: 201 });
+    for (const path of ["/docs/", "/console", "/openapi.json", "/openapi-3.0.yaml"]) {
+      expect([path, (await fetch(sandbox.url + path)).status]).toEqual([path, 200]);
+    }
+    const args = ["--url", sandbox.url, "--token", "sandbox_acme", "--only", "access"];
+    const passed = await run("conformance", ...args);
+    expect(passed.stdout).toMatch(/[1-9]\d* passed, 0 failed/);
+    expect(passed.code).toBe(0);
+    const required = await run("conformance", ...args, "--require", "all");
+    expect(required.stdout).toContain("--require names it");
+    expect(required.code).toBe(1);
+    const based = await run("conformance", ...args, "--url", `${sandbox.url}/v1`);
+    expect(based).toMatchObject({ code: 2, stdout: "" });
+    expect(based.stderr).toContain(`--url must be the address without /v1: ${sandbox.url}\n`);
+    sandbox.kill("SIGTERM");
+    expect(await sandbox.exit).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  test("refuse to run without what they need, and say what that is", async () => {
+    const tokenless = await run("conformance", "--url", "http://127.0.0.1:1");
+    expect(tokenless).toMatchObject({ code: 2, stderr: expect.stringContaining("--token") });
+    for (const args of [[], ["serve"], ["migrate"], ["admin", "subscriptions"]]) {
+      const { code, stderr } = await run("server", ...args);
+      expect([args, code, stderr]).toEqual([args, 1, expect.stringContaining("DATABASE_URL is required")]);
+    }
+    const listening = await run("sandbox", "listen", "--url", "http://127.0.0.1:1");
+    expect(listening).toMatchObject({ code: 1, stderr: expect.stringContaining("No sandbox responds") });
+  });
+
+  test("serve on PostgreSQL after a migration, take a payment and a refund, and stop", async () => {
+    await using production = await startProduction();
+    const { database, issuer, env } = production;
+    const settings = { ...env, DATABASE_URL: database.options.databaseUrl ?? "" };
+
+    expect(await runWith(settings, "server", "migrate")).toMatchObject({ code: 0 });
+    const lines = join(packages.folder, "payments.jsonl");
+    const payment = { merchant: "acme", paymentId: "pay_1042" };
+    const amount = { currency: "USD", value: 100 };
+    const settled = { op: "settle", ...payment, settledAt: "2026-01-05T15:30:00Z" };
+    await writeFile(
+      lines,
+      `${JSON.stringify({ op: "put", ...payment, amount })}\n${JSON.stringify(settled)}\n`,
+    );
+    expect(await runWith(settings, "server", "admin", "payments", lines)).toMatchObject({ code: 0 });
+    await using server = await spawnServer({
+      command: await packages.command("server"),
+      env: settings,
+      ready: /"msg":"listening"/,
+    });
+    const refund = { paymentId: "pay_1042", amount, requestKey: "packed" };
+    const token = await issuer.token({ merchant_id: "acme" });
+    expect(await post(server.url, "/v1/refunds", refund, { token })).toMatchObject({
+      status: 201,
+      body: { paymentStatus: "AUTHORIZED" },
+    });
+    server.kill("SIGTERM");
+    const { code, stdout, stderr } = await server.exit;
+    expect([code, stderr]).toEqual([0, ""]);
+    // Logs alone, without a banner: each line is JSON.
+    for (const line of stdout.trim().split("\n")) expect(JSON.parse(line)).toHaveProperty("msg");
+  });
+
+  test("are there from a program as well, with types", async () => {
+    const program = `import { startSandbox } from "@refund-contract/sandbox";
+      import { conform } from "@refund-contract/conformance";
+      const sandbox = await startSandbox();
+      const { report } = await conform({ url: sandbox.url + "/", token: sandbox.accessToken, only: ["access"], require: "all" });
+      const count: number = report.failed;
+      console.log(count > 0, report.checks.length > 0, (await sandbox.clock.read()).now.length);
+      await sandbox.close();`;
+    await writeFile(join(packages.folder, "program.js"), program.replace(": number", ""));
+    await writeFile(join(packages.folder, "program.ts"), program);
+
+    const ran = await promisify(execFile)(process.execPath, [join(packages.folder, "program.js")]);
+    expect(ran.stdout).toBe("true true 24\n");
+    const options = ["--strict", "--noEmit", "--module", "nodenext", "--types", "node"];
+    const tsc = [
+      join(ROOT, "node_modules/typescript/bin/tsc"),
+      ...options,
+      "--target",
+      "es2022",
+      "program.ts",
+    ];
+    await promisify(execFile)(process.execPath, tsc, { cwd: packages.folder });
+  });
+});

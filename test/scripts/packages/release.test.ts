@@ -1,0 +1,72 @@
+import { cp, mkdir, readFile, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { ROOT } from "../../../scripts/command/redocly.ts";
+import type { Verdict } from "../../../scripts/diff/version.ts";
+import { cutChangelog } from "../../../scripts/release/changelog.ts";
+import { nextVersion } from "../../../scripts/release/version.ts";
+import { writeVersion } from "../../../scripts/release/versions.ts";
+import { makeTempDir } from "../../helpers/temp-dir.ts";
+
+/** @decision D28 */
+describe("a release", () => {
+  const verdict = (changes: Partial<Verdict>): Verdict => ({
+    ...{ released: "1.0.0", version: "1.0.0", need: "none", required: "1.0.0" },
+    ...changes,
+  });
+
+  test.each<[string, string[], Partial<Verdict>, string]>([
+    ["the first is what the contract says", [], {}, "1.0.0"],
+    ["a patch when the contract has not changed", ["1.0.0"], {}, "1.0.1"],
+    ["after the newest, whatever their order", ["1.0.9", "1.0.10", "1.0.2"], {}, "1.0.11"],
+    ["what the diff asks for", ["1.0.3"], { need: "minor", required: "1.1.0", version: "1.1.0" }, "1.1.0"],
+    ["more when the contract says more", ["1.0.0"], { version: "1.2.0" }, "1.2.0"],
+  ])("has a version: %s", (_, released, changes, version) => {
+    expect(nextVersion(released, verdict(changes))).toBe(version);
+  });
+
+  test("is refused when the contract says less than the diff asks for", () => {
+    expect(() => nextVersion(["1.0.0"], verdict({ error: "info.version 1.0.0 says less" }))).toThrow(
+      "says less",
+    );
+  });
+
+  test("gives what is unreleased its version, and keeps what was written before", () => {
+    const changelog = "# Changelog\n\n## Unreleased\n\n- More.\n\n## 1.0.0\n\nThe first.\n";
+
+    expect(cutChangelog(changelog, "1.1.0")).toBe(
+      "# Changelog\n\n## 1.1.0\n\n- More.\n\n## 1.0.0\n\nThe first.\n",
+    );
+    expect(cutChangelog(changelog, "1.0.0")).toBe(
+      "# Changelog\n\n## 1.0.0\n\n- More.\n\n### The first draft\n\nThe first.\n",
+    );
+    expect(() => cutChangelog("# Changelog\n\n## Unreleased\n\n## 1.0.0\n", "1.1.0")).toThrow("says nothing");
+  });
+
+  test("writes its version wherever one stands, and nothing else", async () => {
+    const folder = await makeTempDir();
+    const paths = [
+      ...["openapi/openapi.yaml", "openapi/sandbox/openapi.yaml", "openapi/admin/payment-lines.yaml"],
+      ...["", "client/", "server/sandbox/", "server/", "test/conformance/"].map(
+        (prefix) => `${prefix}package.json`,
+      ),
+      "package-lock.json",
+    ];
+    for (const path of paths) {
+      await mkdir(dirname(join(folder, path)), { recursive: true });
+      await cp(join(ROOT, path), join(folder, path));
+    }
+
+    await writeVersion(folder, "7.8.9");
+
+    for (const path of paths) {
+      const [before, after] = await Promise.all(
+        [ROOT, folder].map(async (root) => (await readFile(join(root, path), "utf8")).split("\n")),
+      );
+      const changed = after?.filter((line, index) => line !== before?.[index]) ?? [];
+      expect([path, changed.length]).toEqual([path, path === "package-lock.json" ? 6 : 1]);
+      expect(changed.join()).toMatch(/version"?: "?7\.8\.9/);
+    }
+    await rm(folder, { recursive: true });
+  });
+});

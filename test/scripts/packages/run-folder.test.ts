@@ -1,0 +1,64 @@
+import { execFile } from "node:child_process";
+import { glob, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { ROOT } from "../../../scripts/command/redocly.ts";
+import { makeTempDir } from "../../helpers/temp-dir.ts";
+
+const RUN = join(ROOT, "server/operate");
+const read = (name: string) => readFile(join(RUN, name), "utf8");
+
+/** Refused when it is 0, and otherwise Node's own. */
+const OF_NODE = "NODE_TLS_REJECT_UNAUTHORIZED";
+
+describe("what runs the server", () => {
+  test("has every setting that the server reads in its environment file", async () => {
+    const found = new Set<string>();
+    for await (const path of glob("server/config/*.ts", { cwd: ROOT })) {
+      const text = await readFile(join(ROOT, path), "utf8");
+      for (const [, one, other] of text.matchAll(/\benv\.([A-Z][A-Z_]+)|\(env, "([A-Z][A-Z_]+)"/g)) {
+        found.add(one ?? other ?? "");
+      }
+    }
+    found.delete(OF_NODE);
+    const named = [...(await read("settings.env")).matchAll(/^#?([A-Z][A-Z_]+)=/gm)].map(([, name]) => name);
+
+    expect(named.toSorted()).toEqual([...found].sort());
+  });
+
+  test("is started without npm, which would print a banner into the log, and stopped within its grace", async () => {
+    const [unit, container, compose] = await Promise.all(
+      ["refunds.service", "Containerfile", "compose.yaml"].map(read),
+    );
+    const program = "node_modules/@refund-contract/server/dist/server/cli.js";
+    const { server, migrate } = parse(compose ?? "", { merge: true }).services;
+
+    expect(unit).toMatch(new RegExp(`^ExecStart=/usr/bin/node --.* /opt/refunds/${program}$`, "m"));
+    expect(container).toContain(`"${program}"]`);
+    expect(unit).toMatch(/^TimeoutStopSec=15$/m);
+    expect(container).toMatch(/^USER node$/m);
+    expect(container).toMatch(/^STOPSIGNAL SIGTERM$/m);
+    expect(container).toContain("/readyz");
+    for (const service of [server, migrate]) {
+      expect(service).toMatchObject({ read_only: true, user: "node", cap_drop: ["ALL"] });
+    }
+    expect(server).toMatchObject({ stop_signal: "SIGTERM", stop_grace_period: "15s" });
+  });
+
+  test("passes systemd-analyze verify, where there is one", async () => {
+    const found = await promisify(execFile)("which", ["systemd-analyze"]).catch(() => undefined);
+    if (!found) return;
+    const folder = await makeTempDir();
+    const file = join(folder, "refunds.service");
+    // The unit names the Node of the machine that it is for.
+    await writeFile(file, (await read("refunds.service")).replace("/usr/bin/node", process.execPath));
+    try {
+      const { stderr } = await promisify(execFile)("systemd-analyze", ["verify", file]);
+      expect(stderr.split("\n").filter((line) => line.includes("refunds.service"))).toEqual([]);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});

@@ -1,0 +1,73 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { makeTempDir } from "../../helpers/temp-dir.ts";
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+const ADVISORY = "GHSA-aaaa-bbbb-cccc";
+const FINDING = {
+  id: 1,
+  url: `https://github.com/advisories/${ADVISORY}`,
+  title: "Made up",
+  severity: "high",
+  vulnerable_versions: "*",
+  cwe: [],
+  cvss: { score: 1, vectorString: null },
+};
+const ACCEPTED = { advisory: ADVISORY, package: "undici", reason: "not reached", until: "2999-01-01" };
+
+/** A registry with this advisory about one of our packages, or with no advisory. */
+async function startRegistry(advisories: object | undefined) {
+  const server = createServer((request, response) => {
+    const isKnown = advisories && request.url?.endsWith("/advisories/bulk");
+    response.writeHead(isKnown ? 200 : 405, { "Content-Type": "application/json" });
+    response.end(JSON.stringify(isKnown ? advisories : {}));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    [Symbol.asyncDispose]: async () => void server.close(),
+  };
+}
+
+test.each<[string, object | undefined, readonly object[], number, RegExp]>([
+  ["fails for one that is not accepted", { undici: [FINDING] }, [], 1, /undici: high: Made up .*GHSA-aaaa/],
+  ["passes for one that is accepted", { undici: [FINDING] }, [ACCEPTED], 0, /1 advisories, 1 accepted/],
+  [
+    "fails when the acceptance has run out",
+    { undici: [FINDING] },
+    [{ ...ACCEPTED, until: "2020-01-01" }],
+    1,
+    /1 advisories, 0/,
+  ],
+  ["passes without any", {}, [], 0, /0 advisories/],
+  ["says that it was not run where the registry has none to give", undefined, [], 0, /Not run: the registry/],
+])("the audit of advisories %s", async (_, advisories, accepted, code, output) => {
+  await using registry = await startRegistry(advisories);
+  const folder = await makeTempDir();
+  const file = join(folder, "accepted.json");
+  await writeFile(file, JSON.stringify(accepted));
+
+  const exit = await new Promise<{ code: number; stdout: string }>((resolve) => {
+    const env = {
+      ...process.env,
+      npm_config_registry: registry.url,
+      npm_config_cache: join(folder, "cache"),
+    };
+    execFile(
+      process.execPath,
+      ["scripts/supply-chain/audit.ts", "--accepted", file],
+      { cwd: ROOT, env },
+      (error, stdout) => resolve({ code: error ? Number(error.code) : 0, stdout }),
+    );
+  });
+
+  expect(exit).toEqual({ code, stdout: expect.stringMatching(output) });
+  await rm(folder, { recursive: true });
+});

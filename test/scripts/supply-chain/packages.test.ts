@@ -1,0 +1,91 @@
+import { execFile } from "node:child_process";
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import { readProductionPackages } from "../../../scripts/supply-chain/production-packages.ts";
+import { makeTempDir } from "../../helpers/temp-dir.ts";
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+
+/** Licences that allow use, change and distribution, even in closed products, and require only a notice. */
+const COMPATIBLE = [
+  "MIT",
+  "ISC",
+  "Apache-2.0",
+  "BSD-2-Clause",
+  "BSD-3-Clause",
+  "0BSD",
+  "CC0-1.0",
+  "Unlicense",
+  "Python-2.0",
+  "(MIT OR CC0-1.0)",
+];
+
+describe("what production is made of", async () => {
+  const packages = await readProductionPackages(ROOT);
+
+  test("has licences that go with ours", () => {
+    const others = packages.filter(({ license }) => !COMPATIBLE.includes(license ?? ""));
+    expect(packages.length).toBeGreaterThan(50);
+    expect(others).toEqual([]);
+  });
+
+  test("is checked against what was locked when it is downloaded", () => {
+    expect(packages.filter(({ integrity }) => !integrity?.startsWith("sha512-"))).toEqual([]);
+  });
+
+  test("runs nothing when it is installed", () => {
+    expect(packages.filter(({ hasInstallScript }) => hasInstallScript)).toEqual([]);
+  });
+
+  test("runs on the oldest Node that our packages promise", async () => {
+    const manifest = await readFile(join(ROOT, "server/sandbox/package.json"), "utf8");
+    const [, promised = ""] = /^>=([\d.]+)$/.exec(JSON.parse(manifest).engines.node) ?? [];
+    // Nearly all state only a minimum version; a few also list older release lines.
+    const leastOf = (node: string) => />= ?([\d.]+)[.x]*$/.exec(node)?.[1] ?? "not understood";
+    const newer = packages.filter(
+      ({ node }) => node && leastOf(node).localeCompare(promised, "en", { numeric: true }) > 0,
+    );
+
+    expect(promised).toBe("22.13");
+    expect(newer).toEqual([]);
+  });
+
+  test("is listed whole by the bill of materials, with licences, in CycloneDX", async () => {
+    const folder = await makeTempDir();
+    try {
+      const out = join(folder, "sbom.json");
+      await promisify(execFile)(process.execPath, ["scripts/supply-chain/sbom.ts", "--out", out], {
+        cwd: ROOT,
+      });
+      const bom = JSON.parse(await readFile(out, "utf8"));
+
+      expect(bom).toMatchObject({ bomFormat: "CycloneDX", specVersion: expect.stringMatching(/^1\.[5-9]$/) });
+      expect(bom.metadata.component).toMatchObject({ name: "refund-contract", version: "1.0.0" });
+      const listed = bom.components.map(({ purl }: { purl: string }) => decodeURIComponent(purl));
+      const missing = packages.filter(({ name, version }) => !listed.includes(`pkg:npm/${name}@${version}`));
+      expect(missing).toEqual([]);
+      expect(bom.components.filter(({ licenses }: { licenses?: unknown }) => !licenses)).toEqual([]);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
+test.each([
+  "package.json",
+  "client/package.json",
+  "test/proofs/specmatic/packages/package.json",
+  "test/proofs/generators/clients/package.json",
+  "test/proofs/generators/clients/typescript/package.json",
+])("%s names exact versions", async (path) => {
+  const { dependencies, devDependencies, optionalDependencies } = JSON.parse(
+    await readFile(join(ROOT, path), "utf8"),
+  );
+  const versions = Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies });
+  const ranges = versions.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(String(version)));
+  expect(versions.length).toBeGreaterThan(0);
+  expect(ranges).toEqual([]);
+});

@@ -1,0 +1,264 @@
+import { describe, expect, test } from "vitest";
+import { findErrors } from "../../../scripts/traceability/check.ts";
+import { readHeadings } from "../../../scripts/traceability/headings.ts";
+import { readMarks } from "../../../scripts/traceability/marks.ts";
+import { renderPage } from "../../../scripts/traceability/page.ts";
+import { type Report, unprovenBy } from "../../../scripts/traceability/proof.ts";
+import { readSourcedElements } from "../../../scripts/traceability/sourced-elements.ts";
+
+const CLAUSES = `# Interface
+
+## 1 Service
+
+### 1.1 Purpose
+It refunds.
+<!-- untestable: it tells what the service is for -->
+
+### 1.2 Gap
+How it is done is not shown.
+<!-- decided: D01 -->
+
+## 2 Refund
+
+### 2.1 amount
+A number.
+`;
+const DECISIONS = "## The document\n\n### D01 Amounts\nAt least one cent.\n";
+const CONTRACT = {
+  paths: { "/v1/refunds": { post: { "x-source": [{ kind: "decided", decision: "D01" }] } } },
+  components: {
+    schemas: { Refund: { properties: { amount: { "x-source": [{ kind: "specified", clause: "2.1" }] } } } },
+  },
+};
+const TESTS = `
+/** @clause 2.1 */
+test("takes an amount", () => {});
+describe.each([1, 2])("with %d cents", () => {
+  /** Twice, since it is rounded. @decision D01 */
+  test.each<[number]>([[0.29], [1], [2]])("is exact: %s", () => {});
+});
+`;
+
+/** A project of these four texts, each of which a test may change. */
+function trace({ clauses = CLAUSES, decisions = DECISIONS, contract = CONTRACT as unknown, tests = TESTS }) {
+  const read = [readHeadings("clause", clauses), readHeadings("decision", decisions)];
+  const { marks, errors } = readMarks("test/refunds.test.ts", tests);
+  const traced = {
+    headings: read.flatMap(({ headings }) => headings),
+    elements: readSourcedElements(contract),
+    marks,
+  };
+  return { traced, marks, errors: [...read.flatMap((one) => one.errors), ...errors, ...findErrors(traced)] };
+}
+
+describe("traceability", () => {
+  test("finds no error where every clause and decision has a test or a reason", () => {
+    const { errors, marks } = trace({});
+
+    expect(errors).toEqual([]);
+    expect(marks).toEqual([
+      {
+        kind: "clause",
+        id: "2.1",
+        file: "test/refunds.test.ts",
+        line: 2,
+        titles: ["takes an amount"],
+        cases: 1,
+        group: false,
+      },
+      {
+        kind: "decision",
+        id: "D01",
+        file: "test/refunds.test.ts",
+        line: 5,
+        titles: ["with 1 cents", "is exact: 0.29"],
+        cases: 6,
+        group: false,
+      },
+    ]);
+  });
+
+  const tests = (text: string) => ({ tests: TESTS + text });
+  test.each<[name: string, change: Parameters<typeof trace>[0], error: RegExp]>([
+    [
+      "a clause without a test",
+      { tests: TESTS.replace("@clause 2.1", "") },
+      /^Clause 2\.1 \(amount\) has no test: put \/\*\* @clause 2\.1 \*\/ above/,
+    ],
+    [
+      "a decision without a test",
+      { decisions: `${DECISIONS}### D02 Currency\nUSD.\n` },
+      /^Decision D02 \(Currency\) has no test: put \/\*\* @decision D02/,
+    ],
+    [
+      "a clause that is missing",
+      { clauses: `${CLAUSES}\n### 2.3 currency\n` },
+      /^docs\/interface\.md has clause 2\.3 but no clause 2\.2\.$/,
+    ],
+    [
+      "a clause that stands twice",
+      { clauses: `${CLAUSES}\n### 2.1 currency\n` },
+      /^docs\/interface\.md has clause 2\.1 twice\.$/,
+    ],
+    [
+      "a clause in another chapter",
+      { clauses: CLAUSES.replace("## 2 Refund\n", "") },
+      /^docs\/interface\.md has clause 2\.1 below "1 Service"\.$/,
+    ],
+    [
+      "a mark of an unknown clause",
+      tests('/** @clause 2.7 */\ntest("x", () => {});'),
+      /^test\/refunds\.test\.ts:8 marks clause 2\.7, which docs\/interface\.md does not have: the nearest is 2\.1\.$/,
+    ],
+    [
+      "a mark of an unknown decision",
+      tests('/** @decision D09 */\ntest("x", () => {});'),
+      /marks decision D09, which docs\/decisions\.md does not have/,
+    ],
+    [
+      "a mark of something else",
+      tests('/** @clause 2.1 and more */\ntest("x", () => {});'),
+      /^test\/refunds\.test\.ts:8 has a mark of "and", which is no clause: write ids only\.$/,
+    ],
+    [
+      "a mark of nothing",
+      tests('/** @clause */\ntest("x", () => {});'),
+      /has a mark of "nothing", which is no clause/,
+    ],
+    [
+      "a mark above no test",
+      tests("/** @clause 2.1 */\nconst x = 1;"),
+      /^test\/refunds\.test\.ts:8 has a mark above no test: put it directly above a test or describe\.$/,
+    ],
+    [
+      "a mark within a test",
+      tests('test("x", () => {\n  // @clause 2.1\n});'),
+      /^test\/refunds\.test\.ts:9 has a mark above no test/,
+    ],
+    ["a mark at the end", tests("// @clause 2.1"), /^test\/refunds\.test\.ts:8 has a mark above no test/],
+    [
+      "a marked test without a title",
+      tests("/** @clause 2.1 */\ntest(name, () => {});"),
+      /^test\/refunds\.test\.ts:8 marks a test whose name is only known when it runs: mark a describe/,
+    ],
+    [
+      "a marked test whose table is computed",
+      tests('/** @clause 2.1 */\ntest.each(computed())("of %s", () => {});'),
+      /^test\/refunds\.test\.ts:8 marks a test whose name is only known when it runs: mark a describe/,
+    ],
+    [
+      "a test of what is said to have none",
+      tests('/** @clause 1.1 */\ntest("x", () => {});'),
+      /^Clause 1\.1 \(Purpose\) has a test in test\/refunds\.test\.ts: remove its "untestable" comment from docs\/interface\.md\.$/,
+    ],
+    [
+      "a gap that an unknown decision fills",
+      { clauses: CLAUSES.replace("decided: D01", "decided: D03") },
+      /^Clause 1\.2 names decision D03, which docs\/decisions\.md does not have: the nearest is D01\.$/,
+    ],
+    [
+      "a comment that says nothing",
+      { clauses: CLAUSES.replace("untestable:", "untested:") },
+      /^docs\/interface\.md has a comment that says nothing to traceability: <!-- untested/,
+    ],
+    [
+      "an element that names an unknown clause",
+      {
+        contract: {
+          components: { schemas: { Refund: { "x-source": [{ kind: "specified", clause: "9.9" }] } } },
+        },
+      },
+      /^The contract's Refund names clause 9\.9, which docs\/interface\.md does not have/,
+    ],
+  ])("names %s", (_name, change, error) => {
+    expect(trace(change).errors).toContainEqual(expect.stringMatching(error));
+  });
+
+  test.each([
+    ['test.each(["a", "b"])("of %s", () => {});', "of a", 2],
+    ['test.each([["a", 2]])("of %s, %d", () => {});', "of a, 2", 1],
+    ['test.each([[["a"], 2], [[], 1]])("of %j", () => {});', 'of ["a"]', 2],
+    [
+      'const rows = [{ name: "a" }] as const;\n/** @clause 2.1 */\ntest.each(rows)("of $name", () => {});',
+      "of a",
+      1,
+    ],
+    [
+      'import { engines } from "./helpers/databases.ts";\n/** @clause 2.1 */\ntest.each(engines)("on %s", () => {});',
+      "on embedded",
+      2,
+    ],
+  ])("names a test as it runs: %s", (test, title, cases) => {
+    const text = test.includes("@clause") ? test : `/** @clause 2.1 */\n${test}`;
+
+    expect(readMarks("test/refunds.test.ts", text)).toMatchObject({
+      marks: [{ titles: [title], cases }],
+      errors: [],
+    });
+  });
+
+  test("takes no text in quotes for a mark", () => {
+    expect(trace(tests("const text = `/** @clause 9.9 */`;")).errors).toEqual([]);
+  });
+
+  test("shows each clause with its place, its tests, its decisions or its reason", () => {
+    const page = renderPage(trace({}).traced);
+
+    const file = "[refunds](../test/refunds.test.ts)";
+    const rows = page.split("\n").filter((line) => line.startsWith("| ["));
+    expect(rows).toEqual([
+      "| [1.1](interface.md#11-purpose) Purpose | – | *not testable: it tells what the service is for* |",
+      `| [1.2](interface.md#12-gap) Gap | – | left open, filled by [D01](decisions.md#d01-amounts) Amounts (${file}) |`,
+      `| [2.1](interface.md#21-amount) amount | \`Refund.amount\` | ${file}: takes an amount |`,
+      `| [D01](decisions.md#d01-amounts) Amounts | \`POST /v1/refunds\` | ${file}: with 1 cents › is exact: 0.29 *(and 5 more cases)* |`,
+    ]);
+    expect(page).toContain(
+      "**3 clauses**: 1 enforced by tests, 1 left open and filled by decisions, 1 not testable.",
+    );
+  });
+});
+
+describe("a mark stands for a test that ran and passed", () => {
+  const { marks } = trace({});
+  const run = (status: string, second = "is exact: 0.29"): Report => ({
+    testResults: [
+      {
+        name: "/project/test/refunds.test.ts",
+        assertionResults: [
+          { ancestorTitles: [], title: "takes an amount", status },
+          { ancestorTitles: ["with 1 cents"], title: second, status: "passed" },
+        ],
+      },
+    ],
+  });
+
+  test("and then is proven", () => {
+    expect(unprovenBy(run("passed"), marks, "/project")).toEqual([]);
+  });
+
+  test.each(["failed", "pending", "skipped", "todo"])("or is named when it is %s", (status) => {
+    expect(unprovenBy(run(status), marks, "/project")).toEqual([
+      "clause 2.1 is marked at test/refunds.test.ts:2, but no such test passed: takes an amount",
+    ]);
+  });
+
+  test("or is named when another one ran in its place, or none", () => {
+    const others = unprovenBy(run("passed", "is about right: 0.29"), marks, "/project");
+    const none = unprovenBy({ testResults: [] }, marks, "/project");
+
+    expect(others).toEqual([
+      "decision D01 is marked at test/refunds.test.ts:5, but no such test passed: with 1 cents > is exact: 0.29",
+    ]);
+    expect(none).toHaveLength(2);
+  });
+
+  test("and a mark above a describe stands for any test in it", () => {
+    const above = TESTS.replace("describe.each", "/** @clause 2.1 */\ndescribe.each");
+    const group = trace({ tests: above }).marks.filter((mark) => mark.group);
+    const empty: Report = { testResults: [{ name: "/project/test/refunds.test.ts", assertionResults: [] }] };
+
+    expect(group).toHaveLength(1);
+    expect(unprovenBy(run("passed"), group, "/project")).toEqual([]);
+    expect(unprovenBy(empty, group, "/project")).toHaveLength(1);
+  });
+});

@@ -1,0 +1,297 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { getPayment } from "../../../server/storage/payments/payment-queries.ts";
+import { encryptSecret } from "../../../server/storage/webhooks/secrets.ts";
+import { insertSubscription } from "../../../server/storage/webhooks/subscriptions.ts";
+import { runCommand, spawnCommand } from "../../helpers/admin.ts";
+import { createPayment, refundOf, type Subscription, subscriptionTo } from "../../helpers/factories.ts";
+import { type Production, startProduction } from "../../helpers/production.ts";
+import { post, type TestServer } from "../../helpers/server.ts";
+import { getDebit, newMerchant } from "../../helpers/store-factories.ts";
+import { until } from "../../helpers/subscriber.ts";
+import { makeTempDir } from "../../helpers/temp-dir.ts";
+
+describe("npm run admin", () => {
+  let production: Production;
+  let server: TestServer;
+  beforeAll(async () => {
+    production = await startProduction();
+    server = await production.start();
+  });
+  afterAll(() => production.end());
+
+  const run = (args: readonly string[], stdin = "", env = {}) =>
+    runCommand(args, { stdin, env: { DATABASE_URL: production.env.DATABASE_URL ?? "", ...env } });
+
+  /** A merchant with a live subscription whose host does not resolve, and a refund with an exhausted delivery to it. */
+  async function createExhausted() {
+    const merchant = newMerchant();
+    const token = await production.issuer.token({ merchant_id: merchant });
+    const paymentId = await createPayment(server, { merchant });
+    const target = subscriptionTo("https://receiver.invalid/hooks?token=hidden");
+    const { body } = await post<Subscription>(server.url, "/v1/webhook/subscribe", target, { token });
+    await post(server.url, "/v1/refunds", refundOf(paymentId), { token });
+    const { db } = server.database;
+    const webhookId = await until(async () => {
+      const { webhook_id } =
+        (await db
+          .selectFrom("delivery_attempts")
+          .select("webhook_id")
+          .where("merchant", "=", merchant)
+          .executeTakeFirst()) ?? {};
+      return webhook_id;
+    });
+    await db
+      .updateTable("deliveries")
+      .set({ state: "EXHAUSTED", due_at: null, attempts: 10 })
+      .where("webhook_id", "=", webhookId)
+      .execute();
+    return { merchant, webhookId, subscriptionKey: body.subscriptionKey, paymentId };
+  }
+
+  const attemptsOf = async (webhookId: string) => {
+    const { db } = server.database;
+    const rows = await db
+      .selectFrom("delivery_attempts")
+      .select("number")
+      .where("webhook_id", "=", webhookId)
+      .execute();
+    return rows.length;
+  };
+
+  test.each([
+    [["frobnicate"], /^error: unknown command 'frobnicate'\n\nUsage: npm run admin -- \[/],
+    [
+      ["deliveries", "--state", "lost"],
+      /--state.*Allowed choices are exhausted[\s\S]*Usage: .* deliveries \[/,
+    ],
+    [["deliveries", "--colour"], /^error: unknown option '--colour'\n\nUsage: .* deliveries \[/],
+    [["migrate", "now"], /^error: too many arguments[\s\S]*now[\s\S]*Usage: .* migrate \[/],
+    [["subscription"], /^Usage: npm run admin -- subscription \[/],
+    [["subscription", "enable"], /^error: unknown command 'enable'\n\nUsage: .* subscription \[/],
+    [["redeliver"], /^error: redeliver takes either webhookIds or --exhausted[\s\S]*Usage: .* redeliver \[/],
+  ])("prints its usage for a wrong command line, %j, and exits with 2", async (args, complaint) => {
+    const { code, stdout, stderr } = await run(args);
+
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(complaint);
+  });
+
+  test("prints its help, and names the wrong setting or file", async () => {
+    const runs = await Promise.all([
+      runCommand([]),
+      spawnCommand(["help"]),
+      runCommand(["deliveries"]),
+      runCommand(["rotate-key"], { env: { DATABASE_URL: production.env.DATABASE_URL ?? "" } }),
+      run(["payments", "/nowhere/lines.jsonl"]),
+      runCommand(["deliveries"], { env: { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" } }),
+    ]);
+
+    expect(runs.slice(0, 2).map(({ code, stderr }) => [code, stderr])).toEqual([
+      [0, ""],
+      [0, ""],
+    ]);
+    for (const { stdout } of runs.slice(0, 2)) expect(stdout).toMatch(/payments \[file\][\s\S]*rotate-key/);
+    expect(
+      runs.slice(2).map(({ code, stderr, stdout }) => [code, stdout, stderr.split("\n").length]),
+    ).toEqual(
+      runs
+        .slice(2)
+        .map((_, index) => [1, index === 2 ? "0 lines: 0 applied, 0 unchanged, 0 refused\n" : "", 2]),
+    );
+    expect(runs.slice(2).map(({ stderr }) => stderr)).toEqual([
+      expect.stringContaining("DATABASE_URL is required"),
+      expect.stringContaining("ENCRYPTION_KEY is required"),
+      expect.stringContaining("Check the name of the file"),
+      expect.stringContaining("Check DATABASE_URL"),
+    ]);
+  });
+
+  test("feeds payments from standard input and from a file, and exits with 1 for a refused line", async () => {
+    const merchant = newMerchant();
+    const name = { merchant, paymentId: "pay_1" };
+    const put = JSON.stringify({ op: "put", ...name, amount: { currency: "USD", value: 25.5 } });
+    const settle = JSON.stringify({ op: "settle", ...name, settledAt: "2026-11-18T15:30:00Z" });
+    const folder = await makeTempDir();
+    const file = join(folder, "lines.jsonl");
+    await writeFile(file, `${put}\n${settle}\n${settle.replace("pay_1", "pay_2")}\n`);
+    try {
+      const env = { DATABASE_URL: production.env.DATABASE_URL ?? "" };
+      const fromStdin = await spawnCommand(["payments"], { env, stdin: `${put}\n` });
+      const fromFile = await spawnCommand(["payments", file], { env });
+
+      expect(fromStdin).toMatchObject({
+        code: 0,
+        stderr: "",
+        stdout: "1 line: 1 applied, 0 unchanged, 0 refused\n",
+      });
+      expect(fromFile).toMatchObject({
+        code: 1,
+        stderr: "",
+        stdout:
+          "line 3 refused: there is no such payment of this merchant; put it first\n" +
+          "3 lines: 1 applied, 1 unchanged, 1 refused\n",
+      });
+      expect(await getDebit(server.database.db, name)).toMatchObject({
+        status: "SETTLED",
+        amountCents: 25_50,
+      });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  test("lists what is exhausted, without what the url hides, and sends it again", async () => {
+    const { merchant, webhookId, subscriptionKey } = await createExhausted();
+
+    const listed = await run(["deliveries", "--merchant", merchant]);
+    const asJson = await run(["deliveries", "--merchant", merchant, "--json", "--limit", "1"]);
+    const none = await run(["deliveries", "--merchant", newMerchant()]);
+    const again = await run(["redeliver", "--exhausted", "--subscription", subscriptionKey]);
+
+    const [headings = "", row = "", ...more] = listed.stdout.trimEnd().split("\n");
+    expect([listed.code, more, headings.split(/ {2,}/)[0]]).toEqual([0, [], "webhookId"]);
+    expect(row.split(/ {2,}/)).toEqual([
+      webhookId,
+      merchant,
+      subscriptionKey,
+      "refund.authorized",
+      expect.stringMatching(/^rfd_/),
+      "EXHAUSTED",
+      "10",
+      expect.stringMatching(/^20\d\d-.*Z$/),
+      "the host name does not resolve",
+    ]);
+    expect(JSON.parse(asJson.stdout)).toMatchObject({
+      webhookId,
+      lastError: "the host name does not resolve",
+    });
+    expect(asJson.stderr).toContain(`--before ${webhookId}`);
+    expect(none.stdout).toBe("None.\n");
+    expect(again).toMatchObject({ code: 0, stderr: "", stdout: "1 delivery will be sent again.\n" });
+    await until(async () => ((await attemptsOf(webhookId)) === 2 ? true : undefined));
+  });
+
+  test("sends single deliveries again, and names those that do not exist", async () => {
+    const { webhookId } = await createExhausted();
+
+    const { code, stdout } = await run(["redeliver", webhookId, "msg_unknown"]);
+
+    expect([code, stdout]).toEqual([
+      1,
+      `${webhookId}: will be sent again\nmsg_unknown: there is no such delivery\n`,
+    ]);
+    await until(async () => ((await attemptsOf(webhookId)) === 2 ? true : undefined));
+  });
+
+  /** @decision D26 */
+  test("lists subscriptions by their host, and disables one", async () => {
+    const { merchant, subscriptionKey, paymentId } = await createExhausted();
+
+    const live = await run(["subscriptions", "--merchant", merchant]);
+    const disabled = await run(["subscription", "disable", subscriptionKey]);
+    const again = await run(["subscription", "disable", subscriptionKey]);
+    const unknown = await run(["subscription", "disable", "sub_unknown"]);
+    const left = await run(["subscriptions", "--merchant", merchant]);
+    const ended = await run(["subscriptions", "--merchant", merchant, "--ended"]);
+
+    expect(live.stdout.split("\n")[1]?.split(/ {2,}/)).toEqual([
+      subscriptionKey,
+      merchant,
+      "receiver.invalid",
+      "ALL",
+      expect.stringMatching(/^20\d\d-/),
+      "-",
+      "0",
+    ]);
+    expect([disabled, again, unknown].map(({ code, stdout }) => [code, stdout])).toEqual([
+      [0, `${subscriptionKey} of ${merchant}: disabled, and nothing more is sent to it\n`],
+      [0, `${subscriptionKey} of ${merchant}: had ended already\n`],
+      [1, "sub_unknown: there is no such subscription\n"],
+    ]);
+    expect([left.stdout, ended.stdout]).toEqual(["None.\n", expect.stringContaining(subscriptionKey)]);
+    const token = await production.issuer.token({ merchant_id: merchant });
+    await post(server.url, "/v1/refunds", refundOf(paymentId), { token });
+    const { db } = server.database;
+    const deliveries = await db
+      .selectFrom("deliveries")
+      .select("webhook_id")
+      .where("merchant", "=", merchant)
+      .execute();
+    expect(deliveries).toHaveLength(1); // the subscription of an earlier test
+  });
+
+  test("prints no control characters of stored data to the operator's terminal", async () => {
+    const merchant = newMerchant();
+    const paymentId = "\u001b[2J\u0007";
+    await createPayment(server, { merchant, paymentId, requestKey: "key" });
+    const put = {
+      op: "put",
+      merchant,
+      paymentId: "new",
+      amount: { currency: "USD", value: 1 },
+      requestKey: "key",
+    };
+
+    const { stdout } = await run(["payments"], JSON.stringify(put));
+
+    expect(stdout).toContain("requestKey is used by ?[2J?");
+    expect(await getPayment(server.database.db, { merchant, paymentId: "new" })).toBeUndefined();
+  });
+});
+
+/** @decision D29 */
+test("npm run admin -- rotate-key encrypts every secret anew, once, and names those that no key opens", async () => {
+  await using production = await startProduction();
+  const { DATABASE_URL = "", ENCRYPTION_KEY: oldText = "" } = production.env;
+  const server = await production.start();
+  const { db } = server.database;
+  const [newKey, lostKey] = [randomBytes(32), randomBytes(32)];
+  const merchant = randomUUID();
+  const subscribe = async (key: Buffer) => {
+    const saved = await insertSubscription(
+      db,
+      {
+        merchant,
+        url: "https://receiver.invalid/",
+        secretCiphertext: encryptSecret([key], merchant, "secret"),
+        type: "ALL",
+        details: [],
+        now: new Date(),
+      },
+      10_000,
+    );
+    return saved === "limit" ? "" : saved.subscriptionKey;
+  };
+  for (let count = 0; count < 501; count += 1) await subscribe(Buffer.from(oldText, "base64"));
+  const current = await subscribe(newKey);
+  const lost = await subscribe(lostKey);
+  const env = { DATABASE_URL, ENCRYPTION_KEY: newKey.toString("base64"), ENCRYPTION_KEYS_OLD: oldText };
+  const cipherOf = async (subscriptionKey: string) =>
+    db
+      .selectFrom("subscriptions")
+      .select("secret_ciphertext")
+      .where("subscription_key", "=", subscriptionKey)
+      .executeTakeFirstOrThrow();
+  const before = [await cipherOf(current), await cipherOf(lost)];
+
+  const first = await runCommand(["rotate-key"], { env });
+  const untouched = [await cipherOf(current), await cipherOf(lost)];
+  const withTheLost = { ...env, ENCRYPTION_KEYS_OLD: `${oldText},${lostKey.toString("base64")}` };
+  const second = await runCommand(["rotate-key"], { env: withTheLost });
+  const third = await runCommand(["rotate-key"], { env: { ...env, ENCRYPTION_KEYS_OLD: "" } });
+
+  expect([first.code, first.stdout]).toEqual([
+    1,
+    `503 secrets: 501 encrypted anew, 1 were current\n${lost}: none of the keys opens its secret\n`,
+  ]);
+  expect(first.stderr).toContain("ENCRYPTION_KEYS_OLD");
+  expect(untouched).toEqual(before);
+  expect([second.code, second.stdout]).toEqual([
+    0,
+    expect.stringContaining("503 secrets: 1 encrypted anew, 502 were current\n"),
+  ]);
+  expect([third.code, third.stdout]).toEqual([0, expect.stringContaining("503 secrets: 0 encrypted anew")]);
+});

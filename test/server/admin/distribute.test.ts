@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import { runCommand } from "../../helpers/admin.ts";
+import { createTestDatabase } from "../../helpers/databases.ts";
+import { forSuite } from "../../helpers/suite.ts";
+
+const database = forSuite(
+  () => createTestDatabase("postgres"),
+  ({ remove }) => remove(),
+);
+
+test("npm run admin -- distribute refuses plain PostgreSQL, and says so in its record", async () => {
+  const env = { DATABASE_URL: database.options.databaseUrl ?? "" };
+
+  const { code, stdout, stderr, log } = await runCommand(["distribute"], { env });
+
+  expect([code, stdout]).toEqual([1, ""]);
+  expect(stderr).toMatch(/^This database is plain PostgreSQL, .*“Beyond one machine”\.\n$/);
+  expect(log.map((line) => JSON.parse(line).outcome)).toEqual(["begun", "refused"]);
+});
+
+test("npm run admin -- help lists distribute", async () => {
+  const { code, stdout } = await runCommand(["help"]);
+
+  expect([code, stdout]).toEqual([
+    0,
+    expect.stringMatching(/distribute +spread the tables over the machines/),
+  ]);
+});

@@ -1,0 +1,217 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eraseMerchant, exportMerchant } from "../../../server/admin/merchant-data.ts";
+import type { Database } from "../../../server/storage/database/database.ts";
+import * as merchantData from "../../../server/storage/merchant-data.ts";
+import { getPayment } from "../../../server/storage/payments/payment-queries.ts";
+import { bindStore } from "../../../server/storage/storage.ts";
+import { endSubscription, insertSubscription } from "../../../server/storage/webhooks/subscriptions.ts";
+import { collectOutput, runCommand } from "../../helpers/admin.ts";
+import { createTestDatabase, engines, type TestDatabase } from "../../helpers/databases.ts";
+import {
+  createPayment,
+  createRefund,
+  issueRefund,
+  LATER,
+  newMerchant,
+} from "../../helpers/store-factories.ts";
+
+const SECRET = "the ciphertext of a secret";
+const MINUTE_MS = 60_000;
+/** Later than everything in these tests. */
+const BEFORE = new Date(Math.max(LATER.getTime(), Date.now()) + MINUTE_MS);
+const TEXT = "order \u009b2J of Jane";
+
+describe.each(engines)("the data of a merchant on %s", (engine) => {
+  let testDatabase: TestDatabase;
+  let database: Database;
+  beforeAll(async () => {
+    testDatabase = await createTestDatabase(engine);
+    database = await testDatabase.open();
+  });
+  afterAll(() => testDatabase.remove());
+
+  async function run(command: typeof exportMerchant, choice: { merchant: string; before: Date }) {
+    const output = collectOutput();
+    const { signal } = new AbortController();
+    const complete = await command({ store: bindStore(database.db, merchantData), output, signal }, choice);
+    return { complete, printed: output.printed, complaints: output.complaints };
+  }
+
+  /** A merchant with a refund whose delivery was made at the second attempt, by a subscription that has ended. */
+  async function createHistory() {
+    const { db } = database;
+    const merchant = newMerchant();
+    const subscription = {
+      merchant,
+      url: "https://merchant.example.com/?token=1",
+      type: "ALL",
+      details: [],
+    } as const;
+    const saved = await insertSubscription(db, {
+      ...subscription,
+      secretCiphertext: Buffer.from(SECRET),
+      now: LATER,
+    });
+    if (saved === "limit") throw new Error("too many");
+    const { subscriptionKey } = saved;
+    const payment = await createPayment(db, { merchant, clientReferenceId: TEXT });
+    const { paymentId } = await createRefund(db, payment, {
+      now: LATER,
+      requestKey: "key",
+      clientReferenceId: TEXT,
+    });
+    await sql`insert into delivery_attempts (webhook_id, merchant, number, at, milliseconds)
+      select webhook_id, merchant, number, now(), 1 from deliveries, generate_series(1, 2) as number
+      where merchant = ${merchant}`.execute(db);
+    await sql`update deliveries set state = 'DELIVERED', due_at = null where merchant = ${merchant}`.execute(
+      db,
+    );
+    await endSubscription(db, { merchant, subscriptionKey, now: LATER });
+    return { merchant, payment, paymentId, subscriptionKey };
+  }
+
+  test("is exported whole, one record on each line, without secrets and control characters", async () => {
+    const { merchant, payment, paymentId, subscriptionKey } = await createHistory();
+    await createHistory();
+
+    const { complete, printed, complaints } = await run(exportMerchant, { merchant, before: BEFORE });
+
+    expect([complete, complaints]).toEqual([true, []]);
+    expect(printed.join("")).not.toMatch(/\p{Cc}|ciphertext/u);
+    const records = printed.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(records).toHaveLength(5);
+    expect(records).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ record: "payment", paymentId: payment.paymentId, clientReferenceId: TEXT }),
+        expect.objectContaining({ record: "payment", kind: "REFUND", paymentId, requestKey: "key" }),
+        expect.objectContaining({ record: "subscription", subscription_key: subscriptionKey }),
+        expect.objectContaining({ record: "event", resource_id: paymentId, type: "refund.authorized" }),
+        expect.objectContaining({
+          record: "delivery",
+          state: "DELIVERED",
+          attempts: [{}, {}].map(() => expect.anything()),
+        }),
+      ]),
+    );
+  });
+
+  test("is erased but for payments and refunds, which lose what the merchant wrote into them", async () => {
+    const { db } = database;
+    const { merchant, payment, paymentId } = await createHistory();
+    const other = await createHistory();
+    const untouched = (await run(exportMerchant, { merchant: other.merchant, before: BEFORE })).printed;
+
+    const erased = await run(eraseMerchant, { merchant, before: BEFORE });
+    const again = await run(eraseMerchant, { merchant, before: BEFORE });
+
+    const nothing = "erased 0 deliveries, 0 events, 0 ended subscriptions, and the texts of 0 payments";
+    expect([erased, again]).toEqual([
+      {
+        complete: true,
+        printed: [
+          `${merchant}: erased 1 delivery, 1 event, 1 ended subscription, and the texts of 2 payments`,
+        ],
+        complaints: [],
+      },
+      { complete: true, printed: [`${merchant}: ${nothing}`], complaints: [] },
+    ]);
+    expect(await getPayment(db, { merchant, paymentId })).toMatchObject({
+      status: "AUTHORIZED",
+      amountCents: 10_00,
+      requestKey: "key",
+      clientReferenceId: null,
+    });
+    expect(await issueRefund(db, payment, { requestKey: "key" })).toBe("duplicate");
+    const left = (await run(exportMerchant, { merchant, before: BEFORE })).printed;
+    expect(left.map((line) => JSON.parse(line).record)).toEqual(["payment", "payment"]);
+    expect(left.join("")).not.toContain("Jane");
+    expect((await run(exportMerchant, { merchant: other.merchant, before: BEFORE })).printed).toEqual(
+      untouched,
+    );
+  });
+
+  test("is kept where it is newer, or a delivery is still to be made", async () => {
+    const { merchant } = await createHistory();
+    const stored = (await run(exportMerchant, { merchant, before: BEFORE })).printed;
+
+    const newer = await run(eraseMerchant, { merchant, before: new Date("2020-01-01T00:00:00Z") });
+    await sql`update deliveries set state = 'PENDING', due_at = now() where merchant = ${merchant}`.execute(
+      database.db,
+    );
+    const pending = await run(eraseMerchant, { merchant, before: BEFORE });
+
+    expect(newer.printed).toEqual([expect.stringContaining("0 deliveries, 0 events, 0 ended subscriptions")]);
+    expect([stored.length, newer.complete, pending.complete]).toEqual([5, true, false]);
+    expect(pending.printed).toEqual([
+      expect.stringContaining("0 deliveries, 0 events, 0 ended subscriptions"),
+    ]);
+    expect(pending.complaints).toEqual([
+      expect.stringMatching(/^1 delivery stayed.* Disable .* run it again\.$/),
+    ]);
+  });
+
+  test("does not include the record of what operators did, which only grows", async () => {
+    const { db } = database;
+    await sql`insert into admin_actions (run_id, operator, command, outcome)
+      values (gen_random_uuid(), 'jane', '{deliveries}', 'begun')`.execute(db);
+
+    for (const change of [
+      "update admin_actions set operator = 'x'",
+      "delete from admin_actions",
+      "truncate admin_actions",
+    ]) {
+      await expect(sql.raw(change).execute(db)).rejects.toThrow("only grows");
+    }
+  });
+});
+
+describe("npm run admin", () => {
+  let testDatabase: TestDatabase;
+  let env: Record<string, string>;
+  beforeAll(async () => {
+    testDatabase = await createTestDatabase("postgres");
+    env = { DATABASE_URL: testDatabase.options.databaseUrl ?? "", ADMIN_OPERATOR: "jane" };
+  });
+  afterAll(() => testDatabase.remove());
+
+  test("leaves who ran which command, and how it ended, in the log and in a table", async () => {
+    const commands = [
+      ["deliveries", "--merchant", "acme"],
+      ["subscription", "disable", "sub_unknown"],
+      ["rotate-key"],
+    ];
+
+    const logged = [];
+    for (const command of commands) {
+      const { log } = await runCommand(command, { env });
+      logged.push(...log.map((line) => JSON.parse(line)));
+    }
+
+    const outcomes = ["begun", "succeeded", "begun", "refused", "begun", "failed"];
+    const expected = outcomes.map((outcome, index) => ({
+      operator: "jane",
+      command: commands[Math.floor(index / 2)],
+      outcome,
+    }));
+    expect(logged).toMatchObject(expected);
+    const { db } = await testDatabase.open();
+    const { rows } = await sql<{ run_id: string }>`select * from admin_actions order by action_id`.execute(
+      db,
+    );
+    expect(rows).toMatchObject(
+      expected.map((row) => ({ ...row, database_role: "postgres", at: expect.any(Date) })),
+    );
+    expect(rows.map(({ run_id }) => run_id)).toEqual(logged.map(({ runId }) => runId));
+    expect(new Set(rows.map(({ run_id }) => run_id)).size).toBe(3);
+  });
+
+  test.each(["2099-01-01", "2026-02-30", "yesterday", "08/01/2026", "2026-08-01T10:00"])(
+    "erases nothing before a date that is no date of the past (%s)",
+    async (date) => {
+      const { code, stderr } = await runCommand(["erase", "--merchant", "acme", "--before", date], { env });
+
+      expect([code, stderr]).toEqual([2, expect.stringMatching(/--before.*must be a day such as/)]);
+    },
+  );
+});

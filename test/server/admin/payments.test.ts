@@ -1,0 +1,197 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { feedPayments } from "../../../server/admin/payments.ts";
+import { bindStore, storage } from "../../../server/storage/storage.ts";
+import { collectOutput, streamOf } from "../../helpers/admin.ts";
+import { useDatabase } from "../../helpers/databases.ts";
+import { allEvents, allRecords, getDebit, issueRefund, newMerchant } from "../../helpers/store-factories.ts";
+
+const NOW = new Date("2026-11-20T15:00:00.000Z");
+const settledAt = "2026-11-18T15:30:00Z";
+
+/** @decision D16a D25 */
+describe("original payments fed from lines", () => {
+  const database = useDatabase("postgres");
+
+  async function feed(lines: readonly unknown[], { signal = new AbortController().signal } = {}) {
+    const output = collectOutput();
+    const store = bindStore(database.db, storage);
+    const ok = await feedPayments({ store, now: () => NOW, input: streamOf(lines), output, signal });
+    return { ok, printed: output.printed };
+  }
+
+  /** Every change of a payment, as lines of the payment system. */
+  function storyOf(merchant: string) {
+    const name = (paymentId: string) => ({ merchant, paymentId });
+    const put = (paymentId: string, more = {}) => ({
+      op: "put",
+      ...name(paymentId),
+      amount: { currency: "USD", value: 100 },
+      ...more,
+    });
+    return [
+      put("processing", { requestKey: "key", clientReferenceId: "order" }),
+      put("settled"),
+      { op: "settle", ...name("settled"), settledAt },
+      put("failed"),
+      { op: "fail", ...name("failed") },
+      put("reversed"),
+      { op: "settle", ...name("reversed"), settledAt },
+      { op: "fail", ...name("reversed") },
+      put("covered"),
+      { op: "settle", ...name("covered"), settledAt },
+      { op: "cover", ...name("covered") },
+    ];
+  }
+
+  test("take the statuses of their lines, with their events", async () => {
+    const merchant = newMerchant();
+
+    const { ok, printed } = await feed(storyOf(merchant));
+
+    expect([ok, printed]).toEqual([true, ["11 lines: 11 applied, 0 unchanged, 0 refused"]]);
+    const records = await allRecords(database.db, merchant);
+    expect(Object.fromEntries(records.map(({ paymentId, status }) => [paymentId, status]))).toEqual({
+      processing: "PROCESSING",
+      settled: "SETTLED",
+      failed: "FAILED",
+      reversed: "FAILED",
+      covered: "COVERED",
+    });
+    expect(await getDebit(database.db, { merchant, paymentId: "processing" })).toMatchObject({
+      amountCents: 100_00,
+      requestKey: "key",
+      clientReferenceId: "order",
+    });
+    expect((await allEvents(database.db, merchant)).map(({ type }) => type).sort()).toEqual([
+      "payment.covered",
+      "payment.failed",
+      "payment.failed",
+      "payment.settled",
+      "payment.settled",
+      "payment.settled",
+    ]);
+  });
+
+  test("change nothing when the lines are fed again, as a whole or from the middle", async () => {
+    const merchant = newMerchant();
+    const story = storyOf(merchant);
+    await feed(story);
+    const before = [await allRecords(database.db, merchant), await allEvents(database.db, merchant)];
+
+    const again = await feed(story);
+    const fromTheMiddle = await feed(story.slice(5));
+
+    expect(again).toEqual({ ok: true, printed: ["11 lines: 0 applied, 11 unchanged, 0 refused"] });
+    expect(fromTheMiddle.printed).toEqual(["6 lines: 0 applied, 6 unchanged, 0 refused"]);
+    expect([await allRecords(database.db, merchant), await allEvents(database.db, merchant)]).toEqual(before);
+  });
+
+  test("are refused line by line with the reason, and the others are carried out", async () => {
+    const merchant = newMerchant();
+    await feed(storyOf(merchant));
+    const settled = await getDebit(database.db, { merchant, paymentId: "settled" });
+    const refund = await issueRefund(database.db, settled, { now: NOW });
+    const refundId = refund === "duplicate" ? "" : refund.paymentId;
+    const name = (paymentId: string) => ({ merchant, paymentId });
+    const amount = { currency: "USD", value: 100 };
+
+    const { ok, printed } = await feed([
+      { op: "put", ...name("processing"), amount: { currency: "USD", value: 99.99 }, requestKey: "other" },
+      { op: "put", ...name("new"), amount, requestKey: "key" },
+      { op: "put", ...name(refundId), amount },
+      "",
+      { op: "settle", ...name("settled"), settledAt: "2026-11-17T15:30:00Z" },
+      { op: "settle", ...name("unknown"), settledAt },
+      { op: "settle", ...name("processing"), settledAt: "2026-11-20T15:00:00.001Z" },
+      { op: "settle", ...name("processing"), settledAt: "2019-12-31T00:00:00Z" },
+      { op: "cover", ...name("processing") },
+      { op: "settle", ...name("failed"), settledAt },
+      { op: "fail", ...name(refundId) },
+      "{",
+      `"${"x".repeat(70_000)}"`,
+      { op: "fail", ...name("settled") },
+    ]);
+
+    expect(ok).toBe(false);
+    expect(printed.toSorted(byLine)).toEqual([
+      "line 1 refused: the payment exists with another amount, requestKey, clientReferenceId",
+      "line 2 refused: requestKey is used by processing",
+      "line 3 refused: paymentId names a refund",
+      "line 5 refused: the payment settled at another time, 2026-11-18T15:30:00.000Z",
+      "line 6 refused: there is no such payment of this merchant; put it first",
+      "line 7 refused: settledAt lies after the present, which is 2026-11-20T15:00:00.000Z",
+      "line 8 refused: settledAt must lie in the years 2020 to 2099",
+      "line 9 refused: the payment is PROCESSING and can't become COVERED",
+      "line 10 refused: the payment is FAILED and can't become SETTLED",
+      "line 11 refused: there is no such payment of this merchant; put it first",
+      "line 12 refused: is not valid JSON",
+      "line 13 refused: is longer than 65536 bytes",
+      "13 lines: 1 applied, 0 unchanged, 12 refused",
+    ]);
+    expect(await getDebit(database.db, { merchant, paymentId: "settled" })).toMatchObject({
+      status: "FAILED",
+      refundedCents: 0,
+    });
+  });
+
+  test("are applied in the order of their lines, also when hundreds are under way", async () => {
+    const merchant = newMerchant();
+    const ids = Array.from({ length: 60 }, () => randomUUID());
+    const amount = { currency: "USD", value: 1 };
+    const lines = ids.flatMap((paymentId) => [
+      { op: "put", merchant, paymentId, amount, requestKey: `key of ${paymentId}` },
+      {
+        op: "put",
+        merchant,
+        paymentId: `${paymentId}-2`.slice(1),
+        amount,
+        requestKey: `key of ${paymentId}`,
+      },
+      { op: "settle", merchant, paymentId, settledAt },
+      { op: "cover", merchant, paymentId },
+    ]);
+
+    const { printed } = await feed(lines);
+
+    expect(printed.at(-1)).toBe("240 lines: 180 applied, 0 unchanged, 60 refused");
+    expect(printed.filter((line) => line.includes("requestKey is used by"))).toHaveLength(60);
+    expect(new Set((await allRecords(database.db, merchant)).map(({ status }) => status))).toEqual(
+      new Set(["COVERED"]),
+    );
+  });
+
+  test("interrupted in the middle are completed by feeding the same lines again", async () => {
+    const merchant = newMerchant();
+    const lines = Array.from({ length: 50 }, (_, index) => ({
+      op: "put",
+      merchant,
+      paymentId: `pay_${index}`,
+      amount: { currency: "USD", value: 1 },
+    }));
+    const interrupted = new AbortController();
+    async function* cutShort() {
+      yield* streamOf(lines.slice(0, 20));
+      interrupted.abort();
+      throw interrupted.signal.reason;
+    }
+    const output = collectOutput();
+    const store = bindStore(database.db, storage);
+
+    const options = { store, now: () => NOW, output, signal: interrupted.signal };
+    const first = await feedPayments({ ...options, input: cutShort() });
+    const again = await feed(lines);
+
+    expect([first, output.complaints]).toEqual([false, [expect.stringContaining("Run it again")]]);
+    expect(again).toEqual({
+      ok: true,
+      printed: ["50 lines: 31 applied, 19 unchanged, 0 refused"],
+    });
+    expect(await allRecords(database.db, merchant)).toHaveLength(50);
+  });
+});
+
+function byLine(a: string, b: string): number {
+  const numberOf = (line: string) => Number(/^line (\d+)/.exec(line)?.[1] ?? Number.POSITIVE_INFINITY);
+  return numberOf(a) - numberOf(b);
+}

@@ -1,0 +1,171 @@
+import { createHmac } from "node:crypto";
+import { exportSPKI, importJWK } from "jose";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createPayment, type Problem, type Refund, refundOf } from "../../helpers/factories.ts";
+import { createKey } from "../../helpers/issuer.ts";
+import { type Production, startProduction } from "../../helpers/production.ts";
+import { post, type TestServer } from "../../helpers/server.ts";
+
+const NOW = new Date("2026-11-16T15:00:00.500Z");
+const SECOND = Math.floor(NOW.getTime() / 1000);
+/** A call with an empty body: 400 when the token was accepted. */
+const call = (server: TestServer, token: string | null, path = "/v1/refunds") =>
+  post<Problem>(server.url, path, {}, { token });
+
+/** @decision D18 */
+describe("an access token in production", () => {
+  let production: Production;
+  let server: TestServer;
+  beforeAll(async () => {
+    production = await startProduction({ now: () => NOW });
+    server = await production.start({ realNow: () => NOW, issuerKeys: { cooldownMs: 0 } });
+  });
+  afterAll(() => production.end());
+  const token: Production["issuer"]["token"] = (...wish) => production.issuer.token(...wish);
+
+  test("speaks for the merchant that it names, and for no other", async () => {
+    const merchant = `merchant ${crypto.randomUUID()}`;
+    const paymentId = await createPayment(server, { merchant });
+
+    const own = await post<Refund>(server.url, "/v1/refunds", refundOf(paymentId), {
+      token: await token({ merchant_id: merchant }),
+    });
+    const other = await post<Problem>(server.url, "/v1/refunds", refundOf(paymentId), {
+      token: await token({ merchant_id: "other" }),
+    });
+
+    expect([own.status, own.body.paymentStatus]).toEqual([201, "AUTHORIZED"]);
+    expect([other.status, other.body.errorDetails.errorCode]).toEqual([404, "NOT_FOUND"]);
+  });
+
+  test.each([
+    ["refunds webhooks", [400, 400]],
+    ["refunds", [400, 403]],
+    ["other webhooks", [403, 400]],
+    ["Refunds", [403, 403]],
+    ["refunds,webhooks", [403, 403]],
+    ["", [403, 403]],
+    [
+      ["refunds", "webhooks"],
+      [403, 403],
+    ],
+    [undefined, [403, 403]],
+  ])("allows what its scope says, blank separated (%j)", async (scope, expected) => {
+    const bearer = await token({ scope });
+
+    const responses = [await call(server, bearer), await call(server, bearer, "/v1/webhook/subscribe")];
+
+    expect(responses.map(({ status }) => status)).toEqual(expected);
+  });
+
+  test.each([
+    ["expired 59 seconds ago", { exp: SECOND - 59 }],
+    ["valid from in 60 seconds on", { nbf: SECOND + 60 }],
+    ["valid for a day", { exp: SECOND + 86_400 }],
+    ["meant for several audiences", { aud: ["other", "refunds-api"] }],
+    ["issued in the future by a clock that is ahead", { iat: SECOND + 60 }],
+  ])("is accepted when %s", async (_name, claims) => {
+    expect((await call(server, await token(claims))).status).toBe(400);
+  });
+
+  test.each([
+    ["expired 60 seconds ago", { exp: SECOND - 60 }],
+    ["never to expire", { exp: undefined }],
+    ["to expire at no time that is one", { exp: "tomorrow" }],
+    ["valid from in 61 seconds on", { nbf: SECOND + 61 }],
+    ["of another issuer", { iss: "https://issuer.example.com" }],
+    ["of no issuer", { iss: undefined }],
+    ["for another audience", { aud: "other" }],
+    ["for no audience", { aud: undefined }],
+    ["of no merchant", { merchant_id: undefined }],
+    ["of a merchant without a name", { merchant_id: "" }],
+    ["of a merchant whose name is a number", { merchant_id: 7 }],
+    ["of a merchant whose name no database holds", { merchant_id: "a\0b" }],
+    ["of a merchant whose name breaks a line", { merchant_id: "a\nb" }],
+    ["of a merchant whose name clears a terminal", { merchant_id: "a\u009b2Jb" }],
+    ["to expire in more than a day", { exp: SECOND + 86_400 + 61 }],
+    ["of a merchant whose name is endless", { merchant_id: "m".repeat(256) }],
+  ])("is refused when %s", async (_name, claims) => {
+    const { status, headers, body } = await call(server, await token(claims));
+
+    expect([status, headers.get("www-authenticate"), body.errorDetails.errorCode]).toEqual([
+      401,
+      "Bearer",
+      "UNAUTHORIZED",
+    ]);
+  });
+
+  test.each([
+    ["at+jwt", 400],
+    ["application/at+jwt", 400],
+    ["AT+JWT", 400],
+    ["JWT", 401],
+    ["id+jwt", 401],
+  ])("that names its type must be one of RFC 9068 (%s)", async (typ, expected) => {
+    const bearer = await token({}, production.issuer.key(), { typ });
+
+    expect((await call(server, bearer)).status).toBe(expected);
+  });
+
+  test("is refused when another key has signed it, whatever key it names", async () => {
+    const stranger = await createKey("ES256");
+    const { kid } = production.issuer.key();
+
+    const unknownKey = await call(server, await token({}, stranger));
+    const borrowedName = await call(server, await token({}, { ...stranger, kid }));
+
+    expect([unknownKey.status, borrowedName.status]).toEqual([401, 401]);
+  });
+
+  test("does not choose its algorithm: none, and the public key as a secret, are refused", async () => {
+    const { publicJwk, kid } = production.issuer.key();
+    const pem = await exportSPKI(await importPublic(publicJwk));
+    const [, payload = ""] = (await token()).split(".");
+    const headerOf = (alg: string) => Buffer.from(JSON.stringify({ alg, kid })).toString("base64url");
+    const hmac = (secret: string) => {
+      const signed = `${headerOf("HS256")}.${payload}`;
+      return `${signed}.${createHmac("sha256", secret).update(signed).digest("base64url")}`;
+    };
+
+    const forged = [`${headerOf("none")}.${payload}.`, hmac(pem), hmac(JSON.stringify(publicJwk))];
+    const responses = await Promise.all(forged.map((bearer) => call(server, bearer)));
+
+    expect(responses.map(({ status }) => status)).toEqual([401, 401, 401]);
+  });
+
+  test("is refused when a byte of it was changed", async () => {
+    const [header = "", payload = "", signature = ""] = (await token()).split(".");
+    const claims = JSON.parse(Buffer.from(payload, "base64url").toString());
+    const more = Buffer.from(JSON.stringify({ ...claims, merchant_id: "other" })).toString("base64url");
+
+    const responses = [
+      await call(server, `${header}.${more}.${signature}`),
+      await call(
+        server,
+        `${header}.${payload}.${signature.replace(/^./, (first) => (first === "A" ? "B" : "A"))}`,
+      ),
+      await call(server, `${header}.${payload}`),
+      await call(server, "sandbox_acme"),
+      await call(server, null),
+    ];
+
+    expect(responses.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401]);
+  });
+
+  test("is refused with the reason in the log, under the id of the response, and without any part of the token", async () => {
+    const bearer = await token({ exp: SECOND - 3600 });
+
+    const { body } = await call(server, bearer);
+
+    const requestId = body.instance.replace("urn:uuid:", "");
+    const line = server.logLines.find((text) => text.includes(requestId)) ?? "";
+    expect(JSON.parse(line)).toMatchObject({ status: 401, reason: "ERR_JWT_EXPIRED exp" });
+    expect(server.logLines.join("")).not.toContain(bearer.split(".")[2]);
+  });
+});
+
+async function importPublic(jwk: Parameters<typeof importJWK>[0]) {
+  const key = await importJWK(jwk, "ES256", { extractable: true });
+  if (key instanceof Uint8Array) throw new Error("not a public key");
+  return key;
+}

@@ -1,0 +1,179 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import { button, goTo, subscribeInbox, TUESDAY, useConsole } from "../../helpers/console.ts";
+import { makeDataDir } from "../../helpers/databases.ts";
+import { dollars, refundOf } from "../../helpers/factories.ts";
+import { findFreePort } from "../../helpers/network/free-port.ts";
+import { createSandboxMerchant } from "../../helpers/sandbox.ts";
+import { startTestServer } from "../../helpers/server.ts";
+
+// Servers and pages are started inside the tests, which takes long on a busy machine.
+
+const suite = useConsole();
+
+test("two tabs show what happens in the other", async () => {
+  const merchant = await createSandboxMerchant(suite.server);
+  await using first = await suite.open(merchant);
+  await using second = await suite.open(merchant);
+
+  await first.page.getByText("New payment").click();
+  await first.page.getByLabel("Amount in dollars").fill("77.70");
+  await button(first.page, "Create payment").click();
+  await second.page.getByRole("link", { name: /^pay_/ }).click();
+  await button(first.page, "Issue refund").click();
+
+  await second.page.getByText("$0.00 left to refund").waitFor();
+  await second.page.getByText("AUTHORIZED: the money is on its way.").waitFor();
+});
+
+test("a page that is open says when the server is away, and goes on after its restart", async () => {
+  const dataDir = await makeDataDir();
+  const env = { PORT: String(await findFreePort()) };
+  const before = await startTestServer({ dataDir, env });
+  const merchant = await createSandboxMerchant(before);
+  await using opened = await suite.open(merchant, { url: before.url });
+  await before.close();
+  await opened.page.getByText("Offline").waitFor();
+
+  await using _after = await startTestServer({ dataDir, env });
+  await merchant.create({ amount: dollars(88.8) });
+
+  await opened.page.getByText("$88.80").first().waitFor();
+  expect(await opened.page.getByText("Offline").count()).toBe(0);
+});
+
+describe("the clock", () => {
+  test("says what is due next and what has happened, and goes to an Eastern time", async () => {
+    await using server = await startTestServer({ realNow: () => TUESDAY });
+    const merchant = await createSandboxMerchant(server);
+    await subscribeInbox(server, merchant);
+    const { paymentId } = await merchant.create({ settledAt: TUESDAY.toISOString() });
+    await merchant.issue(refundOf(paymentId, { amount: dollars(1), requestKey: "a" }));
+    await merchant.issue(refundOf(paymentId, { amount: dollars(2), requestKey: "b" }));
+    await using opened = await suite.open(merchant, { url: server.url });
+    const { page } = opened;
+
+    await page.getByText("Tue 24 Nov, 10:00 ET").first().waitFor();
+    await page.getByText("2026-11-24 15:00 UTC").waitFor();
+    await page.getByText("Next due: 2 refunds become AUTHORIZED on Mon 30 Nov, 00:00 ET").waitFor();
+    await page.getByLabel("To (ET)").fill("2026-11-26T08:00");
+    await button(page, "Go").click();
+    await page.getByText("No business day: Thanksgiving Day").waitFor();
+    await page.getByText("It is Thu 26 Nov, 08:00 ET: 0 refunds authorized, 0 events emitted.").waitFor();
+    expect((await merchant.sandbox("getClock")).body.now).toBe("2026-11-26T13:00:00.000Z");
+    await button(page, "To next due").click();
+    await page.getByText("It is Mon 30 Nov, 00:00 ET: 2 refunds authorized, 2 events emitted.").waitFor();
+    await page.getByText("Nothing waits for a time.").waitFor();
+    await button(page, "+1 hour").click();
+    await page.getByText("It is Mon 30 Nov, 01:00 ET").waitFor();
+  });
+});
+
+test("a request is found, copied as curl, and repeated", async () => {
+  const merchant = await createSandboxMerchant(suite.server);
+  const { paymentId } = await merchant.create();
+  await merchant.issue(refundOf(paymentId, { requestKey: "it's mine", amount: dollars(3) }));
+  await merchant.issue(refundOf("pay_unknown", { requestKey: "another" }));
+  await using opened = await suite.open(merchant, {
+    route: "#/requests",
+    context: { permissions: ["clipboard-read", "clipboard-write"] },
+  });
+  const { page } = opened;
+
+  await page.getByRole("row").nth(2).waitFor();
+  await page.getByLabel("requestKey, paymentId or instance").fill("it's mine");
+  await button(page, "Find").click();
+  await expect.poll(() => page.getByRole("row").count()).toBe(2);
+  await page.getByRole("link", { name: "issueRefund" }).click();
+  await button(page, "Copy as curl").click();
+  await button(page, "Copied").waitFor();
+  const command = await page.evaluate(() => navigator.clipboard.readText());
+  await button(page, "Repeat").click();
+
+  await page.getByText("Repeated: 409 DUPLICATE_REQUEST_KEY").waitFor();
+  expect(await runInShell(command)).toContain("409 Conflict");
+});
+
+test("a subscription gets all events, those of categories, or those that are named", async () => {
+  const merchant = await createSandboxMerchant(suite.server);
+  await using opened = await suite.open(merchant, { route: "#/webhooks" });
+  const { page } = opened;
+  const subscribe = async (path: string, type: string, details: readonly string[]) => {
+    await page.getByLabel("url").fill(`https://merchant.example.com/${path}`);
+    await page.getByLabel("secretKey").fill("a-secret-of-the-merchant");
+    await page.getByLabel("Events", { exact: true }).selectOption(type);
+    for (const detail of details) await page.getByRole("checkbox", { name: detail, exact: true }).check();
+    await button(page, "Subscribe").click();
+  };
+  /** The subscription is listed, and the form is empty again. */
+  const done = async (wanted: string) => {
+    await page.getByText(wanted, { exact: true }).waitFor();
+    await expect.poll(() => page.getByLabel("url").inputValue()).toBe("");
+  };
+  const subscriptions = async () => (await merchant.sandbox("listSubscriptions")).body.items;
+
+  await page.getByText("Subscribe your own server").click();
+  await subscribe("none", "CATEGORY", []);
+  await page.locator(".field .error").waitFor();
+  expect(await page.locator(":focus").getAttribute("name")).toBe("/subscriptionDetails/details");
+  expect(await page.getByRole("checkbox").count()).toBe(3);
+  await subscribe("categories", "CATEGORY", ["CUSTOMER", "PAYMENT"]);
+  await done("CUSTOMER, PAYMENT");
+  expect(await page.locator(".field .error").count()).toBe(0);
+  await subscribe("events", "EVENT", ["refund.terminal_failed"]);
+  await done("refund.terminal_failed");
+  await subscribe("all", "ALL", []);
+  await done("all events");
+
+  expect((await subscriptions()).map(({ subscriptionDetails }) => subscriptionDetails)).toEqual([
+    { type: "ALL" },
+    { type: "EVENT", details: ["refund.terminal_failed"] },
+    { type: "CATEGORY", details: ["CUSTOMER", "PAYMENT"] },
+  ]);
+});
+
+test("a scenario plays step by step, and each step tells what it changed", async () => {
+  await using opened = await suite.open({ token: "sandbox_acme" }, { route: "#/scenarios" });
+  const { page } = opened;
+  const stories = await page.getByRole("article").all();
+
+  for (const story of stories) {
+    await story.getByRole("button", { name: /^Play/ }).click();
+    await expect.poll(() => story.locator(".status").count()).toBeGreaterThan(1);
+    await story.getByRole("button", { name: /^Play/ }).and(page.locator(":enabled")).waitFor();
+    expect(await story.locator(".status.failed").count()).toBe(0);
+  }
+
+  expect(stories).toHaveLength(4);
+  const authorized = page.getByRole("article", {
+    name: "See the refund authorized after three business days.",
+  });
+  await authorized.getByText(/^Refund rfd_.+ is new: PENDING, \$25\.50\.$/).waitFor();
+  await authorized.getByText("pay_recent: $100.00 left to refund became $74.50.").waitFor();
+  await authorized.getByText(/^The clock moved from .+ to .+\.$/).waitFor();
+  await authorized.getByText(/^rfd_.+: PENDING became AUTHORIZED\.$/).waitFor();
+  await authorized.getByText("The event refund.authorized was emitted.").waitFor();
+  await authorized.getByText("Nothing changed.").waitFor();
+});
+
+test("the merchant and the access token are chosen on the page, and a token of fewer scopes is made", async () => {
+  await using opened = await suite.open({ token: "sandbox_acme" });
+  const { page } = opened;
+
+  await page.getByLabel("Merchant").selectOption("globex");
+  await page.getByRole("link", { name: "pay_globex" }).waitFor();
+  await goTo(page, "access");
+  await page.getByLabel("webhooks").uncheck();
+  await page.getByLabel("refunds").uncheck();
+  await button(page, "Make a token").click();
+  await page.getByRole("status").getByRole("button", { name: "Use it" }).click();
+  await goTo(page, "payments/pay_globex");
+  await button(page, "Issue refund").click();
+
+  await page.getByText("403 FORBIDDEN").waitFor();
+});
+
+async function runInShell(command: string): Promise<string> {
+  return (await promisify(execFile)("sh", ["-c", command])).stdout;
+}

@@ -1,0 +1,123 @@
+import { sql } from "kysely";
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { subscribeInbox, useConsole } from "../../helpers/console.ts";
+import { dollars } from "../../helpers/factories.ts";
+import { createSandboxMerchant, type Merchant } from "../../helpers/sandbox.ts";
+
+const PAYMENTS = 10_000;
+const DELIVERIES = 100_000;
+
+const suite = useConsole();
+
+async function createPayments({ merchant }: Merchant): Promise<void> {
+  await sql`
+    insert into payments (payment_id, merchant, kind, status, amount_cents, settled_at, history, sequence, created_at)
+    select 'pay_many_' || ${merchant} || '_' || number, ${merchant}, 'DEBIT', 'SETTLED', 10000, timestamp '2026-10-01' + number * interval '1 s',
+      '[{"status":"SETTLED","at":"2026-10-01T00:00:00.000Z"}]', 0, timestamp '2026-10-01' + number * interval '1 s'
+    from generate_series(1, ${PAYMENTS}::integer) as number`.execute(suite.server.database.db);
+}
+
+/** Each is for its own event, and was delivered at the first attempt. */
+async function createDeliveries({ merchant, sandbox }: Merchant): Promise<void> {
+  const { items } = (await sandbox("listSubscriptions")).body;
+  const key = items[0]?.subscriptionKey ?? "";
+  const id = (prefix: string) =>
+    sql`${prefix}::text || '_00000000-0000-7000-8000-' || lpad(number::text, 12, '0')`;
+  const { db } = suite.server.database;
+  const numbers = sql`generate_series(1, ${DELIVERIES}::integer) as number`;
+  await sql`
+    insert into events (event_id, merchant, type, resource_id, sequence, occurred_at, payload)
+    select ${id("evt")}, ${merchant}, 'account.linked', 'acc_' || number, 1, timestamp '2026-10-01', '{}' from ${numbers}`.execute(
+    db,
+  );
+  await sql`
+    insert into deliveries (webhook_id, event_id, merchant, subscription_key, state, attempts)
+    select ${id("msg")}, ${id("evt")}, ${merchant}, ${key}, 'DELIVERED', 1 from ${numbers}`.execute(db);
+}
+
+/** How many rows have been loaded, as the end of the list says. */
+async function rowsLoaded(page: Page): Promise<number> {
+  const text = (await page.locator(".end").textContent()) ?? "";
+  return Number(/^([\d,]+)/.exec(text)?.[1]?.replaceAll(",", ""));
+}
+
+/** Scrolls to the end of the loaded rows, again and again, until the given number is loaded. */
+async function scrollUntil(page: Page, rows: number): Promise<void> {
+  await expect
+    .poll(
+      async () => {
+        await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+        return rowsLoaded(page);
+      },
+      { interval: 1 },
+    )
+    .toBeGreaterThanOrEqual(rows);
+}
+
+/**
+ * The longest time that the page was too busy to draw, in milliseconds, while it scrolls through this many rows. What else
+ * runs on this machine makes it longer, and nothing makes it shorter: the least of several counts.
+ */
+async function longestPause(page: Page): Promise<number> {
+  return page.evaluate(async () => {
+    scrollTo(0, document.documentElement.scrollHeight);
+    let longest = 0;
+    let last = performance.now();
+    for (let step = 0; step < 60; step += 1) {
+      scrollBy(0, -2_000);
+      await new Promise(requestAnimationFrame);
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }
+    return longest;
+  });
+}
+
+describe("a list that is longer than anybody reads", () => {
+  test("of ten thousand payments scrolls to its end, and stays current", async () => {
+    const merchant = await createSandboxMerchant(suite.server);
+    await createPayments(merchant);
+    await using opened = await suite.open(merchant);
+    const { page } = opened;
+    await page.getByRole("link", { name: /_10000$/ }).waitFor();
+
+    await scrollUntil(page, PAYMENTS);
+    await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+    await page.getByRole("link", { name: /_1$/ }).waitFor();
+
+    expect(await page.getByRole("row").count()).toBeLessThan(80);
+    await expect.poll(() => longestPause(page)).toBeLessThan(1_000);
+    await merchant.create({ amount: dollars(66.6) });
+    await page.evaluate(() => scrollTo(0, 0));
+    await page.getByText("$66.60").first().waitFor();
+    expect(await rowsLoaded(page)).toBe(PAYMENTS + 1);
+    expect(opened.errors).toEqual([]);
+  });
+
+  test("of a hundred thousand deliveries scrolls by pages of the contract's cursor", async () => {
+    const merchant = await createSandboxMerchant(suite.server);
+    await subscribeInbox(suite.server, merchant);
+    await createDeliveries(merchant);
+    await using opened = await suite.open(merchant, { route: "#/webhooks" });
+    const { page } = opened;
+    const requested: string[] = [];
+    page.on("request", (request) => requested.push(new URL(request.url()).search));
+    await page.getByText("acc_100000", { exact: true }).waitFor();
+
+    await scrollUntil(page, 3_000);
+
+    expect(await page.getByRole("row").count()).toBeLessThan(80);
+    await expect.poll(() => longestPause(page)).toBeLessThan(1_000);
+    const pages = requested.filter((query) => query.includes("cursor="));
+    // Each page was requested once, and none with more than the contract's limit of a hundred.
+    expect(new Set(pages).size).toBe(pages.length);
+    expect(pages.every((query) => query.includes("limit=100"))).toBe(true);
+    expect(pages.length).toBeGreaterThanOrEqual(29);
+    await page
+      .getByText(/^acc_9[6-9]\d{3}$/)
+      .first()
+      .waitFor();
+    expect(opened.errors).toEqual([]);
+  });
+});

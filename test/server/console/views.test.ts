@@ -1,0 +1,226 @@
+import axe from "axe-core";
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { button, goTo, subscribeInbox, TUESDAY, useConsole } from "../../helpers/console.ts";
+import { dollars, refundOf } from "../../helpers/factories.ts";
+import { createSandboxMerchant, type Merchant } from "../../helpers/sandbox.ts";
+
+/** For every text that a merchant may choose: markup, a change of the writing direction, and characters of four bytes. */
+const HOSTILE = '<img src=x onerror="document.title=1">\u202E😀';
+
+const suite = useConsole();
+
+/** A merchant with one of each record. */
+async function createBusyMerchant(): Promise<{ merchant: Merchant; routes: readonly string[] }> {
+  const merchant = await createSandboxMerchant(suite.server);
+  await subscribeInbox(suite.server, merchant);
+  const { paymentId } = await merchant.create({ settledAt: TUESDAY.toISOString() });
+  const refund = (await merchant.issue(refundOf(paymentId, { requestKey: "first" }))).body.paymentId;
+  await merchant.issue(refundOf(paymentId, { requestKey: "first" }));
+  await merchant.sandbox("emitEvent", { body: { type: "account.linked", resourceId: "acc_1" } });
+  const [delivery] = (await merchant.sandbox("listDeliveries")).body.items;
+  const [event] = (await merchant.sandbox("listEvents")).body.items;
+  const [request] = (await merchant.sandbox("listRequests")).body.items;
+  return {
+    merchant,
+    routes: [
+      "payments",
+      `payments/${paymentId}`,
+      `payments/${refund}`,
+      "requests",
+      `requests/${request?.requestId}`,
+      "events",
+      `events/${event?.eventId}`,
+      `about/${refund}`,
+      "webhooks",
+      `subscriptions/${delivery?.subscriptionKey}`,
+      `deliveries/${delivery?.webhookId}`,
+      "scenarios",
+      "access",
+    ],
+  };
+}
+
+describe("every view", () => {
+  test.each(["light", "dark"] as const)(
+    "in %s, full and empty, wide and narrow, has no violation that axe finds, and fits",
+    async (colorScheme) => {
+      const { merchant, routes } = await createBusyMerchant();
+      const empty = await createSandboxMerchant(suite.server);
+      const context = { colorScheme, bypassCSP: true };
+      await using full = await suite.open(merchant, { context });
+      await using bare = await suite.open(empty, { context });
+      const found: string[] = [];
+      for (const [page, shown] of [
+        [full.page, routes],
+        [bare.page, ["payments", "requests", "events", "webhooks"]],
+      ] as const) {
+        await page.addScriptTag({ content: axe.source });
+        for (const width of [1280, 390]) {
+          await page.setViewportSize({ width, height: 900 });
+          for (const route of shown) {
+            await goTo(page, route);
+            const folded = page.locator(".fold:not([open]) > summary");
+            while ((await folded.count()) > 0) await folded.first().click();
+            found.push(...(await violationsOf(page)).map((id) => `${width} ${route}: ${id}`));
+            const scrollWidth = await page.evaluate(() => document.documentElement.scrollWidth);
+            if (scrollWidth > width) found.push(`${width} ${route}: is ${scrollWidth} wide`);
+          }
+        }
+      }
+      expect(found).toEqual([]);
+    },
+  );
+
+  test("cuts off no status, no amount and no error code, however long", async () => {
+    const merchant = await createSandboxMerchant(suite.server);
+    const amount = dollars(9_999_999_999.99);
+    const { paymentId } = await merchant.create({ amount });
+    await merchant.create({ status: "PROCESSING" });
+    await merchant.issue(refundOf(paymentId, { amount: dollars(1), requestKey: "first" }));
+    await merchant.issue(refundOf(paymentId, { amount, requestKey: "too-much" }));
+    await using opened = await suite.open(merchant, { context: { viewport: { width: 1280, height: 900 } } });
+    const { page } = opened;
+    const cutOff = (selector = "td") =>
+      page.locator(selector).evaluateAll((cells) => {
+        const cut = cells.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth);
+        return cut.map(({ textContent }) => textContent);
+      });
+
+    await page.getByText("$9,999,999,998.99").waitFor();
+    expect(await cutOff()).toEqual([]);
+    await goTo(page, "requests");
+    await page.getByText("AMOUNT_EXCEEDS_REFUNDABLE").waitFor();
+    expect(await cutOff()).toEqual([]);
+    await goTo(page, "events");
+    expect(await cutOff()).toEqual([]);
+    await page.setViewportSize({ width: 390, height: 900 });
+    await goTo(page, "payments");
+    await page.locator(".below").getByText("PROCESSING").waitFor();
+    expect(await cutOff(".below")).toEqual([]);
+  });
+
+  test("is reached by its address, and shows its record", async () => {
+    const { merchant, routes } = await createBusyMerchant();
+    await using opened = await suite.open(merchant);
+    const records = routes.filter((route) => route.includes("/"));
+
+    for (const route of records) {
+      await opened.page.goto(`${suite.server.url}/console#/${route}`);
+      await opened.page.reload();
+      const [, id = ""] = route.split("/");
+      await opened.page.getByText(id).first().waitFor();
+    }
+
+    expect(records).toHaveLength(7);
+    expect(opened.errors).toEqual([]);
+  });
+
+  test("shows nothing of another merchant, by whatever address", async () => {
+    const { merchant, routes } = await createBusyMerchant();
+    await using opened = await suite.open(await createSandboxMerchant(suite.server));
+    const { page } = opened;
+    for (const route of routes) {
+      await goTo(page, route);
+      // Either the page of a record says that it does not exist, or the list says that it is empty.
+      if (route.includes("/")) await page.locator(".problem, .empty").first().waitFor();
+    }
+    await goTo(page, "payments");
+    await page.getByText("No payments.").waitFor();
+
+    expect(await page.content()).not.toContain(merchant.merchant);
+    expect(await page.getByRole("row").count()).toBe(0);
+  });
+});
+
+describe("hostile text", () => {
+  test("in every field is shown as text, and breaks nothing", async () => {
+    const merchant = await createSandboxMerchant(suite.server);
+    await subscribeInbox(suite.server, merchant);
+    const long = (length: number) => HOSTILE.padEnd(length - 2, "W");
+    const { paymentId } = await merchant.create({ clientReferenceId: long(255), requestKey: long(255) });
+    const fields = { clientReferenceId: long(255), requestKey: `${long(254)}2` };
+    const refund = (await merchant.issue(refundOf(paymentId, fields))).body.paymentId;
+    await merchant.issue(refundOf(paymentId, { ...fields, softDescriptor: HOSTILE }));
+    await merchant.issue(refundOf(long(64), { requestKey: "unknown" }));
+    await merchant.sandbox("emitEvent", { body: { type: "account.linked", resourceId: long(64) } });
+    const [delivery] = (await merchant.sandbox("listDeliveries")).body.items;
+    const [refused] = (await merchant.sandbox("listRequests")).body.items;
+    await using opened = await suite.open(merchant, { context: { viewport: { width: 390, height: 800 } } });
+    const { page } = opened;
+
+    for (const route of [
+      "payments",
+      `payments/${refund}`,
+      "requests",
+      `requests/${encodeURIComponent(fields.requestKey)}`,
+      `requests/${refused?.requestId}`,
+      "events",
+      "webhooks",
+      `deliveries/${delivery?.webhookId}`,
+      `about/${encodeURIComponent(long(64))}`,
+    ]) {
+      await goTo(page, route);
+      await page.getByText("<img src=x").first().waitFor({ state: "attached" });
+      expect(await page.locator("img").count()).toBe(0);
+      expect(await page.title()).toBe("Sandbox console");
+      expect(await page.evaluate(() => document.documentElement.scrollWidth), route).toBeLessThanOrEqual(390);
+    }
+  });
+
+  test("can be written into every field of the forms, and errors stand at the fields", async () => {
+    const merchant = await createSandboxMerchant(suite.server);
+    await using opened = await suite.open(merchant);
+    const { page } = opened;
+    const tooLong = `${HOSTILE}${"😀".repeat(256)}`;
+
+    await page.getByText("New payment").click();
+    await page.getByLabel("Amount in dollars").fill(HOSTILE);
+    for (const label of [/^Your reference/, /^requestKey/, /^settledAt/])
+      await page.getByLabel(label).fill(tooLong);
+    await button(page, "Create payment").click();
+
+    await expect.poll(() => page.locator(".field .error").count()).toBe(4);
+    expect(await page.locator("[aria-invalid=true]").count()).toBe(4);
+    // The first of them has the focus, so that keyboard users continue at the wrong field.
+    expect(await page.evaluate(() => (document.activeElement as HTMLInputElement).name)).toBe(
+      "/amount/value",
+    );
+    await page.getByLabel("Amount in dollars").fill("12");
+    for (const label of [/^Your reference/, /^requestKey/])
+      await page.getByLabel(label).fill("😀".repeat(255));
+    await page.getByLabel(/^settledAt/).fill("");
+    await button(page, "Create payment").click();
+    await page.getByText("$12.00 left to refund").waitFor();
+  });
+});
+
+test("the forms have the constraints of the contract, counted in characters as it counts them", async () => {
+  const merchant = await createSandboxMerchant(suite.server);
+  const { paymentId } = await merchant.create();
+  await using opened = await suite.open(merchant, { route: `#/payments/${paymentId}` });
+  const { page } = opened;
+  const isValid = async (label: string | RegExp, text: string) => {
+    await page.getByLabel(label).fill(text);
+    return page.getByLabel(label).evaluate((input) => (input as HTMLInputElement).validity.valid);
+  };
+
+  await page.getByText("at most 80 characters, may hold only ASCII letters, digits and spaces").waitFor();
+  expect(await isValid(/^Your reference/, "😀".repeat(255))).toBe(true);
+  expect(await isValid(/^Your reference/, "😀".repeat(256))).toBe(false);
+  expect(await isValid(/^softDescriptor/, "ACME 1")).toBe(true);
+  expect(await isValid(/^softDescriptor/, "ACME-1")).toBe(false);
+  expect(await isValid("Amount in dollars", "12.34")).toBe(true);
+  expect(await isValid("Amount in dollars", "12.345")).toBe(false);
+  expect(await isValid("Amount in dollars", "")).toBe(false);
+});
+
+async function violationsOf(page: Page): Promise<string[]> {
+  return page.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+    };
+    const { violations } = await axe.run();
+    return violations.map(({ id, nodes }) => `${id} ${nodes[0]?.html.slice(0, 160)}`);
+  });
+}

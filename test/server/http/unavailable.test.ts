@@ -1,0 +1,150 @@
+import { randomBytes } from "node:crypto";
+import pg from "pg";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { StartOptions } from "../../../server/start.ts";
+import { createTestDatabase, type TestDatabase } from "../../helpers/databases.ts";
+import {
+  countRows,
+  createPayment,
+  type Duplicate,
+  type Problem,
+  refundOf,
+  subscriptionTo,
+} from "../../helpers/factories.ts";
+import { type SilentProxy, startSilentProxy } from "../../helpers/network/silent-proxy.ts";
+import { post, startTestServer, type TestResponse, type TestServer } from "../../helpers/server.ts";
+import { until } from "../../helpers/subscriber.ts";
+
+/** What is to be done in time has seconds, for a busy machine. */
+const LIMITS = { connectMs: 2_000, statementMs: 2_000, backgroundMs: 2_000 };
+/** More than the limits above together: a call that is given up waits for nothing any more. */
+const CALL_LIMIT_MS = 20_000;
+/** Generous for the same reason; without limits the calls would never end. */
+const LATEST_MS = 60_000;
+
+describe("a server whose PostgreSQL", () => {
+  let stored: TestDatabase;
+  let proxy: SilentProxy;
+  let server: TestServer;
+  beforeEach(async () => {
+    stored = await createTestDatabase("postgres");
+    proxy = await startSilentProxy(stored.options.databaseUrl ?? "");
+    server = await start();
+  });
+  afterEach(async () => {
+    await server.close();
+    await proxy[Symbol.asyncDispose]();
+    await stored.remove();
+  });
+
+  const start = (options: Pick<StartOptions, "callLimitMs" | "storeLimits"> = {}) =>
+    startTestServer({
+      env: { DATABASE_URL: proxy.url, ENCRYPTION_KEY: randomBytes(32).toString("base64") },
+      dataDir: "unused",
+      storeLimits: LIMITS,
+      callLimitMs: CALL_LIMIT_MS,
+      ...options,
+    });
+  const issue = (request: object) => post<Duplicate & Problem>(server.url, "/v1/refunds", request);
+  const subscribe = () =>
+    post<Problem>(server.url, "/v1/webhook/subscribe", subscriptionTo("http://localhost:9/"));
+  const readiness = async () => (await fetch(`${server.url}/readyz`)).status;
+  const untilReady = () => until(async () => ((await readiness()) === 200 ? true : undefined));
+
+  /** Expects every call to get 503 with Retry-After in time. */
+  async function expectUnavailable(calls: readonly Promise<TestResponse<Problem>>[]) {
+    const startedAt = performance.now();
+    for (const { status, headers, body } of await Promise.all(calls)) {
+      expect([status, headers.get("retry-after")]).toEqual([503, "1"]);
+      expect(body.errorDetails.errorCode).toBe("UNAVAILABLE");
+    }
+    expect(performance.now() - startedAt).toBeLessThan(LATEST_MS);
+  }
+
+  /** @decision D08 */
+  test("does not respond gives callers 503 in time, is not ready, and recovers when it responds", async () => {
+    const request = refundOf("pay_settled");
+    expect((await issue(refundOf("pay_settled"))).status).toBe(201);
+    const before = await countRows(server);
+
+    proxy.silence();
+    // More than there are connections: some wait for a response, some for a connection.
+    const calls = Array.from({ length: 30 }, () => issue(refundOf("pay_settled")));
+    await Promise.all([expectUnavailable([...calls, issue(request), subscribe()]), until(notReady)]);
+    proxy.speak();
+    await untilReady();
+
+    expect(await countRows(server)).toEqual(before);
+    expect((await issue(request)).status).toBe(201);
+    expect((await subscribe()).status).toBe(200);
+  });
+
+  /** Holds a payment's row until the connection ends. */
+  async function lock(paymentId: string): Promise<pg.Client> {
+    const holder = new pg.Client(stored.options.databaseUrl);
+    await holder.connect();
+    await holder.query("begin");
+    await holder.query("select from payments where payment_id = $1 for update", [paymentId]);
+    return holder;
+  }
+
+  const notReady = async () => ((await readiness()) === 503 ? true : undefined);
+
+  /** @decision D08 D09 */
+  test("falls silent when it has stored a refund: a repeat names it", async () => {
+    const request = refundOf("pay_settled");
+    const before = await countRows(server);
+
+    proxy.silenceAfter(request.requestKey);
+    await expectUnavailable([issue(request)]);
+    proxy.speak();
+    const again = await issue(request);
+
+    const { paymentId, requestKey, ...rest } = request;
+    expect([again.status, again.body.existing]).toEqual([
+      409,
+      expect.objectContaining({ originalPaymentId: paymentId, amount: rest.amount }),
+    ]);
+    const { payments, events } = await countRows(server);
+    expect([payments - before.payments, events - before.events]).toEqual([1, 1]);
+  });
+
+  /** @decision D08 D12a */
+  test("has all connections taken by calls that wait for a lock fails them in time, stays ready, and does nothing of them later", async () => {
+    const [locked, free] = [await createPayment(server), await createPayment(server)];
+    const before = await countRows(server);
+    const holder = await lock(locked);
+
+    const calls = Array.from({ length: 40 }, () => issue(refundOf(locked)));
+    const expected = expectUnavailable([...calls, issue(refundOf(locked))]);
+    await until(async () => (server.database.poolUsage()?.waiting ? true : undefined));
+    const readinesses = [await readiness(), await readiness(), await readiness()];
+    await expected;
+    await holder.end();
+
+    expect(readinesses).toEqual([200, 200, 200]);
+    expect((await issue(refundOf(free))).status).toBe(201);
+    expect((await issue(refundOf(locked))).status).toBe(201);
+    const { payments, events } = await countRows(server);
+    expect([payments - before.payments, events - before.events]).toEqual([2, 2]);
+  });
+
+  /** @decision D08 */
+  test("takes long without breaking any limit of its own gives a call 503 in time too, which may still be done", async () => {
+    const generousLimits = { statementMs: 120_000 };
+    await using other = await start({ callLimitMs: 300, storeLimits: generousLimits });
+    const paymentId = await createPayment(other);
+    const holder = await lock(paymentId);
+    const request = refundOf(paymentId);
+
+    await expectUnavailable([post(other.url, "/v1/refunds", request)]);
+    await holder.end();
+    const repeated = await until(async () => {
+      const { status } = await issue(request);
+      return status === 503 ? undefined : status;
+    });
+
+    expect([201, 409]).toContain(repeated);
+    expect((await issue(request)).status).toBe(409);
+  });
+});

@@ -1,0 +1,174 @@
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { engines } from "../../helpers/databases.ts";
+import { createDeployment, type Deployment } from "../../helpers/deployment.ts";
+import { refundOf } from "../../helpers/factories.ts";
+import { createSandboxMerchant, eventsOf, type Merchant, merchantAt } from "../../helpers/sandbox.ts";
+import type { TestServer } from "../../helpers/server.ts";
+import { eventsByResource, expectConsistent, PROMPT, refundsOf, refuseEvents } from "./consistency.ts";
+
+/** A Monday, 10:00 in New York. */
+const NOW = new Date("2026-11-16T15:00:00.000Z");
+/** When a refund of a payment that settled at NOW is due: Thursday, 00:00 in New York. */
+const DUE = new Date("2026-11-19T05:00:00.000Z");
+const JUST_BEFORE = new Date(DUE.getTime() - 1);
+
+const PENDING = { paymentStatus: "PENDING", at: NOW.toISOString() };
+const AUTHORIZED = { paymentStatus: "AUTHORIZED", at: DUE.toISOString() };
+
+describe.each(engines)("a refund that is due, on %s", (engine) => {
+  let deployment: Deployment;
+  let server: TestServer;
+  let realNow = NOW;
+  let acme: Merchant;
+
+  beforeAll(async () => {
+    deployment = await createDeployment(engine);
+    server = await deployment.start({ realNow: () => realNow });
+    return () => deployment.remove();
+  });
+  beforeEach(async () => {
+    realNow = NOW;
+    await server.database.db.deleteFrom("clock").execute();
+    acme = await createSandboxMerchant(server);
+  });
+
+  const scan = () => acme.sandbox("advanceClock", { body: { by: "PT0S" } });
+  const createRefund = async (paymentId: string) =>
+    (await acme.issue(refundOf(paymentId, { clientReferenceId: "order-1" }))).body.paymentId;
+
+  /** @clause 6.6 12.4 @decision D16 D30 */
+  test("becomes AUTHORIZED by itself within five seconds, and not a millisecond early", async () => {
+    const { paymentId } = await acme.create({ settledAt: NOW });
+    const refund = await createRefund(paymentId);
+
+    realNow = JUST_BEFORE;
+    await scan();
+    expect(await acme.get(refund)).toMatchObject({ paymentStatus: "PENDING", history: [PENDING] });
+
+    realNow = DUE;
+    await expect.poll(() => acme.get(refund), PROMPT).toMatchObject({ history: [PENDING, AUTHORIZED] });
+    expect(await acme.get(refund)).toMatchObject({ status: "AUTHORIZED", paymentStatus: "AUTHORIZED" });
+    expect(await eventsOf(server, refund)).toEqual([
+      { type: "refund.pending", sequence: 1, occurred_at: NOW },
+      { type: "refund.authorized", sequence: 2, occurred_at: DUE },
+    ]);
+  });
+
+  test("stays AUTHORIZED once, however often the scan comes by, and keeps its amount", async () => {
+    const payment = await acme.create({ settledAt: NOW });
+    const refund = await createRefund(payment.paymentId);
+    realNow = DUE;
+
+    await Promise.all([scan(), scan(), scan()]);
+    realNow = new Date(DUE.getTime() + 86_400_000);
+    await scan();
+
+    expect(await acme.get(refund)).toMatchObject({ history: [PENDING, AUTHORIZED] });
+    expect(await acme.get(payment.paymentId)).toMatchObject({ refundableAmount: { value: 99 } });
+    await expectConsistent(server, acme);
+  });
+
+  /** @clause 6.3 6.6 */
+  test("waits without a date while its payment is processing, and has one when that settles", async () => {
+    const { paymentId } = await acme.create({ status: "PROCESSING" });
+    const refund = await createRefund(paymentId);
+    await acme.sandbox("advanceClock", { body: { by: "P1Y" } });
+    expect(await acme.get(refund)).toMatchObject({ history: [PENDING] });
+    await server.database.db.deleteFrom("clock").execute();
+
+    await acme.sandbox("settlePayment", { path: { paymentId } });
+    realNow = JUST_BEFORE;
+    await scan();
+    expect(await acme.get(refund)).toMatchObject({ history: [PENDING] });
+    realNow = DUE;
+    await scan();
+
+    expect(await acme.get(refund)).toMatchObject({ history: [PENDING, AUTHORIZED] });
+  });
+
+  test("is due at once when its payment turns out to have settled long ago", async () => {
+    const { paymentId } = await acme.create({ status: "PROCESSING" });
+    const refund = await createRefund(paymentId);
+
+    await acme.sandbox("settlePayment", { path: { paymentId }, body: { settledAt: "2026-11-01T12:00:00Z" } });
+
+    const at = NOW.toISOString();
+    await expect
+      .poll(() => acme.get(refund), PROMPT)
+      .toMatchObject({ history: [PENDING, { paymentStatus: "AUTHORIZED", at }] });
+  });
+
+  /** @decision D20a */
+  test("changes only together with its event, and is tried again until both can be written", async () => {
+    const { paymentId } = await acme.create({ settledAt: NOW });
+    const refund = await createRefund(paymentId);
+    realNow = DUE;
+    const allowEvents = await refuseEvents(server, "refund.authorized");
+
+    const { status } = await scan();
+    const unchanged = await acme.get(refund);
+    const events = await eventsOf(server, refund);
+    await allowEvents();
+
+    expect(status).toBe(500);
+    expect(unchanged).toMatchObject({ paymentStatus: "PENDING", history: [PENDING] });
+    expect(events).toHaveLength(1);
+    await expect.poll(() => acme.get(refund), PROMPT).toMatchObject({ history: [PENDING, AUTHORIZED] });
+    await expectConsistent(server, acme);
+  });
+});
+
+describe.each(engines)("a refund that fell due while no server ran, on %s", (engine) => {
+  /** @decision D16 */
+  test("is AUTHORIZED within five seconds of the start", async () => {
+    await using deployment = await createDeployment(engine);
+    const before = await deployment.start({ realNow: () => NOW });
+    const merchant = await createSandboxMerchant(before);
+    const { paymentId } = await merchant.create({ settledAt: NOW });
+    const { body: refund } = await merchant.issue(refundOf(paymentId));
+    await before.close();
+
+    const after = await deployment.start({ realNow: () => DUE });
+    const acme = merchantAt(after, merchant);
+
+    await expect
+      .poll(() => acme.get(refund.paymentId), PROMPT)
+      .toMatchObject({ history: [PENDING, AUTHORIZED] });
+    expect(await eventsOf(after, refund.paymentId)).toHaveLength(2);
+  });
+});
+
+describe("refunds that are due, with two servers on one PostgreSQL", () => {
+  /** @clause 6.6 @decision D12a D20 */
+  test.each([
+    ["when both servers advance the clock at once", 2],
+    ["when nobody does anything, within five seconds", 0],
+  ])("are AUTHORIZED once each, with one event, %s", async (_, advances) => {
+    await using deployment = await createDeployment("postgres");
+    let realNow = NOW;
+    const one = await deployment.start({ realNow: () => realNow });
+    const two = await deployment.start({ realNow: () => realNow });
+    const acme = await createSandboxMerchant(one);
+    const replicas = [acme, merchantAt(two, acme)];
+    const payments = await Promise.all(Array.from({ length: 20 }, () => acme.create({ settledAt: NOW })));
+    await Promise.all(
+      payments.flatMap(({ paymentId }) => replicas.map((replica) => replica.issue(refundOf(paymentId)))),
+    );
+    realNow = DUE;
+
+    const body = { by: "PT0S" };
+    await Promise.all(replicas.slice(0, advances).map(({ sandbox }) => sandbox("advanceClock", { body })));
+
+    const waiting = async () =>
+      (await refundsOf(acme)).filter(({ paymentStatus }) => paymentStatus === "PENDING");
+    if (advances > 0) expect(await waiting()).toEqual([]);
+    await expect.poll(waiting, PROMPT).toEqual([]);
+    const refunds = await refundsOf(acme);
+    expect(refunds).toHaveLength(40);
+    expect(refunds.filter(({ history }) => history.length !== 2)).toEqual([]);
+    const events = await eventsByResource(one, acme);
+    for (const { paymentId } of refunds) {
+      expect(events.get(paymentId)).toEqual(["1 refund.pending", "2 refund.authorized"]);
+    }
+  });
+});

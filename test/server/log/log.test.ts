@@ -1,0 +1,79 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { expect, onTestFinished, test } from "vitest";
+import { createDataDir } from "../../helpers/databases.ts";
+import { type Problem, refundOf } from "../../helpers/factories.ts";
+import { PROCESS_ENV } from "../../helpers/process-env.ts";
+import { post } from "../../helpers/server.ts";
+
+/** More calls than a pipe and its buffers can hold, at some two hundred bytes of log each. */
+const CALLS = 1_000;
+/** A stop that waits for a reader never ends; a busy machine may take seconds for one that does not. */
+const STOP_LIMIT_MS = 120_000;
+
+/** A sandbox after many calls, whose log was read only up to the welcome. */
+async function createUnread(dataDir: string) {
+  const env = { ...PROCESS_ENV, PORT: "0", DATA_DIR: dataDir, LOG_FORMAT: "json", RATE_LIMIT: "off" };
+  const server = spawn(process.execPath, ["server/main.ts"], { env, stdio: ["ignore", "pipe", "inherit"] });
+  const ended = once(server, "exit");
+  onTestFinished(async () => {
+    server.kill("SIGKILL");
+    await ended;
+  });
+  const log = { text: "" };
+  server.stdout.setEncoding("utf8").on("data", (text: string) => {
+    log.text += text;
+  });
+  while (!/curl .*\n/.test(log.text)) await once(server.stdout, "data");
+  const [url = ""] = /https?:\/\/[^/\s"]+/.exec(log.text) ?? [];
+  server.stdout.pause();
+
+  const call = async (paymentId: string) =>
+    (await post<Problem>(url, "/v1/refunds", refundOf(paymentId))).status;
+  const statuses = new Set<number>();
+  const waiting = Array.from({ length: CALLS }, (_, index) => `unknown-${index}`).values();
+  const caller = async () => {
+    for (const paymentId of waiting) statuses.add(await call(paymentId));
+  };
+  await Promise.all(Array.from({ length: 8 }, caller));
+  expect([...statuses]).toEqual([404]);
+  return { server, ended, log, call };
+}
+
+test("a log that nobody reads for a while holds up no call, and nothing of it is lost", async () => {
+  await using folder = await createDataDir();
+  const { server, ended, log } = await createUnread(folder.dataDir);
+
+  const read = once(server.stdout, "end");
+  server.stdout.resume();
+  server.kill("SIGTERM");
+
+  expect(await ended).toEqual([0, null]);
+  await read;
+  expect(log.text.match(/"status":404/g)).toHaveLength(CALLS);
+});
+
+test("a log that nobody reads any more does not hold up a stop", async () => {
+  await using folder = await createDataDir();
+  const { server, ended } = await createUnread(folder.dataDir);
+  const stoppedAtMs = performance.now();
+
+  server.kill("SIGTERM");
+  await ended;
+
+  expect(performance.now() - stoppedAtMs).toBeLessThan(STOP_LIMIT_MS);
+});
+
+test("a log whose reader has gone holds up neither calls nor a stop, which ends with 0", async () => {
+  await using folder = await createDataDir();
+  const { server, ended, call } = await createUnread(folder.dataDir);
+  const closed = once(server.stdout, "close");
+  server.stdout.destroy();
+  await closed;
+  // Enough to fill the log's buffer several times: by then the server has noticed the broken pipe.
+  for (let calls = 0; calls < 200; calls += 1) expect(await call("unknown")).toBe(404);
+
+  server.kill("SIGTERM");
+
+  expect(await ended).toEqual([0, null]);
+});

@@ -1,0 +1,202 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createTestDatabase } from "../../helpers/databases.ts";
+import { dumpDatabase, formsOf } from "../../helpers/dump.ts";
+import {
+  createMerchant,
+  createPayment,
+  refundOf,
+  type Subscription,
+  subscriptionTo,
+} from "../../helpers/factories.ts";
+import { exchange, head } from "../../helpers/network/raw-http.ts";
+import { type Production, startProduction } from "../../helpers/production.ts";
+import { respondWith, startReceiver } from "../../helpers/receiver.ts";
+import { post, startTestServer, type TestResponse, type TestServer } from "../../helpers/server.ts";
+import { until } from "../../helpers/subscriber.ts";
+
+const newSecret = () => `whsec_${randomBytes(24).toString("base64")}`;
+
+/** Everything that a server discloses to anyone but the caller, and the error responses to callers. */
+async function everythingDisclosed(server: TestServer, responses: readonly unknown[]): Promise<string> {
+  const metrics = await (await fetch(server.metricsUrl ?? "")).text();
+  return [
+    server.logLines.join(""),
+    metrics,
+    JSON.stringify(responses),
+    await dumpDatabase(server.database.db),
+  ].join("\n");
+}
+
+function expectNone(text: string, secrets: readonly (string | Buffer)[]): void {
+  for (const form of secrets.flatMap(formsOf)) expect(text.includes(form), form).toBe(false);
+}
+
+/** How many attempts the deliveries of a database have had. */
+async function countAttempts({ database }: TestServer): Promise<number> {
+  const query = database.db
+    .selectFrom("delivery_attempts")
+    .select((select) => select.fn.countAll<number>().as("n"));
+  return (await query.executeTakeFirstOrThrow()).n;
+}
+
+/** @decision D18 D29 */
+describe("in production no secret is disclosed or stored in clear", () => {
+  let production: Production;
+  let server: TestServer;
+  const encryptionKey = randomBytes(32);
+  const oldKey = randomBytes(32);
+  const password = `password-${randomUUID()}`;
+  const secrets: (string | Buffer)[] = [encryptionKey, oldKey, password];
+  const personal = "Jane Doe of Elm Street 12";
+  let disclosed: string;
+
+  beforeAll(async () => {
+    production = await startProduction();
+    const databaseUrl = new URL(production.env.DATABASE_URL ?? "");
+    databaseUrl.password = password; // the database trusts connections from this machine, without a password
+    server = await production.start({
+      env: {
+        DATABASE_URL: databaseUrl.href,
+        ENCRYPTION_KEY: encryptionKey.toString("base64"),
+        ENCRYPTION_KEYS_OLD: oldKey.toString("base64"),
+        METRICS_PORT: "0",
+        RATE_LIMIT: "5",
+      },
+    });
+    const merchant = randomUUID();
+    const paymentId = await createPayment(server, { merchant });
+    const secretKey = newSecret();
+    const expired = await production.issuer.token({ exp: 1 });
+    const token = await production.issuer.token({ merchant_id: merchant });
+    secrets.push(secretKey, token, expired);
+    const signature = (jwt: string) => jwt.split(".")[2] ?? "";
+    secrets.push(signature(token), signature(expired));
+    const target = subscriptionTo("https://receiver.invalid/hooks", { secretKey });
+    const subscribe = (body: unknown, bearer = token) =>
+      post(server.url, "/v1/webhook/subscribe", body, { token: bearer });
+    const refund = () =>
+      post(server.url, "/v1/refunds", refundOf(paymentId, { softDescriptor: "Refund" }), { token });
+
+    const responses: TestResponse<unknown>[] = [await subscribe(target), await refund()];
+    await until(async () => ((await countAttempts(server)) > 0 ? true : undefined));
+    responses.push(await subscribe({ ...target, more: 1 }), await subscribe(target, expired));
+    responses.push(
+      await subscribe(target, `${token}x`),
+      ...(await Promise.all(Array.from({ length: 20 }, refund))),
+    );
+    await exchange(server.url, head(`GET /v1/${encodeURIComponent(secretKey)}?token=${token}`));
+
+    const { db } = server.database;
+    await sql`alter table payments add constraint nothing_more check (soft_descriptor is null) not valid`.execute(
+      db,
+    );
+    await sql`alter table subscriptions add constraint nothing_more check (false) not valid`.execute(db);
+    // The rate limit may be exceeded, so each call is repeated until it is accepted.
+    const untilServed = (call: () => Promise<TestResponse<unknown>>) =>
+      until(async () => {
+        const response = await call();
+        return response.status === 429 ? undefined : response;
+      });
+    const body = refundOf(paymentId, { clientReferenceId: personal, softDescriptor: "x" });
+    responses.push(await untilServed(() => post(server.url, "/v1/refunds", body, { token })));
+    responses.push(await untilServed(() => subscribe(target)));
+    production.issuer.mood("broken");
+    await server.database.close();
+    responses.push(await untilServed(refund));
+    expect(responses.slice(-3).map(({ status }) => status)).toEqual([500, 500, 503]);
+    expect(new Set(responses.map(({ status }) => status))).toEqual(
+      new Set([200, 201, 400, 401, 429, 500, 503]),
+    );
+    const other = await production.database.open();
+    disclosed = await everythingDisclosed({ ...server, database: other }, responses);
+  });
+  afterAll(() => production.end());
+
+  test("access tokens, secretKeys, encryption keys and the database's password", () => {
+    expectNone(disclosed, secrets);
+    expect(disclosed).toContain("violates check constraint");
+    expect(disclosed).toContain("webhook_attempts_total");
+  });
+
+  test("nor does the log repeat text of customers or merchants", () => {
+    const log = server.logLines.join("");
+
+    expect(log).not.toContain(personal);
+    expect(log).not.toContain("Failing row");
+    expect(log).toContain("nothing_more");
+  });
+
+  test("and the log has the id, merchant and record of each request", () => {
+    const lines = server.logLines.map((line) => JSON.parse(line));
+
+    const refund = lines.find(({ msg, status }) => msg === "request" && status === 201);
+    expect(refund).toEqual({
+      level: 30,
+      time: expect.any(Number),
+      pid: expect.any(Number),
+      hostname: expect.any(String),
+      msg: "request",
+      requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      merchant: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      paymentId: expect.stringMatching(/^rfd_/),
+      paymentStatus: "AUTHORIZED",
+      method: "POST",
+      path: "/v1/refunds",
+      route: "/v1/refunds",
+      status: 201,
+      milliseconds: expect.any(Number),
+    });
+  });
+});
+
+test("a sandbox with failed and successful deliveries discloses and stores no secret in clear either", async () => {
+  const testDatabase = await createTestDatabase("postgres");
+  const encryptionKey = randomBytes(32);
+  const env = {
+    DATABASE_URL: testDatabase.options.databaseUrl ?? "",
+    ENCRYPTION_KEY: encryptionKey.toString("base64"),
+    METRICS_PORT: "0",
+  };
+  await using content = await startReceiver();
+  await using refusing = await startReceiver(respondWith(401, { "x-reason": "bad signature" }));
+  const server = await startTestServer({ env, dataDir: "unused" });
+  try {
+    const { merchant, token } = await createMerchant(server);
+    const paymentId = await createPayment(server, { merchant });
+    const secretKeys = [newSecret(), `plain ${randomUUID()}`];
+    const keys: string[] = [];
+    for (const [index, { url }] of [content, refusing].entries()) {
+      const body = subscriptionTo(url, { secretKey: secretKeys[index] });
+      const response = await post<Subscription>(server.url, "/v1/webhook/subscribe", body, { token });
+      keys.push(response.body.subscriptionKey);
+    }
+
+    const refund = await post(server.url, "/v1/refunds", refundOf(paymentId), { token });
+    const made = await post<{ accessToken: string }>(
+      server.url,
+      "/sandbox/tokens",
+      { scopes: [] },
+      { token },
+    );
+    await until(async () => ((await countAttempts(server)) === 2 ? true : undefined));
+    await server.database.db
+      .updateTable("subscriptions")
+      .set({ secret_ciphertext: Buffer.alloc(40, 1) })
+      .execute();
+    await post(server.url, "/v1/refunds", refundOf(paymentId), { token });
+    await until(async () => ((await countAttempts(server)) === 4 ? true : undefined));
+
+    const disclosed = await everythingDisclosed(server, [refund]);
+    expect(disclosed).toContain("the secretKey can't be read");
+    for (const key of keys) expect(disclosed).toContain(key);
+    const spoken = [content, refusing].flatMap(({ received }) => received.map(({ headers }) => headers));
+    const signatures = spoken.map((headers) => String(headers["webhook-signature"]));
+    expect(signatures.length).toBeGreaterThanOrEqual(2);
+    expectNone(disclosed, [encryptionKey, token, made.body.accessToken, ...secretKeys, ...signatures]);
+  } finally {
+    await server.close();
+    await testDatabase.remove();
+  }
+});

@@ -1,0 +1,172 @@
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createPayment, refundOf, subscriptionTo } from "../../helpers/factories.ts";
+import { exchange, head } from "../../helpers/network/raw-http.ts";
+import { type Production, startProduction } from "../../helpers/production.ts";
+import { type Receiver, respondWith, startReceiver } from "../../helpers/receiver.ts";
+import { post, startTestServer, type TestServer } from "../../helpers/server.ts";
+import { until } from "../../helpers/subscriber.ts";
+
+/** A line of the text format: a name, labels, a number. */
+const SAMPLE = /^([a-zA-Z_:][\w:]*)(\{(?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\.)*",?)+\})? (\S+)$/;
+
+async function scrape(server: TestServer): Promise<Map<string, number>> {
+  const response = await fetch(server.metricsUrl ?? "");
+  expect([response.status, response.headers.get("content-type")]).toEqual([
+    200,
+    "text/plain; version=0.0.4; charset=utf-8",
+  ]);
+  const lines = (await response.text()).split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  return new Map(
+    lines.map((line) => {
+      const [, name = "", labels = "", value = ""] = SAMPLE.exec(line) ?? [];
+      expect([line, name]).not.toEqual([line, ""]);
+      expect([line, Number.isNaN(Number(value)) && value !== "Nan"]).toEqual([line, false]);
+      return [name + labels, Number(value)];
+    }),
+  );
+}
+
+describe("the metrics of a production server", () => {
+  let production: Production;
+  let server: TestServer;
+  let samples: Map<string, number>;
+  const merchant = `merchant-${randomUUID()}`;
+  let paymentId: string;
+
+  beforeAll(async () => {
+    production = await startProduction();
+    server = await production.start({ env: { METRICS_PORT: "0" } });
+    paymentId = await createPayment(server, { merchant });
+    const recent = await createPayment(server, { merchant, settledAt: new Date() });
+    const failed = await createPayment(server, { merchant, status: "FAILED", settledAt: null });
+    const token = await production.issuer.token({ merchant_id: merchant });
+    const call = (body: unknown, path = "/v1/refunds") => post(server.url, path, body, { token });
+
+    const refund = refundOf(paymentId);
+    for (const body of [refund, refund, refundOf(recent), refundOf(failed), refundOf(failed), {}]) {
+      await call(body);
+    }
+    await call(subscriptionTo("https://receiver.invalid/hooks"), "/v1/webhook/subscribe");
+    await call(refundOf(paymentId)); // sent to a receiver whose name does not resolve
+    await post(server.url, "/v1/refunds", {}, { token: "nobody" });
+    await exchange(server.url, head(`GET /v1/${paymentId}/${merchant}`));
+    await fetch(`${server.url}/readyz`);
+    samples = await until(async () => {
+      const read = await scrape(server);
+      return read.get('webhook_attempts_total{outcome="retry"}') === 1 ? read : undefined;
+    });
+  });
+  afterAll(() => production.end());
+
+  test("count requests by route and status", () => {
+    const requests = [...samples].filter(([name]) => name.startsWith("http_requests_total"));
+
+    expect(Object.fromEntries(requests)).toEqual({
+      'http_requests_total{route="/v1/refunds",status="201"}': 5,
+      'http_requests_total{route="/v1/refunds",status="409"}': 1,
+      'http_requests_total{route="/v1/refunds",status="400"}': 1,
+      'http_requests_total{route="/v1/refunds",status="401"}': 1,
+      'http_requests_total{route="/v1/webhook/subscribe",status="200"}': 1,
+      'http_requests_total{route="/readyz",status="200"}': 1,
+      'http_requests_total{route="unknown",status="404"}': 1,
+    });
+    expect(samples.get('http_request_duration_seconds_count{route="/v1/refunds"}')).toBe(8);
+  });
+
+  test("count the statuses that refunds took", () => {
+    const statuses = [...samples].filter(([name]) => name.startsWith("refund_statuses_total"));
+
+    expect(Object.fromEntries(statuses)).toMatchObject({
+      'refund_statuses_total{status="AUTHORIZED"}': 2,
+      'refund_statuses_total{status="PENDING"}': 1,
+      'refund_statuses_total{status="TERMINAL_FAILED"}': 2,
+    });
+  });
+
+  test("count deliveries by outcome, and those that wait", () => {
+    expect(samples.get("webhook_attempt_duration_seconds_count")).toBe(1);
+    expect(samples.get('webhook_deliveries{state="later"}')).toBe(1);
+    expect(samples.get('webhook_deliveries{state="due"}')).toBe(0);
+    expect(samples.get('webhook_deliveries{state="in_hand"}')).toBe(0);
+    expect(samples.get("webhook_oldest_due_seconds")).toBe(0);
+    expect(samples.get("refund_oldest_due_seconds")).toBe(0);
+  });
+
+  test("cover the event loop, the database and its pool, and the issuer's keys", () => {
+    expect(samples.get("nodejs_eventloop_lag_p99_seconds")).toBeGreaterThanOrEqual(0);
+    expect(samples.get("database_up")).toBe(1);
+    for (const state of ["in_use", "idle", "waiting"]) {
+      expect(samples.get(`database_pool_connections{state="${state}"}`)).toBeGreaterThanOrEqual(0);
+    }
+    expect(samples.get("auth_keys_age_seconds")).toBeLessThan(60);
+  });
+
+  test("name no merchant, no record and no address: a label has few values", () => {
+    const text = [...samples.keys()].join("\n");
+
+    for (const id of [merchant, paymentId, "receiver.invalid", "rfd_", "msg_", "sub_"]) {
+      expect(text).not.toContain(id);
+    }
+    const byName = Map.groupBy(samples.keys(), (name) => name.replace(/\{.*/, ""));
+    for (const [name, series] of byName) expect([name, series.length < 100]).toEqual([name, true]);
+  });
+
+  test("are those that the runbook explains", async () => {
+    const runbook = await readFile(new URL("../../../docs/guides/runbook.md", import.meta.url), "utf8");
+    const explained = [...runbook.matchAll(/^\| `([a-z0-9_]+)` \| /gm)].map(([, name]) => name);
+    const names = new Set(
+      [...samples.keys()].map((name) => name.replace(/\{.*/, "").replace(/_(bucket|sum|count)$/, "")),
+    );
+
+    const own = [...names].filter((name) => !/^(process|nodejs)_/.test(name));
+    expect(explained.filter((name) => name?.includes("_")).sort()).toEqual(
+      [...own, "nodejs_eventloop_lag_p99_seconds"].sort(),
+    );
+  });
+
+  test("are not served where the service is, and nothing else is served where they are", async () => {
+    const { status } = await fetch(`${server.url}/metrics`);
+    const other = await fetch(new URL("/v1/refunds", server.metricsUrl));
+    const posted = await fetch(server.metricsUrl ?? "", { method: "POST", body: "x" });
+
+    expect([status, other.status, posted.status]).toEqual([404, 404, 404]);
+  });
+});
+
+describe("the metrics of a server", () => {
+  test("count deliveries that came through, and refunds that fell due", async () => {
+    await using receiver: Receiver = await startReceiver();
+    await using gone = await startReceiver(respondWith(410));
+    await using server = await startTestServer({ engine: "embedded", env: { METRICS_PORT: "0" } });
+    for (const { url } of [receiver, gone])
+      await post(server.url, "/v1/webhook/subscribe", subscriptionTo(url));
+
+    await post(server.url, "/v1/refunds", refundOf("pay_recent"));
+    await post(server.url, "/sandbox/clock/advance", { businessDays: 3 });
+    await receiver.first(2);
+
+    const samples = await until(async () => {
+      const read = await scrape(server);
+      return read.get('webhook_attempts_total{outcome="delivered"}') === 2 ? read : undefined;
+    });
+    expect(samples.get('webhook_attempts_total{outcome="ended"}')).toBeGreaterThanOrEqual(1);
+    expect(samples.get('refund_statuses_total{status="AUTHORIZED"}')).toBe(1);
+    expect(samples.get('http_requests_total{route="/sandbox/clock/advance",status="200"}')).toBe(1);
+    expect([...samples.keys()].some((name) => name.startsWith("database_pool"))).toBe(false);
+  });
+
+  test("say that the database is gone, and leave out what only it knows", async () => {
+    await using production = await startProduction();
+    const server = await production.start({ env: { METRICS_PORT: "0" } });
+
+    await server.database.close();
+    const samples = await scrape(server);
+
+    expect(samples.get("database_up")).toBe(0);
+    expect([...samples.keys()].filter((name) => /^(webhook_deliveries|\w+_oldest_due)/.test(name))).toEqual(
+      [],
+    );
+  });
+});

@@ -1,0 +1,208 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import { openDatabase } from "../../../server/storage/database/database.ts";
+import { makeDataDir } from "../../helpers/databases.ts";
+import {
+  type Duplicate,
+  dollars,
+  type Refund,
+  refundOf,
+  type Subscription,
+  subscriptionTo,
+} from "../../helpers/factories.ts";
+import { type Connection, head, openConnection } from "../../helpers/network/raw-http.ts";
+import {
+  post,
+  runServer,
+  type ServerProcess,
+  spawnServer,
+  startTestServer,
+  type TestResponse,
+} from "../../helpers/server.ts";
+
+describe("the server's process", () => {
+  test("makes its data folder, and prints a curl line that works as printed", async () => {
+    const parent = await makeDataDir({ empty: true });
+    try {
+      await using server = await spawnServer({ dataDir: join(parent, "new", "data") });
+      const [line = ""] = /^ *curl .*$/m.exec(server.welcome) ?? [];
+
+      const { stdout } = await promisify(execFile)("sh", ["-c", line]);
+
+      expect(JSON.parse(stdout)).toEqual({
+        paymentId: expect.stringMatching(/^rfd_/),
+        paymentStatus: "AUTHORIZED",
+        clientReferenceId: null,
+      });
+      for (const address of server.welcome.match(/http:\S+(json|yaml|healthz|readyz)/g) ?? []) {
+        expect([address, (await fetch(address)).status]).toEqual([address, 200]);
+      }
+    } finally {
+      await rm(parent, { recursive: true });
+    }
+  });
+
+  test.each(["SIGTERM", "SIGINT"] as const)(
+    "responds to what is in flight after %s, refuses what comes, and exits 0",
+    async (signal) => {
+      await using server = await spawnServer();
+      using idle = await openConnection(server.url);
+      using inFlight = await openConnection(server.url);
+      const body = JSON.stringify(refundOf("pay_settled"));
+      // The server has begun to read this call when it asks for the body.
+      inFlight.send(head("/v1/refunds", { "Content-Length": body.length, Expect: "100-continue" }));
+      expect(await inFlight.response()).toMatchObject({ status: 100 });
+      idle.send(head("GET /healthz"));
+      await idle.response();
+
+      server.kill(signal);
+      await untilRefused(server.url);
+      await idle.closed;
+      // The second call arrives on the connection that is still open.
+      inFlight.send(body + head("/v1/refunds", { "Content-Length": body.length }) + body);
+
+      expect(await inFlight.response()).toMatchObject({ status: 201, body: { paymentStatus: "AUTHORIZED" } });
+      expect(await inFlight.response()).toMatchObject({
+        status: 503,
+        headers: { "retry-after": "1", connection: "close" },
+        body: { errorDetails: { errorCode: "UNAVAILABLE" } },
+      });
+      expect(await server.exit).toMatchObject({ code: 0, signal: null, stderr: "" });
+    },
+  );
+
+  test("ends with 1 and says which setting to change", async () => {
+    const dataDir = await makeDataDir();
+    const listening = createServer().listen(0, "127.0.0.1");
+    await once(listening, "listening");
+    const address = listening.address();
+    const port = typeof address === "object" && address !== null ? `${address.port}` : "";
+    try {
+      type Bad = [name: string, env: Record<string, string>];
+      const bad: Bad[] = [
+        ["PORT", { PORT: "http" }],
+        ["DATABASE_URL", { MODE: "production" }],
+        ["PORT", { PORT: port }],
+        ["DATA_DIR", { DATA_DIR: "/dev/null" }],
+        // A folder in which nothing can be created, and for which the system reports that the parent is missing.
+        ...(process.platform === "linux" ? [["DATA_DIR", { DATA_DIR: "/proc/nowhere/data" }] as Bad] : []),
+      ];
+      for (const [name, env] of bad) {
+        const exit = await runServer({ PORT: "0", DATA_DIR: dataDir, ...env });
+
+        expect(exit).toEqual({ code: 1, signal: null, stdout: "", stderr: expect.stringMatching(/^.+\n$/) });
+        expect(exit.stderr).toContain(name);
+      }
+    } finally {
+      listening.close();
+      await rm(dataDir, { recursive: true });
+    }
+  });
+
+  test("warns when it is open to others, and then accepts any name", async () => {
+    await using server = await spawnServer({ env: { HOST: "0.0.0.0" } });
+    using caller = await openConnection(server.url.replace("0.0.0.0", "127.0.0.1"));
+
+    caller.send(head("GET /readyz", { Host: "sandbox.example.com" }));
+
+    expect(await caller.response()).toMatchObject({ status: 200 });
+    server.kill("SIGTERM");
+    expect((await server.exit).stdout).toContain("access tokens are public knowledge, and HOST=0.0.0.0");
+  });
+
+  test("has lost nothing that it acknowledged when it is killed, and another takes its folder over", async () => {
+    await using first = await spawnServer();
+    const { dataDir } = first;
+    const target = subscriptionTo("http://127.0.0.1:9/");
+    const subscribed = await post<Subscription>(first.url, "/v1/webhook/subscribe", target);
+    const acknowledged = await killUnderLoad(first);
+
+    await using second = await startTestServer({ dataDir });
+    const repeated = await Promise.all(
+      [...acknowledged.keys()].map((request) => post<Duplicate>(second.url, "/v1/refunds", request)),
+    );
+
+    expect(repeated.map(({ status, body }) => [status, body.existing])).toEqual(
+      [...acknowledged.values()].map((refund) => [
+        409,
+        { ...refund, originalPaymentId: "pay_settled", amount: dollars(0.01) },
+      ]),
+    );
+    await second.close();
+    const { subscriptionKeys, unannounced } = await readStore(dataDir);
+    expect(subscriptionKeys).toEqual([subscribed.body.subscriptionKey]);
+    expect(unannounced).toEqual([]);
+  });
+
+  test("is refused a folder that another one uses, which goes on unharmed", async () => {
+    await using first = await startTestServer();
+
+    const refused = await runServer({ PORT: "0", DATA_DIR: first.dataDir });
+
+    expect(refused).toEqual({
+      code: 1,
+      signal: null,
+      stdout: "",
+      stderr: `The data folder ${first.dataDir} is in use by another process. Stop that process, or choose another folder with DATA_DIR.\n`,
+    });
+    const { status } = await post(first.url, "/v1/refunds", refundOf("pay_settled"));
+    expect(status).toBe(201);
+  });
+});
+
+/** Resolves when the port is closed. */
+async function untilRefused(url: string): Promise<void> {
+  for (;;) {
+    const connection: Connection | undefined = await openConnection(url).catch(() => undefined);
+    if (!connection) return;
+    connection[Symbol.dispose]();
+  }
+}
+
+/** Issues refunds on several connections until the process is killed; resolves with those that were acknowledged. */
+async function killUnderLoad(server: ServerProcess): Promise<Map<unknown, Refund>> {
+  const acknowledged = new Map<unknown, Refund>();
+  async function issueUntilGone(): Promise<void> {
+    for (;;) {
+      const request = refundOf("pay_settled", { amount: dollars(0.01) });
+      const response: TestResponse<Refund> | undefined = await post<Refund>(
+        server.url,
+        "/v1/refunds",
+        request,
+      ).catch(() => undefined);
+      if (!response) return;
+      acknowledged.set(request, response.body);
+      if (acknowledged.size === 50) server.kill("SIGKILL");
+    }
+  }
+  await Promise.all(Array.from({ length: 8 }, issueUntilGone));
+  await server.exit;
+  return acknowledged;
+}
+
+/** The content of an unused data folder: its subscriptions, and refunds without an event. */
+async function readStore(dataDir: string): Promise<{ subscriptionKeys: string[]; unannounced: string[] }> {
+  const database = await openDatabase({ dataDir });
+  try {
+    const subscriptions = await database.db.selectFrom("subscriptions").select("subscription_key").execute();
+    const refunds = await database.db
+      .selectFrom("payments")
+      .leftJoin("events", "events.resource_id", "payments.payment_id")
+      .select("payments.payment_id")
+      .where("payments.kind", "=", "REFUND")
+      .where("payments.payment_id", "!=", "pay_refund") // a fixture, which has none
+      .where("events.event_id", "is", null)
+      .execute();
+    return {
+      subscriptionKeys: subscriptions.map((row) => row.subscription_key),
+      unannounced: refunds.map((row) => row.payment_id),
+    };
+  } finally {
+    await database.close();
+  }
+}

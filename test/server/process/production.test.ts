@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import { createPayment, refundOf } from "../../helpers/factories.ts";
+import { head, openConnection } from "../../helpers/network/raw-http.ts";
+import { startProduction } from "../../helpers/production.ts";
+import { post, runServer, spawnServer, startTestServer } from "../../helpers/server.ts";
+
+/** So long a request that is being sent has, also on a busy machine. */
+const DRAIN_MS = 2_000;
+
+test("production runs as a process: it prints JSON lines alone, serves its callers, and ends with 0", async () => {
+  await using production = await startProduction();
+  const replica = await production.start();
+  const paymentId = await createPayment(replica, { merchant: "merchant" });
+  const env = { ...production.env, METRICS_PORT: "0" };
+  await using server = await spawnServer({ dataDir: "unused", env, ready: /"msg":"listening"/ });
+
+  const { status } = await post(server.url, "/v1/refunds", refundOf(paymentId), {
+    token: await production.issuer.token(),
+  });
+  server.kill("SIGTERM");
+  const exit = await server.exit;
+
+  expect([status, exit.code, exit.stderr]).toEqual([201, 0, ""]);
+  const lines = exit.stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(lines.map(({ msg }) => msg)).toEqual(["listening", "request", "stopping", "stopped"]);
+  expect(lines[0].metricsUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
+});
+
+test("production that lacks a setting ends with 1 and names it", async () => {
+  await using production = await startProduction();
+  const { AUTH_JWKS_URL: _, ...env } = production.env;
+
+  expect(await runServer(env)).toEqual({
+    code: 1,
+    signal: null,
+    stdout: "",
+    stderr: "AUTH_JWKS_URL is required in production: the address of the issuer's public keys.\n",
+  });
+});
+
+test("a stopping server waits for requests that are being sent, cuts off stalled ones, and is not ready", async () => {
+  const server = await startTestServer({ drainMs: DRAIN_MS, headTimeoutMs: 30_000, bodyTimeoutMs: 30_000 });
+  using inHead = await openConnection(server.url);
+  using inBody = await openConnection(server.url);
+  using sending = await openConnection(server.url);
+  const body = JSON.stringify(refundOf("pay_settled"));
+  const bodyHead = head("/v1/refunds", { "Content-Length": body.length, Expect: "100-continue" });
+  for (const connection of [inBody, sending]) {
+    connection.send(bodyHead);
+    expect((await connection.response()).status).toBe(100);
+  }
+  inHead.send("POST /v1/refunds HTTP/1.1\r\nHost: localhost\r\n");
+
+  const startedMs = performance.now();
+  const closing = server.close();
+  sending.send(body + head("GET /readyz"));
+  const response = await sending.response();
+  const ready = await sending.response();
+  await closing;
+
+  expect([response.status, ready.status]).toEqual([201, 503]);
+  await Promise.all([inHead.closed, inBody.closed]);
+  const milliseconds = performance.now() - startedMs;
+  expect(milliseconds).toBeGreaterThan(DRAIN_MS - 10);
+  expect(milliseconds).toBeLessThan(25_000); // and not half a minute, which is the limit for these callers
+});

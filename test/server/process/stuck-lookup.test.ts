@@ -1,0 +1,81 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { sql } from "kysely";
+import { describe, expect, test } from "vitest";
+import { createTestDatabase } from "../../helpers/databases.ts";
+import { startProduction } from "../../helpers/production.ts";
+import { spawnServer } from "../../helpers/server.ts";
+import { until } from "../../helpers/subscriber.ts";
+import { makeTempDir } from "../../helpers/temp-dir.ts";
+
+/** A stop that waits for such a lookup never ends; a busy machine may take seconds for one that does not. */
+const STOP_LIMIT_MS = 120_000;
+
+const PRELOAD = fileURLToPath(new URL("../../helpers/network/stuck-lookups.ts", import.meta.url));
+
+/** A nameserver that falls silent, for a server of its own process. See `stuck-lookups.ts`. */
+async function createNameserver() {
+  const folder = await makeTempDir();
+  const pipe = join(folder, "pipe");
+  execFileSync("mkfifo", [pipe]);
+  const log = join(folder, "stuck");
+  return {
+    env: { NODE_OPTIONS: `--import ${PRELOAD}`, STUCK_LOOKUPS: folder },
+    fallSilent: () => writeFileSync(join(folder, "silent"), ""),
+    /** The names whose lookups hold a thread. */
+    stuck: () => (existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : []),
+  };
+}
+
+describe("a stop while a nameserver never responds", () => {
+  test("for the database's name ends in order, and one lookup holds a thread, however many connections are tried", async () => {
+    await using database = await createTestDatabase("postgres").then((created) => ({
+      ...created,
+      [Symbol.asyncDispose]: created.remove,
+    }));
+    const nameserver = await createNameserver();
+    const url = new URL(database.options.databaseUrl ?? "");
+    url.hostname = "database.test";
+    const ENCRYPTION_KEY = Buffer.alloc(32, "k").toString("base64");
+    await using server = await spawnServer({
+      env: { ...nameserver.env, DATABASE_URL: url.href, ENCRYPTION_KEY },
+    });
+    nameserver.fallSilent();
+    const beside = await database.open();
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()`.execute(beside.db);
+    await until(() => (nameserver.stuck().length > 0 ? true : undefined));
+    const ready = await Promise.all(Array.from({ length: 5 }, () => fetch(`${server.url}/readyz`)));
+
+    const stoppedAt = performance.now();
+    server.kill("SIGTERM");
+    const { code, signal, stdout } = await server.exit;
+
+    expect([code, signal]).toEqual([0, null]);
+    expect(performance.now() - stoppedAt).toBeLessThan(STOP_LIMIT_MS);
+    expect(stdout).toMatch(/Stopped\.\n$/);
+    expect(ready.map(({ status }) => status)).toEqual(Array(5).fill(503));
+    expect(nameserver.stuck()).toEqual(["database.test"]);
+  });
+
+  test("for the issuer's name ends in order", async () => {
+    await using production = await startProduction();
+    const nameserver = await createNameserver();
+    nameserver.fallSilent();
+    const env = { ...production.env, ...nameserver.env, AUTH_JWKS_URL: "https://issuer.test/keys" };
+    await using server = await spawnServer({ env, ready: /"listening"/ });
+    const ready = Promise.allSettled([fetch(`${server.url}/readyz`)]);
+    await until(() => (nameserver.stuck().includes("issuer.test") ? true : undefined));
+
+    const stoppedAt = performance.now();
+    server.kill("SIGTERM");
+    const { code, signal, stdout } = await server.exit;
+
+    expect([code, signal]).toEqual([0, null]);
+    expect(performance.now() - stoppedAt).toBeLessThan(STOP_LIMIT_MS);
+    expect(stdout).toMatch(/"msg":"stopped"\}\n$/);
+    await ready;
+  });
+});

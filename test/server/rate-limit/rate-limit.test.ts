@@ -1,0 +1,85 @@
+import { describe, expect, test } from "vitest";
+import { engines } from "../../helpers/databases.ts";
+import {
+  countRows,
+  createMerchant,
+  createPayment,
+  createToken,
+  type Problem,
+  refundOf,
+} from "../../helpers/factories.ts";
+import { post, type TestResponse, useTestServer } from "../../helpers/server.ts";
+
+const LIMIT = 2;
+/** At once; far more than a burst, also when the token bucket refills once or twice meanwhile. */
+const MANY = 30;
+
+/** @decision D27 */
+describe.each(engines)("the rate limit on %s", (engine) => {
+  const server = useTestServer({ engine, env: { RATE_LIMIT: `${LIMIT}` } });
+
+  const call = (token: string, body: unknown = {}) =>
+    post<Problem>(server.url, "/v1/refunds", body, { token });
+  const isLimited = ({ status }: TestResponse<unknown>) => status === 429;
+
+  test("allows twice as many calls in a burst, then responds with 429 and Retry-After", async () => {
+    const { token } = await createMerchant(server);
+
+    const responses = await Promise.all(Array.from({ length: MANY }, () => call(token)));
+
+    const limited = responses.find(isLimited);
+    expect(responses.filter((response) => !isLimited(response)).length).toBeGreaterThanOrEqual(2 * LIMIT);
+    expect(limited?.body.errorDetails.errorCode).toBe("RATE_LIMITED");
+    expect(limited?.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
+    expect(limited?.headers.get("ratelimit")).toMatch(/^"merchant";r=0;t=\d+$/);
+  });
+
+  test("sends the remaining calls in every response", async () => {
+    const { merchant, token } = await createMerchant(server);
+    const paymentId = await createPayment(server, { merchant });
+
+    const issued = await call(token, refundOf(paymentId));
+    const refused = await call(token);
+
+    expect([issued.status, refused.status]).toEqual([201, 400]);
+    for (const { headers } of [issued, refused]) {
+      expect(headers.get("ratelimit-policy")).toBe(`"merchant";q=${LIMIT};w=1`);
+      expect(headers.get("ratelimit")).toMatch(/^"merchant";r=\d+;t=\d+$/);
+    }
+  });
+
+  test("is the merchant's: all its tokens share it, and no other merchant suffers", async () => {
+    const { merchant, token: first } = await createMerchant(server);
+    const second = await createToken(server, merchant);
+    const other = await createMerchant(server);
+
+    const responses = Array.from({ length: MANY }, (_, index) => call(index % 2 === 0 ? first : second));
+    const ofOther = await call(other.token);
+
+    const served = (await Promise.all(responses)).filter((response) => !isLimited(response));
+    expect(served.length).toBeLessThan(MANY / 2); // each of the two would have got half of the calls
+    expect(ofOther.status).toBe(400);
+  });
+
+  test("never uses up a requestKey", async () => {
+    const { merchant, token } = await createMerchant(server);
+    const paymentId = await createPayment(server, { merchant });
+    const requests = Array.from({ length: MANY }, () => refundOf(paymentId));
+    const before = await countRows(server);
+
+    const responses = await Promise.all(requests.map((request) => call(token, request)));
+
+    const refunds = responses.filter(({ status }) => status === 201).length;
+    expect((await countRows(server)).payments).toBe(before.payments + refunds);
+    const limited = requests[responses.findIndex(isLimited)];
+    expect((await callWhenAllowed(token, limited)).status).toBe(201);
+  });
+
+  /** The token bucket refills in real time. */
+  async function callWhenAllowed(token: string, body: unknown): Promise<TestResponse<unknown>> {
+    for (;;) {
+      const response = await call(token, body);
+      if (!isLimited(response)) return response;
+    }
+  }
+});

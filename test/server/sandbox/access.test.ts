@@ -1,0 +1,149 @@
+import { describe, expect, test } from "vitest";
+import {
+  countRows,
+  dollars,
+  type Problem,
+  type Refund,
+  refundOf,
+  subscriptionTo,
+} from "../../helpers/factories.ts";
+import { createSandboxMerchant, problemOf, sandboxOf, violationAt } from "../../helpers/sandbox.ts";
+import { post, startTestServer, useTestServer } from "../../helpers/server.ts";
+
+const NOW = new Date("2026-11-16T15:00:00.000Z");
+
+const server = useTestServer({ realNow: () => NOW });
+const sandbox = sandboxOf(server);
+
+const refundStatus = async (token: string) => {
+  const response = await post<Refund & Problem>(server.url, "/v1/refunds", refundOf("pay_settled"), {
+    token,
+  });
+  return response.body.errorDetails?.errorCode ?? response.status;
+};
+const subscribeStatus = async (token: string) => {
+  const body = subscriptionTo("https://merchant.example.com/");
+  return (await post(server.url, "/v1/webhook/subscribe", body, { token })).status;
+};
+
+describe("POST /sandbox/tokens", () => {
+  /** @decision D18 */
+  test.each([
+    [["refunds", "webhooks"], 201, 200],
+    [["refunds"], 201, 403],
+    [["webhooks"], "FORBIDDEN", 200],
+    [[], "FORBIDDEN", 403],
+  ])("makes a token with the scopes %j, which opens what they say", async (scopes, refund, subscribe) => {
+    const { status, body } = await sandbox("createToken", { body: { scopes } });
+
+    expect(status).toBe(201);
+    expect(body).toEqual({ accessToken: expect.stringMatching(/^sandbox_[\w-]{32}$/), scopes });
+    expect(await refundStatus(body.accessToken)).toBe(refund);
+    expect(await subscribeStatus(body.accessToken)).toBe(subscribe);
+  });
+
+  test("makes another token each time, and every one opens the whole sandbox of the same merchant", async () => {
+    const tokens = await Promise.all([1, 2].map(() => sandbox("createToken", { body: { scopes: [] } })));
+    const [first, second] = tokens.map(({ body }) => body.accessToken);
+
+    expect(first).not.toBe(second);
+    const { body } = await sandbox("getPayment", { path: { paymentId: "pay_settled" }, token: first ?? "" });
+    expect(body).toMatchObject({ paymentId: "pay_settled" });
+  });
+
+  test.each([
+    [{ scopes: ["payments"] }, "/scopes/0", "must be one of: refunds, webhooks"],
+    [{ scopes: ["refunds", "refunds"] }, "/scopes", expect.any(String)],
+    [{ scopes: "refunds" }, "/scopes", "must be a list, also for a single value"],
+    [{}, "/scopes", "is missing"],
+    [{ scopes: [], merchant: "globex" }, "/merchant", expect.stringContaining("remove it")],
+  ])("refuses %j and names %s", async (body, pointer, message) => {
+    expect(problemOf(await sandbox("createToken", { body }))).toEqual(violationAt(pointer, message));
+  });
+});
+
+describe("POST /sandbox/reset", () => {
+  test("brings back the records of a fresh sandbox, and only those, without an event", async () => {
+    await using fresh = await startTestServer({ realNow: () => NOW });
+    const acme = sandboxOf(fresh);
+    const records = async () => (await acme("listPayments", { query: { limit: 100 } })).body;
+    const before = await records();
+    await acme("createPayment", { body: { amount: dollars(5), requestKey: "debit-1" } });
+    await acme("failPayment", { path: { paymentId: "pay_recent" } });
+    await post(fresh.url, "/v1/refunds", refundOf("pay_settled", { requestKey: "refund-1" }));
+    await post(fresh.url, "/v1/webhook/subscribe", subscriptionTo("https://merchant.example.com/"));
+
+    expect(await acme("resetSandbox")).toMatchObject({ status: 204, body: undefined });
+
+    expect(await records()).toEqual(before);
+    // Besides acme's fixtures, only globex's one payment is left.
+    expect(await countRows(fresh)).toEqual({
+      payments: before.items.length + 1,
+      events: 0,
+      subscriptions: 0,
+    });
+    const again = await post(fresh.url, "/v1/refunds", refundOf("pay_settled", { requestKey: "refund-1" }));
+    expect(again.status).toBe(201);
+  });
+
+  test("leaves the other merchant's records alone", async () => {
+    const { body } = await sandbox("createPayment", {
+      body: { amount: dollars(5) },
+      token: "sandbox_globex",
+    });
+    const paymentId = "paymentId" in body ? body.paymentId : "";
+
+    await sandbox("resetSandbox");
+
+    const kept = await sandbox("getPayment", { path: { paymentId }, token: "sandbox_globex" });
+    expect(kept.body).toEqual(body);
+  });
+
+  test("leaves access tokens and the clock, and what settles today settles today by that clock", async () => {
+    const { body: token } = await sandbox("createToken", { body: { scopes: ["refunds"] } });
+    const { body: clock } = await sandbox("advanceClock", { body: { businessDays: 5 } });
+
+    await sandbox("resetSandbox", { token: token.accessToken });
+
+    const { body } = await sandbox("getPayment", {
+      path: { paymentId: "pay_recent" },
+      token: token.accessToken,
+    });
+    expect(body).toMatchObject({ settledAt: clock.now });
+    expect((await sandbox("getClock")).body).toEqual(clock);
+  });
+
+  test("gives nothing to a merchant that a fresh sandbox does not have", async () => {
+    const merchant = await createSandboxMerchant(server);
+    await merchant.create();
+
+    await merchant.sandbox("resetSandbox");
+
+    expect((await merchant.sandbox("listPayments")).body.items).toEqual([]);
+  });
+
+  test("meets refunds that are being issued without a fault, and without a half of them", async () => {
+    const merchant = await createSandboxMerchant(server);
+    const payments = await Promise.all([1, 2, 3].map(() => merchant.create()));
+
+    const [reset, ...issued] = await Promise.all([
+      merchant.sandbox("resetSandbox"),
+      ...payments.flatMap(({ paymentId }) => [1, 2, 3].map(() => merchant.issue(refundOf(paymentId)))),
+    ]);
+
+    expect(reset.status).toBe(204);
+    expect(issued.filter(({ status }) => status !== 201 && status !== 404)).toEqual([]);
+    expect((await merchant.sandbox("listPayments")).body.items).toEqual([]);
+    const { db } = server.database;
+    const events = db.selectFrom("events").selectAll().where("merchant", "=", merchant.merchant);
+    expect(await events.execute()).toEqual([]);
+  });
+
+  test.each(["createToken", "resetSandbox"] as const)("%s needs an access token", async (id) => {
+    const body = id === "createToken" ? { body: { scopes: [] } } : {};
+
+    const response = await sandbox(id, { ...body, token: null });
+
+    expect(problemOf(response)).toMatchObject({ status: 401, errorCode: "UNAUTHORIZED" });
+  });
+});

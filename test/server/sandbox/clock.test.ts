@@ -1,0 +1,167 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { engines } from "../../helpers/databases.ts";
+import { createDeployment } from "../../helpers/deployment.ts";
+import { refundOf } from "../../helpers/factories.ts";
+import { createSandboxMerchant, eventsOf, problemOf, sandboxOf, violationAt } from "../../helpers/sandbox.ts";
+import { useTestServer } from "../../helpers/server.ts";
+
+/** A Monday, 10:00 in New York. */
+const NOW = new Date("2026-11-16T15:00:00.000Z");
+const AT = NOW.toISOString();
+
+describe("the sandbox's clock", () => {
+  let realNow = NOW;
+
+  const server = useTestServer({ realNow: () => realNow });
+  const sandbox = sandboxOf(server);
+  beforeEach(async () => {
+    realNow = NOW;
+    await server.database.db.deleteFrom("clock").execute();
+  });
+
+  const read = async () => (await sandbox("getClock")).body.now;
+  const advance = async (body: unknown) => (await sandbox("advanceClock", { body })).body.now;
+
+  test("shows real time until it is advanced, and then runs on from there", async () => {
+    expect(await read()).toBe(AT);
+
+    expect(await advance({ by: "PT30M" })).toBe("2026-11-16T15:30:00.000Z");
+    realNow = new Date(NOW.getTime() + 1);
+
+    expect(await read()).toBe("2026-11-16T15:30:00.001Z");
+  });
+
+  test.each([
+    [{ by: "PT1S" }, "2026-11-16T15:00:01.000Z"],
+    [{ by: "P1D" }, "2026-11-17T15:00:00.000Z"],
+    [{ by: "P1Y2M3D" }, "2028-01-19T15:00:00.000Z"],
+    [{ by: "P2W" }, "2026-11-30T15:00:00.000Z"],
+    [{ by: "PT0S" }, AT],
+    [{ businessDays: 0 }, AT],
+    [{ businessDays: 3 }, "2026-11-19T15:00:00.000Z"],
+    [{ businessDays: 8 }, "2026-11-27T15:00:00.000Z"],
+    [{ to: AT }, AT],
+    [{ to: "2026-11-20T10:00:00-05:00" }, "2026-11-20T15:00:00.000Z"],
+    [{ to: "2099-12-31T23:59:59Z" }, "2099-12-31T23:59:59.000Z"],
+  ])("moves by %j to %s", async (wish, now) => {
+    expect(await advance(wish)).toBe(now);
+    expect(await read()).toBe(now);
+  });
+
+  test.each([
+    ["2026-10-30T14:00:00.000Z", { businessDays: 1 }, "2026-11-02T15:00:00.000Z"],
+    ["2026-10-30T14:00:00.000Z", { by: "P3D" }, "2026-11-02T15:00:00.000Z"],
+    ["2026-10-30T14:00:00.000Z", { by: "PT72H" }, "2026-11-02T14:00:00.000Z"],
+    // 01:30 for the second time: the same wall time today is the present instant, not the one an hour earlier.
+    ["2026-11-01T06:30:00.000Z", { businessDays: 0 }, "2026-11-01T06:30:00.000Z"],
+    ["2026-11-01T06:30:00.000Z", { by: "P1D" }, "2026-11-02T06:30:00.000Z"],
+    ["2027-03-13T07:30:00.000Z", { by: "P1D" }, "2027-03-14T07:30:00.000Z"],
+  ])("keeps Eastern wall time over a change of daylight saving: at %s, %j", async (at, wish, now) => {
+    realNow = new Date(at);
+
+    expect(await advance(wish)).toBe(now);
+  });
+
+  test.each([
+    [{ to: "2026-11-16T14:59:59.999Z" }, "/to", `must not be before the sandbox's time, which is ${AT}`],
+    [{ to: "2100-01-01T00:00:00Z" }, "/to", "must not lead beyond the year 2099"],
+    [{ to: "tomorrow" }, "/to", expect.stringContaining("must be a time")],
+    [{ to: "2026-11-31T12:00:00Z" }, "/to", expect.stringContaining("must be a time")],
+    [{ to: 1795000000 }, "/to", expect.stringContaining("string")],
+    [{ by: "half an hour" }, "/by", expect.stringContaining("must be a duration")],
+    [{ by: "-PT1H" }, "/by", expect.stringContaining("must be a duration")],
+    [{ by: "P74Y" }, "/by", "must not lead beyond the year 2099"],
+    [{ by: `P${"9".repeat(60)}D` }, "/by", expect.any(String)],
+    [{ by: "P" }, "/by", expect.any(String)],
+    [{ businessDays: -1 }, "/businessDays", "must be >= 0"],
+    [{ businessDays: 1.5 }, "/businessDays", expect.stringContaining("integer")],
+    [{ businessDays: "3" }, "/businessDays", expect.stringContaining("integer")],
+    [{ businessDays: 20_000 }, "/businessDays", "must not lead beyond the year 2099"],
+    [{ businessDays: 20_001 }, "/businessDays", expect.stringContaining("20000")],
+    [{ minutes: 30 }, "/minutes", expect.stringContaining("remove it")],
+    [{}, "", expect.any(String)],
+    [{ by: "PT1H", businessDays: 1 }, "", expect.any(String)],
+    [[], "", expect.any(String)],
+  ])("refuses %j, names %j and stays where it is", async (body, pointer, message) => {
+    const response = await sandbox("advanceClock", { body });
+
+    expect(problemOf(response)).toEqual(violationAt(pointer, message));
+    expect(await read()).toBe(AT);
+  });
+
+  test("that has run past its calendar says how to go on", async () => {
+    await advance({ to: "2099-12-31T23:59:59Z" });
+    realNow = new Date(NOW.getTime() + 1_000);
+    const acme = await createSandboxMerchant(server);
+
+    const moved = await sandbox("advanceClock", { body: { by: "PT0S" } });
+    const settled = await acme.sandbox("settlePayment", { path: { paymentId: "pay_1" }, body: {} });
+
+    expect(problemOf(moved)).toEqual(violationAt("/by", expect.stringContaining("on an empty DATA_DIR")));
+    const remedy = "must be sent, and lie in the years 2020 to 2099";
+    expect(problemOf(settled)).toEqual(violationAt("/settledAt", expect.stringContaining(remedy)));
+  });
+
+  /** @decision D30 */
+  test("is the same for every merchant", async () => {
+    await advance({ businessDays: 1 });
+
+    expect((await sandbox("getClock", { token: "sandbox_globex" })).body.now).toBe(await read());
+  });
+
+  test.each(["getClock", "advanceClock"] as const)("needs an access token: %s", async (id) => {
+    const response = await sandbox(id, {
+      token: null,
+      ...(id === "advanceClock" && { body: { by: "P1D" } }),
+    });
+
+    expect(problemOf(response)).toMatchObject({ status: 401, errorCode: "UNAUTHORIZED" });
+    expect(await read()).toBe(AT);
+  });
+
+  /** @decision D30 */
+  test("responds to an advance after every due refund is authorized, each with its event", async () => {
+    const acme = await createSandboxMerchant(server);
+    const { paymentId } = await acme.create({ settledAt: AT });
+    const refunds = await Promise.all(
+      Array.from({ length: 20 }, async () => (await acme.issue(refundOf(paymentId))).body.paymentId),
+    );
+
+    const now = await advance({ businessDays: 3 });
+
+    for (const refund of refunds) {
+      expect(await acme.get(refund)).toMatchObject({
+        paymentStatus: "AUTHORIZED",
+        history: [
+          { paymentStatus: "PENDING", at: AT },
+          { paymentStatus: "AUTHORIZED", at: now },
+        ],
+      });
+      expect(await eventsOf(server, refund)).toEqual([
+        { type: "refund.pending", sequence: 1, occurred_at: NOW },
+        { type: "refund.authorized", sequence: 2, occurred_at: new Date(now) },
+      ]);
+    }
+  });
+});
+
+describe.each(engines)("the sandbox's clock on %s", (engine) => {
+  /** @decision D30 */
+  test("takes advances in parallel one after the other and loses none, over a restart too", async () => {
+    await using deployment = await createDeployment(engine);
+    const start = () => deployment.start({ realNow: () => NOW });
+    const servers = [await start(), ...(engine === "embedded" ? [] : [await start()])];
+    const replicas = servers.map((server) => sandboxOf(server));
+    const body = { by: "PT1H" };
+
+    const wishes = replicas.flatMap((sandbox) => Array.from({ length: 24 / replicas.length }, () => sandbox));
+    const responses = await Promise.all(wishes.map((sandbox) => sandbox("advanceClock", { body })));
+    for (const server of servers) await server.close();
+    const { body: clock } = await sandboxOf(await start())("getClock");
+
+    expect(clock.now).toBe("2026-11-17T15:00:00.000Z");
+    const shown = responses.map((response) => response.body.now).toSorted();
+    expect(shown.at(-1)).toBe(clock.now);
+    expect(shown[0] !== undefined && shown[0] > AT).toBe(true);
+  });
+});

@@ -1,0 +1,105 @@
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { readContract } from "../../../openapi/document/contract.ts";
+import type { SandboxId } from "../../../server/contract/operations.ts";
+import { problemOf, type Sandbox, type SandboxCall, sandboxOf, violationAt } from "../../helpers/sandbox.ts";
+import { startTestServer, type TestServer } from "../../helpers/server.ts";
+
+const contract = readContract("sandbox");
+
+/** The time of the examples: the fixtures are created then, and most calls are made an hour later. */
+const OPENED = "2026-11-21T09:00:00.000Z";
+const CALLED = "2026-11-21T10:00:00.000Z";
+
+const processing = { path: { paymentId: "pay_processing" } };
+
+/** Calls whose response equals the named example exactly, and when they are made. */
+const exact: [id: SandboxId, example: string, call: SandboxCall, at?: string][] = [
+  ["createPayment", "processing", {}, OPENED],
+  ["getPayment", "debit", { path: { paymentId: "pay_settled" } }],
+  ["getPayment", "refund", { path: { paymentId: "pay_refund" } }],
+  ["getPayment", "unknownPayment", { path: { paymentId: "pay_globex" } }],
+  ["listPayments", "refunds", { query: { kind: "REFUND" } }],
+  ["settlePayment", "now", processing],
+  ["settlePayment", "earlier", processing],
+  ["settlePayment", "impossibleMove", { path: { paymentId: "pay_failed" } }],
+  ["advanceClock", "businessDays", {}, "2026-11-20T14:30:00.000Z"],
+  ["advanceClock", "backwards", { body: { to: CALLED } }, "2026-11-25T14:30:00.000Z"],
+  ["advanceClock", "negativeCount", { body: { businessDays: -3 } }],
+  ["redeliver", "unknownDelivery", { path: { webhookId: "msg_1" } }],
+  ["getEvent", "unknownEvent", { path: { eventId: "evt_1" } }],
+  ["getSubscription", "noSuchSubscription", { path: { subscriptionKey: "sub_1" } }],
+  ["endSubscription", "unknownSubscription", { path: { subscriptionKey: "sub_1" } }],
+  ["emitEvent", "accountLinked", {}],
+  ["emitEvent", "customerCreated", {}],
+  ["getDue", "nothing", {}],
+  ["setInbox", "slow", {}],
+  ["getInbox", "fresh", {}],
+  ["createToken", "refundsOnly", {}],
+  ["createToken", "noScopes", {}],
+];
+
+const requests = contract.operations.flatMap(({ id, requests }) =>
+  requests.map(({ name, value }) => ({ id: id as SandboxId, name, body: value })),
+);
+
+describe("the examples of the sandbox's contract, on a fresh sandbox", () => {
+  let server: TestServer;
+  let sandbox: Sandbox;
+  let now: string;
+
+  beforeAll(async () => {
+    now = OPENED;
+    server = await startTestServer({ realNow: () => new Date(now) });
+    sandbox = sandboxOf(server);
+    return () => server.close();
+  });
+  beforeEach(async () => {
+    now = OPENED;
+    await server.database.db.deleteFrom("clock").execute();
+    await sandbox("resetSandbox");
+    now = CALLED;
+  });
+
+  test.each(requests)("$id serves the request $name", async ({ id, body }) => {
+    const response = await sandbox(id, { ...processing, body });
+
+    expect(response.status).toBeLessThan(300);
+  });
+
+  test.each(exact)("%s responds as its example %s shows", async (id, example, call, at = CALLED) => {
+    now = at;
+    const body = requests.find((request) => request.id === id && request.name === example)?.body;
+
+    const response = await sandbox(id, body === undefined ? call : { body, ...call });
+
+    const documented = contract.operation(id).responses.find(({ name }) => name === example);
+    expect(response.status).toBe(documented?.status);
+    expect(masked(response.body)).toEqual(masked(documented?.value));
+  });
+
+  /** @decision D07 */
+  describe("refuse a query parameter that the operation does not have", () => {
+    test.each(contract.operations)("$id", async ({ id, requests }) => {
+      const path = {
+        paymentId: "pay_settled",
+        webhookId: "msg_1",
+        subscriptionKey: "sub_1",
+        eventId: "evt_1",
+      };
+
+      const response = await sandbox(id as SandboxId, {
+        path,
+        body: requests[0]?.value,
+        query: { "sort[]": "at" },
+      });
+
+      expect(problemOf(response)).toEqual(violationAt("/query/sort[]", expect.any(String)));
+    });
+  });
+});
+
+/** Without the values that every call generates. */
+function masked(value: unknown): unknown {
+  const ids = /pay_[0-9a-f-]{36}|urn:uuid:[0-9a-f-]{36}|sandbox_[\w-]{20,}|127\.0\.0\.1:\d+/g;
+  return JSON.parse(JSON.stringify(value).replaceAll(ids, "…"));
+}

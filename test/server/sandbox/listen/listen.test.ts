@@ -1,0 +1,181 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { PassThrough } from "node:stream";
+import { afterEach, describe, expect, test } from "vitest";
+import { ListenError, type ListenOptions, listen } from "../../../../server/sandbox/listen/listen.ts";
+import { AUTHORIZED_EVENT, SECRET_KEY, signDelivery } from "../../../client/signed-deliveries.ts";
+import { startTestServer, useTestServer } from "../../../helpers/server.ts";
+import { spawnListen } from "./process.ts";
+
+const server = useTestServer();
+
+/** Closes the resources of a test, the last one first. */
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanups.splice(0).reverse()) await cleanUp();
+});
+
+async function isSubscribed(subscriptionKey: string): Promise<boolean> {
+  const response = await fetch(`${server.url}/sandbox/subscriptions/${subscriptionKey}`, {
+    method: "DELETE",
+    headers: { Authorization: "Bearer sandbox_acme" },
+  });
+  return response.status === 204;
+}
+
+describe("a listener", () => {
+  async function createListener(options: Partial<ListenOptions> = {}) {
+    const out = new PassThrough({ encoding: "utf8" });
+    const listening = await listen({
+      ...{ url: server.url, token: "sandbox_acme", events: [], secretKey: SECRET_KEY, out },
+      ...options,
+    });
+    const deliver = async (content: unknown, at = new Date()) => {
+      const { body, headers } = signDelivery(content, at);
+      const response = await fetch(listening.receiverUrl, { method: "POST", body, headers });
+      return { status: response.status, printed: out.read() };
+    };
+    return { ...listening, deliver };
+  }
+
+  const refund = AUTHORIZED_EVENT.data;
+  const errorDetails = { errorCode: "CUSTOMER_NOT_DEBITED", errorMessage: "…" };
+  const payment = { paymentId: "pay_1", amount: { currency: "USD", value: 100.5 } };
+  const id = refund.paymentId;
+  test.each([
+    ["refund.pending", { ...refund, paymentStatus: "PENDING" }, `${id}  #2  PENDING order-1042`],
+    ["refund.authorized", { ...refund, clientReferenceId: null }, `${id}  #2  AUTHORIZED`],
+    [
+      "refund.terminal_failed",
+      { ...refund, paymentStatus: "TERMINAL_FAILED", errorDetails },
+      `${id}  #2  TERMINAL_FAILED CUSTOMER_NOT_DEBITED order-1042`,
+    ],
+    ["payment.settled", { ...payment, status: "SETTLED" }, `${"pay_1".padEnd(40)}  #2  SETTLED 100.50 USD`],
+    ["account.unlinked", { accountId: "acc_1" }, `${"acc_1".padEnd(40)}  #2`],
+    ["customer.created", { customerId: "\u001b[2Jcus" }, `${"�[2Jcus".padEnd(40)}  #2`],
+    ["customer.merged", { into: "cus_1" }, `${"".padEnd(40)}  #2  {"into":"cus_1"}`],
+  ])("prints %s as one line", async (type, data, expected) => {
+    const { deliver, stop } = await createListener();
+    cleanups.push(stop);
+
+    expect(await deliver({ ...AUTHORIZED_EVENT, type, data })).toEqual({
+      status: 204,
+      printed: `2026-11-25 05:00:00  ${type.padEnd(22)}  ${expected}\n`,
+    });
+  });
+
+  test("refuses what is not signed for it, and says so", async () => {
+    const { deliver, stop } = await createListener({ secretKey: "another" });
+    cleanups.push(stop);
+
+    expect(await deliver(AUTHORIZED_EVENT)).toEqual({
+      status: 400,
+      printed: "Refused a delivery. No signature matches: another secret, or a changed delivery.\n",
+    });
+  });
+
+  test("ends its subscription and lets go of its port when it stops", async () => {
+    const { subscriptionKey, receiverUrl, stop } = await createListener({ events: ["PAYMENT", "ACCOUNT"] });
+
+    await stop();
+
+    expect(await isSubscribed(subscriptionKey)).toBe(false);
+    await expect(fetch(receiverUrl)).rejects.toThrow(TypeError);
+  });
+
+  test("stops without complaint when the subscription is gone already", async () => {
+    const { subscriptionKey, stop } = await createListener();
+    expect(await isSubscribed(subscriptionKey)).toBe(true); // which ended the subscription
+
+    await expect(stop()).resolves.toBeUndefined();
+  });
+
+  test("says that the subscription stays when the sandbox is gone", async () => {
+    const other = await startTestServer();
+    const { subscriptionKey, stop } = await createListener({ url: other.url });
+    await other.close();
+
+    await expect(stop()).rejects.toThrow(
+      new ListenError(`The subscription ${subscriptionKey} stays: no response from ${other.url}.`),
+    );
+  });
+
+  test("says that there is no server when there is no sandbox", async () => {
+    const foreign = createServer().listen(0, "127.0.0.1");
+    await once(foreign, "listening");
+    const url = `http://127.0.0.1:${(foreign.address() as AddressInfo).port}`;
+    await new Promise((resolve) => foreign.close(resolve));
+
+    await expect(createListener({ url })).rejects.toThrow(
+      new ListenError(
+        `No sandbox responds at ${url}. Start one with \`npm start\`, or name another with --url.`,
+      ),
+    );
+  });
+
+  test("says what it found when that is no sandbox", async () => {
+    const foreign = createServer((_request, response) => response.end("hello")).listen(0, "127.0.0.1");
+    cleanups.push(() => foreign.close());
+    await once(foreign, "listening");
+    const url = `http://127.0.0.1:${(foreign.address() as AddressInfo).port}`;
+
+    await expect(createListener({ url })).rejects.toThrow(`The server at ${url} is not a sandbox: `);
+  });
+
+  test.each<[string, Partial<ListenOptions>, RegExp]>([
+    ["the address", { url: "localhost:3000" }, /^localhost:3000 is not an address/],
+    ["the token", { token: "nobody" }, /^The access token is missing, unknown or expired/],
+    ["an event", { events: ["refund.failed"] }, /refund\.terminal_failed/],
+    ["a category", { events: ["REFUND"] }, /ACCOUNT/],
+  ])("says what is wrong with %s", async (_, options, message) => {
+    await expect(createListener(options)).rejects.toThrow(message);
+  });
+});
+
+describe("npm run listen", () => {
+  test.each(["SIGINT", "SIGTERM"] as const)(
+    "shows where it listens, and ends its subscription at %s",
+    async (signal) => {
+      await using command = spawnListen("--url", server.url, "--events", "refund.authorized,refund.pending");
+      const [, key = ""] = await command.untilPrinted(/as (sub_[\w-]+)\./);
+      const [, receiverUrl = ""] = await command.untilPrinted(/Deliveries come to (\S+)\. /);
+      const { body, headers } = signDelivery(AUTHORIZED_EVENT, new Date("2020-01-01T00:00:00Z"));
+      expect((await fetch(receiverUrl, { method: "POST", body, headers })).status).toBe(400);
+      await command.untilPrinted(/Refused a delivery\. The attempt is \d+ s old\./);
+
+      command.child.kill(signal);
+
+      const { code, out, error } = await command.exit;
+      expect({ code, error }).toEqual({ code: 0, error: "" });
+      expect(out).toContain(`Subscribed to refund.authorized, refund.pending of ${server.url} as ${key}.`);
+      expect(out).toMatch(new RegExp(`\nEnded the subscription ${key}\\.\nStopped\\.\n$`));
+      expect(out).not.toContain("\u001b"); // no colours outside a terminal
+      expect(await isSubscribed(key)).toBe(false);
+    },
+  );
+
+  test("ends its subscription when nobody reads it any more", async () => {
+    await using command = spawnListen("--url", server.url);
+    const [, key = ""] = await command.untilPrinted(/as (sub_[\w-]+)\./);
+    const [, receiverUrl = ""] = await command.untilPrinted(/Deliveries come to (\S+)\. /);
+
+    command.child.stdout?.destroy();
+    await fetch(receiverUrl, { method: "POST", body: "" });
+    await fetch(receiverUrl, { method: "POST", body: "" }).catch(() => {}); // it may have ended already
+
+    expect((await command.exit).code).toBe(0);
+    expect(await isSubscribed(key)).toBe(false);
+  });
+
+  test.each([
+    [["--url", "http://127.0.0.1:9"], 1, /^No sandbox responds at http:\/\/127\.0\.0\.1:9\..*\n$/],
+    [["--port", "1"], 2, /^error: unknown option '--port'[\s\S]*--url/],
+  ])("ends with %j by saying why", async (args, expected, message) => {
+    await using command = spawnListen(...args);
+    const { code, error } = await command.exit;
+
+    expect(code).toBe(expected);
+    expect(error).toMatch(message);
+  });
+});

@@ -1,0 +1,146 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { createMerchant, dollars, refundOf } from "../../helpers/factories.ts";
+import { createSandboxMerchant, problemOf, violationAt } from "../../helpers/sandbox.ts";
+import { useTestServer } from "../../helpers/server.ts";
+import { forEachTest } from "../../helpers/suite.ts";
+
+const NOW = new Date("2026-11-16T15:00:00.000Z");
+const AT = NOW.toISOString();
+
+describe("the records of a merchant", () => {
+  let now = NOW;
+
+  const server = useTestServer({ realNow: () => now });
+  beforeEach(async () => {
+    now = NOW;
+  });
+  const acme = forEachTest(() => createSandboxMerchant(server));
+
+  const list = async (query: Readonly<Record<string, string | number>>) =>
+    (await acme.sandbox("listPayments", { query })).body;
+
+  /** @decision D25 */
+  test("show a refund with all that is stored of it", async () => {
+    const payment = await acme.create({ settledAt: AT });
+    const request = refundOf(payment.paymentId, {
+      amount: dollars(25.5),
+      clientReferenceId: "order-1",
+      softDescriptor: "ACME refund",
+    });
+    const refund = await acme.issue(request);
+
+    expect(await acme.get(refund.body.paymentId)).toEqual({
+      kind: "REFUND",
+      ...refund.body,
+      amount: request.amount,
+      status: "PENDING",
+      originalPaymentId: payment.paymentId,
+      softDescriptor: "ACME refund",
+      requestKey: request.requestKey,
+      due: { at: "2026-11-19T05:00:00.000Z", holidays: [] },
+      history: [{ paymentStatus: "PENDING", at: AT }],
+    });
+    expect(await acme.get(payment.paymentId)).toEqual({ ...payment, refundableAmount: dollars(74.5) });
+  });
+
+  test("show why a refund failed, and that it took nothing", async () => {
+    const payment = await acme.create();
+    const refund = await acme.issue(refundOf(payment.paymentId, { amount: dollars(100.01) }));
+
+    expect(await acme.get(refund.body.paymentId)).toMatchObject({
+      status: "TERMINAL_FAILED",
+      paymentStatus: "TERMINAL_FAILED",
+      errorDetails: { errorCode: "AMOUNT_EXCEEDS_REFUNDABLE", errorMessage: expect.any(String) },
+    });
+    expect(await acme.get(payment.paymentId)).toEqual(payment);
+  });
+
+  test("are listed newest first, page by page", async () => {
+    const payment = await acme.create();
+    const newestFirst = [payment.paymentId];
+    for (let left = 4; left > 0; left -= 1) {
+      now = new Date(now.getTime() + 1);
+      newestFirst.unshift((await acme.issue(refundOf(payment.paymentId))).body.paymentId);
+    }
+
+    const first = await list({ limit: 2 });
+    const second = await list({ limit: 2, cursor: first.nextCursor ?? "" });
+    const last = await list({ limit: 2, cursor: second.nextCursor ?? "" });
+
+    const pages = [first, second, last].map(({ items }) => items.map(({ paymentId }) => paymentId));
+    expect(pages).toEqual([newestFirst.slice(0, 2), newestFirst.slice(2, 4), newestFirst.slice(4)]);
+    expect(last.nextCursor).toBeNull();
+  });
+
+  test("are listed by kind when one is named", async () => {
+    const { paymentId } = await acme.create();
+    const refund = await acme.issue(refundOf(paymentId));
+
+    const debits = await list({ kind: "DEBIT" });
+    const refunds = await list({ kind: "REFUND" });
+
+    expect(debits).toEqual({ items: [await acme.get(paymentId)], nextCursor: null });
+    expect(refunds).toEqual({ items: [await acme.get(refund.body.paymentId)], nextCursor: null });
+  });
+
+  test("are listed by the payment that refunds give back", async () => {
+    const [first, second] = [await acme.create(), await acme.create()];
+    const refunds = [
+      await acme.issue(refundOf(first.paymentId)),
+      await acme.issue(refundOf(first.paymentId)),
+    ];
+    await acme.issue(refundOf(second.paymentId));
+
+    const { items } = await list({ originalPaymentId: first.paymentId, limit: 2 });
+
+    const ids = items.map(({ paymentId }) => paymentId);
+    expect(ids.toSorted()).toEqual(refunds.map(({ body }) => body.paymentId).toSorted());
+  });
+
+  test("say of a refund that waits until when, and over which holiday", async () => {
+    now = new Date("2026-11-24T15:00:00.000Z");
+    const payment = await acme.create({ settledAt: now.toISOString() });
+    const waiting = await acme.create({ status: "PROCESSING" });
+    const [due, undated] = [
+      await acme.issue(refundOf(payment.paymentId)),
+      await acme.issue(refundOf(waiting.paymentId)),
+    ];
+
+    expect(await acme.get(due.body.paymentId)).toMatchObject({
+      due: { at: "2026-11-30T05:00:00.000Z", holidays: ["Thanksgiving Day"] },
+    });
+    expect(await acme.get(undated.body.paymentId)).toMatchObject({ due: null });
+  });
+
+  test("are listed by twenty where no limit is given", async () => {
+    for (let left = 21; left > 0; left -= 1) await acme.create();
+
+    const page = await list({});
+
+    expect(page.items).toHaveLength(20);
+    expect(page.nextCursor).not.toBeNull();
+  });
+
+  test("are in no other merchant's list", async () => {
+    const { paymentId } = await acme.create();
+    await acme.issue(refundOf(paymentId));
+    const { token } = await createMerchant(server);
+
+    const { body } = await acme.sandbox("listPayments", { token });
+
+    expect(body).toEqual({ items: [], nextCursor: null });
+  });
+
+  test.each([
+    [{ limit: 0 }, "/query/limit"],
+    [{ limit: 101 }, "/query/limit"],
+    [{ limit: "ten" }, "/query/limit"],
+    [{ kind: "PAYMENT" }, "/query/kind"],
+    [{ cursor: "bm90IGEgY3Vyc29y" }, "/query/cursor"],
+    [{ page: 2 }, "/query/page"],
+  ])("are not listed by %j, and the response names %s", async (query: object, pointer) => {
+    const response = await acme.sandbox("listPayments", { query: { ...query } });
+
+    expect(problemOf(response)).toEqual(violationAt(pointer, expect.any(String)));
+  });
+});

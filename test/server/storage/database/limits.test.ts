@@ -1,0 +1,102 @@
+import { sql } from "kysely";
+import pg from "pg";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openDatabase } from "../../../../server/storage/database/database.ts";
+import { isUnavailable } from "../../../../server/storage/database/unavailable.ts";
+import { createTestDatabase, type TestDatabase } from "../../../helpers/databases.ts";
+import { startSilentProxy } from "../../../helpers/network/silent-proxy.ts";
+import { until } from "../../../helpers/subscriber.ts";
+
+/** What is to be done in time has seconds, for a busy machine. */
+const LIMITS = { connectMs: 10_000, statementMs: 2_000, backgroundMs: 120_000 };
+/** The time after which a statement without any response is abandoned. */
+const SILENT_MS = LIMITS.statementMs + 1_000;
+
+describe("time limits on postgres", () => {
+  let testDatabase: TestDatabase;
+  let databaseUrl: string;
+  beforeEach(async () => {
+    testDatabase = await createTestDatabase("postgres");
+    databaseUrl = testDatabase.options.databaseUrl ?? "";
+  });
+  afterEach(() => testDatabase.remove());
+
+  const open = (url = databaseUrl) => openDatabase({ databaseUrl: url, dataDir: "unused", limits: LIMITS });
+
+  test("end a statement of a call, and none of the background's", async () => {
+    const { db, background, connection, close } = await open();
+    const long = sql`select pg_sleep(2.5)`;
+
+    const cut = await long.execute(db).catch((error: unknown) => error);
+    await Promise.all([long.execute(background), connection.executeSql("select pg_sleep(2.5)")]);
+    await close();
+
+    expect(cut).toMatchObject({ code: "57014" });
+    expect(isUnavailable(cut)).toBe(true);
+  });
+
+  test("do not end a migration that has to wait", async () => {
+    const other = await open();
+    const client = new pg.Client(databaseUrl);
+    await client.connect();
+    await client.query("begin; lock table kysely_migration in access exclusive mode");
+
+    const opening = open();
+    await until(async () => {
+      const { rows } = await sql`select from pg_stat_activity where datname = current_database()
+        and wait_event_type = 'Lock' and now() - query_start > interval '2500 ms'`.execute(other.db);
+      return rows[0];
+    });
+    await client.end();
+    const database = await opening;
+
+    await database.ping();
+    await Promise.all([database.close(), other.close()]);
+  });
+
+  test("give up a connection on which nothing comes, at once also its transaction, and no later statement gets it", async () => {
+    await using proxy = await startSilentProxy(databaseUrl);
+    const { db, close, ping } = await open(proxy.url);
+    await ping();
+    const startedAt = performance.now();
+
+    const failed = db
+      .transaction()
+      .execute(async (transaction) => {
+        await sql`insert into clock (offset_ms) values (5)`.execute(transaction);
+        proxy.silence();
+        await sql`select 1`.execute(transaction);
+      })
+      .catch((error: unknown) => error);
+
+    expect(isUnavailable(await failed)).toBe(true);
+    // The rollback did not wait for the same time again.
+    expect(performance.now() - startedAt).toBeLessThan(2 * SILENT_MS);
+    proxy.speak();
+    expect((await sql<{ one: number }>`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }]);
+    await until(async () => {
+      const rows = await db.selectFrom("clock").selectAll().execute();
+      return rows.length === 0 ? true : undefined;
+    });
+    await close();
+  });
+
+  test("hold for the end of the database as well", async () => {
+    await using proxy = await startSilentProxy(databaseUrl);
+    const database = await open(proxy.url);
+    await database.ping();
+    const busy = sql`select pg_sleep(120)`.execute(database.background).catch((error: unknown) => error);
+    await until(async () => {
+      const { rows } =
+        await sql`select from pg_stat_activity where query like 'select pg_sleep(120)'`.execute(database.db);
+      return rows[0];
+    });
+    proxy.silence();
+    const startedAt = performance.now();
+
+    await database.close();
+
+    expect(performance.now() - startedAt).toBeLessThan(LIMITS.backgroundMs / 2);
+    expect(isUnavailable(await busy)).toBe(true);
+  });
+});

@@ -1,0 +1,154 @@
+import { randomBytes } from "node:crypto";
+import { type Kysely, sql } from "kysely";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openDatabase } from "../../../../server/storage/database/database.ts";
+import type { Tables } from "../../../../server/storage/database/tables.ts";
+import { createTestDatabase, type TestDatabase } from "../../../helpers/databases.ts";
+import { type Problem, type Refund, refundOf } from "../../../helpers/factories.ts";
+import { runStatement } from "../../../helpers/postgres.ts";
+import { post, startTestServer } from "../../../helpers/server.ts";
+import {
+  createPayment,
+  decideRefund,
+  getDebit,
+  saveRefund,
+  untilWaitingForLock,
+} from "../../../helpers/store-factories.ts";
+
+const CALLS = 200;
+
+/** Settings under which calls fail, hang, or lose what they acknowledged. */
+const HOSTILE = {
+  default_transaction_isolation: "repeatable read",
+  statement_timeout: "0",
+  lock_timeout: "1ms",
+  idle_in_transaction_session_timeout: "0",
+  idle_session_timeout: "5s",
+  datestyle: "SQL, DMY",
+  synchronous_commit: "off",
+};
+
+describe("a database whose own settings are hostile", () => {
+  let stored: TestDatabase;
+  let databaseUrl: string;
+  beforeEach(async () => {
+    stored = await createTestDatabase("postgres");
+    databaseUrl = stored.options.databaseUrl ?? "";
+    const name = new URL(databaseUrl).pathname.slice(1);
+    for (const [setting, value] of Object.entries(HOSTILE)) {
+      await runStatement(databaseUrl, `alter database ${name} set ${setting} = '${value}'`);
+    }
+  });
+  afterEach(() => stored.remove());
+
+  test("can't switch off isolation level and time limits on any connection", async () => {
+    const { db, background, close } = await openDatabase(stored.options);
+
+    const expected = { ...HOSTILE, lock_timeout: "0", idle_session_timeout: "0", synchronous_commit: "on" };
+    const ofCalls = {
+      ...expected,
+      default_transaction_isolation: "read committed",
+      datestyle: "ISO, MDY",
+      statement_timeout: "4s",
+      idle_in_transaction_session_timeout: "10s",
+    };
+    const [settings, ofBackground] = [await readSettings(db), await readSettings(background)];
+    await close();
+    expect(settings).toEqual(ofCalls);
+    expect(ofBackground).toEqual({
+      ...ofCalls,
+      statement_timeout: "30s",
+      idle_in_transaction_session_timeout: "30s",
+    });
+  });
+
+  test("lets a refund succeed that had to wait for another transaction on its payment", async () => {
+    const { db } = await stored.open();
+    const payment = await createPayment(db, { merchant: "acme" });
+    const refund = await decideRefund(db, payment);
+
+    const saving = await db.transaction().execute(async (transaction) => {
+      const changed = transaction.updateTable("payments").where("payment_id", "=", payment.paymentId);
+      await changed.set({ refunded_cents: 1_00 }).execute();
+      const saved = saveRefund(db, refund);
+      await untilWaitingForLock(db, saved);
+      return { saved };
+    });
+
+    // Under another isolation level the statement would fail as soon as the transaction has committed.
+    expect(await saving.saved).toBe(true);
+    expect((await getDebit(db, payment)).refundedCents).toBe(11_00);
+  });
+
+  test("lets 200 parallel refunds of one payment succeed", async () => {
+    await using server = await startTestServer({ dataDir: "unused", env: settingsOf(databaseUrl) });
+
+    const responses = await Promise.all(
+      Array.from({ length: CALLS }, () =>
+        post<Refund>(
+          server.url,
+          "/v1/refunds",
+          refundOf("pay_settled", { amount: { currency: "USD", value: 0.01 } }),
+        ),
+      ),
+    );
+
+    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 201));
+  });
+});
+
+describe("a refund that PostgreSQL rolls back because of other transactions", () => {
+  let stored: TestDatabase;
+  let databaseUrl: string;
+  beforeEach(async () => {
+    stored = await createTestDatabase("postgres");
+    databaseUrl = stored.options.databaseUrl ?? "";
+  });
+  afterEach(() => stored.remove());
+
+  /** A sequence is not rolled back, so it counts the attempts. */
+  const failFirst = (failures: number, code: string) =>
+    runStatement(
+      databaseUrl,
+      `create sequence attempts;
+       create function fail() returns trigger language plpgsql as $$ begin
+         if nextval('attempts') <= ${failures} then raise exception 'conflict' using errcode = '${code}'; end if;
+         return new;
+       end $$;
+       create trigger fail before insert on events for each row execute function fail()`,
+    );
+
+  test.each(["40001", "40P01"])("is tried again and succeeds (%s)", async (code) => {
+    await using server = await startTestServer({ dataDir: "unused", env: settingsOf(databaseUrl) });
+    await failFirst(2, code);
+
+    const { status } = await post<Refund>(server.url, "/v1/refunds", refundOf("pay_settled"));
+
+    expect(status).toBe(201);
+  });
+
+  test("responds 503 when it never succeeds, and leaves the requestKey free", async () => {
+    await using server = await startTestServer({ dataDir: "unused", env: settingsOf(databaseUrl) });
+    await failFirst(4, "40001");
+    const request = refundOf("pay_settled");
+
+    const failed = await post<Problem>(server.url, "/v1/refunds", request);
+    const repeated = await post<Refund>(server.url, "/v1/refunds", request);
+
+    expect([failed.status, failed.headers.get("retry-after")]).toEqual([503, "1"]);
+    expect(repeated.status).toBe(201);
+  });
+});
+
+function settingsOf(databaseUrl: string) {
+  return { DATABASE_URL: databaseUrl, ENCRYPTION_KEY: randomBytes(32).toString("base64") };
+}
+
+async function readSettings(store: Kysely<Tables>): Promise<Record<string, string>> {
+  const settings: Record<string, string> = {};
+  for (const name of Object.keys(HOSTILE)) {
+    const { rows } = await sql<{ value: string }>`select current_setting(${name}) as value`.execute(store);
+    settings[name] = rows[0]?.value ?? "";
+  }
+  return settings;
+}

@@ -1,0 +1,119 @@
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { sql } from "kysely";
+import { describe, expect, test } from "vitest";
+import { openDatabase } from "../../../../server/storage/database/database.ts";
+import { explainStartError } from "../../../../server/storage/database/start-error.ts";
+import { createDataDir, createTestDatabase, engines } from "../../../helpers/databases.ts";
+import { runStatement, startPostgres } from "../../../helpers/postgres.ts";
+import { runServer } from "../../../helpers/server.ts";
+
+/** Segments of the write-ahead log. */
+const SEGMENT = /^[0-9A-F]{24}$/;
+
+describe("a data folder", () => {
+  test.each<[name: string, damage: (postgres: string) => void, sentence: RegExp]>([
+    [
+      "whose write-ahead log is damaged",
+      (postgres) => {
+        const log = join(postgres, "pg_wal");
+        const segments = readdirSync(log).filter((file) => SEGMENT.test(file));
+        for (const segment of segments) writeFileSync(join(log, segment), Buffer.alloc(16 * 2 ** 20));
+      },
+      /^The data in \S+ is damaged\. Restore the folder from a backup, or choose another one with DATA_DIR\.\n$/,
+    ],
+    [
+      "of another PostgreSQL",
+      (postgres) => writeFileSync(join(postgres, "PG_VERSION"), "16\n"),
+      /^The data in \S+ is of PostgreSQL 16, and this release reads 18\. Start the release .* DATA_DIR\.\n$/,
+    ],
+  ])("%s stops the start with one sentence, and the cause is in the log", async (_, damage, sentence) => {
+    await using folder = await createDataDir();
+    damage(join(folder.dataDir, "postgres"));
+
+    const { code, stdout, stderr } = await runServer({
+      DATA_DIR: folder.dataDir,
+      PORT: "0",
+      LOG_FORMAT: "json",
+    });
+
+    expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
+    const logged = stdout.split("\n").filter((line) => line.includes("can't start"));
+    expect(logged.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 60, err: { type: "StoreStartError", cause: { stack: expect.stringContaining("pglite") } } },
+    ]);
+  });
+});
+
+test.each(engines)("a database that a newer release has migrated says so (%s)", async (engine) => {
+  const database = await createTestDatabase(engine);
+  const opened = await database.open();
+  await sql`insert into kysely_migration (name, timestamp) values ('9999-later', '2099')`.execute(opened.db);
+  await opened.close();
+
+  await expect(openDatabase(database.options)).rejects.toMatchObject({
+    name: "StoreStartError",
+    message: expect.stringMatching(
+      /^A newer release has migrated the database \(9999-later\)\. .*DATABASE_URL/,
+    ),
+    cause: expect.any(Error),
+  });
+  await database.remove();
+});
+
+test.each([
+  [
+    "user",
+    (url: URL) => Object.assign(url, { username: "nobody_knows" }),
+    /^PostgreSQL refuses the user\..*DATABASE_URL/,
+  ],
+  [
+    "name",
+    (url: URL) => Object.assign(url, { pathname: "/nowhere" }),
+    /^The database does not exist\..*DATABASE_URL/,
+  ],
+])("an address with a wrong %s says what to correct", async (_, change, sentence) => {
+  const database = await createTestDatabase("postgres");
+  const { href } = change(new URL(database.options.databaseUrl ?? ""));
+
+  await expect(openDatabase({ databaseUrl: href, dataDir: "" })).rejects.toMatchObject({
+    name: "StoreStartError",
+    message: expect.stringMatching(sentence),
+    cause: { message: expect.stringContaining("does not exist") },
+  });
+  await database.remove();
+});
+
+test("a wrong password says what to correct", async () => {
+  const postgres = await startPostgres();
+  const wrong = new URL(postgres.urlOf("postgres"));
+  Object.assign(wrong, { username: "keeper", password: "wrong" });
+  const statements = [
+    "create role keeper login password 'right'",
+    `do $$ begin
+      execute format('copy (select %L) to %L', 'host all all all scram-sha-256', current_setting('hba_file'));
+    end $$`,
+    "select pg_reload_conf()",
+  ];
+  for (const statement of statements) await runStatement(postgres.urlOf("postgres"), statement);
+  // Until the file is read again, every password is right.
+  const isRefused = () =>
+    runStatement(wrong.href, "select").then(
+      () => false,
+      () => true,
+    );
+  while (!(await isRefused()));
+
+  await expect(openDatabase({ databaseUrl: wrong.href, dataDir: "" })).rejects.toMatchObject({
+    name: "StoreStartError",
+    message: expect.stringContaining("Correct the user and the password in DATABASE_URL"),
+    cause: { code: "28P01" },
+  });
+  await postgres.stop();
+});
+
+test("an error of the start that is not known stays what it is", () => {
+  const other = new Error("something else");
+
+  expect(explainStartError(other)).toBe(other);
+});

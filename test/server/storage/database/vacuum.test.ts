@@ -1,0 +1,54 @@
+import { sql } from "kysely";
+import { expect, onTestFinished, test } from "vitest";
+import { type Database, openDatabase } from "../../../../server/storage/database/database.ts";
+import { vacuum } from "../../../../server/storage/database/embedded.ts";
+import { createDataDir } from "../../../helpers/databases.ts";
+import { startTestServer } from "../../../helpers/server.ts";
+import { newMerchant } from "../../../helpers/store-factories.ts";
+
+/** Payments that have been changed so often that most of their rows are dead. */
+async function wear({ db }: Database): Promise<void> {
+  const merchant = newMerchant();
+  await sql`
+    insert into payments (payment_id, merchant, kind, status, amount_cents, settled_at, history, sequence, created_at)
+    select 'pay_' || n, ${merchant}, 'DEBIT', 'SETTLED', 1000, now(), '[]', 0, now()
+    from generate_series(1, 1000) as n`.execute(db);
+  for (const cents of [1, 2, 3]) {
+    await sql`update payments set refunded_cents = ${cents} where merchant = ${merchant}`.execute(db);
+  }
+}
+
+type Wear = { dead: number; vacuumed: boolean };
+
+/** PostgreSQL updates the statistics of a table's rows once a second at most. */
+const poll = <T>(read: () => Promise<T>) => expect.poll(read);
+
+async function readWear({ db }: Database, table: string): Promise<Wear | undefined> {
+  const { rows } = await sql<Wear>`
+    select n_dead_tup::integer as dead, last_vacuum is not null as vacuumed
+    from pg_stat_user_tables where schemaname = 'public' and relname = ${table}`.execute(db);
+  return rows[0];
+}
+
+test("a vacuum clears the tables that are worn, and leaves the others alone", async () => {
+  await using folder = await createDataDir();
+  const database = await openDatabase(folder);
+  onTestFinished(database.close);
+  await wear(database);
+  await poll(async () => (await readWear(database, "payments"))?.dead).toBeGreaterThan(2_000);
+
+  await vacuum(database.connection);
+
+  await poll(() => readWear(database, "payments")).toEqual({ dead: 0, vacuumed: true });
+  expect(await readWear(database, "events")).toMatchObject({ vacuumed: false });
+});
+
+test("a server on the embedded store vacuums it by itself", async () => {
+  await using folder = await createDataDir();
+  const server = await startTestServer({ ...folder, vacuumMs: 50 });
+  onTestFinished(server.close);
+
+  await wear(server.database);
+
+  await poll(() => readWear(server.database, "payments")).toMatchObject({ vacuumed: true });
+});

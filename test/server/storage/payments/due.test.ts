@@ -1,0 +1,189 @@
+import { sql } from "kysely";
+import { afterEach, describe, expect, test } from "vitest";
+import type { Store } from "../../../../server/storage/database/tables.ts";
+import { failOriginal, settleOriginal } from "../../../../server/storage/payments/payments.ts";
+import { authorizeDue } from "../../../../server/storage/payments/refund-transitions.ts";
+import { createTestDatabase, engines, useDatabase } from "../../../helpers/databases.ts";
+import {
+  allEvents,
+  allRefunds,
+  createPayment,
+  createRefund,
+  getDebit,
+  getRefund,
+  LATER,
+  NOW,
+  newMerchant,
+  untilWaitingForLock,
+} from "../../../helpers/store-factories.ts";
+import { forSuite } from "../../../helpers/suite.ts";
+
+/** When a refund of a payment that settled at NOW is due: a Thursday, 00:00 in New York. */
+const DUE = new Date("2026-11-19T05:00:00.000Z");
+
+describe.each(engines)("due refunds on %s", (engine) => {
+  const database = useDatabase(engine);
+  afterEach(() => sql`truncate payments, events`.execute(database.db));
+
+  test("are authorised from the instant that they are due, not a millisecond before", async () => {
+    const { db } = database;
+    const merchant = newMerchant();
+    const refund = await createRefund(db, await createPayment(db, { merchant }), {
+      clientReferenceId: "\uFEFForder-1",
+    });
+
+    expect(await authorizeDue(db, new Date(DUE.getTime() - 1))).toHaveLength(0);
+    expect(await getRefund(db, refund)).toEqual(refund);
+
+    expect(await authorizeDue(db, DUE)).toHaveLength(1);
+    expect(await getRefund(db, refund)).toEqual({
+      ...refund,
+      status: "AUTHORIZED",
+      history: [...refund.history, { status: "AUTHORIZED", at: DUE.toISOString() }],
+    });
+    expect((await allEvents(db, merchant))[1]).toEqual({
+      type: "refund.authorized",
+      resource_id: refund.paymentId,
+      sequence: 2,
+      occurred_at: DUE,
+      payload: {
+        type: "refund.authorized",
+        timestamp: DUE.toISOString(),
+        sequence: 2,
+        data: {
+          paymentId: refund.paymentId,
+          paymentStatus: "AUTHORIZED",
+          clientReferenceId: "\uFEFForder-1",
+        },
+      },
+    });
+    expect(await authorizeDue(db, LATER)).toHaveLength(0);
+  });
+
+  test("are none of those whose original payment has not settled, or has failed", async () => {
+    const { db } = database;
+    const merchant = newMerchant();
+    const processing = await createPayment(db, { merchant, status: "PROCESSING" });
+    const waiting = await createRefund(db, processing);
+    const failed = await createPayment(db, { merchant });
+    await createRefund(db, failed);
+    await failOriginal(db, { ...failed, now: NOW });
+
+    expect(await authorizeDue(db, LATER)).toHaveLength(0);
+    expect(await getRefund(db, waiting)).toEqual(waiting);
+
+    await settleOriginal(db, { ...processing, settledAt: NOW, now: NOW });
+    expect(await authorizeDue(db, LATER)).toHaveLength(1);
+  });
+
+  test("keep their part of the original payment's amount", async () => {
+    const { db } = database;
+    const payment = await createPayment(db, { merchant: newMerchant() });
+    await createRefund(db, payment);
+
+    await authorizeDue(db, LATER);
+
+    expect(await getDebit(db, payment)).toMatchObject({ refundedCents: 10_00 });
+  });
+
+  test("are all authorised, over as many batches as that takes", async () => {
+    const { db } = database;
+    const payments = [
+      await createPayment(db, { merchant: newMerchant() }),
+      await createPayment(db, { merchant: newMerchant() }),
+    ];
+    for (const payment of payments) {
+      for (let left = 5; left > 0; left -= 1) await createRefund(db, payment);
+    }
+
+    expect(await authorizeDue(db, LATER, 3)).toHaveLength(10);
+
+    for (const { merchant } of payments) {
+      const refunds = await allRefunds(db, merchant);
+      expect(refunds.map((refund) => refund.status)).toEqual(Array(5).fill("AUTHORIZED"));
+    }
+  });
+
+  test("are authorised by the thousand in seconds", async () => {
+    const { db } = database;
+    const payment = await createPayment(db, { merchant: newMerchant(), amountCents: 20_000_00 });
+    const refund = await createRefund(db, payment);
+    await createCopies(db, refund.paymentId, 9_999);
+
+    expect(await authorizeDue(db, LATER)).toHaveLength(10_000);
+
+    const { rows } = await sql`
+      select count(*)::integer as events, count(distinct resource_id)::integer as refunds
+      from events where type = 'refund.authorized' and sequence = 2`.execute(db);
+    expect(rows).toEqual([{ events: 10_000, refunds: 10_000 }]);
+  });
+});
+
+describe("due refunds on postgres", () => {
+  const testDatabase = forSuite(
+    () => createTestDatabase("postgres"),
+    (opened) => opened.remove(),
+  );
+
+  test("wait for the holder of their original payment, and hold no other one meanwhile", async () => {
+    const [{ db }, other] = [await testDatabase.open(), await testDatabase.open()];
+    const merchant = newMerchant();
+    const payments = await Promise.all(Array.from({ length: 20 }, () => createPayment(db, { merchant })));
+    await Promise.all(payments.map((payment) => createRefund(db, payment)));
+    const ids = payments.map((payment) => payment.paymentId).sort();
+    const lockFree = sql<{ payment_id: string }>`
+      select payment_id from payments where merchant = ${merchant} and kind = 'DEBIT' for update skip locked`;
+
+    const authorizing = await db.transaction().execute(async (transaction) => {
+      await sql`select from payments where payment_id = ${ids[0]} and merchant = ${merchant} for update`.execute(
+        transaction,
+      );
+      const running = authorizeDue(other.db, LATER);
+      await untilWaitingForLock(db, running);
+      const { rows } = await lockFree.execute(db);
+      expect(rows.map((row) => row.payment_id).sort()).toEqual(ids.slice(1));
+      return { running };
+    });
+
+    expect(await authorizing.running).toHaveLength(20);
+  });
+
+  test("are each authorised once, with one event, by two replicas at once while payments fail", async () => {
+    const replicas = await Promise.all([testDatabase.open(), testDatabase.open(), testDatabase.open()]);
+    const [{ db }, other, third] = replicas;
+    const merchant = newMerchant();
+    const payments = await Promise.all(Array.from({ length: 40 }, () => createPayment(db, { merchant })));
+    const failing = payments.slice(0, 10);
+    await Promise.all(payments.flatMap((payment) => [1, 2, 3, 4, 5].map(() => createRefund(db, payment))));
+
+    const [one, two] = await Promise.all([
+      authorizeDue(db, LATER, 17),
+      authorizeDue(other.db, LATER, 23),
+      ...failing.map((payment) => failOriginal(third.db, { ...payment, now: LATER })),
+    ]);
+
+    const refunds = await allRefunds(db, merchant);
+    const failed = new Set(failing.map((payment) => payment.paymentId));
+    for (const { originalPaymentId, status, history } of refunds) {
+      expect(status).toBe(failed.has(originalPaymentId) ? "TERMINAL_FAILED" : "AUTHORIZED");
+      expect(history.at(-1)?.status).toBe(status);
+    }
+    const events = await allEvents(db, merchant);
+    const authorized = events.filter((event) => event.type === "refund.authorized");
+    expect(authorized).toHaveLength(one.length + two.length);
+    expect(new Set(authorized.map((event) => event.resource_id)).size).toBe(one.length + two.length);
+    const changes = refunds.reduce((sum, refund) => sum + refund.history.length, 0);
+    expect(events.filter((event) => event.type !== "payment.failed")).toHaveLength(changes);
+  });
+});
+
+/** Copies an existing refund many times, which is faster than issuing them. */
+async function createCopies(store: Store, refundId: string, count: number): Promise<void> {
+  await sql`
+    insert into payments (payment_id, merchant, kind, status, amount_cents, request_key, original_payment_id, due_at,
+      history, sequence, created_at)
+    select 'rfd_' || number, merchant, kind, status, amount_cents, 'key_' || number, original_payment_id, due_at,
+      history, sequence, created_at
+    from payments, generate_series(1, ${count}::integer) as number
+    where payment_id = ${refundId}`.execute(store);
+}

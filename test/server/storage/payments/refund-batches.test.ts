@@ -1,0 +1,198 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { noTimeLimit } from "../../../../server/async/time-limit.ts";
+import { issueRefund as handleIssueRefund } from "../../../../server/http/handlers/issue-refund.ts";
+import type { Store } from "../../../../server/storage/database/tables.ts";
+import { createRefundStore } from "../../../../server/storage/payments/refund-batches.ts";
+import { loadOriginals, type NewRefund, saveRefunds } from "../../../../server/storage/payments/refunds.ts";
+import { bindStore } from "../../../../server/storage/storage.ts";
+import { engines, useDatabase } from "../../../helpers/databases.ts";
+import {
+  allEvents,
+  allRefunds,
+  createPayment,
+  createRefund,
+  decideRefund,
+  getDebit,
+  NOW,
+  newMerchant,
+  REFUND_STATEMENTS,
+} from "../../../helpers/store-factories.ts";
+
+/** The store as in a server, and the sizes of the saved batches. */
+function openRefundStore(db: Store) {
+  const sizes: number[] = [];
+  const statements = bindStore(db, REFUND_STATEMENTS);
+  const saveCounted: typeof statements.saveRefunds = (refunds, options) => {
+    sizes.push(refunds.length);
+    return statements.saveRefunds(refunds, options);
+  };
+  return { ...createRefundStore({ ...statements, saveRefunds: saveCounted }), statements, sizes };
+}
+
+async function createPayments(db: Store, count: number, merchant = newMerchant()) {
+  return Promise.all(Array.from({ length: count }, () => createPayment(db, { merchant })));
+}
+
+describe.each(engines)("refunds of one statement on %s", (engine) => {
+  const database = useDatabase(engine);
+
+  test("are saved for several payments and merchants, each with its event", async () => {
+    const { db } = database;
+    const payments = [...(await createPayments(db, 2)), ...(await createPayments(db, 1))];
+    const refunds = await Promise.all(payments.map((payment) => decideRefund(db, payment)));
+
+    expect(await saveRefunds(db, refunds)).toEqual([true, true, true]);
+
+    for (const [index, payment] of payments.entries()) {
+      const ofMerchant = await allRefunds(db, payment.merchant);
+      const refund = ofMerchant.find(({ originalPaymentId }) => originalPaymentId === payment.paymentId);
+      expect(refund).toMatchObject({ paymentId: refunds[index]?.paymentId, status: "PENDING" });
+      expect(await allEvents(db, payment.merchant)).toContainEqual(
+        expect.objectContaining({ type: "refund.pending", resource_id: refund?.paymentId }),
+      );
+      expect(await getDebit(db, payment)).toMatchObject({ refundedCents: 10_00 });
+    }
+  });
+
+  test("are loaded in the order in which they were asked for, also those that do not exist", async () => {
+    const { db } = database;
+    const [one, other] = await createPayments(db, 2);
+    const keys = [other, { merchant: one?.merchant ?? "", paymentId: "none" }, one, other] as const;
+
+    const loaded = await loadOriginals(
+      db,
+      keys.map((key) => ({ merchant: key?.merchant ?? "", paymentId: key?.paymentId ?? "" })),
+    );
+
+    const ids = loaded.map(({ original }) => original?.paymentId);
+    expect(ids).toEqual([other?.paymentId, undefined, one?.paymentId, other?.paymentId]);
+  });
+
+  test("of one payment are saved as long as they fit, in their order", async () => {
+    const { db } = database;
+    const payment = await createPayment(db, { merchant: newMerchant() });
+    const amounts = [60_00, 41_00, 40_00];
+    const refunds = await Promise.all(
+      amounts.map((amountCents) => decideRefund(db, payment, { amountCents })),
+    );
+
+    const saved = await saveRefunds(db, refunds);
+
+    // The last one would be accepted, but the list contains one that is not saved, so it is decided again.
+    expect(saved).toEqual([true, false, false]);
+    expect(await getDebit(db, payment)).toMatchObject({ refundedCents: 60_00 });
+  });
+
+  test("do not fail for the amount of another one that is not saved", async () => {
+    const { db } = database;
+    const { sizes, ...store } = openRefundStore(db);
+    const payment = await createPayment(db, { merchant: newMerchant() });
+    const used = await createRefund(db, payment, { amountCents: 1_00 });
+    const wish = { amountCents: 60_00 };
+    const duplicate = await decideRefund(db, payment, { ...wish, requestKey: used.requestKey });
+    const fresh = await decideRefund(db, payment, wish);
+
+    expect(await Promise.all([duplicate, fresh].map((refund) => store.saveRefund(refund)))).toEqual([
+      false,
+      false,
+    ]);
+
+    expect(sizes).toEqual([2]);
+    const again = await decideRefund(db, payment, wish);
+    expect(again.decision.paymentStatus).toBe("PENDING");
+    expect(await store.saveRefund(again)).toBe(true);
+  });
+
+  test("with one requestKey are saved once", async () => {
+    const { db } = database;
+    const merchant = newMerchant();
+    const payments = await createPayments(db, 3, merchant);
+    const refunds = await Promise.all(
+      payments.map((payment) => decideRefund(db, payment, { requestKey: "same" })),
+    );
+
+    expect(await saveRefunds(db, refunds)).toEqual([true, false, false]);
+
+    expect(await allRefunds(db, merchant)).toMatchObject([{ paymentId: refunds[0]?.paymentId }]);
+    const refunded = await Promise.all(payments.map((payment) => getDebit(db, payment)));
+    expect(refunded.map(({ refundedCents }) => refundedCents)).toEqual([10_00, 0, 0]);
+  });
+
+  test("do not fail with one that the store refuses", async () => {
+    const { db } = database;
+    const { sizes, ...store } = openRefundStore(db);
+    const merchant = newMerchant();
+    const refunds = await Promise.all(
+      (await createPayments(db, 4, merchant)).map((payment) => decideRefund(db, payment)),
+    );
+    const [first, ...others] = refunds as [NewRefund, ...NewRefund[]];
+
+    const refused = { ...first, amountCents: 0 };
+    const results = await Promise.allSettled([refused, ...others].map((refund) => store.saveRefund(refund)));
+
+    expect(results.map((result) => (result.status === "fulfilled" ? result.value : "refused"))).toEqual([
+      "refused",
+      true,
+      true,
+      true,
+    ]);
+    expect(sizes).toEqual([4]);
+    expect(await allRefunds(db, merchant)).toHaveLength(3);
+  });
+
+  test("get 201 when the connection was lost after their commit, and are saved once", async () => {
+    const { db } = database;
+    const statements = bindStore(db, REFUND_STATEMENTS);
+    let lost = 0;
+    const store = createRefundStore({
+      ...statements,
+      async saveRefunds(refunds, options) {
+        const saved = await statements.saveRefunds(refunds, options);
+        if (lost > 0 || refunds.length === 1) return saved;
+        lost = refunds.length;
+        throw new Error("Connection terminated unexpectedly");
+      },
+    });
+    const merchant = newMerchant();
+    const issue = handleIssueRefund(store, () => NOW);
+    const requests = (await createPayments(db, 3, merchant)).map(({ paymentId }) => ({
+      paymentId,
+      amount: { currency: "USD" as const, value: 10 },
+      requestKey: randomUUID(),
+    }));
+
+    const given = { path: undefined as never, query: undefined as never, timeLimit: noTimeLimit };
+    const responses = await Promise.all(requests.map((body) => issue({ merchant, body, ...given })));
+
+    expect(lost).toBe(3);
+    const refunds = await allRefunds(db, merchant);
+    expect(refunds.map(({ requestKey }) => requestKey).toSorted()).toEqual(
+      requests.map(({ requestKey }) => requestKey).toSorted(),
+    );
+    for (const [index, response] of responses.entries()) {
+      const stored = refunds.find(({ requestKey }) => requestKey === requests[index]?.requestKey);
+      expect(response).toMatchObject({ status: 201, body: { paymentId: stored?.paymentId } });
+    }
+  });
+
+  test("are not begun when they were given up before", async () => {
+    const { db } = database;
+    const { sizes, ...store } = openRefundStore(db);
+    const merchant = newMerchant();
+    const refunds = await Promise.all(
+      (await createPayments(db, 3, merchant)).map((payment) => decideRefund(db, payment)),
+    );
+    const deadline = new AbortController();
+
+    const saving = refunds.map((refund, index) =>
+      store.saveRefund(refund, index === 0 ? noTimeLimit : { ...noTimeLimit, signal: deadline.signal }),
+    );
+    deadline.abort(new Error("too late"));
+    const results = await Promise.allSettled(saving);
+
+    expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected"]);
+    expect(sizes).toEqual([1]);
+    expect(await allRefunds(db, merchant)).toMatchObject([{ paymentId: refunds[0]?.paymentId }]);
+  });
+});

@@ -1,0 +1,143 @@
+import { Readable } from "node:stream";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runAdmin } from "../../../server/admin/run.ts";
+import { collectOutput, runCommand } from "../../helpers/admin.ts";
+import { createTestDatabase, type TestDatabase } from "../../helpers/databases.ts";
+import { refundOf, type Subscription, subscriptionTo } from "../../helpers/factories.ts";
+import { readScript } from "../../helpers/going-live.ts";
+import { runStatement } from "../../helpers/postgres.ts";
+import { type Production, startProduction } from "../../helpers/production.ts";
+import { post, type TestServer } from "../../helpers/server.ts";
+import { until } from "../../helpers/subscriber.ts";
+
+type Role = "migrate" | "serve" | "admin";
+
+describe("the roles of the guide", () => {
+  let database: TestDatabase;
+  let production: Production;
+  let server: TestServer;
+  let ownerUrl: string;
+  let name: string;
+
+  const urlOf = (role: Role) => ownerUrl.replace("postgres@", `${name}_${role}@`);
+  /** A role belongs to the whole server, which other tests share. */
+  const adapt = (text: string) =>
+    text.replaceAll("refunds_", `${name}_`).replace("database refunds", `database ${name}`);
+  const run = (role: Role, args: readonly string[], stdin = "") =>
+    runCommand(args, {
+      env: { DATABASE_URL: urlOf(role), ENCRYPTION_KEY: production.env.ENCRYPTION_KEY ?? "" },
+      stdin,
+    });
+
+  beforeAll(async () => {
+    database = await createTestDatabase("postgres", { empty: true });
+    ownerUrl = database.options.databaseUrl ?? "";
+    name = new URL(ownerUrl).pathname.slice(1);
+    production = await startProduction();
+    await runStatement(ownerUrl, adapt(readScript("roles.sql")));
+    expect(await run("migrate", ["migrate"])).toMatchObject({ code: 0, stderr: "" });
+    await runStatement(urlOf("migrate"), adapt(readScript("rights.sql")));
+    server = await production.start({ env: { DATABASE_URL: urlOf("serve") } });
+  });
+  afterAll(async () => {
+    await production.end();
+    for (const role of ["serve", "admin", "migrate"]) {
+      await runStatement(ownerUrl, `drop owned by ${name}_${role} cascade`);
+      await runStatement(ownerUrl, `drop role ${name}_${role}`);
+    }
+    await database.remove();
+  });
+
+  test("let a server serve, the operator operate, and nobody do more", async () => {
+    const payment = { merchant: "acme", paymentId: "pay_1" };
+    const lines = [
+      { op: "put", ...payment, amount: { currency: "USD", value: 25 } },
+      { op: "settle", ...payment, settledAt: "2026-01-05T15:30:00Z" },
+    ];
+    const fed = await run("admin", ["payments"], lines.map((line) => JSON.stringify(line)).join("\n"));
+    const token = await production.issuer.token({ merchant_id: "acme" });
+    const target = subscriptionTo("https://receiver.invalid/");
+    const { body } = await post<Subscription>(server.url, "/v1/webhook/subscribe", target, { token });
+    const refund = await post(server.url, "/v1/refunds", refundOf("pay_1"), { token });
+    const failed = async () => {
+      const { stdout } = await run("admin", ["deliveries", "--state", "retrying", "--json"]);
+      return stdout === "" ? undefined : (JSON.parse(stdout) as { webhookId: string });
+    };
+    const { webhookId } = await until(failed);
+
+    expect([fed.code, refund.status]).toEqual([0, 201]);
+    const commands = [
+      ["redeliver", webhookId],
+      ["subscriptions"],
+      ["subscription", "disable", body.subscriptionKey],
+      ["rotate-key"],
+      ["export", "--merchant", "acme", "--before", "2026-01-01"],
+      ["erase", "--merchant", "acme", "--before", "2026-01-01"],
+    ];
+    for (const command of commands)
+      expect(await run("admin", command)).toMatchObject({ code: 0, stderr: "" });
+    const errors = server.logLines.filter((line) => line.includes("permission denied"));
+    expect(errors).toEqual([]);
+    const record = await query("admin", "select database_role from admin_actions");
+    expect(new Set(record.map((row) => row.database_role))).toEqual(
+      new Set([`${name}_migrate`, `${name}_admin`]),
+    );
+  });
+
+  const query = async (role: Role, statement: string) => {
+    const client = new pg.Client(urlOf(role));
+    await client.connect();
+    try {
+      return (await client.query<Record<string, unknown>>(statement)).rows;
+    } finally {
+      await client.end();
+    }
+  };
+
+  test.each<[Role, string]>([
+    ["serve", "delete from payments"],
+    ["serve", "drop table payments"],
+    ["serve", "alter table payments disable trigger all"],
+    ["serve", "create table more (id text)"],
+    ["serve", "create schema more"],
+    [
+      "serve",
+      "insert into admin_actions (run_id, operator, command, outcome) values (gen_random_uuid(), 'x', '{}', 'begun')",
+    ],
+    ["serve", "delete from subscriptions"],
+    ["admin", "delete from payments"],
+    ["admin", "update admin_actions set operator = 'x'"],
+    ["admin", "delete from admin_actions"],
+    ["admin", "truncate admin_actions"],
+    ["admin", "alter table admin_actions disable trigger all"],
+    ["admin", "create table more (id text)"],
+    ["admin", "insert into subscriptions default values"],
+    ["admin", "select from rate_limits"],
+  ])("refuse what is not the role's (%s: %s)", async (role, statement) => {
+    await expect(query(role, statement)).rejects.toMatchObject({ code: "42501" });
+  });
+
+  test("that lack a right stop with one sentence that says what to do", async () => {
+    await using other = await emptyDatabase();
+    const output = collectOutput();
+    const { signal } = new AbortController();
+    const env = { DATABASE_URL: other.url.replace("postgres@", `${name}_serve@`) };
+
+    const code = await runAdmin({ args: ["deliveries"], env, output, stdin: Readable.from([]), signal });
+
+    expect([code, output.complaints]).toEqual([
+      1,
+      [
+        expect.stringMatching(
+          /^The user of DATABASE_URL lacks rights in the database\. Run npm run admin -- migrate/,
+        ),
+      ],
+    ]);
+  });
+});
+
+async function emptyDatabase() {
+  const { options, remove } = await createTestDatabase("postgres", { empty: true });
+  return { url: options.databaseUrl ?? "", [Symbol.asyncDispose]: remove };
+}

@@ -1,0 +1,121 @@
+import { describe, expect, test } from "vitest";
+import {
+  type Circumstance,
+  type NextDelivery,
+  nextDelivery,
+  type Outcome,
+} from "../../../../server/domain/deliveries.ts";
+import { recordAttempts } from "../../../../server/storage/webhooks/attempts.ts";
+import type { Attempt } from "../../../../server/storage/webhooks/claims.ts";
+import { redeliver } from "../../../../server/storage/webhooks/deliveries.ts";
+import { endSubscription } from "../../../../server/storage/webhooks/subscriptions.ts";
+import { engines, useDatabase } from "../../../helpers/databases.ts";
+import { claim, createEvent, createSubscription } from "../../../helpers/delivery-factories.ts";
+import { NOW, newMerchant } from "../../../helpers/store-factories.ts";
+
+const RESULT = { at: NOW, status: 200, error: null, milliseconds: 5, bodyStart: "ok", endedAt: NOW };
+const OUTCOMES: readonly Outcome[] = [
+  { kind: "delivered" },
+  { kind: "retry", afterMs: 5_000 },
+  { kind: "exhausted" },
+  { kind: "ended" },
+];
+
+/** @decision D23 */
+describe.each(engines)("the result of an attempt on %s", (engine) => {
+  const database = useDatabase(engine);
+
+  const begin = async (of: Pick<Attempt, "merchant" | "subscriptionKey">): Promise<Attempt> => {
+    const [attempt] = await claim(database.db, of);
+    if (!attempt) throw new Error("no attempt has begun");
+    return attempt;
+  };
+
+  async function createAttempt(): Promise<Attempt> {
+    const merchant = newMerchant();
+    const subscriptionKey = await createSubscription(database.db, merchant);
+    await createEvent(database.db, merchant);
+    return begin({ merchant, subscriptionKey });
+  }
+
+  const end = (attempt: Attempt) => endSubscription(database.db, { ...attempt, now: NOW });
+  const sendAgain = (attempt: Attempt) => redeliver(database.db, { ...attempt, now: NOW });
+
+  const circumstances: [
+    text: string,
+    circumstance: Circumstance,
+    arrange: (attempt: Attempt) => Promise<Attempt>,
+  ][] = [
+    ["without a disturbance", "undisturbed", async (attempt) => attempt],
+    [
+      "of a delivery to be sent again",
+      "redelivery",
+      async (attempt) => {
+        await sendAgain(attempt);
+        return attempt;
+      },
+    ],
+    [
+      "of an ended subscription",
+      "subscription-ended",
+      async (attempt) => {
+        await end(attempt);
+        return attempt;
+      },
+    ],
+    [
+      "of an ended subscription and a delivery to be sent again",
+      "redelivery",
+      async (attempt) => {
+        await end(attempt);
+        await sendAgain(attempt);
+        return attempt;
+      },
+    ],
+    [
+      "of a delivery that is sent again after it was finished",
+      "only-once",
+      async (attempt) => {
+        await recordAttempts(database.db, [{ ...attempt, ...RESULT, outcome: { kind: "delivered" } }]);
+        await sendAgain(attempt);
+        return begin(attempt);
+      },
+    ],
+    [
+      "of a delivery that is sent again although its subscription has ended",
+      "subscription-ended",
+      async (attempt) => {
+        await recordAttempts(database.db, [{ ...attempt, ...RESULT, outcome: { kind: "delivered" } }]);
+        await end(attempt);
+        await sendAgain(attempt);
+        return begin(attempt);
+      },
+    ],
+  ];
+
+  test.each(circumstances)(
+    "%s makes the delivery what the domain decides",
+    async (_, circumstance, arrange) => {
+      for (const outcome of OUTCOMES) {
+        const attempt = await arrange(await createAttempt());
+
+        await recordAttempts(database.db, [{ ...attempt, ...RESULT, outcome }]);
+
+        const { onlyOnce, ...next } = nextDelivery(outcome, attempt.earlierAttempts + 1, circumstance);
+        expect(await stored(attempt)).toMatchObject(onlyOnce ? { ...next, forced: true } : next);
+      }
+    },
+  );
+
+  async function stored({
+    webhookId,
+  }: Attempt): Promise<Omit<NextDelivery, "onlyOnce"> & { forced: boolean }> {
+    const row = await database.db
+      .selectFrom("deliveries")
+      .select(["state", "attempts", "due_at", "forced"])
+      .where("webhook_id", "=", webhookId)
+      .executeTakeFirstOrThrow();
+    const dueAfterMs = row.due_at && row.due_at.getTime() - NOW.getTime();
+    return { state: row.state, attempts: row.attempts, dueAfterMs, forced: row.forced };
+  }
+});

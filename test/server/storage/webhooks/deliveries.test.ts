@@ -1,0 +1,274 @@
+import { sql } from "kysely";
+import { beforeEach, describe, expect, test } from "vitest";
+import type { Outcome } from "../../../../server/domain/deliveries.ts";
+import type { Store } from "../../../../server/storage/database/tables.ts";
+import { resetMerchant } from "../../../../server/storage/fixtures.ts";
+import {
+  type AttemptResult,
+  recordAttempts,
+  releaseClaim,
+} from "../../../../server/storage/webhooks/attempts.ts";
+import { type Attempt, type Claim, freeLeases } from "../../../../server/storage/webhooks/claims.ts";
+import { listDeliveries, redeliver } from "../../../../server/storage/webhooks/deliveries.ts";
+import { endSomeDeliveries, endSubscription } from "../../../../server/storage/webhooks/subscriptions.ts";
+import { engines, pagesOf, useDatabase } from "../../../helpers/databases.ts";
+import {
+  claim as claimDue,
+  createEvent,
+  createSubscription,
+  LEASE_MS,
+} from "../../../helpers/delivery-factories.ts";
+import { NOW, newMerchant } from "../../../helpers/store-factories.ts";
+
+const RESPONSE = { at: NOW, status: 200, error: null, milliseconds: 5, bodyStart: "ok" };
+const result = (outcome: Outcome): AttemptResult => ({ ...RESPONSE, outcome });
+const DELIVERED = result({ kind: "delivered" });
+
+describe.each(engines)("deliveries on %s", (engine) => {
+  let merchant: string;
+  let subscriptionKey: string;
+
+  const database = useDatabase(engine);
+  beforeEach(async () => {
+    merchant = newMerchant();
+    subscriptionKey = await subscribe();
+  });
+
+  const subscribe = (owner = merchant) => createSubscription(database.db, owner);
+  const emit = (resourceId = "acc_1") => createEvent(database.db, merchant, resourceId);
+  const claim = (limit = 10, now = NOW, key = subscriptionKey, leaseMs = LEASE_MS) =>
+    claimDue(database.db, { merchant, subscriptionKey: key }, { limit, now, leaseMs });
+  const record = async (attempt: Claim & Partial<Attempt>, ended = DELIVERED) =>
+    (await recordAttempts(database.db, [{ earlierAttempts: 0, ...attempt, ...ended, endedAt: NOW }])).has(
+      attempt.webhookId,
+    );
+  const list = async () => {
+    const page = await listDeliveries(database.db, { merchant, limit: 100 });
+    if (page === "invalid-cursor") throw new Error("no cursor was given");
+    return page.deliveries;
+  };
+  const states = async () => (await list()).map(({ state, attempts }) => [state, attempts.length]);
+
+  /** A delivery in progress, with an attempt and the given lease. */
+  async function createAttempt(leaseMs = LEASE_MS): Promise<Attempt> {
+    await emit();
+    const [attempt] = await claim(10, NOW, subscriptionKey, leaseMs);
+    if (!attempt) throw new Error("nothing is due");
+    return attempt;
+  }
+
+  /** @decision D20a */
+  test("are written with their event, and hold what an attempt needs", async () => {
+    await emit();
+
+    const [attempt] = await claim();
+
+    const [{ webhookId } = { webhookId: "" }] = await list();
+    expect(attempt).toEqual({
+      webhookId,
+      fence: 1,
+      subscriptionKey,
+      merchant,
+      url: "https://merchant.example.com/",
+      secretCiphertext: expect.objectContaining({ length: 9 }),
+      payload: `{"type":"account.linked","timestamp":"${NOW.toISOString()}","sequence":1,"data":{"accountId":"acc_1"}}`,
+      earlierAttempts: 0,
+      timeouts: null,
+    });
+  });
+
+  /** @decision D20a */
+  test("are claimed once, as many as requested, and only when due", async () => {
+    for (const id of ["acc_1", "acc_2", "acc_3"]) await emit(id);
+
+    expect(await claim(10, new Date(NOW.getTime() - 1))).toEqual([]);
+    const claims = [await claim(2), await claim(2), await claim(2)];
+
+    expect(claims.map(({ length }) => length)).toEqual([2, 1, 0]);
+    expect(new Set(claims.flat().map(({ webhookId }) => webhookId)).size).toBe(3);
+  });
+
+  test("are claimed and recorded by looking at few pages, however many wait", async () => {
+    await fill(database.db, merchant, subscriptionKey);
+
+    const pages = await pagesOf(database.db, "^(deliver|events)", async (transaction) => {
+      const holder = { merchant, subscriptionKey };
+      const attempts = await claimDue(transaction, holder, { limit: 50, now: NOW, leaseMs: LEASE_MS });
+      const ended = attempts.map((attempt) => ({
+        ...attempt,
+        earlierAttempts: 0,
+        ...DELIVERED,
+        endedAt: NOW,
+      }));
+      expect((await recordAttempts(transaction, ended)).size).toBe(50);
+    });
+
+    expect(pages).toBeLessThan(4_000);
+  });
+
+  /** @decision D20a, D23 */
+  test("are recorded together: each as it went, and as one of them ended the subscription", async () => {
+    for (const id of ["acc_1", "acc_2", "acc_3", "acc_4"]) await emit(id);
+    const other = await subscribe();
+    await emit("acc_5");
+    const [delivered, failed, lost, ended] = await claim(4);
+    const [elsewhere] = await claim(1, NOW, other);
+    if (!delivered || !failed || !lost || !ended || !elsewhere) throw new Error("nothing began");
+    const retry = result({ kind: "retry", afterMs: 5_000 });
+    const outcomes = [
+      { ...delivered, ...DELIVERED, bodyStart: 'said "\\ok", and more' },
+      { ...failed, ...retry, status: null, error: "connection refused", bodyStart: null },
+      { ...lost, ...DELIVERED, fence: lost.fence - 1 },
+      { ...ended, ...result({ kind: "ended" }), status: 410 },
+      { ...elsewhere, ...retry },
+    ].map((outcome) => ({ ...outcome, endedAt: NOW }));
+
+    const recorded = await recordAttempts(database.db, outcomes);
+
+    const written = [delivered, failed, ended, elsewhere];
+    expect(recorded).toEqual(new Set(written.map(({ webhookId }) => webhookId)));
+    const all = new Map((await list()).map((one) => [one.webhookId, `${one.state} ${one.attempts.length}`]));
+    const seen = [...written, lost].map(({ webhookId }) => all.get(webhookId));
+    expect(seen).toEqual(["DELIVERED 1", "ENDED 1", "ENDED 1", "PENDING 1", "PENDING 0"]);
+  });
+
+  describe("a lease", () => {
+    test("is freed when it has run out, and its former holder writes nothing", async () => {
+      const paused = await createAttempt(0);
+      expect(await record(paused)).toBe(false);
+
+      await freeLeases(database.db);
+      const [next] = await claim();
+
+      expect(next).toMatchObject({
+        webhookId: paused.webhookId,
+        fence: paused.fence + 1,
+        earlierAttempts: 0,
+      });
+      expect(await record(paused)).toBe(false);
+      await releaseClaim(database.db, paused);
+      expect(await states()).toEqual([["PENDING", 0]]);
+      expect(next && (await record(next))).toBe(true);
+      expect(await states()).toEqual([["DELIVERED", 1]]);
+      expect(await record(paused)).toBe(false);
+      expect(await states()).toEqual([["DELIVERED", 1]]);
+    });
+
+    test("that still runs is not freed, unless no other process can hold one", async () => {
+      const attempt = await createAttempt();
+
+      await freeLeases(database.db);
+      expect(await claim()).toEqual([]);
+      await freeLeases(database.db, { all: true });
+
+      expect(await claim()).toMatchObject([{ webhookId: attempt.webhookId }]);
+      expect(await record(attempt)).toBe(false);
+    });
+
+    test("is given once, and records one result", async () => {
+      await emit();
+      const claimed = await Promise.all([claim(), claim(), claim()]);
+      const [attempt] = claimed.flat();
+      if (!attempt) throw new Error("nothing is due");
+
+      const recorded = await Promise.all([record(attempt), record(attempt)]);
+
+      expect(claimed.flat().length).toBe(1);
+      expect(recorded.toSorted()).toEqual([false, true]);
+      expect(await states()).toEqual([["DELIVERED", 1]]);
+    });
+
+    test("that is given back lets another one begin at once", async () => {
+      const attempt = await createAttempt();
+
+      await releaseClaim(database.db, attempt);
+
+      expect(await claim()).toMatchObject([{ webhookId: attempt.webhookId }]);
+      expect(await record(attempt)).toBe(false);
+    });
+  });
+
+  test("of a subscription that ends are ended, except those in hand, which end by their result", async () => {
+    const attempt = await createAttempt();
+    await emit("acc_2");
+    await emit("acc_3");
+    const [claimed] = await claim(1);
+
+    expect(await endSubscription(database.db, { merchant, subscriptionKey, now: NOW })).toBe(true);
+
+    expect((await states()).toSorted()).toEqual([
+      ["ENDED", 0],
+      ["PENDING", 0],
+      ["PENDING", 0],
+    ]);
+    expect(await claim()).toEqual([]);
+    const failed = result({ kind: "retry", afterMs: 1 });
+    expect([await record(attempt, failed), claimed && (await record(claimed, failed))]).toEqual([true, true]);
+    expect((await states()).toSorted()).toEqual([
+      ["ENDED", 0],
+      ["ENDED", 1],
+      ["ENDED", 1],
+    ]);
+  });
+
+  test("are ended once by receivers that respond with 410 at the same time", async () => {
+    for (let id = 1; id <= 20; id += 1) await emit(`acc_${id}`);
+    const attempts = await claim(10);
+
+    const recorded = await Promise.all(attempts.map((each) => record(each, result({ kind: "ended" }))));
+
+    expect(recorded).toEqual(Array(10).fill(true));
+    const endSome = () => endSomeDeliveries(database.db, { merchant, subscriptionKey, atMost: 4 });
+    expect([await endSome(), await endSome(), await endSome()]).toEqual([4, 4, 2]);
+    expect(new Set((await list()).map(({ state }) => state))).toEqual(new Set(["ENDED"]));
+    expect(await endSubscription(database.db, { merchant, subscriptionKey, now: NOW })).toBe(false);
+  });
+
+  /** @decision D23 */
+  test("of an ended subscription are claimed only when they are sent again on request, and then once", async () => {
+    const delivered = await createAttempt();
+    await record(delivered);
+    await emit("acc_2");
+    await database.db
+      .updateTable("subscriptions")
+      .set({ ended_at: NOW })
+      .where("subscription_key", "=", subscriptionKey)
+      .execute();
+    expect(await claim()).toEqual([]);
+
+    await redeliver(database.db, { merchant, webhookId: delivered.webhookId, now: NOW });
+
+    const claims = await claim();
+    expect(claims.map(({ webhookId }) => webhookId)).toEqual([delivered.webhookId]);
+    expect(claims[0] && (await record(claims[0], result({ kind: "retry", afterMs: 1 })))).toBe(true);
+    expect(await claim()).toEqual([]);
+    expect((await states()).toSorted()).toEqual([
+      ["ENDED", 2],
+      ["PENDING", 0],
+    ]);
+  });
+
+  test("are deleted with the data of their merchant, and so are their attempts", async () => {
+    const attempt = await createAttempt();
+    await record(attempt, result({ kind: "retry", afterMs: 1 }));
+    await emit("acc_2");
+
+    await resetMerchant(database.db, { merchant, fixtures: [], now: new Date() });
+
+    expect(await list()).toEqual([]);
+    const { db } = database;
+    const tried = db.selectFrom("delivery_attempts").where("webhook_id", "=", attempt.webhookId);
+    expect(await tried.selectAll().execute()).toEqual([]);
+    expect(await record(attempt)).toBe(false);
+  });
+});
+
+/** Stores 3,000 events with a delivery each, which is due; nothing has counted these rows. */
+async function fill(store: Store, merchant: string, subscriptionKey: string): Promise<void> {
+  await sql`insert into events (event_id, merchant, type, resource_id, sequence, occurred_at, payload)
+    select 'evt_' || ${merchant} || n, ${merchant}, 'account.linked', 'acc_' || n, 1, ${NOW}::timestamptz, repeat('x', 300)
+    from generate_series(1, 3000) as n`.execute(store);
+  await sql`insert into deliveries (webhook_id, event_id, merchant, subscription_key, state, due_at)
+    select 'msg_' || ${merchant} || n, 'evt_' || ${merchant} || n, ${merchant}, ${subscriptionKey}, 'PENDING', ${NOW}::timestamptz
+    from generate_series(1, 3000) as n`.execute(store);
+}

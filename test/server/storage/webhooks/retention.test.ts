@@ -1,0 +1,197 @@
+import { sql } from "kysely";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Database } from "../../../../server/storage/database/database.ts";
+import type { Store } from "../../../../server/storage/database/tables.ts";
+import { listDeliveries, redeliver } from "../../../../server/storage/webhooks/deliveries.ts";
+import { emitResourceEvent } from "../../../../server/storage/webhooks/outbox.ts";
+import { removeDeliveries, removeEvents } from "../../../../server/storage/webhooks/retention.ts";
+import { createTestDatabase, engines, pagesOf, type TestDatabase } from "../../../helpers/databases.ts";
+import { createSubscription } from "../../../helpers/delivery-factories.ts";
+import {
+  allRecords,
+  createPayment,
+  createRefund,
+  issueRefund,
+  LATER,
+  NOW,
+  newMerchant,
+} from "../../../helpers/store-factories.ts";
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 1_440 * MINUTE_MS;
+/** A time in the future, for which all stored records are old. */
+const inAMinute = () => new Date(Date.now() + MINUTE_MS);
+
+describe.each(engines)("retention on %s", (engine) => {
+  let testDatabase: TestDatabase;
+  let database: Database;
+  let merchant: string;
+
+  beforeEach(async () => {
+    testDatabase = await createTestDatabase(engine);
+    database = await testDatabase.open();
+    merchant = newMerchant();
+    await createSubscription(database.db, merchant);
+  });
+  afterEach(() => testDatabase.remove());
+
+  /** Removes everything older in batches of two, as a server does; returns the numbers of removed deliveries and events. */
+  async function removeOld(before: Date): Promise<[deliveries: number, events: number]> {
+    return [
+      await drain(database.db, removeDeliveries, before),
+      await drain(database.db, removeEvents, before),
+    ];
+  }
+
+  async function counts() {
+    const { rows } = await sql`select (select count(*)::integer from deliveries) as deliveries,
+      (select count(*)::integer from delivery_attempts) as attempts,
+      (select count(*)::integer from events) as events`.execute(database.db);
+    return rows[0];
+  }
+
+  test("removes finished deliveries with their attempts and events, and no payment or refund", async () => {
+    const { db } = database;
+    const payment = await createPayment(db, { merchant });
+    for (let key = 0; key < 5; key += 1) {
+      await createRefund(db, payment, { now: LATER, requestKey: `key-${key}` });
+    }
+    await finish(db, new Date());
+    const records = await allRecords(db, merchant);
+    const before = await counts();
+
+    expect(await removeOld(inAMinute())).toEqual([5, 5]);
+
+    expect([before, await counts()]).toEqual([
+      { deliveries: 5, attempts: 10, events: 5 },
+      { deliveries: 0, attempts: 0, events: 0 },
+    ]);
+    expect(await allRecords(db, merchant)).toEqual(records);
+    expect(await issueRefund(db, payment, { requestKey: "key-0" })).toBe("duplicate");
+  });
+
+  test("keeps what is newer", async () => {
+    const { db } = database;
+    await createRefund(db, await createPayment(db, { merchant }), { now: LATER });
+    await finish(db, new Date(Date.now() - 2 * DAY_MS));
+
+    expect(await removeOld(new Date(Date.now() - DAY_MS))).toEqual([0, 0]);
+
+    expect(await counts()).toEqual({ deliveries: 1, attempts: 2, events: 1 });
+  });
+
+  test("keeps a delivery that is pending or was attempted lately, however old, and its event", async () => {
+    const { db } = database;
+    const payment = await createPayment(db, { merchant });
+    for (let count = 0; count < 3; count += 1) await createRefund(db, payment, { now: LATER });
+    await finish(db, new Date());
+    const [lately, pending] = await idsOf(db, merchant);
+    await redeliver(db, { merchant, webhookId: pending ?? "", now: NOW });
+    const before = inAMinute();
+    await sql`insert into delivery_attempts (webhook_id, merchant, number, at, milliseconds)
+      values (${lately}, ${merchant}, 3, ${before.toISOString()}::timestamptz, 1)`.execute(db);
+
+    expect(await removeOld(before)).toEqual([1, 1]);
+
+    const left = await listDeliveries(db, { merchant, limit: 10 });
+    expect(left).toMatchObject({
+      deliveries: [
+        { webhookId: lately, state: "DELIVERED" },
+        { webhookId: pending, state: "PENDING" },
+      ],
+    });
+  });
+
+  /** @decision D21 */
+  test("goes on counting the events of an account or a customer", async () => {
+    const { db } = database;
+    const emit = (type: "account.linked" | "customer.created") =>
+      emitResourceEvent(db, { merchant, type, resourceId: "res_1", now: NOW });
+    await emit("account.linked");
+    await emit("account.linked");
+    await emit("customer.created");
+    await finish(db, new Date());
+
+    expect(await removeOld(inAMinute())).toEqual([3, 1]);
+
+    expect([await emit("account.linked"), await emit("customer.created")]).toEqual([3, 2]);
+  });
+
+  test("looks at few pages, however much is stored", async () => {
+    const { db } = database;
+    const old = new Date(Date.now() - 2 * DAY_MS);
+    await fill(db, merchant, old);
+    const before = new Date(old.getTime() + DAY_MS);
+
+    const pages = await pagesOf(db, "^(deliver|events)", async (transaction) => {
+      expect(await removeDeliveries(transaction, { before, after: "", atMost: 2 })).toMatchObject({
+        removed: 2,
+      });
+      expect(await removeEvents(transaction, { before, after: "", atMost: 2 })).toMatchObject({ removed: 2 });
+    });
+
+    expect(pages).toBeLessThan(150);
+  });
+});
+
+test("only one server removes at a time", async () => {
+  const testDatabase = await createTestDatabase("postgres");
+  const { db } = await testDatabase.open();
+  const merchant = newMerchant();
+  await createSubscription(db, merchant);
+  await createRefund(db, await createPayment(db, { merchant }), { now: LATER });
+  await finish(db, new Date());
+  const batch = { before: inAMinute(), after: "", atMost: 10 };
+
+  const [first, second] = await db.transaction().execute(async (transaction) => {
+    const ours = await removeDeliveries(transaction, batch);
+    return [ours, await removeDeliveries(db, batch)];
+  });
+
+  expect([first.removed, second]).toEqual([1, { removed: 0, last: undefined }]);
+  await testDatabase.remove();
+});
+
+async function drain(store: Store, remove: typeof removeEvents, before: Date): Promise<number> {
+  let total = 0;
+  let after: string | undefined = "";
+  while (after !== undefined) {
+    const batch = await remove(store, { before, after, atMost: 2 });
+    total += batch.removed;
+    after = batch.last;
+  }
+  return total;
+}
+
+/** Delivers everything at the second attempt; both attempts are made at this time. */
+async function finish(store: Store, at: Date): Promise<void> {
+  await sql`insert into delivery_attempts (webhook_id, merchant, number, at, milliseconds)
+    select webhook_id, merchant, number, ${at.toISOString()}::timestamptz, 1 from deliveries, generate_series(1, 2) as number`.execute(
+    store,
+  );
+  await sql`update deliveries set state = 'DELIVERED', due_at = null`.execute(store);
+}
+
+/** The ids of a merchant's deliveries, newest first. */
+async function idsOf(store: Store, merchant: string): Promise<string[]> {
+  const page = await listDeliveries(store, { merchant, limit: 10 });
+  return page === "invalid-cursor" ? [] : page.deliveries.map(({ webhookId }) => webhookId);
+}
+
+const ROWS = 3_000;
+
+/** Stores many delivered events, as if one refund had been issued every second since a given time. */
+async function fill(store: Store, merchant: string, since: Date): Promise<void> {
+  const row = sql`lpad(to_hex(${since.getTime()}::bigint + n * 1000), 12, '0') as time, n
+    from generate_series(1, ${ROWS}::integer) as n`;
+  const id = sql`substr(time, 1, 8) || '-' || substr(time, 9) || '-7000-8000-' || lpad(to_hex(n), 12, '0')`;
+  await sql`insert into events (event_id, merchant, type, resource_id, sequence, occurred_at, payload)
+    select 'evt_' || ${id}, ${merchant}, 'refund.authorized', 'rfd_' || n, 1, now(), repeat('x', 300)
+    from (select ${row}) as rows`.execute(store);
+  await sql`insert into deliveries (webhook_id, event_id, merchant, subscription_key, state)
+    select 'msg_' || ${id}, 'evt_' || ${id}, ${merchant}, 'sub_1', 'DELIVERED' from (select ${row}) as rows`.execute(
+    store,
+  );
+  await sql`insert into delivery_attempts (webhook_id, merchant, number, at, milliseconds)
+    select webhook_id, merchant, 1, ${since.toISOString()}::timestamptz, 1 from deliveries`.execute(store);
+}

@@ -1,0 +1,82 @@
+import { describe, expect, test } from "vitest";
+import { endSubscription, insertSubscription } from "../../../../server/storage/webhooks/subscriptions.ts";
+import { engines, useDatabase } from "../../../helpers/databases.ts";
+import { LATER, NOW, newMerchant } from "../../../helpers/store-factories.ts";
+
+const subscription = {
+  url: "https://merchant.example/hooks",
+  secretCiphertext: Buffer.from([1, 0, 255]),
+  type: "EVENT",
+  details: ["refund.pending", "refund.authorized"],
+  now: NOW,
+} as const;
+
+describe.each(engines)("subscriptions on %s", (engine) => {
+  const database = useDatabase(engine);
+
+  async function keyOf(merchant: string): Promise<string> {
+    const inserted = await insertSubscription(database.db, { ...subscription, merchant });
+    if (inserted === "limit") throw new Error("the merchant has too many");
+    return inserted.subscriptionKey;
+  }
+
+  test("are stored unchanged, each under a key of its own", async () => {
+    const merchant = newMerchant();
+
+    const [one, other] = [await keyOf(merchant), await keyOf(merchant)];
+
+    expect(one).not.toBe(other);
+    const row = await database.db
+      .selectFrom("subscriptions")
+      .selectAll()
+      .where("subscription_key", "=", one)
+      .executeTakeFirstOrThrow();
+    expect({ ...row, secret_ciphertext: Buffer.from(row.secret_ciphertext) }).toEqual({
+      subscription_key: one,
+      merchant,
+      url: subscription.url,
+      secret_ciphertext: subscription.secretCiphertext,
+      type: "EVENT",
+      details: subscription.details,
+      created_at: NOW,
+      ended_at: null,
+      timeouts: null,
+    });
+  });
+
+  test("end once, and only for their own merchant", async () => {
+    const { db } = database;
+    const merchant = newMerchant();
+    const subscriptionKey = await keyOf(merchant);
+
+    expect(await endSubscription(db, { merchant: newMerchant(), subscriptionKey, now: LATER })).toBe(false);
+    expect(await endSubscription(db, { merchant, subscriptionKey, now: LATER })).toBe(true);
+    expect(await endSubscription(db, { merchant, subscriptionKey, now: LATER })).toBe(false);
+    expect(await endSubscription(db, { merchant, subscriptionKey: "sub_none", now: LATER })).toBe(false);
+  });
+
+  /** @decision D26 */
+  test("are refused above the limit of live ones, each merchant counted alone", async () => {
+    const { db } = database;
+    const merchant = newMerchant();
+    const [first] = [await keyOf(merchant), await keyOf(merchant)];
+    const insert = (owner: string) => insertSubscription(db, { ...subscription, merchant: owner }, 2);
+
+    expect(await insert(merchant)).toBe("limit");
+    expect(await insert(newMerchant())).not.toBe("limit");
+
+    await endSubscription(db, { merchant, subscriptionKey: first, now: LATER });
+    expect(await insert(merchant)).not.toBe("limit");
+    expect(await insert(merchant)).toBe("limit");
+  });
+
+  test("can't pass the limit together", async () => {
+    const merchant = newMerchant();
+
+    const inserted = await Promise.all(
+      Array.from({ length: 110 }, () => insertSubscription(database.db, { ...subscription, merchant })),
+    );
+
+    expect(inserted.filter((result) => result === "limit")).toHaveLength(10);
+  });
+});

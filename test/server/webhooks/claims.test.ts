@@ -1,0 +1,55 @@
+import { pino } from "pino";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { recordAttempts, recordTimeout } from "../../../server/storage/webhooks/attempts.ts";
+import type { Attempt } from "../../../server/storage/webhooks/claims.ts";
+import { Dispatcher } from "../../../server/webhooks/dispatcher.ts";
+import { engines, useDatabase } from "../../helpers/databases.ts";
+import { createEvent, createSubscription, LEASE_MS } from "../../helpers/delivery-factories.ts";
+import { NOW, newMerchant } from "../../helpers/store-factories.ts";
+
+const DELIVERED = { at: NOW, status: 200, error: null, milliseconds: 5, bodyStart: "ok", endedAt: NOW };
+const LIMITS = { total: 256, unproven: 128, perMerchant: 64, perSubscription: 32 };
+const CLAIMS = 4;
+
+describe.each(engines)("claims on %s", (engine) => {
+  const database = useDatabase(engine);
+  afterEach(() => void vi.useRealTimers());
+
+  test("follow each other without a pause while attempts end", async () => {
+    const merchant = newMerchant();
+    const subscriptionKey = await createSubscription(database.db, merchant);
+    await recordTimeout(database.db, { merchant, subscriptionKey, timedOut: false });
+    for (let made = 0; made < CLAIMS * LIMITS.perSubscription; made += 1) {
+      await createEvent(database.db, merchant, `acc_${made}`);
+    }
+    // Timers never fire, so a pause would never end.
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    const sizes: number[] = [];
+    const { promise: all, resolve } = Promise.withResolvers<void>();
+    const begin = async (attempts: readonly Attempt[]) => {
+      sizes.push(attempts.length);
+      const results = attempts.map((attempt) => ({ ...attempt, ...DELIVERED }));
+      await recordAttempts(
+        database.db,
+        results.map((result) => ({ ...result, outcome: { kind: "delivered" } })),
+      );
+      for (const _ of attempts) dispatcher.wake(merchant);
+      if (sizes.length === CLAIMS) resolve();
+    };
+    const dispatcher = new Dispatcher({
+      db: database.background,
+      clock: { realNow: () => NOW, now: async () => NOW },
+      worker: { room: () => 512, begin },
+      limits: LIMITS,
+      leaseMs: LEASE_MS,
+      logger: pino({ level: "silent" }),
+    });
+
+    dispatcher.wake(merchant);
+    await all;
+
+    dispatcher.stop();
+    await dispatcher.ended();
+    expect(sizes).toEqual(Array.from({ length: CLAIMS }, () => LIMITS.perSubscription));
+  });
+});

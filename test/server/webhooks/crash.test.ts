@@ -1,0 +1,176 @@
+import { describe, expect, test } from "vitest";
+import { createDataDir } from "../../helpers/databases.ts";
+import { dollars, type Refund, refundOf, subscriptionTo } from "../../helpers/factories.ts";
+import { accept, type Received, startReceiver } from "../../helpers/receiver.ts";
+import { sandboxOf } from "../../helpers/sandbox.ts";
+import {
+  post,
+  type ServerProcess,
+  spawnServer,
+  startTestServer,
+  type TestServer,
+} from "../../helpers/server.ts";
+import { until } from "../../helpers/subscriber.ts";
+
+/** How many deliveries of one subscription are under way at once. */
+const AT_ONCE = 4;
+
+async function kill(server: ServerProcess): Promise<void> {
+  server.kill("SIGKILL");
+  await server.exit;
+}
+
+const subscribe = (server: ServerProcess, url: string) =>
+  post(server.url, "/v1/webhook/subscribe", subscriptionTo(url));
+const refund = (server: ServerProcess) =>
+  post<Refund>(server.url, "/v1/refunds", refundOf("pay_settled", { amount: dollars(0.01) }));
+const resourceOf = ({ event }: Received) => event.data.paymentId;
+
+/** All deliveries of the server's merchant as soon as all of them have been delivered. */
+function untilDelivered(server: TestServer) {
+  return until(async () => {
+    const { items } = (await sandboxOf(server)("listDeliveries", { query: { limit: 100 } })).body;
+    return items.length > 0 && items.every(({ state }) => state === "DELIVERED") ? items : undefined;
+  });
+}
+
+describe("a server that is killed", () => {
+  test("before it has sent what it acknowledged: every event arrives from the next one", async () => {
+    await using folder = await createDataDir();
+    let responding = false;
+    await using receiver = await startReceiver((...args) => {
+      if (responding) accept(...args);
+    });
+    await using first = await spawnServer(folder);
+    await subscribe(first, receiver.url);
+    const refunds = await Promise.all(Array.from({ length: 40 }, () => refund(first)));
+    // A receiver that has not responded to these gets no more, so most events are stored but not sent.
+    await receiver.first(AT_ONCE);
+
+    await kill(first);
+    const sentBefore = receiver.received.length;
+    responding = true;
+
+    await using second = await startTestServer(folder);
+    const deliveries = await untilDelivered(second);
+    expect(sentBefore).toBe(AT_ONCE);
+    expect(new Set(receiver.received.map(resourceOf))).toEqual(
+      new Set(refunds.map(({ body }) => body.paymentId)),
+    );
+    expect(new Set(receiver.received.map(({ webhookId }) => webhookId))).toEqual(
+      new Set(deliveries.map(({ webhookId }) => webhookId)),
+    );
+  });
+
+  test("while it sends: the event arrives again, with the same webhook-id and bytes", async () => {
+    await using folder = await createDataDir();
+    await using first = await spawnServer(folder);
+    await using receiver = await startReceiver((response, delivery, count) => {
+      if (count === 0)
+        first.kill("SIGKILL"); // and never responds
+      else accept(response, delivery, count);
+    });
+    await subscribe(first, receiver.url);
+    await refund(first);
+    await first.exit;
+
+    await using second = await startTestServer(folder);
+    const [delivery] = await untilDelivered(second);
+
+    const [one, other] = await receiver.first(2);
+    expect([other?.webhookId, other?.body]).toEqual([one?.webhookId, one?.body]);
+    expect(delivery).toMatchObject({ webhookId: one?.webhookId, attempts: [{ status: 204 }] });
+  });
+
+  test("after the response and before it is recorded: the event arrives again, with the same webhook-id", async () => {
+    await using folder = await createDataDir();
+    await using first = await spawnServer(folder);
+    let resolveResponded: () => void = () => {};
+    const responded = new Promise<void>((resolve) => {
+      resolveResponded = resolve;
+    });
+    await using receiver = await startReceiver((response, delivery, count) => {
+      // While it is paused, the server can't read the response.
+      if (count === 0) first.kill("SIGSTOP");
+      response.on("finish", resolveResponded);
+      accept(response, delivery, count);
+    });
+    await subscribe(first, receiver.url);
+    const { body } = await refund(first).catch(() => ({ body: undefined }));
+    await responded;
+    await kill(first);
+
+    await using second = await startTestServer(folder);
+    const [delivery] = await untilDelivered(second);
+
+    const [one, other] = await receiver.first(2);
+    expect(other?.webhookId).toBe(one?.webhookId);
+    if (body) expect(resourceOf(one as Received)).toBe(body.paymentId);
+    expect(delivery?.attempts.length).toBe(1);
+  });
+
+  test("while a retry waits: it comes when it is due, and earlier attempts are not forgotten", async () => {
+    await using folder = await createDataDir();
+    let status = 500;
+    await using receiver = await startReceiver((response) => void response.writeHead(status).end());
+    await using first = await spawnServer(folder);
+    await subscribe(first, receiver.url);
+    await refund(first);
+    await until(async () => {
+      const { items } = (await sandboxOf(first)("listDeliveries")).body;
+      return items[0]?.attempts[0];
+    });
+    await kill(first);
+    status = 200;
+
+    await using second = await startTestServer(folder);
+    await sandboxOf(second)("advanceClock", { body: { by: "PT10S" } });
+
+    const [delivery] = await untilDelivered(second);
+    expect(delivery?.attempts.map((attempt) => attempt.status)).toEqual([500, 200]);
+  });
+});
+
+describe("a server that is stopped by SIGTERM", () => {
+  test("waits for the response under way, records it, and exits 0", async () => {
+    await using folder = await createDataDir();
+    let release: () => void = () => {};
+    await using receiver = await startReceiver((response, delivery, count) => {
+      release = () => accept(response, delivery, count);
+    });
+    await using first = await spawnServer(folder);
+    await subscribe(first, receiver.url);
+    await refund(first);
+    await receiver.first(1);
+
+    first.kill("SIGTERM");
+    await until(() =>
+      fetch(`${first.url}/healthz`).then(
+        () => undefined,
+        () => true,
+      ),
+    );
+    release();
+
+    expect(await first.exit).toMatchObject({ code: 0, signal: null });
+    await using second = await startTestServer(folder);
+    const [delivery] = await untilDelivered(second);
+    expect(delivery?.attempts.length).toBe(1);
+    expect(receiver.received.length).toBe(1);
+  });
+});
+
+test("a proxy that the environment names gets no delivery to see", async () => {
+  await using proxy = await startReceiver();
+  await using receiver = await startReceiver();
+  const { origin } = new URL(proxy.url);
+  const names = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
+  const env = Object.fromEntries(names.map((name) => [name, origin]));
+  await using server = await spawnServer({ env: { ...env, NODE_USE_ENV_PROXY: "1" } });
+  await subscribe(server, receiver.url);
+
+  await refund(server);
+
+  await receiver.first(1);
+  expect(proxy.received).toEqual([]);
+});

@@ -1,0 +1,79 @@
+import { sql } from "kysely";
+import { describe, expect, test } from "vitest";
+import { engines } from "../../helpers/databases.ts";
+import { startRawReceiver, startReceiver } from "../../helpers/receiver.ts";
+import { startTestServer } from "../../helpers/server.ts";
+import { createSubscriber, until } from "../../helpers/subscriber.ts";
+import { createReplicas } from "./replica.ts";
+
+const QUEUED = 100_000;
+const PART = 5_000;
+const PER_SUBSCRIPTION = 16;
+
+describe.each(engines)("a dead endpoint on %s", (engine) => {
+  test("with 100,000 deliveries queued holds up no healthy one, of its own merchant or another's", async () => {
+    await using replicas = await createReplicas();
+    await using server = await (engine === "postgres"
+      ? replicas.start({ drainMs: 0 })
+      : startTestServer({ webhooks: { drainMs: 0 } }));
+    await using healthy = await startReceiver();
+    await using dead = await startRawReceiver(() => {}); // takes connections, and never responds
+    const [acme, other] = [await createSubscriber(server), await createSubscriber(server)];
+    const key = await acme.subscribe(`http://127.0.0.1:${dead.port}/`);
+    await acme.refund();
+    const { db, background } = server.database;
+    // In parts, because the embedded store blocks this process meanwhile.
+    for (let inserted = 0; inserted < QUEUED; inserted += PART) {
+      await sql`
+        insert into deliveries (webhook_id, event_id, merchant, subscription_key, due_at)
+        select 'msg_' || gen_random_uuid(), event_id, merchant, ${key}, due_at
+        from (select * from deliveries where subscription_key = ${key} limit 1) as one, generate_series(1, ${PART})`.execute(
+        background,
+      );
+    }
+    await acme.subscribe(healthy.url);
+    await other.subscribe(healthy.url);
+
+    for (let count = 1; count <= 20; count += 1) {
+      await acme.refund();
+      await other.refund();
+      await healthy.first(2 * count);
+    }
+
+    const waiting = db.selectFrom("deliveries").where("state", "=", "PENDING");
+    const { rows } = await waiting
+      .select((select) => select.fn.countAll<number>().as("rows"))
+      .executeTakeFirstOrThrow();
+    expect(rows).toBeGreaterThan(QUEUED - 1_000);
+    expect(dead.connections()).toBeLessThanOrEqual(2 * PER_SUBSCRIPTION);
+  });
+});
+
+describe.each(engines)("a subscription with 3,000 waiting deliveries on %s", (engine) => {
+  test("is ended at once, and its deliveries in batches", async () => {
+    await using server = await startTestServer({ engine, webhooks: { drainMs: 0 } });
+    await using silent = await startRawReceiver(() => {});
+    const acme = await createSubscriber(server);
+    const subscriptionKey = await acme.subscribe(`http://127.0.0.1:${silent.port}/`);
+    await acme.refund();
+    const { db, background } = server.database;
+    await sql`
+      insert into deliveries (webhook_id, event_id, merchant, subscription_key, due_at)
+      select 'msg_' || gen_random_uuid(), event_id, merchant, subscription_key, due_at + interval '1 hour'
+      from (select * from deliveries where subscription_key = ${subscriptionKey} limit 1) as one,
+        generate_series(1, 3000)`.execute(background);
+    const waiting = () =>
+      db
+        .selectFrom("deliveries")
+        .select((select) => select.fn.countAll<number>().as("rows"))
+        .where("subscription_key", "=", subscriptionKey)
+        .where("state", "=", "PENDING")
+        .where("leased_until", "is", null)
+        .executeTakeFirstOrThrow();
+
+    const { status } = await acme.sandbox("endSubscription", { path: { subscriptionKey } });
+
+    expect(status).toBe(204);
+    await until(async () => ((await waiting()).rows === 0 ? true : undefined));
+  });
+});

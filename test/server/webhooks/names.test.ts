@@ -1,0 +1,126 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { createResolver } from "../../../server/webhooks/resolver.ts";
+import { startNameserver } from "../../helpers/network/nameserver.ts";
+import { startReceiver } from "../../helpers/receiver.ts";
+import { startTestServer } from "../../helpers/server.ts";
+import { createSubscriber } from "../../helpers/subscriber.ts";
+import { makeTempDir } from "../../helpers/temp-dir.ts";
+
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  "hooks.example.com": ["127.0.0.1"],
+  "several.example.com": ["192.0.2.1", "192.0.2.2"],
+};
+const startZone = () => startNameserver((name) => (name.startsWith("silent") ? "silent" : NAMES[name]));
+const LOOPBACK = { address: "127.0.0.1", family: 4 };
+/** A lookup is given up after five seconds. */
+const LOOKUP_MS = 4_500;
+const UNKNOWN = "the host name does not resolve";
+const LATE = "the host name was not resolved in time";
+
+describe("the host name of a receiver", () => {
+  test("has the addresses that its nameserver gives", async () => {
+    await using nameserver = await startZone();
+    const { resolve } = createResolver({ nameservers: [nameserver.address] });
+
+    expect(await resolve("hooks.example.com", "acme")).toEqual([LOOPBACK]);
+    expect(await resolve("HOOKS.example.com.", "acme")).toEqual([LOOPBACK]);
+    expect((await resolve("several.example.com", "acme")).map(({ address }) => address).toSorted()).toEqual([
+      "192.0.2.1",
+      "192.0.2.2",
+    ]);
+    await expect(resolve("unknown.example.com", "acme")).rejects.toThrow(UNKNOWN);
+  });
+
+  test("is looked up in the hosts file first; localhost needs neither", async () => {
+    await using nameserver = await startZone();
+    const hostsFile = join(await makeTempDir(), "hosts");
+    await writeFile(hostsFile, "# names\n10.1.2.3\tbox box.internal # of the office\n::1 box\n");
+    const { resolve } = createResolver({ nameservers: [nameserver.address], hostsFile });
+
+    expect(await resolve("box.internal", "acme")).toEqual([{ address: "10.1.2.3", family: 4 }]);
+    expect((await resolve("box", "acme")).map(({ family }) => family)).toEqual([4, 6]);
+    expect(await resolve("shop.localhost", "acme")).toContainEqual(LOOPBACK);
+    expect(nameserver.queried).toEqual([]);
+  });
+
+  test("that never resolves is given up in time, also while it waits for others", async () => {
+    await using nameserver = await startZone();
+    const resolver = createResolver({ nameservers: [nameserver.address], timeoutMs: 1_500 });
+    const startedAt = performance.now();
+    const lookups = Array.from({ length: 100 }, (_, index) =>
+      resolver.resolve(`silent-${index}.example.com`, "acme"),
+    );
+
+    const healthy = await resolver.resolve("hooks.example.com", "globex");
+    const results = await Promise.allSettled(lookups);
+
+    expect(healthy).toEqual([LOOPBACK]);
+    expect(new Set(results.map((result) => result.status === "rejected" && result.reason.message))).toEqual(
+      new Set([LATE]),
+    );
+    // One round of sixteen after the other would take longer, also without anything else to do.
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    // Sixteen at the same time; the others were abandoned before their turn.
+    expect(new Set(nameserver.queried.filter((name) => name.startsWith("silent"))).size).toBe(16);
+  });
+
+  test("is looked up once for deliveries of the same time, and after a failure not again at once", async () => {
+    await using nameserver = await startZone();
+    const { resolve } = createResolver({ nameservers: [nameserver.address] });
+    const lookUp = () => Promise.allSettled([1, 2, 3].map(() => resolve("unknown.example.com", "acme")));
+
+    await lookUp();
+    const first = nameserver.queried.length;
+    await lookUp();
+
+    expect(first).toBe(2); // one for each family
+    expect(nameserver.queried.length).toBe(first);
+    await Promise.all([1, 2, 3].map(() => resolve("hooks.example.com", "acme")));
+    expect(nameserver.queried.length).toBe(first + 2);
+  });
+});
+
+/** @decision D24 */
+describe("a nameserver that never responds", () => {
+  test("for the names of one merchant holds up no delivery of another", async () => {
+    await using nameserver = await startZone();
+    await using server = await startTestServer({
+      webhooks: { nameservers: [nameserver.address], drainMs: 0 },
+    });
+    await using receiver = await startReceiver();
+    const [acme, other] = [await createSubscriber(server), await createSubscriber(server)];
+    for (let index = 0; index < 100; index += 1) {
+      await acme.subscribe(`http://silent-${index}.example.com/`);
+    }
+    const { port } = new URL(receiver.url);
+    await other.subscribe(`http://hooks.example.com:${port}/`);
+    await acme.refund();
+
+    const startedAt = performance.now();
+    for (let count = 1; count <= 10; count += 1) {
+      await other.refund();
+      await receiver.first(count);
+    }
+
+    // The silent names take six rounds of five seconds each.
+    expect(performance.now() - startedAt).toBeLessThan(25_000);
+    expect(nameserver.queried.filter((name) => name.startsWith("silent")).length).toBeGreaterThan(0);
+    expect((await other.deliveries()).length).toBe(10);
+  });
+
+  test("does not hold up the end of a server", async () => {
+    await using nameserver = await startZone();
+    const server = await startTestServer({ webhooks: { nameservers: [nameserver.address], drainMs: 0 } });
+    const acme = await createSubscriber(server);
+    await acme.subscribe("http://silent.example.com/");
+    await acme.refund();
+    await expect.poll(() => nameserver.queried.length).toBeGreaterThan(0);
+
+    const startedAt = performance.now();
+    await server.close();
+
+    expect(performance.now() - startedAt).toBeLessThan(LOOKUP_MS);
+  });
+});

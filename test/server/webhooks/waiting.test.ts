@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Database } from "../../../server/storage/database/database.ts";
+import { recordTimeout } from "../../../server/storage/webhooks/attempts.ts";
+import { countInHand, listWaiting, readShares } from "../../../server/storage/webhooks/claims.ts";
+import { endSubscription } from "../../../server/storage/webhooks/subscriptions.ts";
+import { createTestDatabase, engines, type TestDatabase } from "../../helpers/databases.ts";
+import { claim as claimDue, createEvent, createSubscription } from "../../helpers/delivery-factories.ts";
+import { NOW, newMerchant } from "../../helpers/store-factories.ts";
+
+describe.each(engines)("deliveries that wait on %s", (engine) => {
+  let testDatabase: TestDatabase;
+  let database: Database;
+  let merchant: string;
+  let subscriptionKey: string;
+
+  beforeAll(async () => {
+    testDatabase = await createTestDatabase(engine);
+    database = await testDatabase.open();
+  });
+  afterAll(() => testDatabase.remove());
+  beforeEach(async () => {
+    merchant = newMerchant();
+    subscriptionKey = await subscribe();
+  });
+
+  const subscribe = () => createSubscription(database.db, merchant);
+  const emit = (resourceId = "acc_1") => createEvent(database.db, merchant, resourceId);
+  const claim = (key = subscriptionKey) => claimDue(database.db, { merchant, subscriptionKey: key });
+  const pending = () =>
+    database.db
+      .selectFrom("deliveries")
+      .select(["webhook_id", "state"])
+      .where("subscription_key", "=", subscriptionKey)
+      .execute();
+
+  test("are found by their subscriptions, all of them page by page, or those due of some merchants", async () => {
+    const other = await subscribe();
+    await emit();
+    await claim(other);
+    const find = async (now = NOW) =>
+      (await readShares(database.db, { merchants: [merchant], realNow: now })).due.map(
+        (found) => found.subscriptionKey,
+      );
+    const listAll = async (now = NOW) => {
+      const all = [];
+      for (let after = ""; ; after = all.at(-1)?.subscriptionKey ?? "") {
+        const page = await listWaiting(database.db, { now, after, limit: 1 });
+        if (page.length === 0) return all.filter((waiting) => waiting.merchant === merchant);
+        all.push(...page);
+      }
+    };
+    const waiting = { merchant, timeouts: null, ended: false };
+
+    expect(await find(new Date(NOW.getTime() - 1))).toEqual([]);
+    expect(await find()).toEqual([subscriptionKey]);
+    expect(await listAll(new Date(NOW.getTime() - 1))).toEqual([{ ...waiting, subscriptionKey, due: false }]);
+    await emit();
+    const keys = [other, subscriptionKey].toSorted();
+    expect((await find()).toSorted()).toEqual(keys);
+    expect(await listAll()).toEqual(keys.map((key) => ({ ...waiting, subscriptionKey: key, due: true })));
+    await claim();
+    const inHand = (await countInHand(database.db)).filter((entry) => entry.merchant === merchant);
+    expect(inHand.toSorted((a, b) => (a.subscriptionKey < b.subscriptionKey ? -1 : 1))).toEqual(
+      [subscriptionKey, other]
+        .toSorted()
+        .map((key) => ({ subscriptionKey: key, merchant, timeouts: null, count: key === other ? 1 : 2 })),
+    );
+  });
+
+  test("count the timeouts of their subscription in a row, up to the most that make a difference", async () => {
+    const timeoutsOf = async () =>
+      (await countInHand(database.db)).find((hand) => hand.merchant === merchant)?.timeouts;
+    await emit();
+    await claim();
+    const seen = [await timeoutsOf()];
+
+    for (const timedOut of [true, true, true, true, false, true]) {
+      await recordTimeout(database.db, { merchant, subscriptionKey, timedOut });
+      seen.push(await timeoutsOf());
+    }
+
+    expect(seen).toEqual([null, 1, 2, 3, 3, 0, 1]);
+  });
+
+  test("of a subscription that ends are not waited for when another transaction has locked them", async () => {
+    await emit();
+    await emit("acc_2");
+    const [locked] = await pending();
+    await database.db.transaction().execute(async (transaction) => {
+      const one = transaction
+        .selectFrom("deliveries")
+        .where("webhook_id", "=", locked?.webhook_id ?? "")
+        .where("merchant", "=", merchant);
+      await one.selectAll().forUpdate().execute();
+      // The embedded store has only one connection, and the transaction uses it.
+      const store = engine !== "embedded" ? database.db : transaction;
+
+      await endSubscription(store, { merchant, subscriptionKey, now: NOW });
+    });
+
+    const ended = (await pending()).filter(({ state }) => state === "ENDED").length;
+    expect(ended).toBe(engine !== "embedded" ? 1 : 2);
+  });
+});

@@ -1,0 +1,269 @@
+import { describe, expect, test } from "vitest";
+import {
+  signWebhook,
+  verifyWebhook,
+  type WebhookHeaders,
+  WebhookVerificationError,
+} from "../../../client/src/index.ts";
+import { createSign } from "../../../client/src/webhooks/signature.ts";
+import {
+  AUTHORIZED_EVENT,
+  SECRET_KEY,
+  SENT_AT,
+  SIGNATURE_VECTORS,
+  signDelivery,
+  WEBHOOK_ID,
+} from "../../client/signed-deliveries.ts";
+
+const now = () => SENT_AT;
+
+/** The result: the event, or why it was refused. */
+function outcome(
+  body: string | Uint8Array,
+  headers: WebhookHeaders,
+  { secretKey = SECRET_KEY, at = SENT_AT }: { secretKey?: string; at?: Date } = {},
+): unknown {
+  try {
+    return verifyWebhook(body, headers, secretKey, { now: () => at });
+  } catch (error) {
+    if (error instanceof WebhookVerificationError) return error.reason;
+    throw error;
+  }
+}
+
+describe("the signature", () => {
+  test.each(SIGNATURE_VECTORS)("$name", ({ secretKey, id, timestamp, body, signature }) => {
+    expect(createSign(secretKey)({ webhookId: id, timestamp, body })).toBe(signature);
+  });
+
+  test.each(SIGNATURE_VECTORS.slice(0, -1))("is accepted: $name", ({ secretKey, body, ...signed }) => {
+    const headers = {
+      "webhook-id": signed.id,
+      "webhook-timestamp": String(signed.timestamp),
+      "webhook-signature": signed.signature,
+    };
+    const at = new Date(signed.timestamp * 1000);
+
+    expect(outcome(body, headers, { secretKey, at })).toEqual(JSON.parse(body));
+  });
+});
+
+describe("a delivery as it was sent", () => {
+  const { body, headers } = signDelivery();
+
+  test("gives its event", () => {
+    expect(verifyWebhook(body, headers, SECRET_KEY, { now })).toEqual(AUTHORIZED_EVENT);
+  });
+
+  test("is measured by the clock of the runtime unless another is given", () => {
+    const fresh = signDelivery(AUTHORIZED_EVENT, new Date());
+
+    expect(verifyWebhook(fresh.body, fresh.headers, SECRET_KEY)).toEqual(AUTHORIZED_EVENT);
+  });
+
+  test.each([
+    ["bytes", new TextEncoder().encode(body)],
+    ["a Buffer", Buffer.from(body)],
+    ["a Buffer inside of a larger one", Buffer.from(`xx${body}xx`).subarray(2, -2)],
+  ])("may come as %s", (_, bytes) => {
+    expect(outcome(bytes, headers)).toEqual(AUTHORIZED_EVENT);
+  });
+
+  const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature } = headers;
+  const capitals = { "Webhook-Id": id, "WEBHOOK-TIMESTAMP": timestamp, "Webhook-Signature": signature };
+  const lists = {
+    "webhook-id": [id],
+    "webhook-timestamp": [timestamp],
+    "webhook-signature": ["v1,x", signature],
+  };
+  test.each<[string, WebhookHeaders]>([
+    ["Headers", new Headers(headers)],
+    ["an object with names in any case", capitals],
+    ["an object with lists of values", lists],
+  ])("may come with its headers as %s", (_, given) => {
+    expect(outcome(body, given)).toEqual(AUTHORIZED_EVENT);
+  });
+
+  test.each([
+    ["after another secret's", `v1,${"A".repeat(43)}= ${signature}`],
+    ["before another secret's", `${signature} v1,${"A".repeat(43)}=`],
+    ["among other versions", `v1a,abc ${signature} v2,def`],
+  ])("may be signed several times, ours standing %s", (_, signatures) => {
+    expect(outcome(body, { ...headers, "webhook-signature": signatures })).toEqual(AUTHORIZED_EVENT);
+  });
+});
+
+/** @clause 10.2 */
+describe("a delivery that was changed", () => {
+  const { body, headers } = signDelivery();
+  const signature = headers["webhook-signature"];
+
+  test.each([
+    ["has another body", body.replace("order-1042", "order-1043"), {}],
+    ["has a blank at its end", `${body} `, {}],
+    ["has a byte order mark", `\uFEFF${body}`, {}],
+    ["has no body", "", {}],
+    ["has another id", body, { "webhook-id": "msg_1" }],
+    ["has another time", body, { "webhook-timestamp": String(SENT_AT.getTime() / 1000 + 1) }],
+    ["has one other character in its signature", body, { "webhook-signature": swapLastCharacter(signature) }],
+    ["has its signature cut off", body, { "webhook-signature": signature.slice(0, -1) }],
+    ["has its signature without a version", body, { "webhook-signature": signature.slice(3) }],
+    ["has its signature as another version", body, { "webhook-signature": signature.replace("v1,", "v2,") }],
+    ["has its signature in small letters", body, { "webhook-signature": signature.toLowerCase() }],
+    ["has an empty signature of our version", body, { "webhook-signature": "v1," }],
+    ["has a signature outside of ASCII", body, { "webhook-signature": "v1,☃" }],
+  ])("is refused when it %s", (_, changedBody, changedHeaders) => {
+    const given = { ...headers, ...changedHeaders };
+
+    expect(outcome(changedBody, given)).toBe("no-matching-signature");
+    expect(outcome(Buffer.from(changedBody), given)).toBe("no-matching-signature");
+  });
+
+  test("is refused when its bytes are no UTF-8, even where the signed body has the mark for such bytes", () => {
+    const marked = signDelivery({ ...AUTHORIZED_EVENT, data: { note: "\uFFFD" } });
+    const bytes = Buffer.from(marked.body);
+    const at = bytes.indexOf("\uFFFD");
+    const broken = Buffer.concat([bytes.subarray(0, at), Buffer.of(0xff), bytes.subarray(at + 3)]);
+
+    expect(outcome(bytes, marked.headers)).toMatchObject({ data: { note: "\uFFFD" } });
+    expect(outcome(broken, marked.headers)).toBe("no-matching-signature");
+  });
+
+  test("is refused under another secret", () => {
+    expect(outcome(body, headers, { secretKey: `${SECRET_KEY} ` })).toBe("no-matching-signature");
+  });
+
+  test.each(["webhook-id", "webhook-timestamp", "webhook-signature"])("is refused without %s", (name) => {
+    expect(outcome(body, { ...headers, [name]: undefined })).toBe("missing-header");
+    expect(outcome(body, { ...headers, [name]: "" })).toBe("missing-header");
+    expect(outcome(body, { ...headers, [name]: [] })).toBe("missing-header");
+    const rest = new Headers(headers);
+    rest.delete(name);
+    expect(outcome(body, rest)).toBe("missing-header");
+  });
+
+  test.each([
+    "soon",
+    "1795582800.0",
+    " 1795582800",
+    "01795582800",
+    "+1795582800",
+    "1e9",
+    "-1",
+    "1795582800000000000",
+  ])("is refused when its time is %j", (timestamp) => {
+    expect(outcome(body, { ...headers, "webhook-timestamp": timestamp })).toBe("invalid-timestamp");
+  });
+});
+
+describe("a delivery that comes late or early", () => {
+  test.each([
+    [-301, "timestamp-too-new"],
+    [-300, AUTHORIZED_EVENT],
+    [-299, AUTHORIZED_EVENT],
+    [299, AUTHORIZED_EVENT],
+    [300, AUTHORIZED_EVENT],
+    [300.999, AUTHORIZED_EVENT],
+    [301, "timestamp-too-old"],
+  ])("by %d seconds gives %j", (seconds, expected) => {
+    const { body, headers } = signDelivery();
+
+    expect(outcome(body, headers, { at: new Date(SENT_AT.getTime() + seconds * 1000) })).toEqual(expected);
+  });
+});
+
+describe("what is signed", () => {
+  test.each([
+    ["text", "hello"],
+    ["cut off", '{"type":'],
+    ["a list", []],
+    ["null", "null"],
+    ["without a type", { timestamp: "", sequence: 1, data: {} }],
+    ["without a timestamp", { type: "a.b", sequence: 1, data: {} }],
+    ["without a sequence", { type: "a.b", timestamp: "", data: {} }],
+    ["without data", { type: "a.b", timestamp: "", sequence: 1 }],
+  ])("is refused when it is no event: %s", (_, content) => {
+    const { body, headers } = signDelivery(content);
+
+    expect(outcome(body, headers)).toBe("invalid-payload");
+  });
+
+  test.each(["refund.reversed", "unknown", "__proto__", "constructor"])(
+    "keeps its name when we do not know it: %s",
+    (name) => {
+      const { body, headers } = signDelivery({ ...AUTHORIZED_EVENT, type: name });
+
+      expect(outcome(body, headers)).toEqual({ ...AUTHORIZED_EVENT, type: "unknown", name });
+    },
+  );
+});
+
+describe("a delivery that signWebhook made", () => {
+  test("is the one that the service would send", () => {
+    expect(signWebhook(AUTHORIZED_EVENT, SECRET_KEY, { webhookId: WEBHOOK_ID, now })).toEqual({
+      method: "POST",
+      ...signDelivery(),
+    });
+  });
+
+  test("is accepted, and has an id of its own", () => {
+    const first = signWebhook(AUTHORIZED_EVENT, "a secret");
+    const second = signWebhook(AUTHORIZED_EVENT, "a secret");
+
+    expect(verifyWebhook(first.body, first.headers, "a secret")).toEqual(AUTHORIZED_EVENT);
+    expect(first.headers["webhook-id"]).not.toBe(second.headers["webhook-id"]);
+  });
+
+  test("may hold any text, for a receiver that must refuse it", () => {
+    const { body, headers } = signWebhook("no event", SECRET_KEY, { now });
+
+    expect(outcome(body, headers)).toBe("invalid-payload");
+  });
+});
+
+describe("a fault of the receiver's own", () => {
+  const { body, headers } = signDelivery();
+
+  test.each([`${SECRET_KEY}\n`, ` ${SECRET_KEY}`, `"${SECRET_KEY}"`, `'${SECRET_KEY}'\r\n`])(
+    "gets an explanation when the secret is %j",
+    (secretKey) => {
+      expect(() => verifyWebhook(body, headers, secretKey, { now })).toThrow(
+        /It matches without the white space or quotes around the secret/,
+      );
+    },
+  );
+
+  test.each([
+    ["has a line break at its end", `${body}\n`],
+    ["was parsed and written again", JSON.stringify(JSON.parse(body), null, 2)],
+  ])("gets an explanation when the body %s", (_, changed) => {
+    expect(() => verifyWebhook(changed, headers, SECRET_KEY, { now })).toThrow(
+      /It matches with other white space in the body: pass on the raw body/,
+    );
+  });
+
+  test("is not guessed at otherwise", () => {
+    expect(() => verifyWebhook(body, headers, "another secret\n", { now })).toThrow(
+      /^No signature matches: another secret, or a changed delivery\.$/,
+    );
+  });
+
+  test("gets an explanation when the body was parsed before", () => {
+    const parsed = JSON.parse(body);
+
+    expect(() => verifyWebhook(parsed, headers, SECRET_KEY)).toThrow(
+      new TypeError("The body was parsed already: pass the raw body, as a string or as bytes."),
+    );
+  });
+
+  test.each([[""], [undefined]])("gets an explanation when the secret is %j", (secretKey) => {
+    // A caller without types can pass undefined, as an unset variable of the environment is.
+    expect(() => verifyWebhook(body, headers, secretKey as string)).toThrow(
+      new TypeError("secretKey is missing: pass the one of your subscription."),
+    );
+  });
+});
+
+function swapLastCharacter(signature: string): string {
+  return signature.replace(/(.)=$/, (_, last: string) => (last === "A" ? "B=" : "A="));
+}

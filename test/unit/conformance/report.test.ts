@@ -1,0 +1,77 @@
+import { describe, expect, test } from "vitest";
+import { CheckFailure, createRedactor } from "../../conformance/exchange.ts";
+import { describeFailure, type Report, type Result, toJson, toJunit } from "../../conformance/report.ts";
+import { elementsOf } from "../../openapi/well-formed.ts";
+
+/** Text that a hostile server could send: markup, terminal control characters, NUL, half a character. */
+const HOSTILE = `</failure>&"<b>\u001b[2J\r\0\uD800`;
+
+function failed(text: string): Result {
+  const received = { status: 200, headers: new Headers(), text, body: text, milliseconds: 1 };
+  const failure = new CheckFailure(`something else than ${text}`, { received });
+  const named = { id: "group.check", group: "Group & <more>", name: "does it", sources: [] };
+  return { ...named, outcome: "failed", failure, missing: [], seconds: 0.001 };
+}
+
+const reportOf = (...results: readonly Result[]): Report => ({
+  url: "http://127.0.0.1",
+  startedAt: new Date(0),
+  seconds: 0,
+  calls: 1,
+  subscriptionsMade: 0,
+  subscriptionsEnded: 0,
+  results,
+});
+
+describe("a report of the conformance kit", () => {
+  test("is well-formed XML for every response of a server", () => {
+    const xml = toJunit(reportOf(failed(HOSTILE)));
+
+    expect(elementsOf(xml)).toEqual(["testsuites", "testsuite", "testcase", "failure"]);
+  });
+
+  test("is JSON that says what came", () => {
+    const { checks, failed: count } = JSON.parse(toJson(reportOf(failed("odd"))));
+
+    expect(count).toBe(1);
+    expect(checks).toMatchObject([{ id: "group.check", received: ["200 after 1 ms", "odd"] }]);
+  });
+
+  test("moves no cursor on a terminal", () => {
+    const lines = describeFailure(failed(HOSTILE));
+
+    expect(lines.length).toBeGreaterThan(2);
+    for (const line of lines) expect(line).not.toMatch(/\p{Cc}/u);
+  });
+
+  test("cuts what is long, and says how long it was", () => {
+    const [, text = ""] = describeFailure(failed("x".repeat(5_000)));
+
+    expect(text.length).toBeLessThan(1_100);
+    expect(text).toContain("(5000 characters)");
+  });
+});
+
+describe("secrets in a report", () => {
+  test("are replaced by their names, also in JSON and when one begins with another", () => {
+    const redactor = createRedactor();
+    redactor.add("token", "abc");
+    redactor.add("other token", "abcdef");
+    redactor.add("secretKey", 'a"b');
+
+    const shown = redactor.apply(`abc abcdef ${JSON.stringify({ secretKey: 'a"b' })}`);
+
+    expect(shown).toBe('‹token› ‹other token› {"secretKey":"‹secretKey›"}');
+  });
+});
+
+describe("the check of XML that these tests rely on", () => {
+  const head = '<?xml version="1.0" encoding="UTF-8"?>\n';
+
+  test.each(["<a>", "<a></b>", "<a>&</a>", "<a b=c/>", '<a b="<"/>', "<a>\u0001</a>", "</a>"])(
+    "refuses %j",
+    (xml) => {
+      expect(() => elementsOf(head + xml)).toThrow();
+    },
+  );
+});

@@ -1,0 +1,123 @@
+import { readFile } from "node:fs/promises";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { Ajv } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { describe, expect, test } from "vitest";
+import { follow, isNode, members, type Node } from "../../../openapi/document/node.ts";
+import { step } from "../../../openapi/document/pointer.ts";
+
+async function read(name: string): Promise<Node> {
+  return JSON.parse(
+    await readFile(new URL(`../../../openapi/generated/${name}.json`, import.meta.url), "utf8"),
+  );
+}
+
+const contract = await read("openapi");
+const twin = await read("openapi-3.0");
+
+/** Compiles the schema at a pointer; draft 7 with `nullable` is how OpenAPI 3.0 reads a schema. */
+function createValidate(document: Node, Validate: typeof Ajv | typeof Ajv2020) {
+  const ajv = new Validate({ strict: false, validateFormats: true });
+  addFormats.default(ajv);
+  ajv.addSchema(document, "document");
+  return (pointer: string, value: unknown) => ajv.validate({ $ref: `document#${encodeURI(pointer)}` }, value);
+}
+
+const isValid = createValidate(contract, Ajv2020);
+const isValidTwin = createValidate(twin, Ajv);
+
+type Example = { readonly name: string; readonly pointer: string; readonly value: unknown };
+
+/** Every named example below a part of a document, with the pointer to the schema beside it. */
+function examplesBelow(document: Node, part: unknown, pointer = ""): Example[] {
+  if (typeof part !== "object" || part === null) return [];
+  const own =
+    isNode(part) && isNode(part.examples) && isNode(part.schema)
+      ? members(part.examples).map(([name, example]) => ({
+          name,
+          pointer: `${pointer}/schema`,
+          value: follow(document, example).value,
+        }))
+      : [];
+  const below = Object.entries(part).flatMap(([name, child]) =>
+    examplesBelow(document, child, pointer + step(name)),
+  );
+  return [...own, ...below];
+}
+
+const examples = examplesBelow(contract, contract);
+const twinExamples = examplesBelow(twin, twin);
+const valuesOf = (found: readonly Example[]) => found.map(({ value }) => JSON.stringify(value)).sort();
+
+/** @decision D07 D28 */
+describe("the contract as OpenAPI 3.0", () => {
+  test("is OpenAPI 3.0.3 by a validator of it", async () => {
+    const { valid, errors } = await new Validator().validate(structuredClone(twin));
+
+    expect({ valid, errors }).toEqual({ valid: true, errors: undefined });
+    expect(twin.openapi).toBe("3.0.3");
+  });
+
+  test("has every example of the contract", () => {
+    expect(examples.length).toBeGreaterThan(50);
+    expect(valuesOf(twinExamples)).toEqual(valuesOf(examples));
+  });
+
+  test.each(examples)("takes the example $name, as the contract does, at $pointer", ({ pointer, value }) => {
+    expect(isValid(pointer, value)).toBe(true);
+  });
+
+  test.each(twinExamples)("takes the example $name at $pointer", ({ pointer, value }) => {
+    expect(isValidTwin(pointer, value)).toBe(true);
+  });
+
+  const refund = { paymentId: "rfd_1", clientReferenceId: null };
+  const errorDetails = { errorCode: "CUSTOMER_NOT_DEBITED", errorMessage: "The debit failed." };
+  test.each([
+    [{ ...refund, paymentStatus: "PENDING" }, true],
+    [{ ...refund, paymentStatus: "AUTHORIZED", clientReferenceId: "a" }, true],
+    [{ ...refund, paymentStatus: "TERMINAL_FAILED", errorDetails }, true],
+    [{ ...refund, paymentStatus: "FAILED", errorDetails }, false],
+    [{ paymentId: "rfd_1", paymentStatus: "PENDING" }, false],
+    [{ ...refund, paymentStatus: "PENDING", unknown: 1 }, false],
+  ])("says of the refund %j what the contract says", (value, expected) => {
+    const pointer = "/components/schemas/Refund";
+
+    expect([isValid(pointer, value), isValidTwin(pointer, value)]).toEqual([expected, expected]);
+  });
+
+  test.each([
+    { ...refund, paymentStatus: "AUTHORIZED", errorDetails },
+    { ...refund, paymentStatus: "TERMINAL_FAILED" },
+  ])("takes the refund %j, because 3.0 has no conditions", (value) => {
+    const pointer = "/components/schemas/Refund";
+
+    expect([isValid(pointer, value), isValidTwin(pointer, value)]).toEqual([false, true]);
+  });
+
+  test("has each webhook as a callback of the subscription, with its body as a named schema", () => {
+    const events = members(contract.webhooks).map(([name]) => name);
+    const { schemas } = twin.components as { schemas: Node };
+    const subscribe = (twin.paths as Record<string, { post: Node }>)["/v1/webhook/subscribe"]?.post;
+
+    expect(Object.keys((subscribe?.callbacks ?? {}) as Node)).toEqual(events);
+    expect(Object.keys(schemas).filter((name) => name.endsWith("Event"))).toHaveLength(events.length);
+  });
+
+  test("loses no construct that the guide does not list", async () => {
+    const guide = await readFile(new URL("../../../docs/guides/older-openapi.md", import.meta.url), "utf8");
+    const keysOf = (part: unknown): string[] =>
+      typeof part === "object" && part !== null
+        ? Object.entries(part).flatMap(([key, value]) => [
+            ...(Array.isArray(part) ? [] : [key]),
+            ...keysOf(value),
+          ])
+        : [];
+    const kept = new Set(keysOf(twin));
+    const lost = new Set(keysOf(contract).filter((key) => !kept.has(key) && !key.startsWith("x-")));
+
+    expect([...lost].filter((key) => !guide.includes(key))).toEqual([]);
+    expect(lost).toContain("dependentRequired");
+  });
+});

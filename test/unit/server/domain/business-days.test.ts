@@ -1,0 +1,165 @@
+import fc from "fast-check";
+import { Temporal } from "temporal-polyfill";
+import { describe, expect, test } from "vitest";
+import {
+  addBusinessDays,
+  isBusinessDay,
+  plusBusinessDays,
+  refundDueAt,
+} from "../../../../server/domain/calendar.ts";
+import fixture from "../../../fixtures/business-days.json" with { type: "json" };
+
+const date = (text: string) => Temporal.PlainDate.from(text);
+const eastern = (text: string) =>
+  new Date(Temporal.PlainDateTime.from(text).toZonedDateTime("America/New_York").epochMilliseconds);
+const toEasternText = (instant: Date) =>
+  Temporal.Instant.fromEpochMilliseconds(instant.getTime())
+    .toZonedDateTimeISO("America/New_York")
+    .toPlainDateTime()
+    .toString();
+
+/** Any instant, to the millisecond, in the years that the rules cover. */
+const anyInstant = fc
+  .integer({ min: Date.UTC(2020, 0, 1), max: Date.UTC(2100, 0, 1) - 1 })
+  .map((time) => new Date(time));
+const anyDate = anyInstant.map((instant) => date(instant.toISOString().slice(0, 10)));
+
+/** @decision D16 */
+describe("isBusinessDay", () => {
+  test.each([
+    ["2026-11-25", true, "an ordinary Wednesday"],
+    ["2026-11-26", false, "Thanksgiving"],
+    ["2026-11-28", false, "a Saturday"],
+    ["2026-11-29", false, "a Sunday"],
+    ["2026-07-03", true, "the Friday before a Saturday holiday"],
+    ["2027-07-05", false, "the Monday after a Sunday holiday"],
+    ["2021-12-31", true, "the Friday before a New Year's Day on a Saturday"],
+    ["2023-01-02", false, "the Monday after a New Year's Day on a Sunday"],
+    ["2020-06-19", true, "19 June before it was a holiday"],
+    ["2023-06-19", false, "19 June since"],
+    ["2026-01-19", false, "Martin Luther King's birthday"],
+    ["2026-02-16", false, "Washington's birthday"],
+    ["2026-05-25", false, "Memorial Day"],
+    ["2026-09-07", false, "Labor Day"],
+    ["2026-10-12", false, "Columbus Day"],
+    ["2026-11-11", false, "Veterans Day"],
+    ["2026-12-25", false, "Christmas Day"],
+  ])("%s: %s, %s", (day, expected) => {
+    expect(isBusinessDay(date(day))).toBe(expected);
+  });
+
+  test("is never true at a weekend, and is true on 245 to 256 days of a year", () => {
+    for (let year = 2020; year <= 2099; year += 1) {
+      let businessDays = 0;
+      for (let day = date(`${year}-01-01`); day.year === year; day = day.add({ days: 1 })) {
+        if (!isBusinessDay(day)) continue;
+        expect(day.dayOfWeek).toBeLessThan(6);
+        businessDays += 1;
+      }
+      expect(businessDays).toBeGreaterThanOrEqual(245);
+      expect(businessDays).toBeLessThanOrEqual(256);
+    }
+  });
+});
+
+describe("addBusinessDays", () => {
+  test("gives the date itself for none, whatever day it is", () => {
+    expect(addBusinessDays(date("2026-11-28"), 0).toString()).toBe("2026-11-28");
+  });
+
+  test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY])("refuses %d business days", (count) => {
+    expect(() => addBusinessDays(date("2026-11-28"), count)).toThrow(RangeError);
+  });
+
+  test("lands on a business day with as many of them passed as asked for, and adds up", () => {
+    fc.assert(
+      fc.property(
+        anyDate,
+        fc.integer({ min: 1, max: 30 }),
+        fc.integer({ min: 1, max: 30 }),
+        (from, first, second) => {
+          const to = addBusinessDays(from, first);
+
+          let passed = 0;
+          for (let day = from; Temporal.PlainDate.compare(day, to) < 0; ) {
+            day = day.add({ days: 1 });
+            if (isBusinessDay(day)) passed += 1;
+          }
+          expect(passed).toBe(first);
+          expect(isBusinessDay(to)).toBe(true);
+          expect(addBusinessDays(to, second).equals(addBusinessDays(from, first + second))).toBe(true);
+        },
+      ),
+    );
+  });
+});
+
+/** @clause 12.4 @decision D16 */
+describe("refundDueAt", () => {
+  test.each(fixture.vectors)(
+    "settled on $settled: authorised from $authorized ($why)",
+    ({ settled, authorized }) => {
+      for (const time of ["00:00:00", "12:00:00", "23:59:59.999"]) {
+        expect(toEasternText(refundDueAt(eastern(`${settled}T${time}`)))).toBe(`${authorized}T00:00:00`);
+      }
+    },
+  );
+
+  test("counts a settlement at 23:30 Eastern on a Friday as Friday's, though it is Saturday in UTC", () => {
+    const settledAt = new Date("2026-11-14T04:30:00.000Z");
+
+    expect(refundDueAt(settledAt)).toEqual(new Date("2026-11-18T05:00:00.000Z"));
+  });
+
+  test("counts a settlement at 00:30 Eastern on a Monday as Monday's", () => {
+    expect(toEasternText(refundDueAt(eastern("2026-11-16T00:30:00")))).toBe("2026-11-19T00:00:00");
+  });
+
+  test.each([
+    ["2026-03-05T12:00:00-05:00", "2026-03-10T04:00:00.000Z", "over the night that is an hour shorter"],
+    ["2026-10-29T12:00:00-04:00", "2026-11-03T05:00:00.000Z", "over the night that is an hour longer"],
+    ["2026-11-01T01:30:00-04:00", "2026-11-04T05:00:00.000Z", "in the hour that comes twice, first pass"],
+    ["2026-11-01T01:30:00-05:00", "2026-11-04T05:00:00.000Z", "in the hour that comes twice, second pass"],
+    ["2026-03-08T03:00:00-04:00", "2026-03-11T04:00:00.000Z", "right after the hour that is left out"],
+  ])("%s is followed by %s: %s", (settledAt, dueAt) => {
+    expect(refundDueAt(new Date(settledAt)).toISOString()).toBe(dueAt);
+  });
+
+  test("is midnight in New York, on a business day, three to eight days later, and never earlier for a later settlement", () => {
+    fc.assert(
+      fc.property(anyInstant, anyInstant, (one, other) => {
+        const due = refundDueAt(one);
+        const text = toEasternText(due);
+        expect(text.slice(10)).toBe("T00:00:00");
+        expect(isBusinessDay(date(text.slice(0, 10)))).toBe(true);
+        const settled = date(toEasternText(one).slice(0, 10));
+        const days = settled.until(date(text.slice(0, 10))).days;
+        expect(days).toBeGreaterThanOrEqual(3);
+        expect(days).toBeLessThanOrEqual(8);
+        if (one <= other) expect(due <= refundDueAt(other)).toBe(true);
+      }),
+    );
+  });
+});
+
+describe("plusBusinessDays", () => {
+  test.each([
+    ["2026-11-25T10:15:30.123", 1, "2026-11-27T10:15:30.123", "over Thanksgiving"],
+    ["2026-11-28T10:00:00", 1, "2026-11-30T10:00:00", "from a Saturday"],
+    ["2026-03-06T18:00:00", 1, "2026-03-09T18:00:00", "over the night that is an hour shorter"],
+    ["2026-10-30T18:00:00", 1, "2026-11-02T18:00:00", "over the night that is an hour longer"],
+    ["2026-11-25T10:15:30.123", 0, "2026-11-25T10:15:30.123", "nowhere"],
+  ])("%s plus %i is %s: %s", (now, count, expected) => {
+    expect(toEasternText(plusBusinessDays(eastern(now), count))).toBe(expected);
+  });
+
+  test("goes forward, and authorises after three business days what settled today", () => {
+    fc.assert(
+      fc.property(anyInstant, fc.integer({ min: 1, max: 10 }), (now, count) => {
+        expect(plusBusinessDays(now, count) > now).toBe(true);
+        expect(plusBusinessDays(now, 3) >= refundDueAt(now)).toBe(true);
+        expect(plusBusinessDays(now, 2) < refundDueAt(now)).toBe(true);
+      }),
+    );
+  });
+});

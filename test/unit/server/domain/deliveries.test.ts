@@ -1,0 +1,163 @@
+import { describe, expect, test } from "vitest";
+import {
+  CIRCUMSTANCES,
+  type Circumstance,
+  endsSubscription,
+  type NextDelivery,
+  nextDelivery,
+  type Outcome,
+  parseRetryAfter,
+  RETRY_STEPS_MS,
+  retryDelay,
+  toOutcome,
+} from "../../../../server/domain/deliveries.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const NOW = new Date("2026-11-16T15:00:00.000Z");
+
+/** @decision D23 */
+describe("the outcome of an attempt", () => {
+  const chance = { random: 0, realNow: NOW };
+
+  test.each<[status: number | null, success: boolean, attempts: number, outcome: Outcome]>([
+    [200, true, 1, { kind: "delivered" }],
+    [204, true, 10, { kind: "delivered" }],
+    [500, false, 1, { kind: "retry", afterMs: 5_000 }],
+    [500, false, 2, { kind: "retry", afterMs: 5 * MINUTE }],
+    [301, false, 9, { kind: "retry", afterMs: 24 * HOUR }],
+    [null, false, 1, { kind: "retry", afterMs: 5_000 }],
+    [500, false, 10, { kind: "exhausted" }],
+    [null, false, 10, { kind: "exhausted" }],
+    [410, false, 1, { kind: "ended" }],
+    [410, false, 10, { kind: "ended" }],
+  ])("with status %s, success %s, as attempt %d is %o", (status, success, attempts, outcome) => {
+    expect(toOutcome({ status, success, retryAfter: undefined }, attempts, chance)).toEqual(outcome);
+  });
+
+  test("takes Retry-After and chance into account", () => {
+    const late = { status: 503, success: false, retryAfter: "420" };
+
+    expect(toOutcome(late, 2, chance)).toEqual({ kind: "retry", afterMs: 7 * MINUTE });
+    expect(toOutcome({ ...late, retryAfter: undefined }, 2, { ...chance, random: 0.5 })).toEqual({
+      kind: "retry",
+      afterMs: 5.5 * MINUTE,
+    });
+  });
+
+  test.each([
+    ["delivered", false],
+    ["exhausted", false],
+    ["ended", true],
+  ] as const)("%s ends the subscription: %s", (kind, ends) => {
+    expect(endsSubscription({ kind })).toBe(ends);
+  });
+
+  test("retry does not end the subscription", () => {
+    expect(endsSubscription({ kind: "retry", afterMs: 1 })).toBe(false);
+  });
+});
+
+/** @decision D23 */
+describe("the next state of a delivery", () => {
+  const retry = { kind: "retry", afterMs: 5_000 } as const;
+  const done = (state: NextDelivery["state"]): NextDelivery => ({
+    state,
+    attempts: 3,
+    onlyOnce: false,
+    dueAfterMs: null,
+  });
+  const again = (onlyOnce: boolean): NextDelivery => ({
+    state: "PENDING",
+    attempts: 3,
+    onlyOnce,
+    dueAfterMs: 0,
+  });
+  const table: [outcome: Outcome, circumstance: Circumstance, next: NextDelivery][] = [
+    [{ kind: "delivered" }, "undisturbed", done("DELIVERED")],
+    [{ kind: "delivered" }, "subscription-ended", done("DELIVERED")],
+    [{ kind: "delivered" }, "redelivery", again(true)],
+    [{ kind: "delivered" }, "only-once", done("DELIVERED")],
+    [retry, "undisturbed", { state: "PENDING", attempts: 3, onlyOnce: false, dueAfterMs: 5_000 }],
+    [retry, "subscription-ended", done("ENDED")],
+    [retry, "redelivery", again(false)],
+    [retry, "only-once", done("EXHAUSTED")],
+    [{ kind: "exhausted" }, "undisturbed", done("EXHAUSTED")],
+    [{ kind: "exhausted" }, "subscription-ended", done("ENDED")],
+    [{ kind: "exhausted" }, "redelivery", again(true)],
+    [{ kind: "exhausted" }, "only-once", done("EXHAUSTED")],
+    [{ kind: "ended" }, "undisturbed", done("ENDED")],
+    [{ kind: "ended" }, "subscription-ended", done("ENDED")],
+    [{ kind: "ended" }, "redelivery", done("ENDED")],
+    [{ kind: "ended" }, "only-once", done("ENDED")],
+  ];
+
+  test.each(table)("after %o, %s, is %o", (outcome, circumstance, next) => {
+    expect(nextDelivery(outcome, 3, circumstance)).toEqual(next);
+  });
+
+  test("is decided for every outcome in every circumstance", () => {
+    const cases = table.map(([{ kind }, circumstance]) => `${kind} ${circumstance}`);
+
+    expect(new Set(cases).size).toBe(4 * CIRCUMSTANCES.length);
+  });
+});
+
+/** @decision D23 */
+describe("the delay after a failed attempt", () => {
+  test("is a step of the schedule, which has nine steps, and then undefined", () => {
+    const delays = Array.from({ length: 10 }, (_, index) => retryDelay(index + 1, 0));
+
+    expect(delays).toEqual([
+      ...[5_000, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR],
+      undefined,
+    ]);
+  });
+
+  test("is lengthened by chance, by less than a fifth", () => {
+    for (const [index, step] of RETRY_STEPS_MS.entries()) {
+      expect(retryDelay(index + 1, 0.5)).toBe(Math.round(step * 1.1));
+      expect(retryDelay(index + 1, 1 - Number.EPSILON)).toBe(Math.round(step * 1.2));
+    }
+  });
+
+  test.each([
+    ["nothing", 0, 5 * MINUTE],
+    ["less than the step", 4 * MINUTE, 5 * MINUTE],
+    ["more than the step", 7 * MINUTE, 7 * MINUTE],
+    ["twice the step", 10 * MINUTE, 10 * MINUTE],
+    ["more than twice the step", 10 * MINUTE + 1, 10 * MINUTE],
+    ["years", 1e12, 10 * MINUTE],
+    ["more than a number can hold", Number.POSITIVE_INFINITY, 10 * MINUTE],
+  ])("is lengthened by a Retry-After of %s", (_, retryAfterMs, delay) => {
+    expect(retryDelay(2, 0, retryAfterMs)).toBe(delay);
+  });
+
+  test("is not shortened by a Retry-After that chance has exceeded", () => {
+    expect(retryDelay(2, 0.9, 5.5 * MINUTE)).toBe(5.9 * MINUTE);
+  });
+});
+
+describe("Retry-After", () => {
+  test.each([
+    [undefined, 0],
+    ["", 0],
+    ["0", 0],
+    ["120", 120_000],
+    [" 120 ", 120_000],
+    ["1000000000", 1e12],
+    ["9".repeat(400), Number.POSITIVE_INFINITY],
+    ["-1", 0],
+    ["1.5", 0],
+    ["1e3", 0],
+    ["soon", 0],
+    ["2026-11-16T16:00:00Z", 0],
+    ["Mon, 16 Nov 2026 15:02:00 GMT", 120_000],
+    ["Monday, 16-Nov-26 15:02:00 GMT", 120_000],
+    ["Mon, 16 Nov 2026 15:00:00 GMT", 0],
+    ["Sun, 06 Nov 1994 08:49:37 GMT", 0],
+    ["Mon, 99 Nov 2026 15:02:00 GMT", 0],
+  ])("%j asks for %d ms", (header, retryAfterMs) => {
+    expect(parseRetryAfter(header, NOW)).toBe(retryAfterMs);
+  });
+});

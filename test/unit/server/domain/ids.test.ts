@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import {
+  createEventId,
+  createPaymentId,
+  createRefundId,
+  createSubscriptionKey,
+} from "../../../../server/domain/ids.ts";
+
+test.each([
+  ["rfd", createRefundId],
+  ["pay", createPaymentId],
+  ["sub", createSubscriptionKey],
+  ["evt", createEventId],
+])("ids that begin with %s are all different, grow, and fit into 64 characters", (prefix, create) => {
+  const ids = Array.from({ length: 1_000 }, create);
+
+  expect(new Set(ids).size).toBe(ids.length);
+  expect([...ids].sort()).toEqual(ids);
+  for (const id of ids) expect(id).toMatch(new RegExp(`^${prefix}_[0-9a-f-]{36}$`));
+});

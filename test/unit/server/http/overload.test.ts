@@ -1,0 +1,128 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { pino } from "pino";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { readContract } from "../../../../server/contract/document.ts";
+import {
+  compileResponseValidators,
+  type FindResponseValidator,
+} from "../../../../server/contract/validate-response.ts";
+import { checkHost, checkPlainHead } from "../../../../server/http/middleware/request-head.ts";
+import type { RequestOutcome } from "../../../../server/http/middleware/request-log.ts";
+import { readSecurityHeaders } from "../../../../server/http/middleware/security-headers.ts";
+import { refuseOverload } from "../../../../server/http/overload.ts";
+import { exchange, head, openConnection } from "../../../helpers/network/raw-http.ts";
+
+/** The status of the app behind, which the contract does not know. */
+const PASSED_ON = 299;
+
+/** A server without room for further requests, unless a test says otherwise. */
+let server: Server;
+let url: string;
+let findValidator: FindResponseValidator;
+const state = { isFull: true, isDraining: false };
+const observed: RequestOutcome[] = [];
+const logged: { level: number; refused: number; msg: string }[] = [];
+let onLogged = () => {};
+
+beforeAll(async () => {
+  const document = await readContract("openapi");
+  findValidator = compileResponseValidators(document);
+  const listener = refuseOverload((_request, response) => response.writeHead(PASSED_ON).end(), {
+    document,
+    concurrency: { isFull: () => state.isFull },
+    isDraining: () => state.isDraining,
+    headChecks: [checkHost, checkPlainHead],
+    observe: (outcome) => observed.push(outcome),
+    logger: pino(
+      {},
+      {
+        write(line: string) {
+          logged.push(JSON.parse(line));
+          onLogged();
+        },
+      },
+    ),
+  });
+  server = createServer({ requireHostHeader: false }, listener).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => server.close());
+beforeEach(() => {
+  Object.assign(state, { isFull: true, isDraining: false });
+  observed.length = 0;
+});
+
+const REFUND = "/v1/refunds";
+
+/** @decision D07 D08 */
+test.each([
+  ["application/json", "application/json"],
+  ["application/json, application/problem+json", "application/problem+json"],
+  ["*/*", "application/problem+json"],
+  ["text/xml", "application/problem+json"],
+  [null, "application/problem+json"],
+])("a refusal to a caller with Accept: %s is the documented problem as %s", async (Accept, type) => {
+  const { status, headers, body } = await exchange(url, head(REFUND, { Accept }));
+
+  const bytes = Buffer.from(JSON.stringify(body));
+  const errors = findValidator("POST", REFUND)?.({ status, header: (name) => headers[name], bytes });
+  expect(errors).toEqual([]);
+  expect([status, headers["content-type"], headers["retry-after"]]).toEqual([503, type, "1"]);
+  expect(body).toMatchObject({ status: 503, errorDetails: { errorCode: "UNAVAILABLE" } });
+  for (const [name, value] of readSecurityHeaders()) expect(headers[name.toLowerCase()]).toBe(value);
+});
+
+test("every refusal has an instance of its own", async () => {
+  const instances = [];
+  for (let call = 0; call < 3; call += 1) {
+    const { body } = await exchange(url, head(REFUND));
+    instances.push((body as { instance: string }).instance);
+  }
+
+  expect(new Set(instances).size).toBe(3);
+});
+
+/** @decision D08a */
+test.each([
+  ["another path", head("/v1/refund"), {}],
+  ["a path with a query", head(`${REFUND}?a=b`), {}],
+  ["another method", head(`PUT ${REFUND}`), {}],
+  ["no Host", head(REFUND, { Host: null }), {}],
+  ["two Hosts", head(REFUND, { Host: "a\r\nHost: b" }), {}],
+  ["two access tokens", head(REFUND, { Authorization: "Bearer a\r\nAuthorization: Bearer b" }), {}],
+  ["a server that drains", head(REFUND), { isDraining: true }],
+  ["a server with room", head(REFUND), { isFull: false }],
+])("goes on to the app: %s", async (_case, text, now) => {
+  Object.assign(state, now);
+
+  expect((await exchange(url, text)).status).toBe(PASSED_ON);
+  expect(observed).toEqual([]);
+});
+
+test("a connection is kept, and the body that was not read is not taken for the next request", async () => {
+  const request = head(REFUND, { "Content-Length": 20_000 }) + "x".repeat(20_000);
+  using connection = await openConnection(url);
+
+  for (let call = 0; call < 2; call += 1) {
+    connection.send(request);
+    expect((await connection.response()).status).toBe(503);
+  }
+});
+
+test("refusals are counted under the route, and logged by their number rather than one by one", async () => {
+  logged.length = 0;
+  const CALLS = 20;
+
+  await Promise.all(Array.from({ length: CALLS }, () => exchange(url, head("/v1/webhook/subscribe"))));
+  expect(observed).toEqual(
+    Array(CALLS).fill({ route: "/v1/webhook/subscribe", status: 503, milliseconds: 0 }),
+  );
+  const sum = () => logged.reduce((total, { refused }) => total + refused, 0);
+  while (sum() < CALLS) await new Promise<void>((resolve) => (onLogged = resolve));
+
+  expect(logged.length).toBeLessThan(CALLS);
+  expect(logged.at(-1)).toMatchObject({ level: 40, msg: expect.stringMatching(/^refused \d+ calls?, /) });
+});

@@ -1,0 +1,111 @@
+import { pino } from "pino";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { createRateLimiter } from "../../../../server/rate-limit/rate-limiter.ts";
+import type { Take } from "../../../../server/rate-limit/token-bucket.ts";
+
+const logger = pino({ enabled: false });
+
+/** One server with a limit of 100 requests a second, with a clock that the test advances. */
+function createTestLimiter() {
+  let nowMs = 1_000;
+  const take = createRateLimiter({ requestsPerSecond: 100, report: undefined, logger, nowMs: () => nowMs });
+  return {
+    take,
+    async takeAll(count: number): Promise<Take[]> {
+      const taken: Take[] = [];
+      for (let calls = 0; calls < count; calls += 1) taken.push(await take("acme"));
+      return taken;
+    },
+    pass: (milliseconds: number) => {
+      nowMs += milliseconds;
+    },
+  };
+}
+
+const served = (takes: readonly Take[]) => takes.filter(({ waitMs }) => waitMs === 0).length;
+
+/** @decision D27 */
+describe("a rate limit of a hundred requests a second", () => {
+  test("allows a burst of two hundred, and returns how many are left", async () => {
+    const { takeAll } = createTestLimiter();
+
+    const taken = await takeAll(201);
+
+    expect(served(taken)).toBe(200);
+    expect(taken[0]).toEqual({ remaining: 199, fullInMs: 10, waitMs: 0 });
+    expect(taken[199]).toEqual({ remaining: 0, fullInMs: 2000, waitMs: 0 });
+    expect(taken[200]).toEqual({ remaining: 0, fullInMs: 2000, waitMs: 10 });
+  });
+
+  test("allows one more request every ten milliseconds after a burst", async () => {
+    const { takeAll, pass } = createTestLimiter();
+    await takeAll(200);
+
+    pass(9);
+    const tooSoon = await takeAll(1);
+    pass(1);
+    const inTime = await takeAll(2);
+    pass(1_000);
+    const aSecondLater = await takeAll(200);
+
+    expect([served(tooSoon), served(inTime), served(aSecondLater)]).toEqual([0, 1, 100]);
+  });
+
+  test("never allows more than one burst, however long the merchant was idle", async () => {
+    const { takeAll, pass } = createTestLimiter();
+    await takeAll(1);
+
+    pass(3_600_000);
+
+    expect(served(await takeAll(300))).toBe(200);
+  });
+
+  test("counts each merchant separately", async () => {
+    const { take, takeAll } = createTestLimiter();
+    await takeAll(200);
+
+    expect((await take("globex")).remaining).toBe(199);
+  });
+});
+
+describe("servers that share a rate limit", () => {
+  test("report every request, including one that came during a report", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { promise: reportSent, resolve: finishReport } = Promise.withResolvers<void>();
+    const reports: number[] = [];
+    const report = async ({ calls }: { calls: number }) => {
+      reports.push(calls);
+      await reportSent;
+      return 0;
+    };
+    const take = createRateLimiter({ requestsPerSecond: 100, report, logger });
+    const takeAll = (count: number) => Promise.all(Array.from({ length: count }, () => take("acme")));
+
+    await takeAll(5);
+    await vi.advanceTimersByTimeAsync(50); // the first report begins
+    await takeAll(3);
+    await vi.advanceTimersByTimeAsync(50); // the second has to wait for it
+    finishReport();
+    await vi.advanceTimersByTimeAsync(50);
+
+    expect(reports).toEqual([5, 3]);
+  });
+
+  test("report several requests at once, and refuse what the other servers' requests leave no room for", async () => {
+    const reports: number[] = [];
+    let fullInMs = 0;
+    const report = async ({ calls, msPerCall }: { calls: number; msPerCall: number }) => {
+      reports.push(calls);
+      fullInMs += calls * msPerCall + 500; // another server has let fifty through before each report
+      return fullInMs;
+    };
+    const take = createRateLimiter({ requestsPerSecond: 100, report, logger, nowMs: () => 1_000 });
+
+    const taken = await Promise.all(Array.from({ length: 300 }, () => take("acme")));
+
+    // Each report adds 100 ms for ten requests and 500 ms of the others: 600 ms, which fit into 2,000 ms three times and a part.
+    expect(served(taken)).toBe(40);
+    expect(reports).toEqual([10, 10, 10, 10]);
+  });
+});
