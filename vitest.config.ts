@@ -17,11 +17,18 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL(".cache/node", import.meta.url)) },
     projects: [
       toProject("unit", testsIn("unit"), []),
-      toProject("server", testsIn("server/{admin,auth,http,log,metrics,process,rate-limit,sandbox}"), [DATABASES, PAGES]),
+      toProject("server", testsIn("server/{admin,auth,http,log,metrics,process,rate-limit,sandbox}"), [
+        DATABASES,
+        PAGES,
+      ]),
       toProject("storage", testsIn("server/{storage,webhooks,lifecycle}"), [DATABASES, PAGES]),
       toProject("contract", testsIn("openapi"), [DATABASES, PAGES]),
       toProject("client", testsIn("client", "scripts/packages"), [DATABASES, PAGES, BROWSER]),
-      toProject("docs", testsIn("scripts/{docs,diff,supply-chain,traceability}", "server/console"), [DATABASES, PAGES, BROWSER]),
+      toProject("docs", testsIn("scripts/{docs,diff,supply-chain,traceability}", "server/console"), [
+        DATABASES,
+        PAGES,
+        BROWSER,
+      ]),
     ],
   },
 });

@@ -1,22 +1,11 @@
-import { Command, InvalidArgumentError } from "@commander-js/extra-typings";
+import { InvalidArgumentError } from "@commander-js/extra-typings";
 import { IN_MEMORY } from "../config/store-settings.ts";
+import { defineProgram } from "./program.ts";
 
 /** What the command line of a server says, as settings that replace those of the environment. */
 export type ServeSettings = { PORT?: string; HOST?: string; DATA_DIR?: string };
 
 type ServeOptions = { port?: string | undefined; host?: string | undefined; dataDir?: string | undefined };
-
-/**
- * Begins the definition of a command, such as `npx @refund-contract/sandbox`. Its help comes from the definition: `--help`
- * prints it and exits with 0; an unknown option, a missing value or a bad one prints the error and the help, and exits with 2.
- */
-export function defineProgram(name: string, description: string): Command {
-  return new Command(name)
-    .description(description)
-    .configureHelp({ helpWidth: 120 })
-    .showHelpAfterError()
-    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
-}
 
 /**
  * Defines a command that starts a server. The server of production has no data folder.

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { Option } from "@commander-js/extra-typings";
-import { defineProgram } from "../../process/command-line.ts";
+import { defineProgram } from "../../process/program.ts";
 import { onStopSignal } from "../../process/stop-signals.ts";
 import { ListenError, type Listening, listen } from "./listen.ts";
 

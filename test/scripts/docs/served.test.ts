@@ -54,7 +54,7 @@ describe("the server", () => {
   );
 
   test("serves each file of plain text beside it as what every browser shows", async () => {
-    const names = (await readdir(new URL("../../docs/dist/", import.meta.url))).filter((name) =>
+    const names = (await readdir(new URL("../../../docs/dist/", import.meta.url))).filter((name) =>
       /\.(md|txt)$/.test(name),
     );
     expect(names).toEqual(expect.arrayContaining(["llms.txt", "reference.md", "start.md", "decisions.md"]));

@@ -84,7 +84,7 @@ describe("the workflow of this project", () => {
     expect(new Set(commands.map((command) => command.replace(/\$\{\{.+\}\}/, "…")))).toEqual(
       new Set([
         "npm ci",
-        ...["typecheck", "lint", "audit", "generate:check", "diff", "review"].map(
+        ...["typecheck", "lint", "proof -- audit", "generate -- --check", "diff", "proof -- review"].map(
           (name) => `npm run ${name}`,
         ),
         "npm run proof -- generators python java go php ruby rust csharp kotlin",

@@ -4,7 +4,7 @@ import { buildDocs, isDocsCurrent } from "../../../../scripts/docs/docs.ts";
 import { launchBrowser, type TestBrowser } from "../../../helpers/browser.ts";
 import { startTestServer } from "../../../helpers/server.ts";
 
-export const DIST = new URL("../../../docs/dist/", import.meta.url);
+export const DIST = new URL("../../../../docs/dist/", import.meta.url);
 
 /** The file URL of a page, to read it without a server. */
 export function fileOf(name: string): string {
