@@ -8,11 +8,12 @@ import type { Handler, Handlers, PublishedId, SandboxId } from "./contract/opera
 import { compileResponseValidators } from "./contract/validate-response.ts";
 import type { DomainClock } from "./domain/clock.ts";
 import { type Api, createApi } from "./http/api.ts";
+import type { ConcurrencyLimit } from "./http/concurrency-limit.ts";
 import { handleErrors, notFound } from "./http/error-handler.ts";
 import { checkReferences, issueRefund } from "./http/handlers/issue-refund.ts";
 import { checkTarget, subscribeToWebhooks } from "./http/handlers/subscribe-to-webhooks.ts";
 import { type LimitRate, limitRate, unlimited } from "./http/middleware/access.ts";
-import { type ConcurrencyLimit, createDeadline, noDeadline } from "./http/middleware/availability.ts";
+import { createDeadline, noDeadline } from "./http/middleware/deadline.ts";
 import {
   checkHost,
   checkLocalHost,
@@ -105,7 +106,7 @@ export async function createApp(options: AppOptions): Promise<RequestListener> {
   await apis[0].warmUp(app);
   return refuseOverload(app, {
     ...options,
-    document: published,
+    documents: sandbox ? [published, sandbox.document] : [published],
     headChecks,
     observe: options.metrics.observeRequest,
   });

@@ -9,15 +9,15 @@ import {
   scopesOf,
 } from "../contract/document.ts";
 import type { HandlersOf, OperationId } from "../contract/operations.ts";
-import { ProblemError, type Violation } from "../contract/problem.ts";
+import { ProblemError, unavailable, type Violation } from "../contract/problem.ts";
 import {
   createRequestValidator,
   type OperationAt,
   type RequestValidator,
 } from "../contract/validate-request.ts";
 import { EVENT_STREAM } from "../contract/validate-response.ts";
+import type { ConcurrencyLimit } from "./concurrency-limit.ts";
 import { type AccessOptions, requireAccess } from "./middleware/access.ts";
-import { type ConcurrencyLimit, refuseExcess, refuseWhileDraining } from "./middleware/availability.ts";
 import { allowAbsentBody, readBody, requireJson } from "./middleware/body.ts";
 import type {
   ErrorMiddleware,
@@ -83,7 +83,6 @@ function stepsOf<Ids extends OperationId>(
   const checkBody: BodyCheck = options.bodyChecks[id] ?? (() => []);
   return [
     refuseWhileDraining(options.isDraining),
-    refuseExcess(options.concurrency),
     requireAccess(scopesOf(operation), options),
     requireAcceptance(sendsStream(options.document, at)),
     ...readBodyOf(operation, options.bodyTimeoutMs),
@@ -93,6 +92,15 @@ function stepsOf<Ids extends OperationId>(
     ]),
     handle(id, options),
   ];
+}
+
+/** Refuses requests on connections that are still open while the server drains; the caller connects elsewhere then. */
+function refuseWhileDraining(isDraining: () => boolean): Middleware {
+  return (_request, response, next) => {
+    if (!isDraining()) return next();
+    response.set("Connection", "close");
+    throw unavailable();
+  };
 }
 
 /** Whether an operation responds with server-sent events. */

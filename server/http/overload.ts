@@ -3,14 +3,15 @@ import type { IncomingMessage, RequestListener } from "node:http";
 import type { Logger } from "pino";
 import { type ContractDocument, operationsOf } from "../contract/document.ts";
 import { toProblemBody, unavailable } from "../contract/problem.ts";
-import type { ConcurrencyLimit } from "./middleware/availability.ts";
+import type { ConcurrencyLimit } from "./concurrency-limit.ts";
 import type { HeadCheck } from "./middleware/request-head.ts";
 import type { RequestOutcome } from "./middleware/request-log.ts";
 import { readSecurityHeaders } from "./middleware/security-headers.ts";
 import { problemMediaType } from "./middleware/send-response.ts";
 
 export interface OverloadOptions {
-  document: ContractDocument;
+  /** Whose operations are refused. The one with most requests comes first. */
+  documents: readonly ContractDocument[];
   concurrency: Pick<ConcurrencyLimit, "isFull">;
   isDraining: () => boolean;
   /** The checks that come before the refusal of excess requests. */
@@ -22,20 +23,20 @@ export interface OverloadOptions {
 const LOG_EVERY_MS = 1_000;
 
 /**
- * Refuses excess requests in front of the app. Behind it a refusal takes most of the time that a refund takes, so a server under
- * four times its load would spend more time on refusals than on refunds. Requests that another check would refuse first, or
- * that come while the server drains, go on to the app.
+ * Refuses excess requests in front of the app, and nowhere else. Behind it a refusal takes most of the time that a refund takes,
+ * so a server under four times its load would spend more time on refusals than on refunds. Requests that another check would
+ * refuse first, or that come while the server drains, go on to the app.
  */
 export function refuseOverload(app: RequestListener, options: OverloadOptions): RequestListener {
   const { concurrency, isDraining, headChecks, observe, logger } = options;
-  const routes = toRoutes(options.document);
+  const routes = options.documents.flatMap(toRoutes);
   const { problem } = unavailable();
   const headers = [...readSecurityHeaders(), ...Object.entries(problem.headers ?? {})].flat();
   const countRefusal = logRefusals(logger);
 
   return (request, response) => {
-    const route = concurrency.isFull() && !isDraining() ? routes.get(toKey(request)) : undefined;
-    if (route === undefined || !passes(request, headChecks)) return app(request, response);
+    const route = concurrency.isFull() && !isDraining() ? findRoute(routes, request) : undefined;
+    if (!route || !passes(request, headChecks)) return app(request, response);
     const body = JSON.stringify(toProblemBody(problem, randomUUID()));
     const type = problemMediaType(request);
     response.writeHead(503, [
@@ -46,22 +47,28 @@ export function refuseOverload(app: RequestListener, options: OverloadOptions): 
       `${Buffer.byteLength(body)}`,
     ]);
     response.end(body, "latin1"); // it is ASCII, which is written faster so
-    observe({ route, status: 503, milliseconds: 0 });
+    observe({ route: route.path, status: 503, milliseconds: 0 });
     countRefusal();
   };
 }
 
-/** The paths of the published operations, which have no parameters, by method and path. */
-function toRoutes(document: ContractDocument): Map<string, string> {
-  return new Map(
-    operationsOf(document).flatMap(([path, operations]) =>
-      operations.map(({ method }) => [`${method.toUpperCase()} ${path}`, path]),
-    ),
-  );
+interface Route {
+  method: string;
+  /** As the contract writes it, such as `/sandbox/payments/{paymentId}`. */
+  path: string;
+  /** Matches the targets of its requests, with and without a query. */
+  target: RegExp;
 }
 
-function toKey({ method, url }: IncomingMessage): string {
-  return `${method} ${url}`;
+function toRoutes(document: ContractDocument): Route[] {
+  return operationsOf(document).flatMap(([path, operations]) => {
+    const target = new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/?]+")}(\\?|$)`);
+    return operations.map(({ method }) => ({ method: method.toUpperCase(), path, target }));
+  });
+}
+
+function findRoute(routes: readonly Route[], { method, url = "" }: IncomingMessage): Route | undefined {
+  return routes.find((route) => route.method === method && route.target.test(url));
 }
 
 function passes(request: IncomingMessage, checks: readonly HeadCheck[]): boolean {

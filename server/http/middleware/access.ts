@@ -1,7 +1,7 @@
 import { authenticate, authorize, type FindCaller } from "../../auth/bearer.ts";
 import { ProblemError } from "../../contract/problem.ts";
 import type { RateLimiter } from "../../rate-limit/rate-limiter.ts";
-import type { Deadline } from "./availability.ts";
+import type { Deadline } from "./deadline.ts";
 import type { Middleware } from "./request-locals.ts";
 
 /** Counts a request of a merchant; resolves with the headers that state the limit. Throws `RATE_LIMITED`. */

@@ -7,7 +7,7 @@ import { createApp } from "../../../server/app.ts";
 import { sandboxAccess } from "../../../server/auth/access.ts";
 import { readConfig } from "../../../server/config/config.ts";
 import type { ContractDocument } from "../../../server/contract/document.ts";
-import { createConcurrencyLimit } from "../../../server/http/middleware/availability.ts";
+import { createConcurrencyLimit } from "../../../server/http/concurrency-limit.ts";
 import { noMetrics } from "../../../server/metrics/metrics.ts";
 import { openDatabase } from "../../../server/storage/database/database.ts";
 import { bindStorage } from "../../../server/storage/storage.ts";

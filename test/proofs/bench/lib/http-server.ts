@@ -6,7 +6,7 @@ import { pino } from "pino";
 import { type AppOptions, createApp } from "../../../../server/app.ts";
 import { sandboxAccess } from "../../../../server/auth/access.ts";
 import { readConfig } from "../../../../server/config/config.ts";
-import { createConcurrencyLimit } from "../../../../server/http/middleware/availability.ts";
+import { createConcurrencyLimit } from "../../../../server/http/concurrency-limit.ts";
 import { noMetrics } from "../../../../server/metrics/metrics.ts";
 
 /*

@@ -28,9 +28,10 @@ let onLogged = () => {};
 
 beforeAll(async () => {
   const document = await readContract("openapi");
+  const documents = [document, await readContract("sandbox")];
   findValidator = compileResponseValidators(document);
   const listener = refuseOverload((_request, response) => response.writeHead(PASSED_ON).end(), {
-    document,
+    documents,
     concurrency: { isFull: () => state.isFull },
     isDraining: () => state.isDraining,
     headChecks: [checkHost, checkPlainHead],
@@ -75,6 +76,15 @@ test.each([
   for (const [name, value] of readSecurityHeaders()) expect(headers[name.toLowerCase()]).toBe(value);
 });
 
+/** @decision D08 */
+test.each([
+  [head(`${REFUND}?a=b`), REFUND],
+  [head("GET /sandbox/payments/pay_settled"), "/sandbox/payments/{paymentId}"],
+])("a request is refused with a query, and with parameters in its path", async (text, route) => {
+  expect((await exchange(url, text)).status).toBe(503);
+  expect(observed).toEqual([{ route, status: 503, milliseconds: 0 }]);
+});
+
 test("every refusal has an instance of its own", async () => {
   const instances = [];
   for (let call = 0; call < 3; call += 1) {
@@ -88,7 +98,7 @@ test("every refusal has an instance of its own", async () => {
 /** @decision D08a */
 test.each([
   ["another path", head("/v1/refund"), {}],
-  ["a path with a query", head(`${REFUND}?a=b`), {}],
+  ["a longer path", head(`${REFUND}/more`), {}],
   ["another method", head(`PUT ${REFUND}`), {}],
   ["no Host", head(REFUND, { Host: null }), {}],
   ["two Hosts", head(REFUND, { Host: "a\r\nHost: b" }), {}],

@@ -1,53 +1,7 @@
 import pTimeout from "p-timeout";
 import { noTimeLimit, type TimeLimit } from "../../async/time-limit.ts";
 import { unavailable } from "../../contract/problem.ts";
-import type { HttpResponse, Middleware } from "./request-locals.ts";
-
-/** Bounds how many requests use the store at a time. */
-export interface ConcurrencyLimit {
-  /** Runs a piece of work. Throws `UNAVAILABLE` at once when too many are running. */
-  run<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Whether the next piece of work would be refused now. */
-  isFull(): boolean;
-}
-
-/**
- * Limits how many requests use the store at a time. Excess requests get 503 with `Retry-After`, because queuing them would
- * only use memory: an overloaded server still does as much work as it can.
- */
-export function createConcurrencyLimit(limit: number): ConcurrencyLimit {
-  let running = 0;
-  const isFull = () => running >= limit;
-  return {
-    isFull,
-    async run(work) {
-      if (isFull()) throw unavailable();
-      running += 1;
-      try {
-        return await work();
-      } finally {
-        running -= 1;
-      }
-    },
-  };
-}
-
-/** Refuses excess requests before their bodies are read, so that a refusal costs next to nothing. */
-export function refuseExcess({ isFull }: ConcurrencyLimit): Middleware {
-  return (_request, _response, next) => {
-    if (isFull()) throw unavailable();
-    next();
-  };
-}
-
-/** Refuses requests on connections that are still open while the server drains; the caller connects elsewhere then. */
-export function refuseWhileDraining(isDraining: () => boolean): Middleware {
-  return (_request, response, next) => {
-    if (!isDraining()) return next();
-    response.set("Connection", "close");
-    throw unavailable();
-  };
-}
+import type { HttpResponse } from "./request-locals.ts";
 
 /**
  * Runs a part of a request that waits for others. Throws `UNAVAILABLE` when these parts take too long in total; each part
