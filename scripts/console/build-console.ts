@@ -12,7 +12,8 @@ import { ROOT, secondsSince } from "../command/redocly.ts";
 const SOURCE = join(ROOT, "server/sandbox/console");
 const DIST = join(SOURCE, "dist");
 const STAMP = join(DIST, "sources.sha256");
-const README = join(ROOT, "client/README.md");
+/** How to verify a delivery; the client's README shows it, and its tests run it. */
+const VERIFICATION = "docs/examples/describe-delivery.mts";
 const SCENARIOS = join(ROOT, "openapi/sandbox/scenarios.arazzo.yaml");
 
 /** Builds the sandbox's console as static files, whose names change with their content. */
@@ -81,7 +82,7 @@ async function readForPage() {
   return {
     ...(await readScenarios()),
     forms: Object.fromEntries(constraints),
-    verify: await readVerification(),
+    verify: (await readFile(join(ROOT, VERIFICATION), "utf8")).trimEnd(),
   };
 }
 
@@ -161,14 +162,6 @@ function toConstraints(schema: Schema, required: boolean): object {
   };
 }
 
-/** The example of the client's documentation, which tests run. */
-async function readVerification(): Promise<string> {
-  const text = await readFile(README, "utf8");
-  const [, example] = /```ts[^\n]*\n(import \{ verifyWebhook,[\s\S]*?)```/.exec(text) ?? [];
-  if (example === undefined) throw new Error(`${README} does not show how to verify a delivery.`);
-  return example.trimEnd();
-}
-
 function toAsset(name: string, type: string, content: string): { name: string; content: string } {
   const hash = createHash("sha256").update(content).digest("hex").slice(0, 12);
   return { name: `${name}-${hash}.${type}`, content };
@@ -194,7 +187,7 @@ async function hashSources(): Promise<string> {
     "server/sandbox/console/{,data/,parts/,views/}*.{ts,tsx,css}",
     "openapi/sandbox/scenarios.arazzo.yaml",
     "openapi/generated/{openapi,sandbox}.json",
-    "client/README.md",
+    VERIFICATION,
     "scripts/console/build-console.ts",
     "node_modules/{preact,openapi-fetch,rolldown}/package.json",
   ]);

@@ -6,6 +6,7 @@ import { replaceFile, withTempDir } from "../command/files.ts";
 import { ROOT, runRedocly, secondsSince } from "../command/redocly.ts";
 import { traceRequirements } from "../traceability/traceability.ts";
 import { toDocumentedTypes } from "./documented-types.ts";
+import { includeFiles } from "./included.ts";
 import { toOpenApi30 } from "./openapi-3.0.ts";
 
 /** The documents written by hand, and the names of what is generated from each. */
@@ -24,7 +25,8 @@ async function generate(): Promise<{ files: Files; errors: readonly string[] }> 
   const [, bundle = ""] = files.find(([path]) => path === "openapi/generated/openapi.json") ?? [];
   const { page, errors } = await traceRequirements(ROOT, JSON.parse(bundle));
   const twin = await generateOpenApi30(bundle);
-  return { files: [...files, ...twin, ["docs/traceability.md", page]], errors };
+  const pages = await includeFiles(ROOT);
+  return { files: [...files, ...twin, ...pages, ["docs/traceability.md", page]], errors };
 }
 
 /** The published contract once more, for tools that do not read OpenAPI 3.1. */
@@ -104,7 +106,7 @@ async function main({ check }: { check?: true | undefined }): Promise<void> {
 await main(
   defineCommand(
     "generate",
-    "Writes the bundles, the types and the page of traceability that come from the contract.",
+    "Writes the bundles and types of the contract, the page of traceability, and the files that pages show.",
   )
     .option("--check", "fail when a file in the tree is stale, instead of writing it")
     .parse()

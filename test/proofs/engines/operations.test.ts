@@ -1,13 +1,15 @@
+import { readFileSync } from "node:fs";
 import { sql } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
 import { expect, test } from "vitest";
 import { migrations } from "../../../server/storage/database/migrations.ts";
-import { readScript } from "../../helpers/going-live.ts";
 import { runStatement } from "../../helpers/postgres.ts";
 import { forSuite } from "../../helpers/suite.ts";
 import { query, startCluster } from "./rig/cluster.ts";
 import { requireCitus } from "./rig/deployment.ts";
 import { createFilled, createMerchants, inDatabase, readRows, run } from "./rig/filled.ts";
+
+const readScript = (name: string) => readFileSync(`docs/examples/${name}`, "utf8");
 
 const cluster = forSuite(
   () => startCluster({ programs: requireCitus(), workers: 2 }),

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { defineProof } from "../../../scripts/command/command.ts";
 import { withTempDir } from "../../../scripts/command/files.ts";
@@ -79,12 +79,12 @@ async function main(parent: string): Promise<void> {
     return `${size} MB on the disk`;
   });
   await step("the guide's test of node:test passes", async () => {
-    await writeExample(folder, "refunds.node.test.mjs");
+    await cp(join(ROOT, "docs/examples/refunds.node.test.mjs"), join(folder, "refunds.node.test.mjs"));
     await run("npm", ["install", "--no-audit", "--no-fund", "@refund-contract/client"], folder);
     await run(process.execPath, ["--test", "refunds.node.test.mjs"], folder);
   });
   await step("the guide's test of Vitest passes", async () => {
-    await writeExample(folder, "refunds.vitest.test.mjs");
+    await cp(join(ROOT, "docs/examples/refunds.vitest.test.mjs"), join(folder, "refunds.vitest.test.mjs"));
     const { devDependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
     await run("npm", ["install", "--no-audit", "--no-fund", `vitest@${devDependencies.vitest}`], folder);
     await run("npx", ["vitest", "run", "refunds.vitest.test.mjs"], folder);
@@ -124,12 +124,4 @@ async function publish(tarballs: readonly string[], { npmrc }: Registry, folder:
 
 async function versionOf(folder: string): Promise<string> {
   return JSON.parse(await readFile(join(folder, "package.json"), "utf8")).version;
-}
-
-/** The code in the guide under a file's name. */
-async function writeExample(folder: string, name: string): Promise<void> {
-  const guide = await readFile(join(ROOT, "docs/guides/packages.md"), "utf8");
-  const [, text] = new RegExp(`^\`\`\`js file=${name}\\n([\\s\\S]*?)^\`\`\`$`, "m").exec(guide) ?? [];
-  if (text === undefined) throw new Error(`the guide has no ${name}`);
-  await writeFile(join(folder, name), text);
 }

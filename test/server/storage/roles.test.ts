@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { Readable } from "node:stream";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -5,11 +6,12 @@ import { runAdmin } from "../../../server/admin/run.ts";
 import { collectOutput, runCommand } from "../../helpers/admin.ts";
 import { createTestDatabase, type TestDatabase } from "../../helpers/databases.ts";
 import { refundOf, type Subscription, subscriptionTo } from "../../helpers/factories.ts";
-import { readScript } from "../../helpers/going-live.ts";
 import { runStatement } from "../../helpers/postgres.ts";
 import { type Production, startProduction } from "../../helpers/production.ts";
 import { post, type TestServer } from "../../helpers/server.ts";
 import { until } from "../../helpers/subscriber.ts";
+
+const readScript = (name: string) => readFileSync(`docs/examples/${name}`, "utf8");
 
 type Role = "migrate" | "serve" | "admin";
 

@@ -88,8 +88,7 @@ async function end(child: ChildProcess): Promise<void> {
 
 /** HAProxy in front of two PostgreSQL servers, configured as in the guide to replicas. */
 export async function startHaProxy(program: string, postgresPorts: readonly number[]): Promise<Proxy> {
-  const guide = await readFile("docs/guides/replicas.md", "utf8");
-  const [, template = ""] = /```haproxy[^\n]*\n(.*?)```/s.exec(guide) ?? [];
+  const template = await readFile("docs/examples/haproxy.cfg", "utf8");
   const servers = postgresPorts.map((port, index) => `  server db${index + 1} 127.0.0.1:${port} check\n`);
   return start(
     "haproxy.cfg",

@@ -1,0 +1,23 @@
+import { createClient } from "@refund-contract/client";
+import { startSandbox } from "@refund-contract/sandbox";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+let sandbox;
+beforeAll(async () => {
+  sandbox = await startSandbox();
+}, 60_000); // far more than the two seconds that it takes
+afterAll(() => sandbox.close());
+
+test("a refund is authorized three business days after settlement", async () => {
+  const client = createClient({ baseUrl: sandbox.url, accessToken: sandbox.accessToken });
+  const { paymentId, paymentStatus } = await client.refunds.issue({
+    paymentId: "pay_recent",
+    amount: "19.99",
+    requestKey: "order-1042-refund",
+  });
+  expect(paymentStatus).toBe("PENDING");
+
+  await sandbox.clock.advance({ businessDays: 3 });
+
+  expect(await sandbox.payments.get(paymentId)).toMatchObject({ status: "AUTHORIZED" });
+});

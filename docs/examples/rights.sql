@@ -1,0 +1,10 @@
+grant usage on schema public to refunds_serve, refunds_admin;
+grant select on kysely_migration, kysely_migration_lock, clock to refunds_serve, refunds_admin;
+
+grant select, insert, update on payments, subscriptions, deployment, rate_limits to refunds_serve;
+grant select, insert, update, delete on events, deliveries, delivery_attempts to refunds_serve;
+
+grant select, insert, update on payments to refunds_admin;
+grant select, update, delete on subscriptions to refunds_admin;
+grant select, insert, update, delete on events, deliveries, delivery_attempts to refunds_admin;
+grant select, insert on admin_actions to refunds_admin;
