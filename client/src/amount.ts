@@ -15,7 +15,7 @@ export type AmountInput =
 /** `"19.99"` or `19.99`. */
 export type Dollars = string | number;
 
-const MAX_CENTS = 999_999_999_999; // D13
+const MAX_CENTS = 999_999_999_999;
 
 /**
  * The amount as it is sent. Only the errors of floating-point arithmetic are rounded away: three times 19.99 becomes 59.97,

@@ -5,7 +5,7 @@ export interface CallProgress {
   /** The number of requests that were sent. */
   attempts: number;
   /**
-   * Whether one of them may have been carried out nevertheless: it got no response, or a 5xx (D08). Repeat a refund with the
+   * Whether one of them may have been carried out nevertheless: it got no response, or a 5xx. Repeat a refund with the
    * same `requestKey` and `{ repeated: true }` to find out.
    */
   outcomeUnknown: boolean;
@@ -25,11 +25,11 @@ export abstract class CallError extends Error implements Readonly<CallProgress> 
 
 /**
  * Statuses that depend only on the request, which is the same in each attempt. They show that no attempt was carried out: a
- * refund that exists has used up its key, and a key that belongs to another record never created this refund (D08a, D10).
+ * refund that exists has used up its key, and a key that belongs to another record never created this refund.
  */
 const DECIDED: readonly number[] = [400, 404, 406, 409, 413, 415];
 
-/** A call that the service refused with a problem (D07). */
+/** A call that the service refused with a problem. */
 export class ProblemError extends CallError {
   override readonly name = "ProblemError";
   readonly status: number;

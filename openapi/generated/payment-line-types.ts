@@ -41,40 +41,18 @@ export interface components {
         PutLine: {
             /**
              * @description Adds a payment.
-             *
-             *     Decided: D25.
              * @constant
              */
             op: "put";
-            /**
-             * @description The merchant, as in the `merchant_id` of access tokens.
-             *
-             *     Decided: D18, D25.
-             */
+            /** @description The merchant, as in the `merchant_id` of access tokens. */
             merchant: components["schemas"]["Merchant"];
-            /**
-             * @description The identifier that the payment system gave to the payment.
-             *
-             *     Decided: D15, D25.
-             */
+            /** @description The identifier that the payment system gave to the payment. */
             paymentId: components["schemas"]["PaymentId"];
-            /**
-             * @description An amount of money.
-             *
-             *     Specified by clause 2.2.
-             */
+            /** @description An amount of money. */
             amount: components["schemas"]["Amount"];
-            /**
-             * @description The key under which the payment was made; unique among all payment records of the merchant.
-             *
-             *     Decided: D10, D15, D25.
-             */
+            /** @description The key under which the payment was made; unique among all payment records of the merchant. */
             requestKey?: string;
-            /**
-             * @description The merchant's own identifier of the payment.
-             *
-             *     Decided: D15, D25.
-             */
+            /** @description The merchant's own identifier of the payment. */
             clientReferenceId?: string;
         };
         /**
@@ -84,29 +62,17 @@ export interface components {
         SettleLine: {
             /**
              * @description Settles the payment.
-             *
-             *     Decided: D25.
              * @constant
              */
             op: "settle";
-            /**
-             * @description The merchant, as in the `merchant_id` of access tokens.
-             *
-             *     Decided: D18, D25.
-             */
+            /** @description The merchant, as in the `merchant_id` of access tokens. */
             merchant: components["schemas"]["Merchant"];
-            /**
-             * @description The identifier that the payment system gave to the payment.
-             *
-             *     Decided: D15, D25.
-             */
+            /** @description The identifier that the payment system gave to the payment. */
             paymentId: components["schemas"]["PaymentId"];
             /**
              * Format: date-time
              * @description When the payment settled: a time with its offset, not in the future, with at most three decimals of a second, because
              *     the database keeps no more.
-             *
-             *     Decided: D16, D25.
              */
             settledAt: string;
         };
@@ -117,22 +83,12 @@ export interface components {
         FailLine: {
             /**
              * @description Marks the payment as failed.
-             *
-             *     Decided: D25.
              * @constant
              */
             op: "fail";
-            /**
-             * @description The merchant, as in the `merchant_id` of access tokens.
-             *
-             *     Decided: D18, D25.
-             */
+            /** @description The merchant, as in the `merchant_id` of access tokens. */
             merchant: components["schemas"]["Merchant"];
-            /**
-             * @description The identifier that the payment system gave to the payment.
-             *
-             *     Decided: D15, D25.
-             */
+            /** @description The identifier that the payment system gave to the payment. */
             paymentId: components["schemas"]["PaymentId"];
         };
         /**
@@ -142,46 +98,22 @@ export interface components {
         CoverLine: {
             /**
              * @description Covers the payment.
-             *
-             *     Decided: D25.
              * @constant
              */
             op: "cover";
-            /**
-             * @description The merchant, as in the `merchant_id` of access tokens.
-             *
-             *     Decided: D18, D25.
-             */
+            /** @description The merchant, as in the `merchant_id` of access tokens. */
             merchant: components["schemas"]["Merchant"];
-            /**
-             * @description The identifier that the payment system gave to the payment.
-             *
-             *     Decided: D15, D25.
-             */
+            /** @description The identifier that the payment system gave to the payment. */
             paymentId: components["schemas"]["PaymentId"];
         };
-        /**
-         * @description The merchant, as in the `merchant_id` of access tokens.
-         *
-         *     Decided: D18, D25.
-         */
+        /** @description The merchant, as in the `merchant_id` of access tokens. */
         Merchant: string;
-        /**
-         * @description The identifier that the payment system gave to the payment.
-         *
-         *     Decided: D15, D25.
-         */
+        /** @description The identifier that the payment system gave to the payment. */
         PaymentId: string;
-        /**
-         * @description An amount of money.
-         *
-         *     Specified by clause 2.2.
-         */
+        /** @description An amount of money. */
         Amount: {
             /**
              * @description ISO 4217 code of the currency.
-             *
-             *     Specified by clauses 2.3, 12.2.
              * @enum {string}
              */
             currency: "USD";
@@ -190,8 +122,6 @@ export interface components {
              * @description Dollars, as a JSON number with at most two digits after the point. The digits that you write count, after the exponent is
              *     applied: `10`, `10.00` and `1E+1` are accepted; `10.000`, `1.0000E1` and `"10.00"` are not. Keep it in a 64-bit float or a
              *     decimal, never in a 32-bit float, which turns 131072.01 into 131072.02.
-             *
-             *     Specified by clauses 2.4, 12.1. Decided: D13.
              */
             value: number;
         };

@@ -10,16 +10,12 @@ export interface paths {
         /**
          * List payments and refunds
          * @description Your records, newest first.
-         *
-         *     Decided: D25.
          */
         get: operations["listPayments"];
         put?: never;
         /**
          * Create an original payment
          * @description Creates an original payment to refund, as if the payment call had been made. Its status is `SETTLED` unless you say otherwise.
-         *
-         *     Decided: D25.
          */
         post: operations["createPayment"];
         delete?: never;
@@ -38,8 +34,6 @@ export interface paths {
         /**
          * Get a payment or refund
          * @description One of your records, with everything that is stored.
-         *
-         *     Decided: D25.
          */
         get: operations["getPayment"];
         put?: never;
@@ -62,8 +56,6 @@ export interface paths {
         /**
          * Settle an original payment
          * @description The payment settles, now or at the time given. Its waiting refunds become due three business days later.
-         *
-         *     Decided: D16, D16a, D25.
          */
         post: operations["settlePayment"];
         delete?: never;
@@ -84,8 +76,6 @@ export interface paths {
         /**
          * Fail an original payment
          * @description The debit fails, before or after it settled. Its refunds fail with `CUSTOMER_NOT_DEBITED`.
-         *
-         *     Decided: D12, D16a, D25.
          */
         post: operations["failPayment"];
         delete?: never;
@@ -106,8 +96,6 @@ export interface paths {
         /**
          * Cover an original payment
          * @description The settled payment falls into the service's cover. Its refunds fail with `PAYMENT_COVERED`.
-         *
-         *     Decided: D12, D16a, D25.
          */
         post: operations["coverPayment"];
         delete?: never;
@@ -126,8 +114,6 @@ export interface paths {
         /**
          * Read the clock
          * @description The current time of the sandbox.
-         *
-         *     Decided: D30.
          */
         get: operations["getClock"];
         put?: never;
@@ -150,8 +136,6 @@ export interface paths {
         /**
          * Advance the clock
          * @description Moves the clock forward, for all merchants, and responds when every refund that fell due has been authorized. Give one of these: a time, a duration, or business days. Parallel calls run one after the other.
-         *
-         *     Decided: D30.
          */
         post: operations["advanceClock"];
         delete?: never;
@@ -170,8 +154,6 @@ export interface paths {
         /**
          * See what is due next
          * @description The time, whether today is a business day, and when each of your waiting refunds and deliveries is due.
-         *
-         *     Decided: D16, D23, D30.
          */
         get: operations["getDue"];
         put?: never;
@@ -192,8 +174,6 @@ export interface paths {
         /**
          * List deliveries
          * @description Deliveries to your subscriptions, made or still waiting, newest first, with every attempt.
-         *
-         *     Decided: D23, D25.
          */
         get: operations["listDeliveries"];
         put?: never;
@@ -214,8 +194,6 @@ export interface paths {
         /**
          * Get a delivery
          * @description A delivery with its payload, and for each attempt the signed headers and the response of the receiver.
-         *
-         *     Decided: D21, D22, D23.
          */
         get: operations["getDelivery"];
         put?: never;
@@ -240,8 +218,6 @@ export interface paths {
          * @description Sends a delivery once more, with the same `webhook-id`. It is one more attempt, not a new schedule. If it fails, a delivery
          *     that was finished, or whose subscription has ended, is not tried again. A delivery that waits for its next attempt is sent
          *     now, and its schedule goes on.
-         *
-         *     Decided: D23, D25.
          */
         post: operations["redeliver"];
         delete?: never;
@@ -260,8 +236,6 @@ export interface paths {
         /**
          * List subscriptions
          * @description Your subscriptions, newest first, including those that have ended.
-         *
-         *     Decided: D25, D26.
          */
         get: operations["listSubscriptions"];
         put?: never;
@@ -282,8 +256,6 @@ export interface paths {
         /**
          * Get a subscription
          * @description One of your subscriptions, even if it has ended. Its secret is never shown.
-         *
-         *     Decided: D25, D26.
          */
         get: operations["getSubscription"];
         put?: never;
@@ -291,8 +263,6 @@ export interface paths {
         /**
          * End a subscription
          * @description Nothing more is sent to it.
-         *
-         *     Decided: D26.
          */
         delete: operations["endSubscription"];
         options?: never;
@@ -310,16 +280,12 @@ export interface paths {
         /**
          * List events
          * @description Events about your records, newest first, whether or not a subscription received them.
-         *
-         *     Decided: D19, D20a, D25.
          */
         get: operations["listEvents"];
         put?: never;
         /**
          * Emit an account or customer event
          * @description Emits an event that no operation of this service emits, so that every category can be received.
-         *
-         *     Decided: D19, D20.
          */
         post: operations["emitEvent"];
         delete?: never;
@@ -338,8 +304,6 @@ export interface paths {
         /**
          * Get an event
          * @description One of your events, with the text that is sent. List deliveries with its `eventId` to see where it went.
-         *
-         *     Decided: D19, D21, D25.
          */
         get: operations["getEvent"];
         put?: never;
@@ -360,16 +324,12 @@ export interface paths {
         /**
          * Look into the inbox
          * @description A receiver for merchants that have no server yet: what it received, and how it responds. Anyone on this machine can post to it, as deliveries do.
-         *
-         *     Decided: D23, D25.
          */
         get: operations["getInbox"];
         put?: never;
         /**
          * Set how the inbox responds
          * @description Makes deliveries succeed, fail, take longer, or end their subscription.
-         *
-         *     Decided: D23, D25.
          */
         post: operations["setInbox"];
         delete?: never;
@@ -388,8 +348,6 @@ export interface paths {
         /**
          * List requests
          * @description Your latest requests to the published contract, newest first, with their responses. They are kept in memory, up to 1,000 requests and 4 MB for all merchants together, and are lost when the server stops.
-         *
-         *     Decided: D25.
          */
         get: operations["listRequests"];
         put?: never;
@@ -410,8 +368,6 @@ export interface paths {
         /**
          * Follow changes
          * @description Sends an event whenever some of your data may have changed, so that a page knows when to reload it. Changes within a tenth of a second are sent together. A comment is sent every 15 seconds. Changes made by another server on the same database are not reported.
-         *
-         *     Decided: D25.
          */
         get: operations["streamChanges"];
         put?: never;
@@ -434,8 +390,6 @@ export interface paths {
         /**
          * Create an access token
          * @description Creates another access token of the same merchant, with the scopes that you name.
-         *
-         *     Decided: D18.
          */
         post: operations["createToken"];
         delete?: never;
@@ -456,8 +410,6 @@ export interface paths {
         /**
          * Reset your data
          * @description Removes your payments, refunds, events and subscriptions, and restores the records that are there at the start. Access tokens and the clock stay.
-         *
-         *     Decided: D25.
          */
         post: operations["resetSandbox"];
         delete?: never;
@@ -470,16 +422,10 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /**
-         * @description An amount of money.
-         *
-         *     Specified by clause 2.2.
-         */
+        /** @description An amount of money. */
         Amount: {
             /**
              * @description ISO 4217 code of the currency.
-             *
-             *     Specified by clauses 2.3, 12.2.
              * @enum {string}
              */
             currency: "USD";
@@ -488,52 +434,34 @@ export interface components {
              * @description Dollars, as a JSON number with at most two digits after the point. The digits that you write count, after the exponent is
              *     applied: `10`, `10.00` and `1E+1` are accepted; `10.000`, `1.0000E1` and `"10.00"` are not. Keep it in a 64-bit float or a
              *     decimal, never in a 32-bit float, which turns 131072.01 into 131072.02.
-             *
-             *     Specified by clauses 2.4, 12.1. Decided: D13.
              */
             value: number;
         };
         /**
          * @description The status of an original payment. `FAILED` and `COVERED` are final.
-         *
-         *     Decided: D16a.
          * @enum {string}
          */
         OriginalStatus: "PROCESSING" | "SETTLED" | "FAILED" | "COVERED";
-        /**
-         * @description What is left of an original payment after subtracting all refunds that have not failed.
-         *
-         *     Decided: D11.
-         */
+        /** @description What is left of an original payment after subtracting all refunds that have not failed. */
         RemainingAmount: {
             /**
              * @description ISO 4217 code of the currency.
-             *
-             *     Specified by clause 2.3.
              * @enum {string}
              */
             currency: "USD";
             /**
              * Format: double
              * @description Dollars.
-             *
-             *     Decided: D11, D13.
              */
             value: number;
         };
         /** @description A status that an original payment has had. */
         StatusChange: {
-            /**
-             * @description The status of an original payment. `FAILED` and `COVERED` are final.
-             *
-             *     Decided: D16a.
-             */
+            /** @description The status of an original payment. `FAILED` and `COVERED` are final. */
             status: components["schemas"]["OriginalStatus"];
             /**
              * Format: date-time
              * @description When it got this status.
-             *
-             *     Decided: D30.
              */
             at: string;
         };
@@ -541,66 +469,30 @@ export interface components {
         Debit: {
             /**
              * @description Distinguishes an original payment from a refund.
-             *
-             *     Decided: D25.
              * @constant
              */
             kind: "DEBIT";
-            /**
-             * @description Identifier of the payment.
-             *
-             *     Decided: D25.
-             */
+            /** @description Identifier of the payment. */
             paymentId: string;
-            /**
-             * @description An amount of money.
-             *
-             *     Specified by clause 2.2.
-             */
+            /** @description An amount of money. */
             amount: components["schemas"]["Amount"];
-            /**
-             * @description The status of an original payment. `FAILED` and `COVERED` are final.
-             *
-             *     Decided: D16a.
-             */
+            /** @description The status of an original payment. `FAILED` and `COVERED` are final. */
             status: components["schemas"]["OriginalStatus"];
             /**
              * Format: date-time
              * @description When it settled.
-             *
-             *     Decided: D25.
              */
             settledAt: string | null;
-            /**
-             * @description The key of the call that made it.
-             *
-             *     Decided: D10.
-             */
+            /** @description The key of the call that made it. */
             requestKey: string | null;
-            /**
-             * @description The merchant's own identifier.
-             *
-             *     Decided: D25.
-             */
+            /** @description The merchant's own identifier. */
             clientReferenceId: string | null;
-            /**
-             * @description What is left of an original payment after subtracting all refunds that have not failed.
-             *
-             *     Decided: D11.
-             */
+            /** @description What is left of an original payment after subtracting all refunds that have not failed. */
             refundableAmount: components["schemas"]["RemainingAmount"];
-            /**
-             * @description Every status that it has had, oldest first.
-             *
-             *     Decided: D25.
-             */
+            /** @description Every status that it has had, oldest first. */
             history: components["schemas"]["StatusChange"][];
         };
-        /**
-         * @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then.
-         *
-         *     Specified by clauses 3.4, 7.4, 11.1.
-         */
+        /** @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then. */
         RefundErrorDetails: {
             /**
              * @description The reason, for programs. The list may grow: treat an unknown code like any other failure.
@@ -611,61 +503,31 @@ export interface components {
              *     | `CUSTOMER_NOT_DEBITED` | The original debit was not successful. |
              *     | `PAYMENT_COVERED` | The original payment fell into the service's cover. |
              *     | `AMOUNT_EXCEEDS_REFUNDABLE` | The amount is more than what is left of the original payment. |
-             *
-             *     Specified by clause 3.4. Decided: D12.
              */
             errorCode: "PAYMENT_NOT_REFUNDABLE" | "CUSTOMER_NOT_DEBITED" | "PAYMENT_COVERED" | "AMOUNT_EXCEEDS_REFUNDABLE" | (string & {});
-            /**
-             * @description The reason, for people. Its wording may change.
-             *
-             *     Specified by clause 3.4.
-             */
+            /** @description The reason, for people. Its wording may change. */
             errorMessage: string;
         };
-        /**
-         * @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment.
-         *
-         *     Specified by clause 3.1. Decided: D15.
-         */
+        /** @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment. */
         RefundPaymentId: string;
         /**
          * @description The status of the refund. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
          *     everywhere; it is final.
-         *
-         *     Specified by clauses 3.2, 6.1, 6.2. Decided: D02.
          * @enum {string}
          */
         RefundStatus: "PENDING" | "AUTHORIZED" | "TERMINAL_FAILED";
-        /**
-         * @description The `clientReferenceId` of the request, or `null` when it had none.
-         *
-         *     Specified by clause 3.3. Decided: D06.
-         */
+        /** @description The `clientReferenceId` of the request, or `null` when it had none. */
         ReturnedReference: string | null;
-        /**
-         * @description The bank holidays that its three business days skip, the earliest first.
-         *
-         *     Decided: D16.
-         */
+        /** @description The bank holidays that its three business days skip, the earliest first. */
         SkippedHolidays: string[];
-        /**
-         * @description When a waiting refund is due; `null` while its payment has not settled, and when the refund no longer waits.
-         *
-         *     Decided: D16.
-         */
+        /** @description When a waiting refund is due; `null` while its payment has not settled, and when the refund no longer waits. */
         RefundDue: {
             /**
              * Format: date-time
              * @description When it becomes `AUTHORIZED`, by the clock of the sandbox.
-             *
-             *     Decided: D16, D30.
              */
             at: string;
-            /**
-             * @description The bank holidays that its three business days skip, the earliest first.
-             *
-             *     Decided: D16.
-             */
+            /** @description The bank holidays that its three business days skip, the earliest first. */
             holidays: components["schemas"]["SkippedHolidays"];
         } | null;
         /** @description A status that a refund has had. */
@@ -673,15 +535,11 @@ export interface components {
             /**
              * @description The status of the refund. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
              *     everywhere; it is final.
-             *
-             *     Specified by clauses 3.2, 6.1, 6.2. Decided: D02.
              */
             paymentStatus: components["schemas"]["RefundStatus"];
             /**
              * Format: date-time
              * @description When it got this status.
-             *
-             *     Decided: D30.
              */
             at: string;
         };
@@ -689,135 +547,67 @@ export interface components {
         RefundRecord: {
             /**
              * @description Distinguishes a refund from an original payment.
-             *
-             *     Decided: D25.
              * @constant
              */
             kind: "REFUND";
-            /**
-             * @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment.
-             *
-             *     Specified by clause 3.1. Decided: D15.
-             */
+            /** @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment. */
             paymentId: components["schemas"]["RefundPaymentId"];
-            /**
-             * @description An amount of money.
-             *
-             *     Specified by clause 2.2.
-             */
+            /** @description An amount of money. */
             amount: components["schemas"]["Amount"];
             /**
              * @description The status of the refund. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
              *     everywhere; it is final.
-             *
-             *     Specified by clauses 3.2, 6.1, 6.2. Decided: D02.
              */
             status: components["schemas"]["RefundStatus"];
             /**
              * @description The status of the refund. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
              *     everywhere; it is final.
-             *
-             *     Specified by clauses 3.2, 6.1, 6.2. Decided: D02.
              */
             paymentStatus: components["schemas"]["RefundStatus"];
-            /**
-             * @description Identifier of the payment that was refunded.
-             *
-             *     Specified by clause 3.6. Decided: D25.
-             */
+            /** @description Identifier of the payment that was refunded. */
             originalPaymentId: string;
-            /**
-             * @description The `clientReferenceId` of the request, or `null` when it had none.
-             *
-             *     Specified by clause 3.3. Decided: D06.
-             */
+            /** @description The `clientReferenceId` of the request, or `null` when it had none. */
             clientReferenceId: components["schemas"]["ReturnedReference"];
-            /**
-             * @description The text for the receiving bank.
-             *
-             *     Specified by clause 2.7. Decided: D25.
-             */
+            /** @description The text for the receiving bank. */
             softDescriptor: string | null;
-            /**
-             * @description The key of the call that made it.
-             *
-             *     Specified by clause 2.8. Decided: D25.
-             */
+            /** @description The key of the call that made it. */
             requestKey: string;
-            /**
-             * @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then.
-             *
-             *     Specified by clauses 3.4, 7.4, 11.1.
-             */
+            /** @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then. */
             errorDetails?: components["schemas"]["RefundErrorDetails"];
-            /**
-             * @description When a waiting refund is due; `null` while its payment has not settled, and when the refund no longer waits.
-             *
-             *     Decided: D16.
-             */
+            /** @description When a waiting refund is due; `null` while its payment has not settled, and when the refund no longer waits. */
             due: components["schemas"]["RefundDue"];
-            /**
-             * @description Every status that it has had, oldest first.
-             *
-             *     Specified by clause 3.6. Decided: D25.
-             */
+            /** @description Every status that it has had, oldest first. */
             history: components["schemas"]["RefundStatusChange"][];
         };
         /** @description An original payment or a refund. */
         PaymentRecord: components["schemas"]["Debit"] | components["schemas"]["RefundRecord"];
         /** @description A page of records. */
         PaymentPage: {
-            /**
-             * @description The records, newest first.
-             *
-             *     Decided: D25.
-             */
+            /** @description The records, newest first. */
             items: components["schemas"]["PaymentRecord"][];
-            /**
-             * @description Pass it as `cursor` to get the next page; `null` on the last page.
-             *
-             *     Decided: D25.
-             */
+            /** @description Pass it as `cursor` to get the next page; `null` on the last page. */
             nextCursor: string | null;
         };
         /**
          * Format: uri
          * @description The kind of problem, one for each `errorCode`.
-         *
-         *     Decided: D07.
          */
         ProblemType: string;
-        /**
-         * @description The kind of problem in a few words, the same for every problem of its kind.
-         *
-         *     Decided: D07.
-         */
+        /** @description The kind of problem in a few words, the same for every problem of its kind. */
         ProblemTitle: string;
         /**
          * Format: int32
          * @description The HTTP status of this response.
-         *
-         *     Decided: D07.
          */
         ProblemStatus: number;
-        /**
-         * @description What is wrong with this call, and what to do about it.
-         *
-         *     Decided: D07.
-         */
+        /** @description What is wrong with this call, and what to do about it. */
         ProblemDetail: string;
         /**
          * Format: uri
          * @description Identifies this one response, as `urn:uuid:` and the id of the request. Quote it when you ask us about the call.
-         *
-         *     Decided: D07.
          */
         ProblemInstance: string;
-        /**
-         * @description The reason, in the same field as in a failed refund.
-         *
-         *     Specified by clause 11.4. Decided: D07.
-         */
+        /** @description The reason, in the same field as in a failed refund. */
         ProblemErrorDetails: {
             /**
              * @description The reason, for programs. The list is closed.
@@ -838,16 +628,10 @@ export interface components {
              *     | `RATE_LIMITED` | 429 | Too many calls; see `Retry-After`. |
              *     | `INTERNAL_ERROR` | 500 | An error on our side. |
              *     | `UNAVAILABLE` | 503 | We can't serve the call now; see `Retry-After`. |
-             *
-             *     Specified by clause 11.5. Decided: D08.
              * @enum {string}
              */
             errorCode: "INVALID_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "REQUEST_TIMEOUT" | "DUPLICATE_REQUEST_KEY" | "SUBSCRIPTION_LIMIT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "INTERNAL_ERROR" | "UNAVAILABLE";
-            /**
-             * @description The reason, for people. Its wording may change.
-             *
-             *     Decided: D07.
-             */
+            /** @description The reason, for people. Its wording may change. */
             errorMessage: string;
         };
         /** @description One error in a body. */
@@ -855,225 +639,99 @@ export interface components {
             /**
              * @description JSON Pointer (RFC 6901) to the wrong field, or to where a missing field should be. It is the empty string for the body as
              *     a whole.
-             *
-             *     Decided: D07.
              */
             pointer: string;
-            /**
-             * @description What is wrong, and what to send instead.
-             *
-             *     Decided: D07.
-             */
+            /** @description What is wrong, and what to send instead. */
             message: string;
         };
         /** @description A call whose body doesn't match this contract. */
         InvalidRequestProblem: {
-            /**
-             * @description The kind of problem, one for each `errorCode`.
-             *
-             *     Decided: D07.
-             */
+            /** @description The kind of problem, one for each `errorCode`. */
             type: components["schemas"]["ProblemType"];
-            /**
-             * @description The kind of problem in a few words, the same for every problem of its kind.
-             *
-             *     Decided: D07.
-             */
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
-            /**
-             * @description The HTTP status of this response.
-             *
-             *     Decided: D07.
-             */
+            /** @description The HTTP status of this response. */
             status: components["schemas"]["ProblemStatus"];
-            /**
-             * @description What is wrong with this call, and what to do about it.
-             *
-             *     Decided: D07.
-             */
+            /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
-            /**
-             * @description Identifies this one response, as `urn:uuid:` and the id of the request. Quote it when you ask us about the call.
-             *
-             *     Decided: D07.
-             */
+            /** @description Identifies this one response, as `urn:uuid:` and the id of the request. Quote it when you ask us about the call. */
             instance: components["schemas"]["ProblemInstance"];
-            /**
-             * @description The reason, in the same field as in a failed refund.
-             *
-             *     Specified by clause 11.4. Decided: D07.
-             */
+            /** @description The reason, in the same field as in a failed refund. */
             errorDetails: components["schemas"]["ProblemErrorDetails"];
-            /**
-             * @description The errors of the body, one violation for each, at most 20.
-             *
-             *     Decided: D07.
-             */
+            /** @description The errors of the body, one violation for each, at most 20. */
             violations: components["schemas"]["Violation"][];
         };
         /** @description A call that was not carried out (RFC 9457). */
         Problem: {
-            /**
-             * @description The kind of problem, one for each `errorCode`.
-             *
-             *     Decided: D07.
-             */
+            /** @description The kind of problem, one for each `errorCode`. */
             type: components["schemas"]["ProblemType"];
-            /**
-             * @description The kind of problem in a few words, the same for every problem of its kind.
-             *
-             *     Decided: D07.
-             */
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
-            /**
-             * @description The HTTP status of this response.
-             *
-             *     Decided: D07.
-             */
+            /** @description The HTTP status of this response. */
             status: components["schemas"]["ProblemStatus"];
-            /**
-             * @description What is wrong with this call, and what to do about it.
-             *
-             *     Decided: D07.
-             */
+            /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
-            /**
-             * @description Identifies this one response, as `urn:uuid:` and the id of the request. Quote it when you ask us about the call.
-             *
-             *     Decided: D07.
-             */
+            /** @description Identifies this one response, as `urn:uuid:` and the id of the request. Quote it when you ask us about the call. */
             instance: components["schemas"]["ProblemInstance"];
-            /**
-             * @description The reason, in the same field as in a failed refund.
-             *
-             *     Specified by clause 11.4. Decided: D07.
-             */
+            /** @description The reason, in the same field as in a failed refund. */
             errorDetails: components["schemas"]["ProblemErrorDetails"];
         };
         /** @description An original payment to create. */
         NewPayment: {
-            /**
-             * @description An amount of money.
-             *
-             *     Specified by clause 2.2.
-             */
+            /** @description An amount of money. */
             amount: components["schemas"]["Amount"];
-            /**
-             * @description The status of an original payment. `FAILED` and `COVERED` are final.
-             *
-             *     Decided: D16a.
-             */
+            /** @description The status of an original payment. `FAILED` and `COVERED` are final. */
             status?: components["schemas"]["OriginalStatus"];
             /**
              * Format: date-time
              * @description When it settled, not in the future; 30 days ago when left out. Only for a payment that has settled.
-             *
-             *     Decided: D25.
              */
             settledAt?: string;
-            /**
-             * @description The key of the call that made the payment; unique among all your payment records.
-             *
-             *     Decided: D10, D25.
-             */
+            /** @description The key of the call that made the payment; unique among all your payment records. */
             requestKey?: string;
-            /**
-             * @description Your own identifier of the payment.
-             *
-             *     Decided: D25.
-             */
+            /** @description Your own identifier of the payment. */
             clientReferenceId?: string;
         };
         /**
          * @description The payment record that holds the key, as it is now. A refund has all fields, with `errorDetails` when it has failed;
          *     an original payment has `paymentId` only. Compare `originalPaymentId`, `amount` and `clientReferenceId` with what you sent
          *     to tell your own refund, whose response was lost, from another one.
-         *
-         *     Decided: D09.
          */
         ExistingRecord: {
-            /**
-             * @description Identifier of the record.
-             *
-             *     Decided: D09.
-             */
+            /** @description Identifier of the record. */
             paymentId: string;
             /**
              * @description The status of the refund. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
              *     everywhere; it is final.
-             *
-             *     Specified by clauses 3.2, 6.1, 6.2. Decided: D02.
              */
             paymentStatus?: components["schemas"]["RefundStatus"];
-            /**
-             * @description The `clientReferenceId` of the request, or `null` when it had none.
-             *
-             *     Specified by clause 3.3. Decided: D06.
-             */
+            /** @description The `clientReferenceId` of the request, or `null` when it had none. */
             clientReferenceId?: components["schemas"]["ReturnedReference"];
-            /**
-             * @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then.
-             *
-             *     Specified by clauses 3.4, 7.4, 11.1.
-             */
+            /** @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then. */
             errorDetails?: components["schemas"]["RefundErrorDetails"];
-            /**
-             * @description Identifier of the payment that was refunded.
-             *
-             *     Decided: D09.
-             */
+            /** @description Identifier of the payment that was refunded. */
             originalPaymentId?: string;
-            /**
-             * @description An amount of money.
-             *
-             *     Specified by clause 2.2.
-             */
+            /** @description An amount of money. */
             amount?: components["schemas"]["Amount"];
         };
         /** @description A refund whose `requestKey` already belongs to a payment record. */
         DuplicateRequestKeyProblem: {
-            /**
-             * @description The kind of problem, one for each `errorCode`.
-             *
-             *     Decided: D07.
-             */
+            /** @description The kind of problem, one for each `errorCode`. */
             type: components["schemas"]["ProblemType"];
-            /**
-             * @description The kind of problem in a few words, the same for every problem of its kind.
-             *
-             *     Decided: D07.
-             */
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
-            /**
-             * @description The HTTP status of this response.
-             *
-             *     Decided: D07.
-             */
+            /** @description The HTTP status of this response. */
             status: components["schemas"]["ProblemStatus"];
-            /**
-             * @description What is wrong with this call, and what to do about it.
-             *
-             *     Decided: D07.
-             */
+            /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
-            /**
-             * @description Identifies this one response, as `urn:uuid:` and the id of the request. Quote it when you ask us about the call.
-             *
-             *     Decided: D07.
-             */
+            /** @description Identifies this one response, as `urn:uuid:` and the id of the request. Quote it when you ask us about the call. */
             instance: components["schemas"]["ProblemInstance"];
-            /**
-             * @description The reason, in the same field as in a failed refund.
-             *
-             *     Specified by clause 11.4. Decided: D07.
-             */
+            /** @description The reason, in the same field as in a failed refund. */
             errorDetails: components["schemas"]["ProblemErrorDetails"];
             /**
              * @description The payment record that holds the key, as it is now. A refund has all fields, with `errorDetails` when it has failed;
              *     an original payment has `paymentId` only. Compare `originalPaymentId`, `amount` and `clientReferenceId` with what you sent
              *     to tell your own refund, whose response was lost, from another one.
-             *
-             *     Decided: D09.
              */
             existing: components["schemas"]["ExistingRecord"];
         };
@@ -1082,68 +740,32 @@ export interface components {
             /**
              * Format: date-time
              * @description Not in the future; now when left out.
-             *
-             *     Decided: D25.
              */
             settledAt?: string;
         };
-        /**
-         * @description Why the payment can't make the transition.
-         *
-         *     Decided: D07, D16a.
-         */
+        /** @description Why the payment can't make the transition. */
         ImpossibleMoveErrorDetails: {
             /**
              * @description The reason, for programs.
-             *
-             *     Decided: D16a.
              * @constant
              */
             errorCode: "IMPOSSIBLE_MOVE";
-            /**
-             * @description The reason, for people; it names the status of the payment.
-             *
-             *     Decided: D07.
-             */
+            /** @description The reason, for people; it names the status of the payment. */
             errorMessage: string;
         };
         /** @description A transition that an original payment can't make from its current status. */
         ImpossibleMoveProblem: {
-            /**
-             * @description The kind of problem, one for each `errorCode`.
-             *
-             *     Decided: D07.
-             */
+            /** @description The kind of problem, one for each `errorCode`. */
             type: components["schemas"]["ProblemType"];
-            /**
-             * @description The kind of problem in a few words, the same for every problem of its kind.
-             *
-             *     Decided: D07.
-             */
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
-            /**
-             * @description The HTTP status of this response.
-             *
-             *     Decided: D07.
-             */
+            /** @description The HTTP status of this response. */
             status: components["schemas"]["ProblemStatus"];
-            /**
-             * @description What is wrong with this call, and what to do about it.
-             *
-             *     Decided: D07.
-             */
+            /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
-            /**
-             * @description Identifies this one response, as `urn:uuid:` and the id of the request. Quote it when you ask us about the call.
-             *
-             *     Decided: D07.
-             */
+            /** @description Identifies this one response, as `urn:uuid:` and the id of the request. Quote it when you ask us about the call. */
             instance: components["schemas"]["ProblemInstance"];
-            /**
-             * @description Why the payment can't make the transition.
-             *
-             *     Decided: D07, D16a.
-             */
+            /** @description Why the payment can't make the transition. */
             errorDetails: components["schemas"]["ImpossibleMoveErrorDetails"];
         };
         /** @description The time of the sandbox. */
@@ -1151,8 +773,6 @@ export interface components {
             /**
              * Format: date-time
              * @description ISO 8601, in UTC.
-             *
-             *     Decided: D30.
              */
             now: string;
         };
@@ -1161,76 +781,46 @@ export interface components {
             /**
              * Format: date-time
              * @description The time to move to, not before the current time, and not after 2099.
-             *
-             *     Decided: D30.
              */
             to?: string;
             /**
              * Format: duration
              * @description An ISO 8601 duration in whole units (RFC 3339), such as `PT30M` or `P1D`; days are days of the Eastern calendar.
-             *
-             *     Decided: D30.
              */
             by?: string;
             /**
              * Format: int32
              * @description Moves to the same time of day, in Eastern time, on the n-th business day after today.
-             *
-             *     Decided: D16, D30.
              */
             businessDays?: number;
         };
-        /**
-         * @description Today's date in Eastern time.
-         *
-         *     Decided: D16.
-         */
+        /** @description Today's date in Eastern time. */
         Today: {
             /**
              * Format: date
              * @description ISO 8601.
-             *
-             *     Decided: D16.
              */
             date: string;
-            /**
-             * @description Whether the Federal Reserve is open.
-             *
-             *     Decided: D16.
-             */
+            /** @description Whether the Federal Reserve is open. */
             businessDay: boolean;
-            /**
-             * @description Why it is closed, such as `Thanksgiving Day` or `Saturday`; `null` on a business day.
-             *
-             *     Decided: D16.
-             */
+            /** @description Why it is closed, such as `Thanksgiving Day` or `Saturday`; `null` on a business day. */
             closedFor: string | null;
         };
-        /**
-         * @description The earliest time at which something is due, and how much is due by then; `null` when nothing waits for a time.
-         *
-         *     Decided: D16, D23.
-         */
+        /** @description The earliest time at which something is due, and how much is due by then; `null` when nothing waits for a time. */
         NextDue: {
             /**
              * Format: date-time
              * @description ISO 8601, in UTC.
-             *
-             *     Decided: D30.
              */
             at: string;
             /**
              * Format: int32
              * @description Refunds that become `AUTHORIZED`.
-             *
-             *     Decided: D16.
              */
             refunds: number;
             /**
              * Format: int32
              * @description Deliveries that are attempted again.
-             *
-             *     Decided: D23.
              */
             deliveries: number;
         } | null;
@@ -1238,29 +828,17 @@ export interface components {
         DueItem: {
             /**
              * @description Which of the two it is.
-             *
-             *     Decided: D25.
              * @enum {string}
              */
             kind: "REFUND" | "DELIVERY";
-            /**
-             * @description The `paymentId` of the refund, or the `webhookId` of the delivery.
-             *
-             *     Decided: D25.
-             */
+            /** @description The `paymentId` of the refund, or the `webhookId` of the delivery. */
             id: string;
             /**
              * Format: date-time
              * @description When it is due.
-             *
-             *     Decided: D30.
              */
             at: string;
-            /**
-             * @description The bank holidays that its three business days skip, the earliest first.
-             *
-             *     Decided: D16.
-             */
+            /** @description The bank holidays that its three business days skip, the earliest first. */
             holidays: components["schemas"]["SkippedHolidays"];
         };
         /** @description What happens next when the clock moves. */
@@ -1268,33 +846,17 @@ export interface components {
             /**
              * Format: date-time
              * @description The time of the sandbox.
-             *
-             *     Decided: D30.
              */
             now: string;
-            /**
-             * @description Today's date in Eastern time.
-             *
-             *     Decided: D16.
-             */
+            /** @description Today's date in Eastern time. */
             today: components["schemas"]["Today"];
-            /**
-             * @description The earliest time at which something is due, and how much is due by then; `null` when nothing waits for a time.
-             *
-             *     Decided: D16, D23.
-             */
+            /** @description The earliest time at which something is due, and how much is due by then; `null` when nothing waits for a time. */
             next: components["schemas"]["NextDue"];
-            /**
-             * @description What is due, the earliest first; at most a hundred.
-             *
-             *     Decided: D16, D23.
-             */
+            /** @description What is due, the earliest first; at most a hundred. */
             items: components["schemas"]["DueItem"][];
         };
         /**
          * @description The state of a delivery. Deliveries that are `EXHAUSTED` or `ENDED` are kept, and can be sent again.
-         *
-         *     Decided: D23.
          * @enum {string}
          */
         DeliveryState: "PENDING" | "DELIVERED" | "EXHAUSTED" | "ENDED";
@@ -1303,127 +865,59 @@ export interface components {
             /**
              * Format: date-time
              * @description Real time of the attempt.
-             *
-             *     Decided: D30.
              */
             at: string;
             /**
              * Format: int32
              * @description HTTP status of the response; `null` when there was none.
-             *
-             *     Decided: D23.
              */
             status: number | null;
-            /**
-             * @description Why the attempt failed; `null` when it succeeded.
-             *
-             *     Decided: D23.
-             */
+            /** @description Why the attempt failed; `null` when it succeeded. */
             error: string | null;
             /**
              * Format: int32
              * @description How long it took.
-             *
-             *     Decided: D23.
              */
             milliseconds: number;
         };
         /** @description An event on its way to a subscription. */
         Delivery: {
-            /**
-             * @description Sent as `webhook-id`, the same on every attempt.
-             *
-             *     Decided: D22.
-             */
+            /** @description Sent as `webhook-id`, the same on every attempt. */
             webhookId: string;
-            /**
-             * @description The subscription that it goes to.
-             *
-             *     Decided: D26.
-             */
+            /** @description The subscription that it goes to. */
             subscriptionKey: string;
-            /**
-             * @description Name of the event.
-             *
-             *     Decided: D19.
-             */
+            /** @description Name of the event. */
             type: string;
-            /**
-             * @description The payment, account or customer that the event is about.
-             *
-             *     Decided: D21.
-             */
+            /** @description The payment, account or customer that the event is about. */
             resourceId: string;
-            /**
-             * @description The state of a delivery. Deliveries that are `EXHAUSTED` or `ENDED` are kept, and can be sent again.
-             *
-             *     Decided: D23.
-             */
+            /** @description The state of a delivery. Deliveries that are `EXHAUSTED` or `ENDED` are kept, and can be sent again. */
             state: components["schemas"]["DeliveryState"];
             /**
              * Format: date-time
              * @description When the next attempt is due; `null` when there is none.
-             *
-             *     Decided: D23, D30.
              */
             dueAt: string | null;
-            /**
-             * @description The attempts so far, oldest first.
-             *
-             *     Decided: D23.
-             */
+            /** @description The attempts so far, oldest first. */
             attempts: components["schemas"]["DeliveryAttempt"][];
         };
         /** @description A page of deliveries. */
         DeliveryPage: {
-            /**
-             * @description The deliveries, newest first.
-             *
-             *     Decided: D25.
-             */
+            /** @description The deliveries, newest first. */
             items: components["schemas"]["Delivery"][];
-            /**
-             * @description Pass it as `cursor` to get the next page; `null` on the last page.
-             *
-             *     Decided: D25.
-             */
+            /** @description Pass it as `cursor` to get the next page; `null` on the last page. */
             nextCursor: string | null;
         };
-        /**
-         * @description The headers of an attempt; `null` when the secret can no longer be read.
-         *
-         *     Decided: D22.
-         */
+        /** @description The headers of an attempt; `null` when the secret can no longer be read. */
         SentHeaders: {
-            /**
-             * @description Media type of the payload.
-             *
-             *     Decided: D21.
-             */
+            /** @description Media type of the payload. */
             "content-type": string;
-            /**
-             * @description The software that sends it.
-             *
-             *     Decided: D22.
-             */
+            /** @description The software that sends it. */
             "user-agent": string;
-            /**
-             * @description The same on every attempt.
-             *
-             *     Decided: D22.
-             */
+            /** @description The same on every attempt. */
             "webhook-id": string;
-            /**
-             * @description Seconds since 1970, in real time.
-             *
-             *     Decided: D22.
-             */
+            /** @description Seconds since 1970, in real time. */
             "webhook-timestamp": string;
-            /**
-             * @description What the receiver verifies.
-             *
-             *     Decided: D22.
-             */
+            /** @description What the receiver verifies. */
             "webhook-signature": string;
         } | null;
         /** @description An attempt with what was sent and what came back. */
@@ -1431,118 +925,58 @@ export interface components {
             /**
              * Format: date-time
              * @description Real time of the attempt.
-             *
-             *     Decided: D30.
              */
             at: string;
             /**
              * Format: date-time
              * @description When the attempt ended, by the clock of the sandbox; `null` when an older server made it.
-             *
-             *     Decided: D30.
              */
             domainAt: string | null;
             /**
              * Format: int32
              * @description HTTP status of the response; `null` when there was none.
-             *
-             *     Decided: D23.
              */
             status: number | null;
-            /**
-             * @description Why the attempt failed; `null` when it succeeded.
-             *
-             *     Decided: D23.
-             */
+            /** @description Why the attempt failed; `null` when it succeeded. */
             error: string | null;
             /**
              * Format: int32
              * @description How long it took.
-             *
-             *     Decided: D23.
              */
             milliseconds: number;
-            /**
-             * @description The headers of an attempt; `null` when the secret can no longer be read.
-             *
-             *     Decided: D22.
-             */
+            /** @description The headers of an attempt; `null` when the secret can no longer be read. */
             headers: components["schemas"]["SentHeaders"];
-            /**
-             * @description The first 1,024 bytes of the body of the response; `null` when there was none.
-             *
-             *     Decided: D23.
-             */
+            /** @description The first 1,024 bytes of the body of the response; `null` when there was none. */
             responseBody: string | null;
         };
         /** @description A delivery with all that was sent. */
         SentDelivery: {
-            /**
-             * @description Sent as `webhook-id`, the same on every attempt.
-             *
-             *     Decided: D22.
-             */
+            /** @description Sent as `webhook-id`, the same on every attempt. */
             webhookId: string;
-            /**
-             * @description Identifier of the event that is delivered.
-             *
-             *     Decided: D21.
-             */
+            /** @description Identifier of the event that is delivered. */
             eventId: string;
-            /**
-             * @description The subscription that it goes to.
-             *
-             *     Decided: D26.
-             */
+            /** @description The subscription that it goes to. */
             subscriptionKey: string;
-            /**
-             * @description Where it goes.
-             *
-             *     Decided: D24.
-             */
+            /** @description Where it goes. */
             url: string;
-            /**
-             * @description Name of the event.
-             *
-             *     Decided: D19.
-             */
+            /** @description Name of the event. */
             type: string;
-            /**
-             * @description The payment, account or customer that the event is about.
-             *
-             *     Decided: D21.
-             */
+            /** @description The payment, account or customer that the event is about. */
             resourceId: string;
-            /**
-             * @description The state of a delivery. Deliveries that are `EXHAUSTED` or `ENDED` are kept, and can be sent again.
-             *
-             *     Decided: D23.
-             */
+            /** @description The state of a delivery. Deliveries that are `EXHAUSTED` or `ENDED` are kept, and can be sent again. */
             state: components["schemas"]["DeliveryState"];
             /**
              * Format: date-time
              * @description When the next attempt is due; `null` when there is none.
-             *
-             *     Decided: D23, D30.
              */
             dueAt: string | null;
-            /**
-             * @description The exact text that is sent.
-             *
-             *     Decided: D21.
-             */
+            /** @description The exact text that is sent. */
             payload: string;
-            /**
-             * @description The latest attempts, oldest first.
-             *
-             *     Decided: D23.
-             */
+            /** @description The latest attempts, oldest first. */
             attempts: components["schemas"]["SentAttempt"][];
         };
         /**
          * @description The name of an event, `<resource>.<status>`.
-         *
-         *     Specified by clause 10.3. Decided: D19.
          * @enum {string}
          */
         EventName: "refund.pending" | "refund.authorized" | "refund.terminal_failed" | "payment.settled" | "payment.failed" | "payment.covered" | "account.linked" | "account.unlinked" | "customer.created";
@@ -1553,22 +987,14 @@ export interface components {
         EventSubscription: {
             /**
              * @description Selects single events.
-             *
-             *     Specified by clause 4.4.
              * @constant
              */
             type: "EVENT";
-            /**
-             * @description Names of events, as a list even if there is only one. Duplicates count once.
-             *
-             *     Specified by clauses 4.5, 4.6, 4.8. Decided: D03.
-             */
+            /** @description Names of events, as a list even if there is only one. Duplicates count once. */
             details: components["schemas"]["EventName"][];
         };
         /**
          * @description A category of events.
-         *
-         *     Specified by clause 4.7.
          * @enum {string}
          */
         EventCategory: "ACCOUNT" | "CUSTOMER" | "PAYMENT";
@@ -1579,16 +1005,10 @@ export interface components {
         CategorySubscription: {
             /**
              * @description Selects categories of events.
-             *
-             *     Specified by clause 4.4.
              * @constant
              */
             type: "CATEGORY";
-            /**
-             * @description Categories, as a list even if there is only one. Duplicates count once.
-             *
-             *     Specified by clauses 4.5, 4.6, 4.7. Decided: D03.
-             */
+            /** @description Categories, as a list even if there is only one. Duplicates count once. */
             details: components["schemas"]["EventCategory"][];
         };
         /**
@@ -1598,179 +1018,95 @@ export interface components {
         AllSubscription: {
             /**
              * @description Selects every event.
-             *
-             *     Specified by clause 4.4.
              * @constant
              */
             type: "ALL";
-            /**
-             * @description Ignored.
-             *
-             *     Specified by clauses 4.5, 4.6. Decided: D03.
-             */
+            /** @description Ignored. */
             details?: string[];
         };
-        /**
-         * @description Which events the subscription gets.
-         *
-         *     Specified by clauses 4.3, 10.1.
-         */
+        /** @description Which events the subscription gets. */
         SubscriptionDetails: components["schemas"]["EventSubscription"] | components["schemas"]["CategorySubscription"] | components["schemas"]["AllSubscription"];
         /** @description A webhook subscription, without its secret. */
         SubscriptionRecord: {
-            /**
-             * @description Key of the subscription.
-             *
-             *     Decided: D26.
-             */
+            /** @description Key of the subscription. */
             subscriptionKey: string;
-            /**
-             * @description Where its deliveries go.
-             *
-             *     Decided: D25.
-             */
+            /** @description Where its deliveries go. */
             url: string;
-            /**
-             * @description Which events the subscription gets.
-             *
-             *     Specified by clauses 4.3, 10.1.
-             */
+            /** @description Which events the subscription gets. */
             subscriptionDetails: components["schemas"]["SubscriptionDetails"];
             /**
              * Format: date-time
              * @description When you subscribed.
-             *
-             *     Decided: D30.
              */
             createdAt: string;
             /**
              * Format: date-time
              * @description When it ended; `null` while it is live.
-             *
-             *     Decided: D30.
              */
             endedAt: string | null;
         };
         /** @description A page of subscriptions. */
         SubscriptionPage: {
-            /**
-             * @description The subscriptions, newest first.
-             *
-             *     Decided: D25.
-             */
+            /** @description The subscriptions, newest first. */
             items: components["schemas"]["SubscriptionRecord"][];
-            /**
-             * @description Pass it as `cursor` to get the next page; `null` on the last page.
-             *
-             *     Decided: D25.
-             */
+            /** @description Pass it as `cursor` to get the next page; `null` on the last page. */
             nextCursor: string | null;
         };
         /**
          * Format: int32
          * @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number.
-         *
-         *     Decided: D21.
          */
         EventSequence: number;
         /** @description An event that was emitted. */
         EventRecord: {
-            /**
-             * @description Identifier of the event.
-             *
-             *     Decided: D21.
-             */
+            /** @description Identifier of the event. */
             eventId: string;
-            /**
-             * @description Name of the event.
-             *
-             *     Decided: D19.
-             */
+            /** @description Name of the event. */
             type: string;
-            /**
-             * @description The payment, account or customer that the event is about.
-             *
-             *     Decided: D21.
-             */
+            /** @description The payment, account or customer that the event is about. */
             resourceId: string;
-            /**
-             * @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number.
-             *
-             *     Decided: D21.
-             */
+            /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
             sequence: components["schemas"]["EventSequence"];
             /**
              * Format: date-time
              * @description When it happened, by the clock of the sandbox.
-             *
-             *     Decided: D30.
              */
             occurredAt: string;
-            /**
-             * @description The exact text that is sent to subscriptions.
-             *
-             *     Decided: D21.
-             */
+            /** @description The exact text that is sent to subscriptions. */
             payload: string;
         };
         /** @description A page of events. */
         EventPage: {
-            /**
-             * @description The events, newest first.
-             *
-             *     Decided: D25.
-             */
+            /** @description The events, newest first. */
             items: components["schemas"]["EventRecord"][];
-            /**
-             * @description Pass it as `cursor` to get the next page; `null` on the last page.
-             *
-             *     Decided: D25.
-             */
+            /** @description Pass it as `cursor` to get the next page; `null` on the last page. */
             nextCursor: string | null;
         };
         /** @description An event to emit. */
         NewEvent: {
             /**
              * @description Name of the event.
-             *
-             *     Decided: D19, D20.
              * @enum {string}
              */
             type: "account.linked" | "account.unlinked" | "customer.created";
-            /**
-             * @description The account or customer that it is about.
-             *
-             *     Decided: D20.
-             */
+            /** @description The account or customer that it is about. */
             resourceId: string;
         };
         /** @description The event that was emitted. */
         EmittedEvent: {
             /**
              * @description Name of the event.
-             *
-             *     Decided: D19, D20.
              * @enum {string}
              */
             type: "account.linked" | "account.unlinked" | "customer.created";
-            /**
-             * @description The account or customer that it is about.
-             *
-             *     Decided: D20.
-             */
+            /** @description The account or customer that it is about. */
             resourceId: string;
-            /**
-             * @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number.
-             *
-             *     Decided: D21.
-             */
+            /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
             sequence: components["schemas"]["EventSequence"];
         };
         /**
          * Format: int32
          * @description The status of its responses: 200 accepts a delivery, 500 makes it fail, 410 ends the subscription.
-         *
-         *     Decided: D23.
          * @enum {integer}
          */
         InboxStatus: 200 | 500 | 410;
@@ -1779,186 +1115,96 @@ export interface components {
             /**
              * Format: date-time
              * @description Real time.
-             *
-             *     Decided: D30.
              */
             at: string;
-            /**
-             * @description Its `webhook-id`.
-             *
-             *     Decided: D22.
-             */
+            /** @description Its `webhook-id`. */
             webhookId: string;
-            /**
-             * @description The status of its responses: 200 accepts a delivery, 500 makes it fail, 410 ends the subscription.
-             *
-             *     Decided: D23.
-             */
+            /** @description The status of its responses: 200 accepts a delivery, 500 makes it fail, 410 ends the subscription. */
             status: components["schemas"]["InboxStatus"];
-            /**
-             * @description The text that came.
-             *
-             *     Decided: D21.
-             */
+            /** @description The text that came. */
             body: string;
         };
         /** @description A receiver of webhooks that is part of the sandbox. */
         Inbox: {
-            /**
-             * @description Subscribe with this `url`.
-             *
-             *     Decided: D25.
-             */
+            /** @description Subscribe with this `url`. */
             url: string;
-            /**
-             * @description The status of its responses: 200 accepts a delivery, 500 makes it fail, 410 ends the subscription.
-             *
-             *     Decided: D23.
-             */
+            /** @description The status of its responses: 200 accepts a delivery, 500 makes it fail, 410 ends the subscription. */
             status: components["schemas"]["InboxStatus"];
             /**
              * Format: int32
              * @description How long it waits before it responds.
-             *
-             *     Decided: D25.
              */
             delayMs: number;
-            /**
-             * @description What it received, newest first; the latest fifty, kept in memory.
-             *
-             *     Decided: D25.
-             */
+            /** @description What it received, newest first; the latest fifty, kept in memory. */
             received: components["schemas"]["ReceivedWebhook"][];
         };
         /** @description How the inbox responds from now on. Fields that you leave out stay as they are. */
         InboxBehaviour: {
-            /**
-             * @description The status of its responses: 200 accepts a delivery, 500 makes it fail, 410 ends the subscription.
-             *
-             *     Decided: D23.
-             */
+            /** @description The status of its responses: 200 accepts a delivery, 500 makes it fail, 410 ends the subscription. */
             status?: components["schemas"]["InboxStatus"];
             /**
              * Format: int32
              * @description How long it waits before it responds, in milliseconds. An attempt times out after 15,000.
-             *
-             *     Decided: D23.
              */
             delayMs?: number;
         };
         /** @description A request to the published contract with its response. Access tokens and secrets are left out. */
         RequestRecord: {
-            /**
-             * @description The `instance` of its problem, if it had one.
-             *
-             *     Decided: D07.
-             */
+            /** @description The `instance` of its problem, if it had one. */
             requestId: string;
             /**
              * Format: date-time
              * @description Real time at which the response was sent.
-             *
-             *     Decided: D30.
              */
             at: string;
             /**
              * @description Name of the operation.
-             *
-             *     Decided: D25.
              * @enum {string}
              */
             operation: "issueRefund" | "subscribeToWebhooks";
-            /**
-             * @description Path of the request.
-             *
-             *     Decided: D25.
-             */
+            /** @description Path of the request. */
             path: string;
             /**
              * Format: int32
              * @description HTTP status of the response.
-             *
-             *     Decided: D08.
              */
             status: number;
             /**
              * Format: int32
              * @description How long it took.
-             *
-             *     Decided: D25.
              */
             milliseconds: number;
-            /**
-             * @description The `requestKey` of the request, if any.
-             *
-             *     Decided: D10.
-             */
+            /** @description The `requestKey` of the request, if any. */
             requestKey: string | null;
-            /**
-             * @description The record that the response is about, if any.
-             *
-             *     Decided: D25.
-             */
+            /** @description The record that the response is about, if any. */
             paymentId: string | null;
-            /**
-             * @description The request's JSON; `null` when it was not JSON. Values of secrets are replaced by `[hidden]`.
-             *
-             *     Decided: D25.
-             */
+            /** @description The request's JSON; `null` when it was not JSON. Values of secrets are replaced by `[hidden]`. */
             requestBody: string | null;
-            /**
-             * @description The response's JSON.
-             *
-             *     Decided: D25.
-             */
+            /** @description The response's JSON. */
             responseBody: string | null;
         };
         /** @description A page of requests. */
         RequestPage: {
-            /**
-             * @description The requests, newest first.
-             *
-             *     Decided: D25.
-             */
+            /** @description The requests, newest first. */
             items: components["schemas"]["RequestRecord"][];
-            /**
-             * @description Pass it as `cursor` to get the next page; `null` on the last page.
-             *
-             *     Decided: D25.
-             */
+            /** @description Pass it as `cursor` to get the next page; `null` on the last page. */
             nextCursor: string | null;
         };
         /** @description What a new access token may do. */
         NewToken: {
-            /**
-             * @description The scopes of the token; the list can be empty.
-             *
-             *     Decided: D18.
-             */
+            /** @description The scopes of the token; the list can be empty. */
             scopes: ("refunds" | "webhooks")[];
         };
         /** @description A new access token. */
         Token: {
-            /**
-             * @description Shown once; only its hash is stored.
-             *
-             *     Decided: D18.
-             */
+            /** @description Shown once; only its hash is stored. */
             accessToken: string;
-            /**
-             * @description The scopes of the token.
-             *
-             *     Decided: D18.
-             */
+            /** @description The scopes of the token. */
             scopes: ("refunds" | "webhooks")[];
         };
     };
     responses: {
-        /**
-         * @description A page of records.
-         *
-         *     Decided: D25.
-         */
+        /** @description A page of records. */
         PaymentList: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -1969,11 +1215,7 @@ export interface components {
                 "application/json": components["schemas"]["PaymentPage"];
             };
         };
-        /**
-         * @description The call doesn't match this contract.
-         *
-         *     Decided: D07, D08.
-         */
+        /** @description The call doesn't match this contract. */
         InvalidRequest: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -1985,11 +1227,7 @@ export interface components {
                 "application/json": components["schemas"]["InvalidRequestProblem"];
             };
         };
-        /**
-         * @description The access token is missing, unknown or expired.
-         *
-         *     Specified by clauses 9.1, 11.4. Decided: D08.
-         */
+        /** @description The access token is missing, unknown or expired. */
         Unauthorized: {
             headers: {
                 "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
@@ -2000,11 +1238,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description `Accept` rules out `application/json`.
-         *
-         *     Specified by clause 11.4. Decided: D04, D08.
-         */
+        /** @description `Accept` rules out `application/json`. */
         NotAcceptable: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -2016,11 +1250,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description Too many calls. Wait as long as `Retry-After` says; the `requestKey` is still free.
-         *
-         *     Specified by clause 12.6. Decided: D08, D27.
-         */
+        /** @description Too many calls. Wait as long as `Retry-After` says; the `requestKey` is still free. */
         RateLimited: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -2033,11 +1263,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description An error on our side. Whether the call was carried out is unknown: repeat a refund with the same `requestKey`.
-         *
-         *     Specified by clause 11.4. Decided: D08.
-         */
+        /** @description An error on our side. Whether the call was carried out is unknown: repeat a refund with the same `requestKey`. */
         InternalError: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -2049,11 +1275,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description We can't serve the call now. Wait as long as `Retry-After` says, then repeat it with the same `requestKey`.
-         *
-         *     Specified by clause 11.4. Decided: D08.
-         */
+        /** @description We can't serve the call now. Wait as long as `Retry-After` says, then repeat it with the same `requestKey`. */
         Unavailable: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -2066,11 +1288,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description The payment, as it was stored.
-         *
-         *     Decided: D25.
-         */
+        /** @description The payment, as it was stored. */
         PaymentCreated: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -2081,11 +1299,7 @@ export interface components {
                 "application/json": components["schemas"]["Debit"];
             };
         };
-        /**
-         * @description The body did not arrive in time.
-         *
-         *     Specified by clause 11.4. Decided: D08.
-         */
+        /** @description The body did not arrive in time. */
         RequestTimeout: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -2097,11 +1311,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description A payment record with this `requestKey` exists. No second refund was made.
-         *
-         *     Specified by clauses 7.5, 11.3. Decided: D08, D09.
-         */
+        /** @description A payment record with this `requestKey` exists. No second refund was made. */
         DuplicateRequestKey: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -2113,11 +1323,7 @@ export interface components {
                 "application/json": components["schemas"]["DuplicateRequestKeyProblem"];
             };
         };
-        /**
-         * @description The body is larger than 64 KiB.
-         *
-         *     Specified by clause 11.4. Decided: D08, D15.
-         */
+        /** @description The body is larger than 64 KiB. */
         PayloadTooLarge: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -2129,11 +1335,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description The body is not declared as plain JSON in UTF-8.
-         *
-         *     Specified by clause 11.4. Decided: D08, D15.
-         */
+        /** @description The body is not declared as plain JSON in UTF-8. */
         UnsupportedMediaType: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -2145,11 +1347,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description The record.
-         *
-         *     Decided: D25.
-         */
+        /** @description The record. */
         PaymentFound: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -2160,11 +1358,7 @@ export interface components {
                 "application/json": components["schemas"]["PaymentRecord"];
             };
         };
-        /**
-         * @description You have no such payment.
-         *
-         *     Decided: D08.
-         */
+        /** @description You have no such payment. */
         UnknownPayment: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -2176,11 +1370,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description The payment, as it is now.
-         *
-         *     Decided: D16a.
-         */
+        /** @description The payment, as it is now. */
         PaymentMoved: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -2191,11 +1381,7 @@ export interface components {
                 "application/json": components["schemas"]["Debit"];
             };
         };
-        /**
-         * @description The payment can't make this transition from its current status.
-         *
-         *     Decided: D16a.
-         */
+        /** @description The payment can't make this transition from its current status. */
         ImpossibleMove: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -2207,11 +1393,7 @@ export interface components {
                 "application/json": components["schemas"]["ImpossibleMoveProblem"];
             };
         };
-        /**
-         * @description The time of the sandbox.
-         *
-         *     Decided: D30.
-         */
+        /** @description The time of the sandbox. */
         ClockTime: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -2222,11 +1404,7 @@ export interface components {
                 "application/json": components["schemas"]["Clock"];
             };
         };
-        /**
-         * @description What is due next.
-         *
-         *     Decided: D16, D23.
-         */
+        /** @description What is due next. */
         DueList: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -2237,11 +1415,7 @@ export interface components {
                 "application/json": components["schemas"]["Due"];
             };
         };
-        /**
-         * @description A page of deliveries.
-         *
-         *     Decided: D23.
-         */
+        /** @description A page of deliveries. */
         DeliveryList: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -2252,11 +1426,7 @@ export interface components {
                 "application/json": components["schemas"]["DeliveryPage"];
             };
         };
-        /**
-         * @description The delivery, with payload, headers and responses.
-         *
-         *     Decided: D22, D23.
-         */
+        /** @description The delivery, with payload, headers and responses. */
         DeliveryFound: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -2267,11 +1437,7 @@ export interface components {
                 "application/json": components["schemas"]["SentDelivery"];
             };
         };
-        /**
-         * @description You have no such delivery.
-         *
-         *     Decided: D08.
-         */
+        /** @description You have no such delivery. */
         UnknownDelivery: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -2283,11 +1449,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description It will be sent again.
-         *
-         *     Decided: D23.
-         */
+        /** @description It will be sent again. */
         Redelivering: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -2298,11 +1460,7 @@ export interface components {
                 "application/json": components["schemas"]["Delivery"];
             };
         };
-        /**
-         * @description A page of subscriptions.
-         *
-         *     Decided: D26.
-         */
+        /** @description A page of subscriptions. */
         SubscriptionList: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -2313,11 +1471,7 @@ export interface components {
                 "application/json": components["schemas"]["SubscriptionPage"];
             };
         };
-        /**
-         * @description The subscription.
-         *
-         *     Decided: D26.
-         */
+        /** @description The subscription. */
         SubscriptionFound: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -2328,11 +1482,7 @@ export interface components {
                 "application/json": components["schemas"]["SubscriptionRecord"];
             };
         };
-        /**
-         * @description You have no such subscription.
-         *
-         *     Decided: D08.
-         */
+        /** @description You have no such subscription. */
         NoSuchSubscription: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -2344,11 +1494,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description The subscription has ended.
-         *
-         *     Decided: D26.
-         */
+        /** @description The subscription has ended. */
         SubscriptionEnded: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -2357,11 +1503,7 @@ export interface components {
             };
             content?: never;
         };
-        /**
-         * @description You have no such live subscription.
-         *
-         *     Decided: D08.
-         */
+        /** @description You have no such live subscription. */
         UnknownSubscription: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -2373,11 +1515,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description A page of events.
-         *
-         *     Decided: D19, D21.
-         */
+        /** @description A page of events. */
         EventList: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -2388,11 +1526,7 @@ export interface components {
                 "application/json": components["schemas"]["EventPage"];
             };
         };
-        /**
-         * @description The event was emitted.
-         *
-         *     Decided: D20.
-         */
+        /** @description The event was emitted. */
         EventEmitted: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -2403,11 +1537,7 @@ export interface components {
                 "application/json": components["schemas"]["EmittedEvent"];
             };
         };
-        /**
-         * @description The event.
-         *
-         *     Decided: D21.
-         */
+        /** @description The event. */
         EventFound: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -2418,11 +1548,7 @@ export interface components {
                 "application/json": components["schemas"]["EventRecord"];
             };
         };
-        /**
-         * @description You have no such event.
-         *
-         *     Decided: D08.
-         */
+        /** @description You have no such event. */
         UnknownEvent: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -2434,11 +1560,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description The inbox.
-         *
-         *     Decided: D23.
-         */
+        /** @description The inbox. */
         InboxFound: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -2449,11 +1571,7 @@ export interface components {
                 "application/json": components["schemas"]["Inbox"];
             };
         };
-        /**
-         * @description The inbox as it responds now.
-         *
-         *     Decided: D23.
-         */
+        /** @description The inbox as it responds now. */
         InboxSet: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -2464,11 +1582,7 @@ export interface components {
                 "application/json": components["schemas"]["Inbox"];
             };
         };
-        /**
-         * @description A page of requests.
-         *
-         *     Decided: D25.
-         */
+        /** @description A page of requests. */
         RequestList: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -2479,11 +1593,7 @@ export interface components {
                 "application/json": components["schemas"]["RequestPage"];
             };
         };
-        /**
-         * @description A stream of server-sent events that lasts until the server or the reader ends it.
-         *
-         *     Decided: D25.
-         */
+        /** @description A stream of server-sent events that lasts until the server or the reader ends it. */
         ChangeStream: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -2498,11 +1608,7 @@ export interface components {
                 "text/event-stream": string;
             };
         };
-        /**
-         * @description The access token.
-         *
-         *     Decided: D18.
-         */
+        /** @description The access token. */
         TokenCreated: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -2513,11 +1619,7 @@ export interface components {
                 "application/json": components["schemas"]["Token"];
             };
         };
-        /**
-         * @description Your data is back in its initial state.
-         *
-         *     Decided: D25.
-         */
+        /** @description Your data is back in its initial state. */
         SandboxReset: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -2530,85 +1632,61 @@ export interface components {
     parameters: {
         /**
          * @description Only original payments, or only refunds.
-         *
-         *     Decided: D25.
          * @example REFUND
          */
         Kind: "DEBIT" | "REFUND";
         /**
          * @description Only refunds of this payment.
-         *
-         *     Decided: D25.
          * @example pay_settled
          */
         OriginalPaymentId: string;
         /**
          * @description How many records to return at most.
-         *
-         *     Decided: D25.
          * @example 20
          */
         Limit: number;
         /**
          * @description The `nextCursor` of the page before.
-         *
-         *     Decided: D25.
          * @example WyIyMDI2LTExLTIxIl0
          */
         Cursor: string;
         /**
          * @description Identifier of the payment or refund.
-         *
-         *     Decided: D25.
          * @example pay_settled
          */
         PaymentId: string;
         /**
          * @description Only deliveries of this subscription.
-         *
-         *     Decided: D25.
          * @example sub_019aa5b4-1d20-7b6c-9e57-2f8a6c3d1b00
          */
         SubscriptionKeyQuery: string;
         /**
          * @description Only deliveries of this event.
-         *
-         *     Decided: D25.
          * @example evt_019aa5b6-2e31-7c44-8d10-6f1b2a3c4d5e
          */
         EventIdQuery: string;
         /**
          * @description The `webhook-id` of the delivery.
-         *
-         *     Decided: D22.
          * @example msg_019aa5b6-2e31-7c44-8d10-6f1b2a3c4d5e
          */
         WebhookId: string;
         /**
          * @description Key of the subscription.
-         *
-         *     Decided: D26.
          * @example sub_019aa5b4-1d20-7b6c-9e57-2f8a6c3d1b00
          */
         SubscriptionKey: string;
         /**
          * @description Only events about this payment, account or customer.
-         *
-         *     Decided: D25.
          * @example acc_7h2k9
          */
         ResourceId: string;
         /**
          * @description Identifier of the event.
-         *
-         *     Decided: D21.
          * @example evt_019aa5b6-2e31-7c44-8d10-6f1b2a3c4d5e
          */
         EventId: string;
         /**
          * @description Only requests with this requestKey, this paymentId (of the request or of the response), or this `instance` of a problem.
-         *
-         *     Decided: D25.
          * @example refund-1042-1
          */
         Search: string;
@@ -2617,29 +1695,21 @@ export interface components {
     headers: {
         /**
          * @description What is left of your quota, such as `"merchant";r=99;t=1`. Sent when a rate limit is on.
-         *
-         *     Specified by clause 12.6. Decided: D27.
          * @example "merchant";r=99;t=1
          */
         RateLimit: string;
         /**
          * @description Your quota, such as `"merchant";q=100;w=1`. Sent when a rate limit is on.
-         *
-         *     Specified by clause 12.6. Decided: D27.
          * @example "merchant";q=100;w=1
          */
         RateLimitPolicy: string;
         /**
          * @description The authentication scheme that the call needs.
-         *
-         *     Specified by clause 9.1. Decided: D08.
          * @example Bearer
          */
         WwwAuthenticate: string;
         /**
          * @description Seconds to wait before you call again.
-         *
-         *     Decided: D08.
          * @example 1
          */
         RetryAfter: number;
@@ -2653,29 +1723,21 @@ export interface operations {
             query?: {
                 /**
                  * @description Only original payments, or only refunds.
-                 *
-                 *     Decided: D25.
                  * @example REFUND
                  */
                 kind?: components["parameters"]["Kind"];
                 /**
                  * @description Only refunds of this payment.
-                 *
-                 *     Decided: D25.
                  * @example pay_settled
                  */
                 originalPaymentId?: components["parameters"]["OriginalPaymentId"];
                 /**
                  * @description How many records to return at most.
-                 *
-                 *     Decided: D25.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description The `nextCursor` of the page before.
-                 *
-                 *     Decided: D25.
                  * @example WyIyMDI2LTExLTIxIl0
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -2702,11 +1764,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /**
-         * @description The payment to create.
-         *
-         *     Decided: D25.
-         */
+        /** @description The payment to create. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewPayment"];
@@ -2733,8 +1791,6 @@ export interface operations {
             path: {
                 /**
                  * @description Identifier of the payment or refund.
-                 *
-                 *     Decided: D25.
                  * @example pay_settled
                  */
                 paymentId: components["parameters"]["PaymentId"];
@@ -2760,19 +1816,13 @@ export interface operations {
             path: {
                 /**
                  * @description Identifier of the payment or refund.
-                 *
-                 *     Decided: D25.
                  * @example pay_settled
                  */
                 paymentId: components["parameters"]["PaymentId"];
             };
             cookie?: never;
         };
-        /**
-         * @description When it settled; without a body, now.
-         *
-         *     Decided: D16, D16a, D25.
-         */
+        /** @description When it settled; without a body, now. */
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["Settlement"];
@@ -2800,8 +1850,6 @@ export interface operations {
             path: {
                 /**
                  * @description Identifier of the payment or refund.
-                 *
-                 *     Decided: D25.
                  * @example pay_settled
                  */
                 paymentId: components["parameters"]["PaymentId"];
@@ -2828,8 +1876,6 @@ export interface operations {
             path: {
                 /**
                  * @description Identifier of the payment or refund.
-                 *
-                 *     Decided: D25.
                  * @example pay_settled
                  */
                 paymentId: components["parameters"]["PaymentId"];
@@ -2874,11 +1920,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /**
-         * @description How far to move.
-         *
-         *     Decided: D30.
-         */
+        /** @description How far to move. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ClockAdvance"];
@@ -2920,29 +1962,21 @@ export interface operations {
             query?: {
                 /**
                  * @description Only deliveries of this subscription.
-                 *
-                 *     Decided: D25.
                  * @example sub_019aa5b4-1d20-7b6c-9e57-2f8a6c3d1b00
                  */
                 subscriptionKey?: components["parameters"]["SubscriptionKeyQuery"];
                 /**
                  * @description Only deliveries of this event.
-                 *
-                 *     Decided: D25.
                  * @example evt_019aa5b6-2e31-7c44-8d10-6f1b2a3c4d5e
                  */
                 eventId?: components["parameters"]["EventIdQuery"];
                 /**
                  * @description How many records to return at most.
-                 *
-                 *     Decided: D25.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description The `nextCursor` of the page before.
-                 *
-                 *     Decided: D25.
                  * @example WyIyMDI2LTExLTIxIl0
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -2969,8 +2003,6 @@ export interface operations {
             path: {
                 /**
                  * @description The `webhook-id` of the delivery.
-                 *
-                 *     Decided: D22.
                  * @example msg_019aa5b6-2e31-7c44-8d10-6f1b2a3c4d5e
                  */
                 webhookId: components["parameters"]["WebhookId"];
@@ -2996,8 +2028,6 @@ export interface operations {
             path: {
                 /**
                  * @description The `webhook-id` of the delivery.
-                 *
-                 *     Decided: D22.
                  * @example msg_019aa5b6-2e31-7c44-8d10-6f1b2a3c4d5e
                  */
                 webhookId: components["parameters"]["WebhookId"];
@@ -3021,15 +2051,11 @@ export interface operations {
             query?: {
                 /**
                  * @description How many records to return at most.
-                 *
-                 *     Decided: D25.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description The `nextCursor` of the page before.
-                 *
-                 *     Decided: D25.
                  * @example WyIyMDI2LTExLTIxIl0
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -3056,8 +2082,6 @@ export interface operations {
             path: {
                 /**
                  * @description Key of the subscription.
-                 *
-                 *     Decided: D26.
                  * @example sub_019aa5b4-1d20-7b6c-9e57-2f8a6c3d1b00
                  */
                 subscriptionKey: components["parameters"]["SubscriptionKey"];
@@ -3083,8 +2107,6 @@ export interface operations {
             path: {
                 /**
                  * @description Key of the subscription.
-                 *
-                 *     Decided: D26.
                  * @example sub_019aa5b4-1d20-7b6c-9e57-2f8a6c3d1b00
                  */
                 subscriptionKey: components["parameters"]["SubscriptionKey"];
@@ -3108,22 +2130,16 @@ export interface operations {
             query?: {
                 /**
                  * @description Only events about this payment, account or customer.
-                 *
-                 *     Decided: D25.
                  * @example acc_7h2k9
                  */
                 resourceId?: components["parameters"]["ResourceId"];
                 /**
                  * @description How many records to return at most.
-                 *
-                 *     Decided: D25.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description The `nextCursor` of the page before.
-                 *
-                 *     Decided: D25.
                  * @example WyIyMDI2LTExLTIxIl0
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -3150,11 +2166,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /**
-         * @description The event to emit.
-         *
-         *     Decided: D19, D20.
-         */
+        /** @description The event to emit. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewEvent"];
@@ -3180,8 +2192,6 @@ export interface operations {
             path: {
                 /**
                  * @description Identifier of the event.
-                 *
-                 *     Decided: D21.
                  * @example evt_019aa5b6-2e31-7c44-8d10-6f1b2a3c4d5e
                  */
                 eventId: components["parameters"]["EventId"];
@@ -3225,11 +2235,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /**
-         * @description How it responds from now on.
-         *
-         *     Decided: D23, D25.
-         */
+        /** @description How it responds from now on. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["InboxBehaviour"];
@@ -3253,22 +2259,16 @@ export interface operations {
             query?: {
                 /**
                  * @description Only requests with this requestKey, this paymentId (of the request or of the response), or this `instance` of a problem.
-                 *
-                 *     Decided: D25.
                  * @example refund-1042-1
                  */
                 search?: components["parameters"]["Search"];
                 /**
                  * @description How many records to return at most.
-                 *
-                 *     Decided: D25.
                  * @example 20
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description The `nextCursor` of the page before.
-                 *
-                 *     Decided: D25.
                  * @example WyIyMDI2LTExLTIxIl0
                  */
                 cursor?: components["parameters"]["Cursor"];
@@ -3313,11 +2313,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /**
-         * @description What the token may do.
-         *
-         *     Decided: D18.
-         */
+        /** @description What the token may do. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewToken"];

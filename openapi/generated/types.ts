@@ -19,8 +19,6 @@ export interface paths {
          *
          *     A `requestKey` works once: every later call with it gets 409, even an identical one. Needs the scope
          *     `refunds`.
-         *
-         *     Specified by clauses 7.1, 7.2, 7.5, 9.2. Decided: D04.
          */
         post: operations["issueRefund"];
         delete?: never;
@@ -44,8 +42,6 @@ export interface paths {
          *     events. Each call makes a new subscription, even for an address that already has one; a merchant can have 100 live
          *     subscriptions. A subscription gets events that happen after it was made, and ends when its `url` responds to a delivery with
          *     410. Needs the scope `webhooks`.
-         *
-         *     Specified by clauses 8.1, 8.2, 9.2, 10.1. Decided: D04, D26.
          */
         post: operations["subscribeToWebhooks"];
         delete?: never;
@@ -68,8 +64,6 @@ export interface webhooks {
         /**
          * A refund waits
          * @description A refund was issued and waits for settlement, or for three business days after it.
-         *
-         *     Specified by clauses 10.2, 10.4. Decided: D19, D20, D21.
          */
         post: operations["onRefundPending"];
         delete?: never;
@@ -90,8 +84,6 @@ export interface webhooks {
         /**
          * A refund is authorized
          * @description The movement of money has begun.
-         *
-         *     Specified by clauses 10.2, 10.4. Decided: D19, D20, D21.
          */
         post: operations["onRefundAuthorized"];
         delete?: never;
@@ -112,8 +104,6 @@ export interface webhooks {
         /**
          * A refund failed
          * @description The refund failed, when it was issued or later. This is final.
-         *
-         *     Specified by clauses 10.2, 10.4. Decided: D19, D20, D21.
          */
         post: operations["onRefundTerminalFailed"];
         delete?: never;
@@ -134,8 +124,6 @@ export interface webhooks {
         /**
          * A payment settled
          * @description An original payment was settled.
-         *
-         *     Specified by clauses 10.2, 10.4. Decided: D19, D20, D21.
          */
         post: operations["onPaymentSettled"];
         delete?: never;
@@ -156,8 +144,6 @@ export interface webhooks {
         /**
          * A payment failed
          * @description An original payment failed; its refunds fail with it.
-         *
-         *     Specified by clauses 10.2, 10.4. Decided: D19, D20, D21.
          */
         post: operations["onPaymentFailed"];
         delete?: never;
@@ -178,8 +164,6 @@ export interface webhooks {
         /**
          * A payment was covered
          * @description An original payment fell into the service's cover; its refunds fail with it.
-         *
-         *     Specified by clauses 10.2, 10.4. Decided: D19, D20, D21.
          */
         post: operations["onPaymentCovered"];
         delete?: never;
@@ -200,8 +184,6 @@ export interface webhooks {
         /**
          * An account was linked
          * @description A customer linked a bank account.
-         *
-         *     Specified by clauses 10.2, 10.4. Decided: D19, D20, D21.
          */
         post: operations["onAccountLinked"];
         delete?: never;
@@ -222,8 +204,6 @@ export interface webhooks {
         /**
          * An account was unlinked
          * @description A customer unlinked a bank account.
-         *
-         *     Specified by clauses 10.2, 10.4. Decided: D19, D20, D21.
          */
         post: operations["onAccountUnlinked"];
         delete?: never;
@@ -244,8 +224,6 @@ export interface webhooks {
         /**
          * A customer was created
          * @description A customer was created.
-         *
-         *     Specified by clauses 10.2, 10.4. Decided: D19, D20, D21.
          */
         post: operations["onCustomerCreated"];
         delete?: never;
@@ -257,16 +235,10 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
-        /**
-         * @description An amount of money.
-         *
-         *     Specified by clause 2.2.
-         */
+        /** @description An amount of money. */
         Amount: {
             /**
              * @description ISO 4217 code of the currency.
-             *
-             *     Specified by clauses 2.3, 12.2.
              * @enum {string}
              */
             currency: "USD";
@@ -275,60 +247,38 @@ export interface components {
              * @description Dollars, as a JSON number with at most two digits after the point. The digits that you write count, after the exponent is
              *     applied: `10`, `10.00` and `1E+1` are accepted; `10.000`, `1.0000E1` and `"10.00"` are not. Keep it in a 64-bit float or a
              *     decimal, never in a 32-bit float, which turns 131072.01 into 131072.02.
-             *
-             *     Specified by clauses 2.4, 12.1. Decided: D13.
              */
             value: number;
         };
         /** @description A request to refund all or part of an earlier payment. */
         RefundRequest: {
-            /**
-             * @description Identifier that the service generated for the original payment that you want to refund.
-             *
-             *     Specified by clause 2.1. Decided: D15.
-             */
+            /** @description Identifier that the service generated for the original payment that you want to refund. */
             paymentId: string;
-            /**
-             * @description An amount of money.
-             *
-             *     Specified by clause 2.2.
-             */
+            /** @description An amount of money. */
             amount: components["schemas"]["Amount"];
             /**
              * @description Your own identifier of this refund, kept with it for reconciliation and returned with it. You make sure that it is unique;
              *     the service doesn't check that.
-             *
-             *     Specified by clause 2.5. Decided: D01, D15.
              */
             clientReferenceId?: string;
             /**
              * @deprecated
              * @description The misspelling of `clientReferenceId` in the interface's list of parameters. Accepted, but never returned. You can send
              *     both if they are equal.
-             *
-             *     Specified by clause 2.6. Decided: D01, D15.
              */
             clientRefefenceId?: string;
             /**
              * @description Text for the receiving bank, sent with the payment instruction. The bank may or may not show it to the customer. ASCII
              *     letters, digits and spaces.
-             *
-             *     Specified by clauses 2.7, 12.3. Decided: D14.
              */
             softDescriptor?: string;
             /**
              * @description Your unique key for this call. It must be unique among all your payment records (original payments and refunds), forever,
              *     and is compared byte for byte. Create it before the call and store it, so that you can repeat the call with it.
-             *
-             *     Specified by clauses 2.8, 12.5. Decided: D10, D15.
              */
             requestKey: string;
         };
-        /**
-         * @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then.
-         *
-         *     Specified by clauses 3.4, 7.4, 11.1.
-         */
+        /** @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then. */
         RefundErrorDetails: {
             /**
              * @description The reason, for programs. The list may grow: treat an unknown code like any other failure.
@@ -339,103 +289,55 @@ export interface components {
              *     | `CUSTOMER_NOT_DEBITED` | The original debit was not successful. |
              *     | `PAYMENT_COVERED` | The original payment fell into the service's cover. |
              *     | `AMOUNT_EXCEEDS_REFUNDABLE` | The amount is more than what is left of the original payment. |
-             *
-             *     Specified by clause 3.4. Decided: D12.
              */
             errorCode: "PAYMENT_NOT_REFUNDABLE" | "CUSTOMER_NOT_DEBITED" | "PAYMENT_COVERED" | "AMOUNT_EXCEEDS_REFUNDABLE" | (string & {});
-            /**
-             * @description The reason, for people. Its wording may change.
-             *
-             *     Specified by clause 3.4.
-             */
+            /** @description The reason, for people. Its wording may change. */
             errorMessage: string;
         };
-        /**
-         * @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment.
-         *
-         *     Specified by clause 3.1. Decided: D15.
-         */
+        /** @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment. */
         RefundPaymentId: string;
         /**
          * @description The status of the refund. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
          *     everywhere; it is final.
-         *
-         *     Specified by clauses 3.2, 6.1, 6.2. Decided: D02.
          * @enum {string}
          */
         RefundStatus: "PENDING" | "AUTHORIZED" | "TERMINAL_FAILED";
-        /**
-         * @description The `clientReferenceId` of the request, or `null` when it had none.
-         *
-         *     Specified by clause 3.3. Decided: D06.
-         */
+        /** @description The `clientReferenceId` of the request, or `null` when it had none. */
         ReturnedReference: string | null;
         /** @description A refund, as it was when the response was sent. */
         Refund: {
-            /**
-             * @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment.
-             *
-             *     Specified by clause 3.1. Decided: D15.
-             */
+            /** @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment. */
             paymentId: components["schemas"]["RefundPaymentId"];
             /**
              * @description The status of the refund. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
              *     everywhere; it is final.
-             *
-             *     Specified by clauses 3.2, 6.1, 6.2. Decided: D02.
              */
             paymentStatus: components["schemas"]["RefundStatus"];
-            /**
-             * @description The `clientReferenceId` of the request, or `null` when it had none.
-             *
-             *     Specified by clause 3.3. Decided: D06.
-             */
+            /** @description The `clientReferenceId` of the request, or `null` when it had none. */
             clientReferenceId: components["schemas"]["ReturnedReference"];
-            /**
-             * @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then.
-             *
-             *     Specified by clauses 3.4, 7.4, 11.1.
-             */
+            /** @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then. */
             errorDetails?: components["schemas"]["RefundErrorDetails"];
         };
         /**
          * Format: uri
          * @description The kind of problem, one for each `errorCode`.
-         *
-         *     Decided: D07.
          */
         ProblemType: string;
-        /**
-         * @description The kind of problem in a few words, the same for every problem of its kind.
-         *
-         *     Decided: D07.
-         */
+        /** @description The kind of problem in a few words, the same for every problem of its kind. */
         ProblemTitle: string;
         /**
          * Format: int32
          * @description The HTTP status of this response.
-         *
-         *     Decided: D07.
          */
         ProblemStatus: number;
-        /**
-         * @description What is wrong with this call, and what to do about it.
-         *
-         *     Decided: D07.
-         */
+        /** @description What is wrong with this call, and what to do about it. */
         ProblemDetail: string;
         /**
          * Format: uri
          * @description Identifies this one response, as `urn:uuid:` and the id of the request. Quote it when you ask us about the call.
-         *
-         *     Decided: D07.
          */
         ProblemInstance: string;
-        /**
-         * @description The reason, in the same field as in a failed refund.
-         *
-         *     Specified by clause 11.4. Decided: D07.
-         */
+        /** @description The reason, in the same field as in a failed refund. */
         ProblemErrorDetails: {
             /**
              * @description The reason, for programs. The list is closed.
@@ -456,16 +358,10 @@ export interface components {
              *     | `RATE_LIMITED` | 429 | Too many calls; see `Retry-After`. |
              *     | `INTERNAL_ERROR` | 500 | An error on our side. |
              *     | `UNAVAILABLE` | 503 | We can't serve the call now; see `Retry-After`. |
-             *
-             *     Specified by clause 11.5. Decided: D08.
              * @enum {string}
              */
             errorCode: "INVALID_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "REQUEST_TIMEOUT" | "DUPLICATE_REQUEST_KEY" | "SUBSCRIPTION_LIMIT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "INTERNAL_ERROR" | "UNAVAILABLE";
-            /**
-             * @description The reason, for people. Its wording may change.
-             *
-             *     Decided: D07.
-             */
+            /** @description The reason, for people. Its wording may change. */
             errorMessage: string;
         };
         /** @description One error in a body. */
@@ -473,198 +369,88 @@ export interface components {
             /**
              * @description JSON Pointer (RFC 6901) to the wrong field, or to where a missing field should be. It is the empty string for the body as
              *     a whole.
-             *
-             *     Decided: D07.
              */
             pointer: string;
-            /**
-             * @description What is wrong, and what to send instead.
-             *
-             *     Decided: D07.
-             */
+            /** @description What is wrong, and what to send instead. */
             message: string;
         };
         /** @description A call whose body doesn't match this contract. */
         InvalidRequestProblem: {
-            /**
-             * @description The kind of problem, one for each `errorCode`.
-             *
-             *     Decided: D07.
-             */
+            /** @description The kind of problem, one for each `errorCode`. */
             type: components["schemas"]["ProblemType"];
-            /**
-             * @description The kind of problem in a few words, the same for every problem of its kind.
-             *
-             *     Decided: D07.
-             */
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
-            /**
-             * @description The HTTP status of this response.
-             *
-             *     Decided: D07.
-             */
+            /** @description The HTTP status of this response. */
             status: components["schemas"]["ProblemStatus"];
-            /**
-             * @description What is wrong with this call, and what to do about it.
-             *
-             *     Decided: D07.
-             */
+            /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
-            /**
-             * @description Identifies this one response, as `urn:uuid:` and the id of the request. Quote it when you ask us about the call.
-             *
-             *     Decided: D07.
-             */
+            /** @description Identifies this one response, as `urn:uuid:` and the id of the request. Quote it when you ask us about the call. */
             instance: components["schemas"]["ProblemInstance"];
-            /**
-             * @description The reason, in the same field as in a failed refund.
-             *
-             *     Specified by clause 11.4. Decided: D07.
-             */
+            /** @description The reason, in the same field as in a failed refund. */
             errorDetails: components["schemas"]["ProblemErrorDetails"];
-            /**
-             * @description The errors of the body, one violation for each, at most 20.
-             *
-             *     Decided: D07.
-             */
+            /** @description The errors of the body, one violation for each, at most 20. */
             violations: components["schemas"]["Violation"][];
         };
         /** @description A call that was not carried out (RFC 9457). */
         Problem: {
-            /**
-             * @description The kind of problem, one for each `errorCode`.
-             *
-             *     Decided: D07.
-             */
+            /** @description The kind of problem, one for each `errorCode`. */
             type: components["schemas"]["ProblemType"];
-            /**
-             * @description The kind of problem in a few words, the same for every problem of its kind.
-             *
-             *     Decided: D07.
-             */
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
-            /**
-             * @description The HTTP status of this response.
-             *
-             *     Decided: D07.
-             */
+            /** @description The HTTP status of this response. */
             status: components["schemas"]["ProblemStatus"];
-            /**
-             * @description What is wrong with this call, and what to do about it.
-             *
-             *     Decided: D07.
-             */
+            /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
-            /**
-             * @description Identifies this one response, as `urn:uuid:` and the id of the request. Quote it when you ask us about the call.
-             *
-             *     Decided: D07.
-             */
+            /** @description Identifies this one response, as `urn:uuid:` and the id of the request. Quote it when you ask us about the call. */
             instance: components["schemas"]["ProblemInstance"];
-            /**
-             * @description The reason, in the same field as in a failed refund.
-             *
-             *     Specified by clause 11.4. Decided: D07.
-             */
+            /** @description The reason, in the same field as in a failed refund. */
             errorDetails: components["schemas"]["ProblemErrorDetails"];
         };
         /**
          * @description The payment record that holds the key, as it is now. A refund has all fields, with `errorDetails` when it has failed;
          *     an original payment has `paymentId` only. Compare `originalPaymentId`, `amount` and `clientReferenceId` with what you sent
          *     to tell your own refund, whose response was lost, from another one.
-         *
-         *     Decided: D09.
          */
         ExistingRecord: {
-            /**
-             * @description Identifier of the record.
-             *
-             *     Decided: D09.
-             */
+            /** @description Identifier of the record. */
             paymentId: string;
             /**
              * @description The status of the refund. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
              *     everywhere; it is final.
-             *
-             *     Specified by clauses 3.2, 6.1, 6.2. Decided: D02.
              */
             paymentStatus?: components["schemas"]["RefundStatus"];
-            /**
-             * @description The `clientReferenceId` of the request, or `null` when it had none.
-             *
-             *     Specified by clause 3.3. Decided: D06.
-             */
+            /** @description The `clientReferenceId` of the request, or `null` when it had none. */
             clientReferenceId?: components["schemas"]["ReturnedReference"];
-            /**
-             * @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then.
-             *
-             *     Specified by clauses 3.4, 7.4, 11.1.
-             */
+            /** @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then. */
             errorDetails?: components["schemas"]["RefundErrorDetails"];
-            /**
-             * @description Identifier of the payment that was refunded.
-             *
-             *     Decided: D09.
-             */
+            /** @description Identifier of the payment that was refunded. */
             originalPaymentId?: string;
-            /**
-             * @description An amount of money.
-             *
-             *     Specified by clause 2.2.
-             */
+            /** @description An amount of money. */
             amount?: components["schemas"]["Amount"];
         };
         /** @description A refund whose `requestKey` already belongs to a payment record. */
         DuplicateRequestKeyProblem: {
-            /**
-             * @description The kind of problem, one for each `errorCode`.
-             *
-             *     Decided: D07.
-             */
+            /** @description The kind of problem, one for each `errorCode`. */
             type: components["schemas"]["ProblemType"];
-            /**
-             * @description The kind of problem in a few words, the same for every problem of its kind.
-             *
-             *     Decided: D07.
-             */
+            /** @description The kind of problem in a few words, the same for every problem of its kind. */
             title: components["schemas"]["ProblemTitle"];
-            /**
-             * @description The HTTP status of this response.
-             *
-             *     Decided: D07.
-             */
+            /** @description The HTTP status of this response. */
             status: components["schemas"]["ProblemStatus"];
-            /**
-             * @description What is wrong with this call, and what to do about it.
-             *
-             *     Decided: D07.
-             */
+            /** @description What is wrong with this call, and what to do about it. */
             detail: components["schemas"]["ProblemDetail"];
-            /**
-             * @description Identifies this one response, as `urn:uuid:` and the id of the request. Quote it when you ask us about the call.
-             *
-             *     Decided: D07.
-             */
+            /** @description Identifies this one response, as `urn:uuid:` and the id of the request. Quote it when you ask us about the call. */
             instance: components["schemas"]["ProblemInstance"];
-            /**
-             * @description The reason, in the same field as in a failed refund.
-             *
-             *     Specified by clause 11.4. Decided: D07.
-             */
+            /** @description The reason, in the same field as in a failed refund. */
             errorDetails: components["schemas"]["ProblemErrorDetails"];
             /**
              * @description The payment record that holds the key, as it is now. A refund has all fields, with `errorDetails` when it has failed;
              *     an original payment has `paymentId` only. Compare `originalPaymentId`, `amount` and `clientReferenceId` with what you sent
              *     to tell your own refund, whose response was lost, from another one.
-             *
-             *     Decided: D09.
              */
             existing: components["schemas"]["ExistingRecord"];
         };
         /**
          * @description The name of an event, `<resource>.<status>`.
-         *
-         *     Specified by clause 10.3. Decided: D19.
          * @enum {string}
          */
         EventName: "refund.pending" | "refund.authorized" | "refund.terminal_failed" | "payment.settled" | "payment.failed" | "payment.covered" | "account.linked" | "account.unlinked" | "customer.created";
@@ -675,22 +461,14 @@ export interface components {
         EventSubscription: {
             /**
              * @description Selects single events.
-             *
-             *     Specified by clause 4.4.
              * @constant
              */
             type: "EVENT";
-            /**
-             * @description Names of events, as a list even if there is only one. Duplicates count once.
-             *
-             *     Specified by clauses 4.5, 4.6, 4.8. Decided: D03.
-             */
+            /** @description Names of events, as a list even if there is only one. Duplicates count once. */
             details: components["schemas"]["EventName"][];
         };
         /**
          * @description A category of events.
-         *
-         *     Specified by clause 4.7.
          * @enum {string}
          */
         EventCategory: "ACCOUNT" | "CUSTOMER" | "PAYMENT";
@@ -701,16 +479,10 @@ export interface components {
         CategorySubscription: {
             /**
              * @description Selects categories of events.
-             *
-             *     Specified by clause 4.4.
              * @constant
              */
             type: "CATEGORY";
-            /**
-             * @description Categories, as a list even if there is only one. Duplicates count once.
-             *
-             *     Specified by clauses 4.5, 4.6, 4.7. Decided: D03.
-             */
+            /** @description Categories, as a list even if there is only one. Duplicates count once. */
             details: components["schemas"]["EventCategory"][];
         };
         /**
@@ -720,23 +492,13 @@ export interface components {
         AllSubscription: {
             /**
              * @description Selects every event.
-             *
-             *     Specified by clause 4.4.
              * @constant
              */
             type: "ALL";
-            /**
-             * @description Ignored.
-             *
-             *     Specified by clauses 4.5, 4.6. Decided: D03.
-             */
+            /** @description Ignored. */
             details?: string[];
         };
-        /**
-         * @description Which events the subscription gets.
-         *
-         *     Specified by clauses 4.3, 10.1.
-         */
+        /** @description Which events the subscription gets. */
         SubscriptionDetails: components["schemas"]["EventSubscription"] | components["schemas"]["CategorySubscription"] | components["schemas"]["AllSubscription"];
         /** @description A request to get events as webhooks. */
         SubscriptionRequest: {
@@ -745,55 +507,35 @@ export interface components {
              * @description Address that notifications are delivered to: an `https://` URL with a public host, without credentials (not even an empty
              *     name before `@`) and without a fragment, because a fragment is never sent. The sandbox also accepts `http` and loopback
              *     addresses.
-             *
-             *     Specified by clause 4.1. Decided: D15, D24.
              */
             url: string;
             /**
              * @description Your secret. It signs the deliveries, so that you can verify where they come from. It is stored encrypted, and never returned.
              *     `whsec_` followed by base64 stands for the decoded bytes, any other text for its UTF-8 bytes. Use at least 32 random
              *     characters.
-             *
-             *     Specified by clause 4.2. Decided: D15, D22, D29.
              */
             secretKey: string;
-            /**
-             * @description Which events the subscription gets.
-             *
-             *     Specified by clauses 4.3, 10.1.
-             */
+            /** @description Which events the subscription gets. */
             subscriptionDetails: components["schemas"]["SubscriptionDetails"];
         };
         /** @description The subscription that was made. */
         Subscription: {
-            /**
-             * @description Unique key of the subscription. It can be used to unsubscribe.
-             *
-             *     Specified by clause 5.1. Decided: D26.
-             */
+            /** @description Unique key of the subscription. It can be used to unsubscribe. */
             subscriptionKey: string;
         };
         /**
          * Format: date-time
          * @description When the event happened.
-         *
-         *     Decided: D21, D30.
          */
         EventTimestamp: string;
         /**
          * Format: int32
          * @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number.
-         *
-         *     Decided: D21.
          */
         EventSequence: number;
     };
     responses: {
-        /**
-         * @description The refund with its first status, even if that is `TERMINAL_FAILED`.
-         *
-         *     Specified by clause 7.4. Decided: D05.
-         */
+        /** @description The refund with its first status, even if that is `TERMINAL_FAILED`. */
         RefundIssued: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -804,11 +546,7 @@ export interface components {
                 "application/json": components["schemas"]["Refund"];
             };
         };
-        /**
-         * @description The body doesn't match this contract. Correct it; the `requestKey` is still free.
-         *
-         *     Specified by clause 11.4. Decided: D07, D08.
-         */
+        /** @description The body doesn't match this contract. Correct it; the `requestKey` is still free. */
         InvalidRefundRequest: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -820,11 +558,7 @@ export interface components {
                 "application/json": components["schemas"]["InvalidRequestProblem"];
             };
         };
-        /**
-         * @description The access token is missing, unknown or expired.
-         *
-         *     Specified by clauses 9.1, 11.4. Decided: D08.
-         */
+        /** @description The access token is missing, unknown or expired. */
         Unauthorized: {
             headers: {
                 "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
@@ -835,11 +569,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description The access token lacks the scope of this operation.
-         *
-         *     Specified by clause 11.4. Decided: D08, D18.
-         */
+        /** @description The access token lacks the scope of this operation. */
         Forbidden: {
             headers: {
                 [name: string]: unknown;
@@ -849,11 +579,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description You have no payment with this `paymentId`. Another merchant's payment gets the same response.
-         *
-         *     Specified by clause 11.4. Decided: D08.
-         */
+        /** @description You have no payment with this `paymentId`. Another merchant's payment gets the same response. */
         PaymentNotFound: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -865,11 +591,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description `Accept` rules out `application/json`.
-         *
-         *     Specified by clause 11.4. Decided: D04, D08.
-         */
+        /** @description `Accept` rules out `application/json`. */
         NotAcceptable: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -881,11 +603,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description The body did not arrive in time.
-         *
-         *     Specified by clause 11.4. Decided: D08.
-         */
+        /** @description The body did not arrive in time. */
         RequestTimeout: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -897,11 +615,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description A payment record with this `requestKey` exists. No second refund was made.
-         *
-         *     Specified by clauses 7.5, 11.3. Decided: D08, D09.
-         */
+        /** @description A payment record with this `requestKey` exists. No second refund was made. */
         DuplicateRequestKey: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -913,11 +627,7 @@ export interface components {
                 "application/json": components["schemas"]["DuplicateRequestKeyProblem"];
             };
         };
-        /**
-         * @description The body is larger than 64 KiB.
-         *
-         *     Specified by clause 11.4. Decided: D08, D15.
-         */
+        /** @description The body is larger than 64 KiB. */
         PayloadTooLarge: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -929,11 +639,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description The body is not declared as plain JSON in UTF-8.
-         *
-         *     Specified by clause 11.4. Decided: D08, D15.
-         */
+        /** @description The body is not declared as plain JSON in UTF-8. */
         UnsupportedMediaType: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -945,11 +651,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description Too many calls. Wait as long as `Retry-After` says; the `requestKey` is still free.
-         *
-         *     Specified by clause 12.6. Decided: D08, D27.
-         */
+        /** @description Too many calls. Wait as long as `Retry-After` says; the `requestKey` is still free. */
         RateLimited: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -962,11 +664,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description An error on our side. Whether the call was carried out is unknown: repeat a refund with the same `requestKey`.
-         *
-         *     Specified by clause 11.4. Decided: D08.
-         */
+        /** @description An error on our side. Whether the call was carried out is unknown: repeat a refund with the same `requestKey`. */
         InternalError: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -978,11 +676,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description We can't serve the call now. Wait as long as `Retry-After` says, then repeat it with the same `requestKey`.
-         *
-         *     Specified by clause 11.4. Decided: D08.
-         */
+        /** @description We can't serve the call now. Wait as long as `Retry-After` says, then repeat it with the same `requestKey`. */
         Unavailable: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -995,11 +689,7 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description The subscription was made.
-         *
-         *     Specified by clause 8.4. Decided: D05.
-         */
+        /** @description The subscription was made. */
         Subscribed: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -1010,11 +700,7 @@ export interface components {
                 "application/json": components["schemas"]["Subscription"];
             };
         };
-        /**
-         * @description The body doesn't match this contract.
-         *
-         *     Specified by clause 11.4. Decided: D07, D08.
-         */
+        /** @description The body doesn't match this contract. */
         InvalidSubscriptionRequest: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -1026,11 +712,7 @@ export interface components {
                 "application/json": components["schemas"]["InvalidRequestProblem"];
             };
         };
-        /**
-         * @description You have 100 live subscriptions. End one before you make another.
-         *
-         *     Specified by clause 11.4. Decided: D08, D26.
-         */
+        /** @description You have 100 live subscriptions. End one before you make another. */
         SubscriptionLimit: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -1042,33 +724,21 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description Any other response is a failed attempt, and so is a redirect, or no response within 15 seconds. Ten attempts are made over about three days; `Retry-After` can delay the next one.
-         *
-         *     Specified by clause 10.4. Decided: D23.
-         */
+        /** @description Any other response is a failed attempt, and so is a redirect, or no response within 15 seconds. Ten attempts are made over about three days; `Retry-After` can delay the next one. */
         NotDelivered: {
             headers: {
                 [name: string]: unknown;
             };
             content?: never;
         };
-        /**
-         * @description You don't want these events any more. The subscription ends.
-         *
-         *     Specified by clause 10.4. Decided: D23.
-         */
+        /** @description You don't want these events any more. The subscription ends. */
         Gone: {
             headers: {
                 [name: string]: unknown;
             };
             content?: never;
         };
-        /**
-         * @description Received. Respond within 15 seconds, and do the work afterwards.
-         *
-         *     Specified by clause 10.4. Decided: D23.
-         */
+        /** @description Received. Respond within 15 seconds, and do the work afterwards. */
         Delivered: {
             headers: {
                 [name: string]: unknown;
@@ -1077,52 +747,32 @@ export interface components {
         };
     };
     parameters: {
-        /**
-         * @description Identifies this event for this subscription; the same on every attempt.
-         *
-         *     Specified by clause 10.4. Decided: D22.
-         */
+        /** @description Identifies this event for this subscription; the same on every attempt. */
         WebhookId: string;
-        /**
-         * @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock.
-         *
-         *     Specified by clause 10.4. Decided: D22.
-         */
+        /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
         WebhookTimestamp: number;
-        /**
-         * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces.
-         *
-         *     Specified by clause 10.4. Decided: D22.
-         */
+        /** @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces. */
         WebhookSignature: string;
     };
     requestBodies: never;
     headers: {
         /**
          * @description What is left of your quota, such as `"merchant";r=99;t=1`. Sent when a rate limit is on.
-         *
-         *     Specified by clause 12.6. Decided: D27.
          * @example "merchant";r=99;t=1
          */
         RateLimit: string;
         /**
          * @description Your quota, such as `"merchant";q=100;w=1`. Sent when a rate limit is on.
-         *
-         *     Specified by clause 12.6. Decided: D27.
          * @example "merchant";q=100;w=1
          */
         RateLimitPolicy: string;
         /**
          * @description The authentication scheme that the call needs.
-         *
-         *     Specified by clause 9.1. Decided: D08.
          * @example Bearer
          */
         WwwAuthenticate: string;
         /**
          * @description Seconds to wait before you call again.
-         *
-         *     Decided: D08.
          * @example 1
          */
         RetryAfter: number;
@@ -1138,11 +788,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /**
-         * @description The payment to refund, and how much of it.
-         *
-         *     Specified by clause 7.3.
-         */
+        /** @description The payment to refund, and how much of it. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["RefundRequest"];
@@ -1171,11 +817,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /**
-         * @description Where to deliver, the secret to sign with, and what to send.
-         *
-         *     Specified by clause 8.3.
-         */
+        /** @description Where to deliver, the secret to sign with, and what to send. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["SubscriptionRequest"];
@@ -1200,79 +842,39 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /**
-                 * @description Identifies this event for this subscription; the same on every attempt.
-                 *
-                 *     Specified by clause 10.4. Decided: D22.
-                 */
+                /** @description Identifies this event for this subscription; the same on every attempt. */
                 "webhook-id": components["parameters"]["WebhookId"];
-                /**
-                 * @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock.
-                 *
-                 *     Specified by clause 10.4. Decided: D22.
-                 */
+                /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /**
-                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces.
-                 *
-                 *     Specified by clause 10.4. Decided: D22.
-                 */
+                /** @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces. */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
-        /**
-         * @description The event as it happened. Every attempt sends the same bytes.
-         *
-         *     Decided: D21.
-         */
+        /** @description The event as it happened. Every attempt sends the same bytes. */
         requestBody: {
             content: {
                 "application/json": {
                     /**
                      * @description Names the event.
-                     *
-                     *     Decided: D19.
                      * @constant
                      */
                     type: "refund.pending";
-                    /**
-                     * @description When the event happened.
-                     *
-                     *     Decided: D21, D30.
-                     */
+                    /** @description When the event happened. */
                     timestamp: components["schemas"]["EventTimestamp"];
-                    /**
-                     * @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number.
-                     *
-                     *     Decided: D21.
-                     */
+                    /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
                     sequence: components["schemas"]["EventSequence"];
-                    /**
-                     * @description The refund.
-                     *
-                     *     Decided: D21.
-                     */
+                    /** @description The refund. */
                     data: {
-                        /**
-                         * @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment.
-                         *
-                         *     Specified by clause 3.1. Decided: D15.
-                         */
+                        /** @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment. */
                         paymentId: components["schemas"]["RefundPaymentId"];
                         /**
                          * @description The refund's status after this event.
-                         *
-                         *     Specified by clause 6.3.
                          * @constant
                          */
                         paymentStatus: "PENDING";
-                        /**
-                         * @description The `clientReferenceId` of the request, or `null` when it had none.
-                         *
-                         *     Specified by clause 3.3. Decided: D06.
-                         */
+                        /** @description The `clientReferenceId` of the request, or `null` when it had none. */
                         clientReferenceId: components["schemas"]["ReturnedReference"];
                     } & {
                         [key: string]: unknown;
@@ -1292,79 +894,39 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /**
-                 * @description Identifies this event for this subscription; the same on every attempt.
-                 *
-                 *     Specified by clause 10.4. Decided: D22.
-                 */
+                /** @description Identifies this event for this subscription; the same on every attempt. */
                 "webhook-id": components["parameters"]["WebhookId"];
-                /**
-                 * @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock.
-                 *
-                 *     Specified by clause 10.4. Decided: D22.
-                 */
+                /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /**
-                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces.
-                 *
-                 *     Specified by clause 10.4. Decided: D22.
-                 */
+                /** @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces. */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
-        /**
-         * @description The event as it happened. Every attempt sends the same bytes.
-         *
-         *     Decided: D21.
-         */
+        /** @description The event as it happened. Every attempt sends the same bytes. */
         requestBody: {
             content: {
                 "application/json": {
                     /**
                      * @description Names the event.
-                     *
-                     *     Decided: D19.
                      * @constant
                      */
                     type: "refund.authorized";
-                    /**
-                     * @description When the event happened.
-                     *
-                     *     Decided: D21, D30.
-                     */
+                    /** @description When the event happened. */
                     timestamp: components["schemas"]["EventTimestamp"];
-                    /**
-                     * @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number.
-                     *
-                     *     Decided: D21.
-                     */
+                    /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
                     sequence: components["schemas"]["EventSequence"];
-                    /**
-                     * @description The refund.
-                     *
-                     *     Decided: D21.
-                     */
+                    /** @description The refund. */
                     data: {
-                        /**
-                         * @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment.
-                         *
-                         *     Specified by clause 3.1. Decided: D15.
-                         */
+                        /** @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment. */
                         paymentId: components["schemas"]["RefundPaymentId"];
                         /**
                          * @description The refund's status after this event.
-                         *
-                         *     Specified by clause 6.6.
                          * @constant
                          */
                         paymentStatus: "AUTHORIZED";
-                        /**
-                         * @description The `clientReferenceId` of the request, or `null` when it had none.
-                         *
-                         *     Specified by clause 3.3. Decided: D06.
-                         */
+                        /** @description The `clientReferenceId` of the request, or `null` when it had none. */
                         clientReferenceId: components["schemas"]["ReturnedReference"];
                     } & {
                         [key: string]: unknown;
@@ -1384,85 +946,41 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /**
-                 * @description Identifies this event for this subscription; the same on every attempt.
-                 *
-                 *     Specified by clause 10.4. Decided: D22.
-                 */
+                /** @description Identifies this event for this subscription; the same on every attempt. */
                 "webhook-id": components["parameters"]["WebhookId"];
-                /**
-                 * @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock.
-                 *
-                 *     Specified by clause 10.4. Decided: D22.
-                 */
+                /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /**
-                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces.
-                 *
-                 *     Specified by clause 10.4. Decided: D22.
-                 */
+                /** @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces. */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
-        /**
-         * @description The event as it happened. Every attempt sends the same bytes.
-         *
-         *     Decided: D21.
-         */
+        /** @description The event as it happened. Every attempt sends the same bytes. */
         requestBody: {
             content: {
                 "application/json": {
                     /**
                      * @description Names the event.
-                     *
-                     *     Decided: D19.
                      * @constant
                      */
                     type: "refund.terminal_failed";
-                    /**
-                     * @description When the event happened.
-                     *
-                     *     Decided: D21, D30.
-                     */
+                    /** @description When the event happened. */
                     timestamp: components["schemas"]["EventTimestamp"];
-                    /**
-                     * @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number.
-                     *
-                     *     Decided: D21.
-                     */
+                    /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
                     sequence: components["schemas"]["EventSequence"];
-                    /**
-                     * @description The refund.
-                     *
-                     *     Decided: D21.
-                     */
+                    /** @description The refund. */
                     data: {
-                        /**
-                         * @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment.
-                         *
-                         *     Specified by clause 3.1. Decided: D15.
-                         */
+                        /** @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment. */
                         paymentId: components["schemas"]["RefundPaymentId"];
                         /**
                          * @description The refund's status after this event.
-                         *
-                         *     Specified by clause 6.7.
                          * @constant
                          */
                         paymentStatus: "TERMINAL_FAILED";
-                        /**
-                         * @description The `clientReferenceId` of the request, or `null` when it had none.
-                         *
-                         *     Specified by clause 3.3. Decided: D06.
-                         */
+                        /** @description The `clientReferenceId` of the request, or `null` when it had none. */
                         clientReferenceId: components["schemas"]["ReturnedReference"];
-                        /**
-                         * @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then.
-                         *
-                         *     Specified by clauses 3.4, 7.4, 11.1.
-                         */
+                        /** @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then. */
                         errorDetails: components["schemas"]["RefundErrorDetails"];
                     } & {
                         [key: string]: unknown;
@@ -1482,79 +1000,39 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /**
-                 * @description Identifies this event for this subscription; the same on every attempt.
-                 *
-                 *     Specified by clause 10.4. Decided: D22.
-                 */
+                /** @description Identifies this event for this subscription; the same on every attempt. */
                 "webhook-id": components["parameters"]["WebhookId"];
-                /**
-                 * @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock.
-                 *
-                 *     Specified by clause 10.4. Decided: D22.
-                 */
+                /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /**
-                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces.
-                 *
-                 *     Specified by clause 10.4. Decided: D22.
-                 */
+                /** @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces. */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
-        /**
-         * @description The event as it happened. Every attempt sends the same bytes.
-         *
-         *     Decided: D21.
-         */
+        /** @description The event as it happened. Every attempt sends the same bytes. */
         requestBody: {
             content: {
                 "application/json": {
                     /**
                      * @description Names the event.
-                     *
-                     *     Decided: D19.
                      * @constant
                      */
                     type: "payment.settled";
-                    /**
-                     * @description When the event happened.
-                     *
-                     *     Decided: D21, D30.
-                     */
+                    /** @description When the event happened. */
                     timestamp: components["schemas"]["EventTimestamp"];
-                    /**
-                     * @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number.
-                     *
-                     *     Decided: D21.
-                     */
+                    /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
                     sequence: components["schemas"]["EventSequence"];
-                    /**
-                     * @description The original payment.
-                     *
-                     *     Decided: D21.
-                     */
+                    /** @description The original payment. */
                     data: {
-                        /**
-                         * @description Identifier of the original payment.
-                         *
-                         *     Decided: D21.
-                         */
+                        /** @description Identifier of the original payment. */
                         paymentId: string;
                         /**
                          * @description The payment's status after this event.
-                         *
-                         *     Decided: D16a.
                          * @constant
                          */
                         status: "SETTLED";
-                        /**
-                         * @description An amount of money.
-                         *
-                         *     Specified by clause 2.2.
-                         */
+                        /** @description An amount of money. */
                         amount: components["schemas"]["Amount"];
                     } & {
                         [key: string]: unknown;
@@ -1574,79 +1052,39 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /**
-                 * @description Identifies this event for this subscription; the same on every attempt.
-                 *
-                 *     Specified by clause 10.4. Decided: D22.
-                 */
+                /** @description Identifies this event for this subscription; the same on every attempt. */
                 "webhook-id": components["parameters"]["WebhookId"];
-                /**
-                 * @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock.
-                 *
-                 *     Specified by clause 10.4. Decided: D22.
-                 */
+                /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /**
-                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces.
-                 *
-                 *     Specified by clause 10.4. Decided: D22.
-                 */
+                /** @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces. */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
-        /**
-         * @description The event as it happened. Every attempt sends the same bytes.
-         *
-         *     Decided: D21.
-         */
+        /** @description The event as it happened. Every attempt sends the same bytes. */
         requestBody: {
             content: {
                 "application/json": {
                     /**
                      * @description Names the event.
-                     *
-                     *     Decided: D19.
                      * @constant
                      */
                     type: "payment.failed";
-                    /**
-                     * @description When the event happened.
-                     *
-                     *     Decided: D21, D30.
-                     */
+                    /** @description When the event happened. */
                     timestamp: components["schemas"]["EventTimestamp"];
-                    /**
-                     * @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number.
-                     *
-                     *     Decided: D21.
-                     */
+                    /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
                     sequence: components["schemas"]["EventSequence"];
-                    /**
-                     * @description The original payment.
-                     *
-                     *     Decided: D21.
-                     */
+                    /** @description The original payment. */
                     data: {
-                        /**
-                         * @description Identifier of the original payment.
-                         *
-                         *     Decided: D21.
-                         */
+                        /** @description Identifier of the original payment. */
                         paymentId: string;
                         /**
                          * @description The payment's status after this event.
-                         *
-                         *     Decided: D16a.
                          * @constant
                          */
                         status: "FAILED";
-                        /**
-                         * @description An amount of money.
-                         *
-                         *     Specified by clause 2.2.
-                         */
+                        /** @description An amount of money. */
                         amount: components["schemas"]["Amount"];
                     } & {
                         [key: string]: unknown;
@@ -1666,79 +1104,39 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /**
-                 * @description Identifies this event for this subscription; the same on every attempt.
-                 *
-                 *     Specified by clause 10.4. Decided: D22.
-                 */
+                /** @description Identifies this event for this subscription; the same on every attempt. */
                 "webhook-id": components["parameters"]["WebhookId"];
-                /**
-                 * @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock.
-                 *
-                 *     Specified by clause 10.4. Decided: D22.
-                 */
+                /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /**
-                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces.
-                 *
-                 *     Specified by clause 10.4. Decided: D22.
-                 */
+                /** @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces. */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
-        /**
-         * @description The event as it happened. Every attempt sends the same bytes.
-         *
-         *     Decided: D21.
-         */
+        /** @description The event as it happened. Every attempt sends the same bytes. */
         requestBody: {
             content: {
                 "application/json": {
                     /**
                      * @description Names the event.
-                     *
-                     *     Decided: D19.
                      * @constant
                      */
                     type: "payment.covered";
-                    /**
-                     * @description When the event happened.
-                     *
-                     *     Decided: D21, D30.
-                     */
+                    /** @description When the event happened. */
                     timestamp: components["schemas"]["EventTimestamp"];
-                    /**
-                     * @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number.
-                     *
-                     *     Decided: D21.
-                     */
+                    /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
                     sequence: components["schemas"]["EventSequence"];
-                    /**
-                     * @description The original payment.
-                     *
-                     *     Decided: D21.
-                     */
+                    /** @description The original payment. */
                     data: {
-                        /**
-                         * @description Identifier of the original payment.
-                         *
-                         *     Decided: D21.
-                         */
+                        /** @description Identifier of the original payment. */
                         paymentId: string;
                         /**
                          * @description The payment's status after this event.
-                         *
-                         *     Decided: D16a.
                          * @constant
                          */
                         status: "COVERED";
-                        /**
-                         * @description An amount of money.
-                         *
-                         *     Specified by clause 2.2.
-                         */
+                        /** @description An amount of money. */
                         amount: components["schemas"]["Amount"];
                     } & {
                         [key: string]: unknown;
@@ -1758,66 +1156,32 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /**
-                 * @description Identifies this event for this subscription; the same on every attempt.
-                 *
-                 *     Specified by clause 10.4. Decided: D22.
-                 */
+                /** @description Identifies this event for this subscription; the same on every attempt. */
                 "webhook-id": components["parameters"]["WebhookId"];
-                /**
-                 * @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock.
-                 *
-                 *     Specified by clause 10.4. Decided: D22.
-                 */
+                /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /**
-                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces.
-                 *
-                 *     Specified by clause 10.4. Decided: D22.
-                 */
+                /** @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces. */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
-        /**
-         * @description The event as it happened. Every attempt sends the same bytes.
-         *
-         *     Decided: D21.
-         */
+        /** @description The event as it happened. Every attempt sends the same bytes. */
         requestBody: {
             content: {
                 "application/json": {
                     /**
                      * @description Names the event.
-                     *
-                     *     Decided: D19.
                      * @constant
                      */
                     type: "account.linked";
-                    /**
-                     * @description When the event happened.
-                     *
-                     *     Decided: D21, D30.
-                     */
+                    /** @description When the event happened. */
                     timestamp: components["schemas"]["EventTimestamp"];
-                    /**
-                     * @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number.
-                     *
-                     *     Decided: D21.
-                     */
+                    /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
                     sequence: components["schemas"]["EventSequence"];
-                    /**
-                     * @description The account.
-                     *
-                     *     Decided: D21.
-                     */
+                    /** @description The account. */
                     data: {
-                        /**
-                         * @description Identifier of the account.
-                         *
-                         *     Decided: D21.
-                         */
+                        /** @description Identifier of the account. */
                         accountId: string;
                     } & {
                         [key: string]: unknown;
@@ -1837,66 +1201,32 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /**
-                 * @description Identifies this event for this subscription; the same on every attempt.
-                 *
-                 *     Specified by clause 10.4. Decided: D22.
-                 */
+                /** @description Identifies this event for this subscription; the same on every attempt. */
                 "webhook-id": components["parameters"]["WebhookId"];
-                /**
-                 * @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock.
-                 *
-                 *     Specified by clause 10.4. Decided: D22.
-                 */
+                /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /**
-                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces.
-                 *
-                 *     Specified by clause 10.4. Decided: D22.
-                 */
+                /** @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces. */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
-        /**
-         * @description The event as it happened. Every attempt sends the same bytes.
-         *
-         *     Decided: D21.
-         */
+        /** @description The event as it happened. Every attempt sends the same bytes. */
         requestBody: {
             content: {
                 "application/json": {
                     /**
                      * @description Names the event.
-                     *
-                     *     Decided: D19.
                      * @constant
                      */
                     type: "account.unlinked";
-                    /**
-                     * @description When the event happened.
-                     *
-                     *     Decided: D21, D30.
-                     */
+                    /** @description When the event happened. */
                     timestamp: components["schemas"]["EventTimestamp"];
-                    /**
-                     * @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number.
-                     *
-                     *     Decided: D21.
-                     */
+                    /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
                     sequence: components["schemas"]["EventSequence"];
-                    /**
-                     * @description The account.
-                     *
-                     *     Decided: D21.
-                     */
+                    /** @description The account. */
                     data: {
-                        /**
-                         * @description Identifier of the account.
-                         *
-                         *     Decided: D21.
-                         */
+                        /** @description Identifier of the account. */
                         accountId: string;
                     } & {
                         [key: string]: unknown;
@@ -1916,66 +1246,32 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /**
-                 * @description Identifies this event for this subscription; the same on every attempt.
-                 *
-                 *     Specified by clause 10.4. Decided: D22.
-                 */
+                /** @description Identifies this event for this subscription; the same on every attempt. */
                 "webhook-id": components["parameters"]["WebhookId"];
-                /**
-                 * @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock.
-                 *
-                 *     Specified by clause 10.4. Decided: D22.
-                 */
+                /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /**
-                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces.
-                 *
-                 *     Specified by clause 10.4. Decided: D22.
-                 */
+                /** @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces. */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
             cookie?: never;
         };
-        /**
-         * @description The event as it happened. Every attempt sends the same bytes.
-         *
-         *     Decided: D21.
-         */
+        /** @description The event as it happened. Every attempt sends the same bytes. */
         requestBody: {
             content: {
                 "application/json": {
                     /**
                      * @description Names the event.
-                     *
-                     *     Decided: D19.
                      * @constant
                      */
                     type: "customer.created";
-                    /**
-                     * @description When the event happened.
-                     *
-                     *     Decided: D21, D30.
-                     */
+                    /** @description When the event happened. */
                     timestamp: components["schemas"]["EventTimestamp"];
-                    /**
-                     * @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number.
-                     *
-                     *     Decided: D21.
-                     */
+                    /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
                     sequence: components["schemas"]["EventSequence"];
-                    /**
-                     * @description The customer.
-                     *
-                     *     Decided: D21.
-                     */
+                    /** @description The customer. */
                     data: {
-                        /**
-                         * @description Identifier of the customer.
-                         *
-                         *     Decided: D21.
-                         */
+                        /** @description Identifier of the customer. */
                         customerId: string;
                     } & {
                         [key: string]: unknown;

@@ -65,27 +65,24 @@ describe("an editor", () => {
   });
 
   test.each([
-    ["paymentId", /original payment that you want to refund\.\n\nSpecified by clause 2\.1\. Decided: D15\./],
-    [
-      "requestKey",
-      /Create it before the call and store it.*\n\nSpecified by clauses 2\.8, 12\.5\. Decided: D10, D15\./s,
-    ],
-    ["clientReferenceId", /Your own identifier of this refund.*Decided: D01, D15\./s],
-    ["paymentStatus", /The status of the refund\..*Specified by clauses 3\.2, 6\.1, 6\.2\. Decided: D02\./s],
-    ["errorDetails", /Why the refund failed\..*Specified by clauses 3\.4, 7\.4, 11\.1\./s],
-    ["errorCode", /`CUSTOMER_NOT_DEBITED` \| The original debit was not successful.*Decided: D12\./s],
-    ["value", /Dollars, as a JSON number.*Decided: D13\./s],
-    ["sequence", /Deliveries can arrive in any order; sort them by this number\.\n\n.*Decided: D21\./s],
-    ["timestamp", /When the event happened\.\n\n.*Decided: /s],
-    ["eventStatus", /The refund's status after this event\.\n\nSpecified by clause 6\.6\./],
-    ["returned", /or `null` when it had none\.\n\n.*Decided: D06\./s],
-    ["secretKey", /It is stored encrypted, and never returned\..*Specified by clause 4\.\d/s],
-    ["subscriptionDetails", /Which events the subscription gets\.\n\nSpecified by clause/],
+    ["paymentId", /original payment that you want to refund\./],
+    ["requestKey", /Create it before the call and store it/],
+    ["clientReferenceId", /Your own identifier of this refund/],
+    ["paymentStatus", /The status of the refund\./],
+    ["errorDetails", /Why the refund failed\./],
+    ["errorCode", /`CUSTOMER_NOT_DEBITED` \| The original debit was not successful/],
+    ["value", /Dollars, as a JSON number/],
+    ["sequence", /Deliveries can arrive in any order; sort them by this number\./],
+    ["timestamp", /When the event happened\./],
+    ["eventStatus", /The refund's status after this event\./],
+    ["returned", /or `null` when it had none\./],
+    ["secretKey", /It is stored encrypted, and never returned\./],
+    ["subscriptionDetails", /Which events the subscription gets\./],
     ["accessToken", /Authorization: Bearer/],
     ["amount", /Dollars with at most two decimals/],
     ["issue", /which is safe because\s+of\s+the\s+`requestKey`/],
     ["refunds", /Issues refunds: each call resolves with the refund/],
-  ])("shows at %s what the contract says of it, and where that comes from", (mark, text) => {
+  ])("shows at %s what the contract says of it", (mark, text) => {
     expect(hover(mark)).toMatch(text);
   });
 
@@ -139,9 +136,9 @@ function commentedFields(): { name: string; comment: string }[] {
   return fields;
 }
 
-test("every field of the contract's types says where it comes from", () => {
+test("every field of the contract's types is described, without the numbers of decisions", () => {
   const fields = commentedFields();
 
   expect(fields.length).toBeGreaterThan(80);
-  expect(fields.filter(({ comment }) => !/(Specified by clause|Decided: D)/.test(comment))).toEqual([]);
+  expect(fields.filter(({ comment }) => comment === "" || /\bD\d\d/.test(comment))).toEqual([]);
 });

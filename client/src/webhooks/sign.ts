@@ -16,7 +16,7 @@ export interface SignedDelivery {
 }
 
 /**
- * Creates a delivery for tests of a receiver, signed as the service signs (D22).
+ * Creates a delivery for tests of a receiver, signed as the service signs.
  *
  * @param content the event, or a string that is signed unchanged, such as an event of a later version or an invalid body
  * @throws TypeError when `secretKey` is missing

@@ -12,7 +12,7 @@ export interface SignedContent {
 export type Sign = (content: SignedContent) => string;
 
 /**
- * Signs as the service does, under a subscription's `secretKey` (D22).
+ * Signs as the service does, under a subscription's `secretKey`.
  *
  * @throws TypeError when the secret is empty or not a string, as a missing setting would be
  */
@@ -29,7 +29,7 @@ export function createSign(secretKey: string): Sign {
 
 const BASE64 = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/;
 
-/** Strict: truncated base64, or base64 with other characters in it, is used literally (D22). */
+/** Strict: truncated base64, or base64 with other characters in it, is used literally. */
 function toKey(secretKey: string): Uint8Array {
   const base64 = BASE64.exec(secretKey)?.[1];
   return base64 ? Uint8Array.from(atob(base64), toByte) : new TextEncoder().encode(secretKey);

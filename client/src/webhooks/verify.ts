@@ -21,7 +21,7 @@ export interface VerifiedDelivery {
 const TOLERANCE_SECONDS = 300;
 
 /**
- * Verifies that a delivery comes from the service, unchanged, and was sent within the last five minutes (D22).
+ * Verifies that a delivery comes from the service, unchanged, and was sent within the last five minutes.
  *
  * @param rawBody the body exactly as received, before anything parsed it
  * @param secretKey the `secretKey` of the subscription, or several, any of which may have signed the delivery
