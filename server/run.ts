@@ -4,6 +4,7 @@ import type { Environment } from "./config/environment.ts";
 import { IN_MEMORY } from "./config/store-settings.ts";
 import { openLog, type ProcessLog } from "./log/logger.ts";
 import { toReadableLine } from "./log/readable-log.ts";
+import { refuseInspector } from "./process/no-inspector.ts";
 import { removeOwner, writeOwner } from "./process/owner.ts";
 import { explainStartFailure } from "./process/start-failure.ts";
 import { onStopSignal } from "./process/stop-signals.ts";
@@ -23,6 +24,7 @@ export async function runServer(env: Environment): Promise<void> {
   let config: Config | undefined;
   try {
     config = readConfig(env);
+    if (config.mode === "production") refuseInspector();
     log = openLog(config.logLevel, config.logFormat === "text" ? toReadableLine : undefined);
     const { logger } = log;
     // Halves the time to load the server. Not in production, where nobody else may write what a process executes.

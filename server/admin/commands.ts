@@ -2,8 +2,7 @@ import { createReadStream } from "node:fs";
 import { addAbortSignal, type Readable } from "node:stream";
 import { Command, InvalidArgumentError, Option, type OutputConfiguration } from "commander";
 import { ADMIN_COMMAND } from "../config/command-names.ts";
-import { ConfigError, type Environment } from "../config/environment.ts";
-import { readEncryptionKeys } from "../config/store-settings.ts";
+import type { CommandSettings } from "../config/store-settings.ts";
 import { toDomainTime } from "../domain/clock.ts";
 import type { Database } from "../storage/database/database.ts";
 import { distribute } from "../storage/distributed/distribute.ts";
@@ -27,7 +26,7 @@ import { disableSubscription, listSubscriptions, rotateKey } from "./subscriptio
 
 /** What a command works with. */
 export interface AdminContext {
-  env: Environment;
+  settings: CommandSettings;
   database: Database;
   output: Output;
   stdin: Readable;
@@ -180,9 +179,8 @@ function defineSubscriptions(program: Command, run: RunWork): void {
     .command("rotate-key")
     .description("encrypt with ENCRYPTION_KEY every secret that a key of ENCRYPTION_KEYS_OLD has encrypted")
     .action(() =>
-      run(async ({ database, env, output }) => {
-        const keys = readEncryptionKeys(env);
-        if (keys.length === 0) throw new ConfigError("ENCRYPTION_KEY is required: the key to encrypt with.");
+      run(async ({ database, settings, output }) => {
+        const keys = settings.requireEncryptionKeys();
         return rotateKey((onBatch) => rotateSecrets(database.db, keys, onBatch), output);
       }),
     );

@@ -1,5 +1,7 @@
+import { refuseInspector } from "../process/no-inspector.ts";
 import { runAdmin } from "./run.ts";
 
+refuseInspector();
 const interrupted = new AbortController();
 // `once`, so that a second signal ends a command that hangs.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupted.abort());

@@ -3,7 +3,7 @@ import { hostname, userInfo } from "node:os";
 import type { Readable } from "node:stream";
 import { CommanderError } from "commander";
 import { ConfigError, type Environment } from "../config/environment.ts";
-import { readDatabaseUrl } from "../config/store-settings.ts";
+import { readCommandSettings } from "../config/store-settings.ts";
 import { createLogger } from "../log/logger.ts";
 import { type AdminAction, recordAdminAction } from "../storage/admin-actions.ts";
 import { type Database, openDatabase } from "../storage/database/database.ts";
@@ -60,15 +60,11 @@ function printLines(text: string, print: (line: string) => void): void {
 
 async function runWork(work: Work, options: AdminOptions & { statementMs: number }): Promise<boolean> {
   const { env, output, stdin, signal, statementMs } = options;
-  const databaseUrl = readDatabaseUrl(env.DATABASE_URL);
-  if (!databaseUrl) {
-    throw new ConfigError(
-      "DATABASE_URL is required (postgres://…). An embedded store belongs to the one server that has it open: there, use the calls of the sandbox.",
-    );
-  }
+  const settings = readCommandSettings(env);
+  const { databaseUrl } = settings;
   const database = await openDatabase({ databaseUrl, dataDir: "", limits: { statementMs } });
   try {
-    const context = { env, database, output: withoutControls(output), stdin, signal };
+    const context = { settings, database, output: withoutControls(output), stdin, signal };
     return await recorded(() => work(context), database, options);
   } finally {
     await database.close();

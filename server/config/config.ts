@@ -1,5 +1,5 @@
-import { ConfigError, type Environment, oneOf, port } from "./environment.ts";
-import { readStoreSettings, type StoreSettings } from "./store-settings.ts";
+import { ConfigError, type Environment, oneOf, port, withSecretFiles } from "./environment.ts";
+import { readStoreSettings, refuseUnverifiedTls, type StoreSettings } from "./store-settings.ts";
 
 /** The settings of a server, read from the environment once. */
 export interface Config extends StoreSettings {
@@ -42,7 +42,8 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"];
 
 /** Reads and checks every setting. Throws {@link ConfigError} on the first one that is wrong. */
-export function readConfig(env: Environment): Config {
+export function readConfig(environment: Environment): Config {
+  const env = withSecretFiles(environment);
   const mode = oneOf(env, "MODE", ["sandbox", "production"] as const, "sandbox");
   const production = mode === "production";
   if (production) refuseUnsafe(env);
@@ -50,7 +51,7 @@ export function readConfig(env: Environment): Config {
     host: env.HOST || "127.0.0.1",
     port: port("PORT", env.PORT || "3000"),
     mode,
-    ...readStoreSettings(env, { required: production }),
+    ...readStoreSettings(env, { production }),
     auth: production ? readAuth(env) : undefined,
     rateLimit: rateLimit(env.RATE_LIMIT || (production ? "100" : "off")),
     allowPrivateTargets: allowsPrivateTargets(env),
@@ -73,11 +74,7 @@ function refuseUnsafe(env: Environment): void {
       "WEBHOOK_ALLOW_PRIVATE must not be set in production: webhooks would reach private networks.",
     );
   }
-  if (env.NODE_TLS_REJECT_UNAUTHORIZED === "0") {
-    throw new ConfigError(
-      "NODE_TLS_REJECT_UNAUTHORIZED must not be 0 in production: nobody could tell the token issuer from an impostor.",
-    );
-  }
+  refuseUnverifiedTls(env);
 }
 
 function rateLimit(text: string): number | undefined {

@@ -1,8 +1,43 @@
+import { readFileSync } from "node:fs";
+
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A setting that is missing, malformed or unsafe; the message names the variable and the remedy. */
 export class ConfigError extends Error {
   override name = "ConfigError";
+}
+
+/** The settings that are secret, and so may also be the content of a file, which NAME_FILE names. */
+export const SECRET_SETTINGS = ["DATABASE_URL", "ENCRYPTION_KEY", "ENCRYPTION_KEYS_OLD"] as const;
+
+/**
+ * The environment with the secrets that files hold, such as the credentials of systemd. The variables of a process can be read
+ * by others of its user, and by every program that it starts. Throws {@link ConfigError}.
+ */
+export function withSecretFiles(env: Environment): Environment {
+  const secrets = SECRET_SETTINGS.flatMap((name) => {
+    const path = env[`${name}_FILE`];
+    if (!path) return [];
+    if (env[name]) throw new ConfigError(`${name} and ${name}_FILE are both set: remove one of them.`);
+    return [[name, readSecretFile(`${name}_FILE`, path)]];
+  });
+  return { ...env, ...Object.fromEntries(secrets) };
+}
+
+/** The content of a file without the newline at its end, which editors and `echo` add. */
+function readSecretFile(name: string, path: string): string {
+  const text = readText(name, path).replace(/\r?\n$/, "");
+  if (text === "") throw new ConfigError(`${name} names an empty file: ${path}.`);
+  return text;
+}
+
+function readText(name: string, path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const { code = "unknown error" } = error as NodeJS.ErrnoException; // nothing else is thrown by the file system
+    throw new ConfigError(`${name} names a file that can't be read (${code}): ${path}.`);
+  }
 }
 
 /** One of a few known values. */

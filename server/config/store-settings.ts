@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
-import { ConfigError, type Environment, oneOf } from "./environment.ts";
+import { readDatabaseUrl, requireTls } from "./database-url.ts";
+import { ConfigError, type Environment, withSecretFiles } from "./environment.ts";
 
 /** Where the data is, and the keys of the secrets in it. */
 export interface StoreSettings {
@@ -19,9 +20,9 @@ const KEY_BYTES = 32;
 const LEAST_DIFFERENT_BYTES = 16;
 
 /** Reads the settings of the store. Throws {@link ConfigError}. */
-export function readStoreSettings(env: Environment, { required }: { required: boolean }): StoreSettings {
-  const databaseUrl = readDatabaseUrl(env.DATABASE_URL);
-  if (required && !databaseUrl) {
+export function readStoreSettings(env: Environment, { production }: { production: boolean }): StoreSettings {
+  const databaseUrl = readDatabaseUrl(env);
+  if (production && !databaseUrl) {
     throw new ConfigError(
       "DATABASE_URL is required in production (postgres://…): the embedded store does not survive a power cut.",
     );
@@ -32,52 +33,55 @@ export function readStoreSettings(env: Environment, { required }: { required: bo
       "ENCRYPTION_KEY is required with DATABASE_URL: every replica needs the same key. Make one with: openssl rand -base64 32",
     );
   }
-  if (required) requireRandom(encryptionKeys);
-  if (required && databaseUrl) requireTls(databaseUrl, env);
+  if (production) requireRandom(encryptionKeys);
+  if (production && databaseUrl) requireTls(databaseUrl, env);
   return { databaseUrl, dataDir: readDataDir(env.DATA_DIR || ".data"), encryptionKeys };
+}
+
+/** The settings of an operator's command. */
+export interface CommandSettings {
+  databaseUrl: string;
+  /** The same as a server's, and at least one. Throws {@link ConfigError}. */
+  requireEncryptionKeys(): readonly Buffer[];
+}
+
+/**
+ * Reads the settings of an operator's command as production's server reads its own, because the command sends the same data
+ * over the same network. Only those that it uses are required. Throws {@link ConfigError}.
+ */
+export function readCommandSettings(environment: Environment): CommandSettings {
+  const env = withSecretFiles(environment);
+  refuseUnverifiedTls(env);
+  const databaseUrl = readDatabaseUrl(env);
+  if (!databaseUrl) {
+    throw new ConfigError(
+      "DATABASE_URL is required (postgres://…). An embedded store belongs to the one server that has it open: there, use the calls of the sandbox.",
+    );
+  }
+  requireTls(databaseUrl, env);
+  const requireEncryptionKeys = () => {
+    const keys = readEncryptionKeys(env);
+    if (keys.length === 0) throw new ConfigError("ENCRYPTION_KEY is required: the key to encrypt with.");
+    requireRandom(keys);
+    return keys;
+  };
+  return { databaseUrl, requireEncryptionKeys };
+}
+
+/** Throws {@link ConfigError} where the environment makes Node accept every certificate. */
+export function refuseUnverifiedTls(env: Environment): void {
+  if (env.NODE_TLS_REJECT_UNAUTHORIZED !== "0") return;
+  throw new ConfigError(
+    "NODE_TLS_REJECT_UNAUTHORIZED must not be 0 in production: nobody could tell the database and the token issuer from impostors.",
+  );
 }
 
 function readDataDir(text: string): string {
   return text === IN_MEMORY ? IN_MEMORY : resolve(text);
 }
 
-/** The driver, unlike the standard, also reads an address with a user and no host, which names a socket of this machine. */
-function parseAddress(url: string): URL | null {
-  return URL.parse(url.replace("@/", "@localhost/"));
-}
-
-/** The address of the PostgreSQL database; undefined when there is none. Throws {@link ConfigError}. */
-export function readDatabaseUrl(url: string | undefined): string | undefined {
-  if (!url) return undefined;
-  if (!/^postgres(ql)?:\/\//.test(url)) {
-    throw new ConfigError("DATABASE_URL must begin with postgres:// or be unset.");
-  }
-  if (!parseAddress(url)) {
-    throw new ConfigError(
-      "DATABASE_URL must be an address with one host, such as postgres://user@host:5432/name.",
-    );
-  }
-  return url;
-}
-
-const LOCAL_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|)$/;
-/** The modes in which the driver verifies the server's certificate. */
-const TLS_MODES = ["require", "verify-ca", "verify-full"];
-
-/** Refuses to send payments and secrets over a network without TLS, unless the operator says that the network is safe. */
-function requireTls(databaseUrl: string, env: Environment): void {
-  const allowed = oneOf(env, "DATABASE_ALLOW_PLAINTEXT", ["true", "false"] as const, "false") === "true";
-  const address = parseAddress(databaseUrl);
-  const host = address?.searchParams.get("host") ?? decodeURIComponent(address?.hostname ?? "");
-  const isLocal = LOCAL_HOST.test(host) || host.startsWith("/"); // a folder means a local socket
-  if (allowed || isLocal || TLS_MODES.includes(address?.searchParams.get("sslmode") ?? "")) return;
-  throw new ConfigError(
-    `DATABASE_URL must end with ?sslmode=verify-full in production, because ${host} is another machine. Where the network protects the connection, set DATABASE_ALLOW_PLAINTEXT=true.`,
-  );
-}
-
 /** The keys of ENCRYPTION_KEY and, after it, of ENCRYPTION_KEYS_OLD; none when neither is set. Throws {@link ConfigError}. */
-export function readEncryptionKeys(env: Environment): Buffer[] {
+function readEncryptionKeys(env: Environment): Buffer[] {
   const old = (env.ENCRYPTION_KEYS_OLD || "").split(",").filter((text) => text.trim() !== "");
   if (!env.ENCRYPTION_KEY) {
     if (old.length > 0) throw new ConfigError("ENCRYPTION_KEYS_OLD requires ENCRYPTION_KEY.");

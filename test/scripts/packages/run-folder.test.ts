@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { ROOT } from "../../../scripts/command/redocly.ts";
+import { SECRET_SETTINGS } from "../../../server/config/environment.ts";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
 
 const RUN = join(ROOT, "server/operate");
@@ -23,6 +24,7 @@ describe("what runs the server", () => {
       }
     }
     found.delete(OF_NODE);
+    for (const name of SECRET_SETTINGS) found.add(`${name}_FILE`);
     const named = [...(await read("settings.env")).matchAll(/^#?([A-Z][A-Z_]+)=/gm)].map(([, name]) => name);
 
     expect(named.toSorted()).toEqual([...found].sort());
@@ -44,7 +46,9 @@ describe("what runs the server", () => {
     for (const service of [server, migrate]) {
       expect(service).toMatchObject({ read_only: true, user: "node", cap_drop: ["ALL"] });
     }
-    expect(server).toMatchObject({ stop_signal: "SIGTERM", stop_grace_period: "15s" });
+    expect(unit).toMatch(/^LimitCORE=0$/m);
+    for (const start of [unit, container]) expect(start).toContain("--disable-sigusr1");
+    expect(server).toMatchObject({ ulimits: { core: 0 }, stop_signal: "SIGTERM", stop_grace_period: "15s" });
   });
 
   test("passes systemd-analyze verify, where there is one", async () => {

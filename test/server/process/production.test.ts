@@ -1,19 +1,25 @@
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createPayment, refundOf } from "../../helpers/factories.ts";
 import { head, openConnection } from "../../helpers/network/raw-http.ts";
 import { startProduction } from "../../helpers/production.ts";
 import { post, runServer, spawnServer, startTestServer } from "../../helpers/server.ts";
+import { makeTempDir } from "../../helpers/temp-dir.ts";
 
 /** So long a request that is being sent has, also on a busy machine. */
 const DRAIN_MS = 2_000;
 
-test("production runs as a process: it prints JSON lines alone, serves its callers, and ends with 0", async () => {
+test("production runs as a process, with its secrets in files: it prints JSON lines alone, serves its callers, starts no inspector, and ends with 0", async () => {
   await using production = await startProduction();
   const replica = await production.start();
   const paymentId = await createPayment(replica, { merchant: "merchant" });
-  const env = { ...production.env, METRICS_PORT: "0" };
+  const { DATABASE_URL, ENCRYPTION_KEY, ...settings } = production.env;
+  await using files = await writeSecrets({ DATABASE_URL, ENCRYPTION_KEY });
+  const env = { ...settings, ...files.env, METRICS_PORT: "0" };
   await using server = await spawnServer({ dataDir: "unused", env, ready: /"msg":"listening"/ });
 
+  server.kill("SIGUSR1");
   const { status } = await post(server.url, "/v1/refunds", refundOf(paymentId), {
     token: await production.issuer.token(),
   });
@@ -67,3 +73,15 @@ test("a stopping server waits for requests that are being sent, cuts off stalled
   expect(milliseconds).toBeGreaterThan(DRAIN_MS - 10);
   expect(milliseconds).toBeLessThan(25_000); // and not half a minute, which is the limit for these callers
 });
+
+/** Writes each setting to a file of its own, as systemd does with credentials. */
+async function writeSecrets(settings: Readonly<Record<string, string | undefined>>) {
+  const folder = await makeTempDir();
+  const entries = Object.entries(settings).map(async ([name, text]) => {
+    const path = join(folder, name);
+    await writeFile(path, `${text}\n`, { mode: 0o400 });
+    return [`${name}_FILE`, path];
+  });
+  const env: Record<string, string> = Object.fromEntries(await Promise.all(entries));
+  return { env, [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) };
+}
