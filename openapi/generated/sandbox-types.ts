@@ -658,7 +658,10 @@ export interface components {
             instance: components["schemas"]["ProblemInstance"];
             /** @description The reason, in the same field as in a failed refund. */
             errorDetails: components["schemas"]["ProblemErrorDetails"];
-            /** @description The errors of the body, one violation for each, at most 20. */
+            /**
+             * @description The errors of the body, one violation for each, at most 20. A body with more than 128 fields and list items in all, or with
+             *     a name of more than 64 characters, gets that error alone.
+             */
             violations: components["schemas"]["Violation"][];
         };
         /** @description A call that was not carried out (RFC 9457). */

@@ -3,6 +3,7 @@ import { Socket } from "node:net";
 import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from "express";
 import * as openApiValidator from "express-openapi-validator";
 import { toPointer } from "../json/pointer.ts";
+import { MAX_MEMBERS } from "../json/scan.ts";
 import {
   type ContractDocument,
   type ContractOperation,
@@ -14,8 +15,16 @@ import { invalidRequestError, type Violation } from "./problem.ts";
 import { toValidationDocument } from "./validation-document.ts";
 import { findSurrogates, readPatternMessages, toViolations, type ValidatorError } from "./violations.ts";
 
-/** Finds violations that schemas can't express. The body of the request may be any JSON value. */
-export type FindViolations<Locals> = (request: Request, locals: Locals) => Violation[];
+/**
+ * Finds violations that schemas can't express. The body of the request may be any JSON value.
+ *
+ * @param known the pointers of the violations found so far, of which another one would be dropped
+ */
+export type FindViolations<Locals> = (
+  request: Request,
+  locals: Locals,
+  known: ReadonlySet<string>,
+) => Violation[];
 
 /** An operation of a document, by its path and method. */
 export interface OperationAt {
@@ -53,7 +62,7 @@ export function createRequestValidator(
         const violations = [...ofSchemas, ...findUnknown(request)];
         violations.push(...findSurrogates(request.body, pointersOf(violations)));
         const known = pointersOf(violations);
-        const own = findViolations(request, response.locals as Locals);
+        const own = findViolations(request, response.locals as Locals, known);
         return [...violations, ...own.filter(({ pointer }) => !known.has(pointer))];
       };
       const reportErrors: ErrorRequestHandler = (error, request, response, next) => {
@@ -125,6 +134,7 @@ function findUnknownQuery(
   return ({ originalUrl }) =>
     queryNames(originalUrl)
       .filter((name) => !known.has(name))
+      .slice(0, MAX_MEMBERS)
       .map((name) => ({
         pointer: `/query${toPointer([name])}`,
         message: "is not a field of this object; remove it",

@@ -27,8 +27,11 @@ import type {
 } from "./middleware/request-locals.ts";
 import { type AnyResponse, requireAcceptance, sendResponse } from "./middleware/send-response.ts";
 
-/** Checks a body for what schemas can't express. The body may be any JSON value, even one that schemas refuse. */
-export type BodyCheck = (body: unknown) => Violation[];
+/**
+ * Checks a body for what schemas can't express. The body may be any JSON value, even one that schemas refuse; `known` are the
+ * pointers of violations that it has already.
+ */
+export type BodyCheck = (body: unknown, known: ReadonlySet<string>) => Violation[];
 
 export interface ApiOptions<Ids extends OperationId> extends AccessOptions {
   document: ContractDocument;
@@ -86,9 +89,9 @@ function stepsOf<Ids extends OperationId>(
     requireAccess(scopesOf(operation), options),
     requireAcceptance(sendsStream(options.document, at)),
     ...readBodyOf(operation, options.bodyTimeoutMs),
-    ...validator.stepsFor(at, ({ body }, locals: RequestLocals) => [
+    ...validator.stepsFor(at, ({ body }, locals: RequestLocals, known) => [
       ...checkLiterals(fields, locals.literals ?? []),
-      ...checkBody(body),
+      ...checkBody(body, known),
     ]),
     handle(id, options),
   ];

@@ -2,6 +2,10 @@ import { toPointer } from "./pointer.ts";
 
 /** Levels of nesting that a body may have (D15). */
 const MAX_DEPTH = 32;
+/** Members and items of all objects and lists of a body together (D31). */
+export const MAX_MEMBERS = 128;
+/** UTF-16 code units of the name of a member (D31). */
+export const MAX_NAME_LENGTH = 64;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -10,9 +14,6 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
-const MINUS = 0x2d;
-const ZERO = 0x30;
-const NINE = 0x39;
 const COMMA = 0x2c;
 
 /** Why a text is refused before it is parsed: parsing would hide the reason. */
@@ -35,8 +36,11 @@ export interface ScannedJson {
   literals: NumberLiteral[];
 }
 
-const INTEGER = /\d+(?![\d.eE])/y;
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const INTEGER = /^\d+$/;
+/** `true`, `false` and `null`, and whatever the parser refuses in their place. */
+const WORD = /[a-z]+/iy;
+const SPACES = /[ \t\n\r]+/y;
 
 /** An object or a list that is still open, and the member that is being read. */
 interface Level {
@@ -44,40 +48,31 @@ interface Level {
   key: string | number;
 }
 
+/** How far the scan of a text has come. */
+interface Scan {
+  readonly text: string;
+  position: number;
+  readonly open: Level[];
+  readonly literals: NumberLiteral[];
+  /** Keys, and values without the outermost one: in JSON there are as many values as members and items. */
+  keys: number;
+  values: number;
+}
+
 /**
  * Finds what `JSON.parse` hides or can't handle, in one pass and without recursion: duplicate keys (the last would win
- * silently), nesting beyond 32 levels, and how numbers are written (D13). Text that is not JSON passes, because the parser
- * refuses it afterwards.
+ * silently), nesting beyond 32 levels, how numbers are written (D13), and more members than any valid body has, each of which
+ * would cost the validation time (D31). Text that is not JSON passes, because the parser refuses it afterwards.
  */
 export function scanJson(text: string): ScannedJson {
-  const literals: NumberLiteral[] = [];
-  const open: Level[] = [];
-  let position = 0;
-  while (position < text.length) {
-    const character = text.charCodeAt(position);
-    if (character === QUOTE) {
-      const end = endOfString(text, position);
-      const error = isKey(text, end) ? enterMember(open, unescapeKey(text.slice(position, end))) : undefined;
-      if (error) return { error, literals };
-      position = end;
-      continue;
-    }
-    if (character === MINUS || (character >= ZERO && character <= NINE)) {
-      position = readNumber(text, position, open, literals);
-      continue;
-    }
-    if (character === OPEN_OBJECT || character === OPEN_ARRAY) {
-      open.push({ keys: character === OPEN_OBJECT ? new Set() : undefined, key: 0 });
-      if (open.length > MAX_DEPTH) return { error: tooDeep, literals };
-    } else if (character === CLOSE_OBJECT || character === CLOSE_ARRAY) {
-      open.pop();
-    } else if (character === COMMA) {
-      const top = open.at(-1);
-      if (typeof top?.key === "number") top.key += 1;
-    }
-    position += 1;
+  const scan: Scan = { text, position: 0, open: [], literals: [], keys: 0, values: -1 };
+  while (scan.position < text.length) {
+    const error = readToken(scan);
+    if (error) return { error, literals: scan.literals };
+    if (scan.values > MAX_MEMBERS || scan.keys > MAX_MEMBERS)
+      return { error: tooMany, literals: scan.literals };
   }
-  return { literals };
+  return { literals: scan.literals };
 }
 
 const tooDeep: RawError = {
@@ -85,46 +80,94 @@ const tooDeep: RawError = {
   message: `is nested too deeply; at most ${MAX_DEPTH} levels are read`,
 };
 
+const tooMany: RawError = {
+  pointer: "",
+  message: `has too many fields and list items; at most ${MAX_MEMBERS} in all are read`,
+};
+
+/** Reads the token at the position, and moves on to the next one. */
+function readToken(scan: Scan): RawError | undefined {
+  const { text, position, open } = scan;
+  const character = text.charCodeAt(position);
+  if (character === QUOTE) return readString(scan);
+  scan.position += 1;
+  if (character === OPEN_OBJECT || character === OPEN_ARRAY) {
+    scan.values += 1;
+    open.push({ keys: character === OPEN_OBJECT ? new Set() : undefined, key: 0 });
+    return open.length > MAX_DEPTH ? tooDeep : undefined;
+  }
+  if (character === CLOSE_OBJECT || character === CLOSE_ARRAY) open.pop();
+  else if (character === COMMA) nextItem(open.at(-1));
+  else if (character !== COLON && !skip(SPACES, scan, position)) readScalar(scan, position);
+  return undefined;
+}
+
+function nextItem(top: Level | undefined): void {
+  if (typeof top?.key === "number") top.key += 1;
+}
+
+/** Reads a key or another string. */
+function readString(scan: Scan): RawError | undefined {
+  const { text, position: start, open } = scan;
+  scan.position = endOfString(text, start);
+  const end = scan.position;
+  skip(SPACES, scan, end);
+  if (text.charCodeAt(scan.position) !== COLON) {
+    scan.values += 1;
+    return undefined;
+  }
+  scan.keys += 1;
+  return enterMember(open, text.slice(start, end));
+}
+
 /** Notes the key of the member that begins; returns an error when the object has that key already. */
-function enterMember(open: readonly Level[], key: string): RawError | undefined {
+function enterMember(open: readonly Level[], literal: string): RawError | undefined {
   const top = open.at(-1);
   if (!top?.keys) return undefined;
+  const key = unescapeKey(literal);
+  if (key.length > MAX_NAME_LENGTH) {
+    const message = `holds a field with a name of more than ${MAX_NAME_LENGTH} characters; remove it`;
+    return { pointer: toPointer(pathOf(open.slice(0, -1))), message };
+  }
   top.key = key;
   if (top.keys.has(key)) return { pointer: toPointer(pathOf(open)), message: "stands twice; send it once" };
   top.keys.add(key);
   return undefined;
 }
 
-/** Keeps a number that is no plain integer; returns the position after it. */
-function readNumber(text: string, start: number, open: readonly Level[], literals: NumberLiteral[]): number {
-  INTEGER.lastIndex = start;
-  if (INTEGER.test(text)) return INTEGER.lastIndex;
-  NUMBER.lastIndex = start;
-  const literal = NUMBER.exec(text)?.[0];
-  if (literal === undefined) return start + 1; // not JSON
-  literals.push({ path: pathOf(open), text: literal });
-  return start + literal.length;
+/** Reads a number or a word. Anything else is not JSON, and its rest is left to the parser. */
+function readScalar(scan: Scan, start: number): void {
+  const { text, open, literals } = scan;
+  scan.values += 1;
+  if (skip(NUMBER, scan, start)) {
+    const literal = text.slice(start, scan.position);
+    if (!INTEGER.test(literal)) literals.push({ path: pathOf(open), text: literal });
+  } else if (!skip(WORD, scan, start)) scan.position = text.length;
+}
+
+/** Moves past a token that begins at `start`; returns false when none does. */
+function skip(token: RegExp, scan: Scan, start: number): boolean {
+  token.lastIndex = start;
+  if (!token.test(scan.text)) return false;
+  scan.position = token.lastIndex;
+  return true;
 }
 
 function pathOf(open: readonly Level[]): (string | number)[] {
   return open.map(({ key }) => key);
 }
 
-/** The position after the closing quote of the string that opens at `start`. */
+/** The position after the closing quote of the string that opens at `start`: the first quote that is not escaped. */
 function endOfString(text: string, start: number): number {
-  let position = start + 1;
-  while (position < text.length) {
-    const character = text.charCodeAt(position);
-    if (character === QUOTE) return position + 1;
-    position += character === BACKSLASH ? 2 : 1;
-  }
-  return text.length;
+  let quote = text.indexOf('"', start + 1);
+  while (quote !== -1 && isEscaped(text, quote)) quote = text.indexOf('"', quote + 1);
+  return quote === -1 ? text.length : quote + 1;
 }
 
-function isKey(text: string, afterString: number): boolean {
-  let position = afterString;
-  while (position < text.length && text.charCodeAt(position) <= 0x20) position += 1;
-  return text.charCodeAt(position) === COLON;
+function isEscaped(text: string, position: number): boolean {
+  let backslashes = 0;
+  while (text.charCodeAt(position - 1 - backslashes) === BACKSLASH) backslashes += 1;
+  return backslashes % 2 === 1;
 }
 
 /** A key written with escapes and the same key written without are one key. */

@@ -25,7 +25,7 @@ export function requireAcceptance(isStream: boolean): Middleware {
     const { accept = "" } = request.headers;
     if (accept === "application/json") return next(); // nearly every request
     if (!/[^\s,]/.test(accept)) return next();
-    if (new Negotiator(request).mediaType(offered) === undefined) throw new ProblemError("NOT_ACCEPTABLE");
+    if (negotiatorOf(request).mediaType(offered) === undefined) throw new ProblemError("NOT_ACCEPTABLE");
     next();
   };
 }
@@ -90,10 +90,22 @@ export function sendProblem(request: Request, response: HttpResponse, problem: P
   sendJson(response, problemMediaType(request), toProblemBody(problem, response.locals.requestId));
 }
 
+/** As much of `Accept` as is read (D31): with thousands of media types, reading it would take longer than a refund. */
+const MAX_ACCEPT_LENGTH = 512;
+
+/** Reads `Accept` up to the last whole media type within that length. */
+function negotiatorOf({ headers: { accept = "" } }: IncomingMessage): Negotiator {
+  if (accept.length <= MAX_ACCEPT_LENGTH) return new Negotiator({ headers: { accept } });
+  const end = accept.lastIndexOf(",", MAX_ACCEPT_LENGTH);
+  return new Negotiator({ headers: { accept: accept.slice(0, Math.max(end, 0)) } });
+}
+
 /** Plain JSON only when `Accept` names it, but neither the exact type nor a wildcard (D07). */
 export function problemMediaType(request: IncomingMessage): JsonType {
   if (request.headers.accept === "application/json") return "application/json"; // nearly every request
-  const accepted = new Negotiator(request).mediaTypes().map((type) => type.toLowerCase());
+  const accepted = negotiatorOf(request)
+    .mediaTypes()
+    .map((type) => type.toLowerCase());
   const named = accepted.includes("application/json");
   const exact = accepted.some((type) => ["application/problem+json", "application/*", "*/*"].includes(type));
   return named && !exact ? "application/json" : "application/problem+json";

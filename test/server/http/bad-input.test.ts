@@ -60,12 +60,12 @@ describe("a refund call with a bad body", () => {
 
   /** @decision D07 */
   test("gets 20 violations at most, and their total number", async () => {
-    const many = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`f${index}`, 0]));
+    const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`f${index}`, 0]));
 
     const { detail, violations } = await refuse(JSON.stringify({ ...BASE_REFUND, ...many }));
 
     expect(violations).toHaveLength(20);
-    expect(detail).toBe("The request has 5000 errors; see violations.");
+    expect(detail).toBe("The request has 100 errors; see violations.");
   });
 
   test.each(requestTable.filter(({ check }) => check === "payment.unknown"))(

@@ -1,0 +1,110 @@
+import { describe, expect, test } from "vitest";
+import {
+  type ContractDocument,
+  operationsOf,
+  readContract,
+  resolveSchema,
+  type Schema,
+} from "../../../../server/contract/document.ts";
+import { MAX_MEMBERS, MAX_NAME_LENGTH, scanJson } from "../../../../server/json/scan.ts";
+
+/** @decision D31 */
+describe("a body", () => {
+  const list = (count: number, item: string) => `[${Array(count).fill(item)}]`;
+  const members = (count: number) => `{${Array.from({ length: count }, (_, index) => `"f${index}": null`)}}`;
+  const tooMany = {
+    pointer: "",
+    message: `has too many fields and list items; at most ${MAX_MEMBERS} in all are read`,
+  };
+
+  test.each([
+    ["items", list(MAX_MEMBERS, "1.5")],
+    ["members", members(MAX_MEMBERS)],
+    ["both, at several levels", `{"a": ${list(MAX_MEMBERS - 3, "[]")}, "b": {"c": true}}`],
+  ])("with as many %s as are read passes", (_kind, text) => {
+    JSON.parse(text);
+
+    expect(scanJson(text).error).toBeUndefined();
+  });
+
+  test.each([
+    ["items", list(MAX_MEMBERS + 1, "1.5")],
+    ["members", members(MAX_MEMBERS + 1)],
+    ["both, at several levels", `{"a": ${list(MAX_MEMBERS - 2, "[]")}, "b": {"c": true}}`],
+  ])("with one more of %s gets one error", (_kind, text) => {
+    JSON.parse(text);
+
+    expect(scanJson(text).error).toEqual(tooMany);
+  });
+
+  test.each([
+    ["items of a list", list(30_000, "1")],
+    ["numbers with a point", list(15_000, "1.5")],
+    ["numbers without commas", "1.5 ".repeat(15_000)],
+    ["strings without commas", '"" '.repeat(20_000)],
+    ["names without values", '"":'.repeat(20_000)],
+    ["words", `[${"null,".repeat(12_000)}`],
+  ])("with thousands of %s is read no further than the limit", (_kind, text) => {
+    const { error, literals } = scanJson(text);
+
+    expect(error).toEqual(tooMany);
+    expect(literals.length).toBeLessThanOrEqual(MAX_MEMBERS + 2);
+  });
+
+  test("with thousands of duplicate members gets an error for the first", () => {
+    const text = `{"a":1${',"a":1'.repeat(10_000)}}`;
+
+    expect(scanJson(text).error).toEqual({ pointer: "/a", message: "stands twice; send it once" });
+  });
+
+  test("with a name that is too long gets an error where the name stands, and without the name", () => {
+    const nameOf = (length: number) => `{"~/": [0, {"${"~".repeat(length)}": 1}]}`;
+
+    expect(scanJson(nameOf(MAX_NAME_LENGTH)).error).toBeUndefined();
+    expect(scanJson(nameOf(MAX_NAME_LENGTH + 1)).error).toEqual({
+      pointer: "/~0~1/1",
+      message: `holds a field with a name of more than ${MAX_NAME_LENGTH} characters; remove it`,
+    });
+  });
+
+  test("of the contract stays far below the limits", async () => {
+    const documents = await Promise.all([readContract("openapi"), readContract("sandbox")]);
+    const sizes = documents.flatMap((document) =>
+      bodiesOf(document).map((schema) => sizeOf(document, schema)),
+    );
+
+    const largest = Math.max(...sizes.map(({ count }) => count));
+    const longest = Math.max(...sizes.map(({ name }) => name));
+    // As D31 says.
+    expect([largest, longest]).toEqual([69, 19]);
+    expect(largest).toBeLessThanOrEqual(MAX_MEMBERS);
+    expect(longest).toBeLessThanOrEqual(MAX_NAME_LENGTH);
+  });
+});
+
+function bodiesOf(document: ContractDocument): Schema[] {
+  return operationsOf(document).flatMap(([, operations]) =>
+    operations.flatMap(({ operation }) => operation.requestBody?.content["application/json"]?.schema ?? []),
+  );
+}
+
+/** The largest number of members and items that a value of a schema can have, and the length of the longest name. */
+function sizeOf(document: ContractDocument, reference: Schema): { count: number; name: number } {
+  const schema: Schema & { items?: Schema; maxItems?: number } = resolveSchema(document, reference);
+  const branches = (schema.oneOf ?? []).map((branch) => sizeOf(document, branch));
+  const members = Object.entries(schema.properties ?? {}).map(([name, child]) => {
+    const inner = sizeOf(document, child);
+    return { count: 1 + inner.count, name: Math.max(name.length, inner.name) };
+  });
+  const item = schema.items && sizeOf(document, schema.items);
+  const items = item
+    ? [{ count: (schema.maxItems ?? Number.POSITIVE_INFINITY) * (1 + item.count), name: item.name }]
+    : [];
+  const together = [...members, ...items];
+  return {
+    count:
+      Math.max(0, ...branches.map(({ count }) => count)) +
+      together.reduce((sum, { count }) => sum + count, 0),
+    name: Math.max(0, ...branches.map(({ name }) => name), ...together.map(({ name }) => name)),
+  };
+}
