@@ -6,8 +6,10 @@ const SERVER_LAYERS = [
   ["json/", "async/", "domain/", "log/"],
   ["contract/", "config/"],
   ["storage/database/"],
+  ["storage/statements/"],
   ["storage/webhooks/"],
   ["storage/payments/"],
+  ["storage/postgres/", "storage/citus/"],
   ["storage/[^/]+$"],
   ["auth/", "rate-limit/", "webhooks/"],
   ["http/middleware/", "http/handlers/"],
@@ -87,6 +89,14 @@ export default {
       },
     },
     ...layerRules(),
+    {
+      name: "engines-apart",
+      comment:
+        "Only the module that opens the store chooses an engine; `admin distribute` makes one of the other.",
+      severity: "error",
+      from: { path: "^server/", pathNot: "^server/storage/(database\\.ts|postgres/|citus/)|^server/admin/" },
+      to: { path: "^server/storage/(postgres|citus)/" },
+    },
     {
       name: "webhooks-know-no-express",
       severity: "error",

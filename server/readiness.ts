@@ -1,7 +1,7 @@
 import pTimeout from "p-timeout";
 import type { Logger } from "pino";
 import type { Access } from "./auth/access.ts";
-import type { Database } from "./storage/database/database.ts";
+import type { Database } from "./storage/database.ts";
 
 /** How long a readiness probe waits, in milliseconds: less than the timeout of those that send probes. */
 const READY_LIMIT_MS = 3_000;

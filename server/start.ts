@@ -13,7 +13,7 @@ import { createHttpServer, drain, listen, toUrl } from "./http/http-server.ts";
 import { type RunningMetrics, startMetrics } from "./metrics/metrics.ts";
 import { createChanges } from "./sandbox/calls/changes.ts";
 import { seedSandbox } from "./sandbox/sandbox.ts";
-import { type Database, openDatabase, type StoreLimits } from "./storage/database/database.ts";
+import { type Database, openDatabase, type StoreLimits } from "./storage/database.ts";
 import { type BoundStorage, bindStorage } from "./storage/storage.ts";
 import { openEncryptionKeys } from "./storage/webhooks/encryption-keys.ts";
 import type { TargetPolicy } from "./webhooks/target.ts";

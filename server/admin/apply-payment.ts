@@ -1,7 +1,7 @@
 import { isInCalendar } from "../domain/calendar.ts";
 import type { OriginalStatus } from "../domain/refunds.ts";
-import type { DebitRecord } from "../storage/payments/payment-record.ts";
 import type { TransitionResult } from "../storage/payments/payments.ts";
+import type { DebitRecord } from "../storage/statements/payment-record.ts";
 import type { Bound, storage } from "../storage/storage.ts";
 import type { PaymentLine } from "./payment-line.ts";
 

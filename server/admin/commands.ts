@@ -4,8 +4,8 @@ import { Command, InvalidArgumentError, Option, type OutputConfiguration } from 
 import { ADMIN_COMMAND } from "../config/command-names.ts";
 import type { CommandSettings } from "../config/store-settings.ts";
 import { toDomainTime } from "../domain/clock.ts";
-import type { Database } from "../storage/database/database.ts";
-import { distribute } from "../storage/distributed/distribute.ts";
+import { distribute } from "../storage/citus/distribute.ts";
+import type { Database } from "../storage/database.ts";
 import * as merchantData from "../storage/merchant-data.ts";
 import { bindStore, storage } from "../storage/storage.ts";
 import {

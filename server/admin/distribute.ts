@@ -1,5 +1,5 @@
-import type { distribute } from "../storage/distributed/distribute.ts";
-import { NotDistributableError } from "../storage/distributed/preconditions.ts";
+import type { distribute } from "../storage/citus/distribute.ts";
+import { NotDistributableError } from "../storage/citus/preconditions.ts";
 import { count, type Output, startProgress } from "./output.ts";
 
 type Options = NonNullable<Parameters<typeof distribute>[1]>;

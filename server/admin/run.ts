@@ -6,9 +6,9 @@ import { ConfigError, type Environment } from "../config/environment.ts";
 import { readCommandSettings } from "../config/store-settings.ts";
 import { createLogger } from "../log/logger.ts";
 import { type AdminAction, recordAdminAction } from "../storage/admin-actions.ts";
-import { type Database, openDatabase } from "../storage/database/database.ts";
 import { StoreStartError } from "../storage/database/start-error.ts";
 import { isUnavailable } from "../storage/database/unavailable.ts";
+import { type Database, openDatabase } from "../storage/database.ts";
 import { createProgram, type Work } from "./commands.ts";
 import type { Output } from "./output.ts";
 

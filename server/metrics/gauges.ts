@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from "prom-client";
-import type { PoolUsage } from "../storage/database/database.ts";
+import type { PoolUsage } from "../storage/database.ts";
 import type { Backlog } from "../storage/webhooks/backlog.ts";
 
 /** Where gauges get their present values from. */

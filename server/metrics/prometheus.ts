@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
 import type { RefundStatus } from "../domain/refunds.ts";
 import type { RequestOutcome } from "../http/middleware/request-log.ts";
-import type { AttemptResult } from "../storage/webhooks/attempts.ts";
+import type { AttemptResult } from "../storage/statements/attempts.ts";
 import { type GaugeSources, registerGauges } from "./gauges.ts";
 
 /** The events that a server counts. Labels have few values, so never a merchant, an id or an address. */

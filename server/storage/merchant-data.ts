@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import { firstIdSince } from "../domain/ids.ts";
 import type { Store } from "./database/tables.ts";
-import { type PaymentRecord, type PaymentRow, toPaymentRecord } from "./payments/payment-record.ts";
-import { isForgettable } from "./webhooks/retention.ts";
+import { type PaymentRecord, type PaymentRow, toPaymentRecord } from "./statements/payment-record.ts";
+import { isForgettable } from "./statements/retention.ts";
 
 /** A page of a merchant's stored records. */
 export type MerchantPart = {

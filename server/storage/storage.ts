@@ -1,22 +1,27 @@
 import { setTimeout } from "node:timers/promises";
 import { findToken, insertToken, reportCalls } from "./callers.ts";
-import type { Database } from "./database/database.ts";
+import { advance, claimMode, readOffset } from "./database/deployment.ts";
 import type { Store } from "./database/tables.ts";
 import { isConflict } from "./database/unavailable.ts";
-import { advance, claimMode, readOffset } from "./deployment.ts";
-import { isDistributed } from "./distributed/citus.ts";
+import type { Database } from "./database.ts";
 import { listDue } from "./due-queries.ts";
 import { insertFixtures, resetMerchant } from "./fixtures.ts";
-import { findByRequestKey, findByRequestKeys, getPayment, listPayments } from "./payments/payment-queries.ts";
+import { findByRequestKey, getPayment, listPayments } from "./payments/payment-queries.ts";
 import { coverOriginal, failOriginal, insertPayment, settleOriginal } from "./payments/payments.ts";
-import { createRefundStore, type RefundStore } from "./payments/refund-batches.ts";
+import { createRefundStore, type RefundStore, saveRefundInTime } from "./payments/refund-batches.ts";
 import { authorizeDue } from "./payments/refund-transitions.ts";
-import { loadOriginals, saveRefundInTime, saveRefunds } from "./payments/refunds.ts";
+import {
+  findByRequestKeys,
+  loadOriginals,
+  removeDeliveries,
+  removeEvents,
+  saveRefunds,
+  statementsOf,
+} from "./statements/statements.ts";
 import { readBacklog } from "./webhooks/backlog.ts";
 import { listDeliveries, redeliver } from "./webhooks/deliveries.ts";
 import { readKeyUses } from "./webhooks/encryption-keys.ts";
 import { emitResourceEvent } from "./webhooks/outbox.ts";
-import { removeDeliveries, removeEvents } from "./webhooks/retention.ts";
 import { endSubscription, insertSubscription } from "./webhooks/subscriptions.ts";
 import {
   findEvent,
@@ -83,9 +88,10 @@ export function bindStorage({ db, background }: Pick<Database, "db" | "backgroun
   return {
     ...bindStore(db, storage),
     ...bindStore(background, backgroundStorage),
-    ...createRefundStore(bindStore(db, { loadOriginals, saveRefunds, saveRefundInTime, findByRequestKeys }), {
-      byMerchant: isDistributed(db),
-    }),
+    ...createRefundStore(
+      bindStore(db, { loadOriginals, saveRefunds, saveRefundInTime, findByRequestKeys }),
+      statementsOf(db).batchKey,
+    ),
   };
 }
 

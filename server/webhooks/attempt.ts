@@ -1,7 +1,7 @@
 import { Webhook } from "standardwebhooks";
 import { toOutcome } from "../domain/deliveries.ts";
-import type { AttemptResult } from "../storage/webhooks/attempts.ts";
-import type { Attempt } from "../storage/webhooks/claims.ts";
+import type { AttemptResult } from "../storage/statements/attempts.ts";
+import type { Attempt } from "../storage/statements/claims.ts";
 import { decryptSecret } from "../storage/webhooks/secrets.ts";
 import type { NameResolver } from "./resolver.ts";
 import { COMMON_HEADERS, type SendOptions, type SendResult, send } from "./send.ts";

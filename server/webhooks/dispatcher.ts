@@ -3,16 +3,14 @@ import { singleFlight } from "../async/repeat.ts";
 import type { DomainClock } from "../domain/clock.ts";
 import { type InHand, type Limits, shareFairly } from "../domain/fair-shares.ts";
 import type { Store } from "../storage/database/tables.ts";
-import { toBatches } from "../storage/distributed/citus.ts";
+import type { Attempt, Shares, Waiting } from "../storage/statements/claims.ts";
 import {
-  type Attempt,
   claimDeliveries,
   countInHand,
   listWaiting,
   readShares,
-  type Shares,
-  type Waiting,
-} from "../storage/webhooks/claims.ts";
+  toBatches,
+} from "../storage/statements/statements.ts";
 import { END_BATCH_SIZE, endSomeDeliveries } from "../storage/webhooks/subscriptions.ts";
 
 /** What makes the attempts. */

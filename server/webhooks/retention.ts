@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { Logger } from "pino";
 import { repeat } from "../async/repeat.ts";
-import type { RemovedBatch, RetentionBatch } from "../storage/webhooks/retention.ts";
+import type { RemovedBatch, RetentionBatch } from "../storage/statements/retention.ts";
 
 const DAY_MS = 86_400_000;
 /** Often, so that each run has little to remove. */

@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
 import type { DomainClock } from "../domain/clock.ts";
 import type { Limits } from "../domain/fair-shares.ts";
-import type { Database } from "../storage/database/database.ts";
-import type { AttemptResult } from "../storage/webhooks/attempts.ts";
-import { freeLeases } from "../storage/webhooks/claims.ts";
-import { DELIVERIES_CHANNEL } from "../storage/webhooks/outbox.ts";
+import type { Database } from "../storage/database.ts";
+import type { AttemptResult } from "../storage/statements/attempts.ts";
+import { DELIVERIES_CHANNEL } from "../storage/statements/events.ts";
+import { freeLeases } from "../storage/statements/statements.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { createResolver } from "./resolver.ts";
 import type { TargetPolicy } from "./target.ts";

@@ -2,16 +2,11 @@ import type { Logger } from "pino";
 import { type AddToBatch, createBatcher } from "../async/batcher.ts";
 import { endsSubscription } from "../domain/deliveries.ts";
 import { changesTimeouts } from "../domain/fair-shares.ts";
-import type { Database } from "../storage/database/database.ts";
-import { isDistributed } from "../storage/distributed/citus.ts";
-import {
-  type AttemptResult,
-  type EndedAttempt,
-  recordAttempts,
-  recordTimeout,
-  releaseClaim,
-} from "../storage/webhooks/attempts.ts";
-import type { Attempt } from "../storage/webhooks/claims.ts";
+import type { Database } from "../storage/database.ts";
+import type { AttemptResult, EndedAttempt } from "../storage/statements/attempts.ts";
+import type { Attempt } from "../storage/statements/claims.ts";
+import { recordAttempts, statementsOf } from "../storage/statements/statements.ts";
+import { recordTimeout, releaseClaim } from "../storage/webhooks/attempts.ts";
 import { END_BATCH_SIZE, endSomeDeliveries } from "../storage/webhooks/subscriptions.ts";
 import { type AttemptOptions, type MadeAttempt, makeAttempt } from "./attempt.ts";
 import { createConnections } from "./connections.ts";
@@ -47,9 +42,7 @@ export class Worker {
       const recorded = await recordAttempts(db, attempts);
       return attempts.map(({ webhookId }) => recorded.has(webhookId));
     };
-    this.#record = createBatcher(record, {
-      keyOf: isDistributed(db) ? ({ merchant }) => merchant : undefined,
-    });
+    this.#record = createBatcher(record, { keyOf: statementsOf(db).batchKey });
   }
 
   /** How many more attempts may be under way. */

@@ -1,9 +1,9 @@
 import { Kysely, PGliteDialect, PostgresDialect } from "kysely";
 import { Migrator } from "kysely/migration";
 import pg from "pg";
-import type { DatabaseOptions } from "../../server/storage/database/database.ts";
 import { openEmbedded } from "../../server/storage/database/embedded.ts";
 import { migrations } from "../../server/storage/database/migrations.ts";
+import type { DatabaseOptions } from "../../server/storage/database.ts";
 
 /** Runs a statement with values. */
 type Runner = { query(text: string, values: unknown[]): Promise<unknown> };

@@ -2,23 +2,27 @@ import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { createPaymentId, createRefundId } from "../../server/domain/ids.ts";
 import { firstStatus } from "../../server/domain/refunds.ts";
+import { citus } from "../../server/storage/citus/citus.ts";
 import type { Store } from "../../server/storage/database/tables.ts";
-import { isDistributed } from "../../server/storage/distributed/citus.ts";
-import { findByRequestKeys, getPayment } from "../../server/storage/payments/payment-queries.ts";
+import { getPayment } from "../../server/storage/payments/payment-queries.ts";
+import { insertPayment, type NewPayment } from "../../server/storage/payments/payments.ts";
+import {
+  createRefundStore,
+  type RefundStore,
+  saveRefundInTime,
+} from "../../server/storage/payments/refund-batches.ts";
 import type {
   DebitRecord,
   PaymentRecord,
   RefundRecord,
-} from "../../server/storage/payments/payment-record.ts";
-import { insertPayment, type NewPayment } from "../../server/storage/payments/payments.ts";
-import { createRefundStore, type RefundStore } from "../../server/storage/payments/refund-batches.ts";
+} from "../../server/storage/statements/payment-record.ts";
+import type { LoadedOriginal, NewRefund } from "../../server/storage/statements/refunds.ts";
 import {
-  type LoadedOriginal,
+  findByRequestKeys,
   loadOriginals,
-  type NewRefund,
-  saveRefundInTime,
   saveRefunds,
-} from "../../server/storage/payments/refunds.ts";
+  statementsOf,
+} from "../../server/storage/statements/statements.ts";
 import { bindStore } from "../../server/storage/storage.ts";
 
 /** A Monday, 10:00 in New York. */
@@ -204,6 +208,6 @@ async function countWaitingForLocks(store: Store): Promise<number> {
   const onAll = sql<{ count: number }>`
     select sum(result::integer)::integer as count
     from run_command_on_all_nodes(format('%s %L', ${count}::text, current_database()))`;
-  const { rows } = await (isDistributed(store) ? onAll : here).execute(store);
+  const { rows } = await (statementsOf(store) === citus ? onAll : here).execute(store);
   return rows[0]?.count ?? 0;
 }

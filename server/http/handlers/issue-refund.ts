@@ -6,9 +6,9 @@ import { toRefundView } from "../../domain/events.ts";
 import { createRefundId } from "../../domain/ids.ts";
 import { fromCents, toCents } from "../../domain/money.ts";
 import { firstStatus, type Original } from "../../domain/refunds.ts";
-import type { PaymentRecord, RefundRecord } from "../../storage/payments/payment-record.ts";
 import type { RefundStore } from "../../storage/payments/refund-batches.ts";
-import type { NewRefund } from "../../storage/payments/refunds.ts";
+import type { PaymentRecord, RefundRecord } from "../../storage/statements/payment-record.ts";
+import type { NewRefund } from "../../storage/statements/refunds.ts";
 
 /** How many decisions in a row other requests may make stale before the request is refused rather than decided again. */
 const MAX_DECISIONS = 20;

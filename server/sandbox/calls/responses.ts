@@ -6,7 +6,7 @@ import type { DomainClock } from "../../domain/clock.ts";
 import { toRefundView } from "../../domain/events.ts";
 import { fromCents } from "../../domain/money.ts";
 import type { OriginalStatus, RefundStatus } from "../../domain/refunds.ts";
-import type { DebitRecord, PaymentRecord, RefundRecord } from "../../storage/payments/payment-record.ts";
+import type { DebitRecord, PaymentRecord, RefundRecord } from "../../storage/statements/payment-record.ts";
 import type { BoundStorage } from "../../storage/storage.ts";
 import type { Changes } from "./changes.ts";
 

@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { sql } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
+import { ADVISORY_LOCKS } from "./advisory-locks.ts";
 import { firstTables } from "./migrations/0001-first-tables.ts";
 import { deliveries } from "./migrations/0002-deliveries.ts";
 import { production } from "./migrations/0003-production.ts";
@@ -36,9 +37,6 @@ export async function migrateToLatest(db: Store): Promise<void> {
   if (error) throw error;
 }
 
-/** Key of the advisory lock under which one process at a time migrates or distributes the tables. */
-export const MIGRATION_LOCK = 9;
-
 /** How long a server that waits for another one to migrate pauses before it looks again, in milliseconds. */
 const PAUSE_MS = 100;
 
@@ -54,13 +52,13 @@ export async function migrateBesideOthers(db: Store): Promise<void> {
       await merchantKeys.prepare(connection);
       await migrateToLatest(db);
     } finally {
-      await sql`select pg_advisory_unlock(${MIGRATION_LOCK}::integer, 0)`.execute(connection);
+      await sql`select pg_advisory_unlock(${ADVISORY_LOCKS.migration}::integer, 0)`.execute(connection);
     }
   });
 }
 
 async function tryLock(connection: Store): Promise<boolean> {
   const { rows } = await sql<{ locked: boolean }>`
-    select pg_try_advisory_lock(${MIGRATION_LOCK}::integer, 0) as locked`.execute(connection);
+    select pg_try_advisory_lock(${ADVISORY_LOCKS.migration}::integer, 0) as locked`.execute(connection);
   return rows[0]?.locked === true;
 }

@@ -12,8 +12,8 @@ export type PoolOptions = {
   readonly connectMs?: number;
   /** Milliseconds that a statement may take, including its wait for locks; no limit when absent. */
   readonly statementMs?: number | undefined;
-  /** Whether the tables are distributed. */
-  readonly distributed?: boolean | undefined;
+  /** Statements that each connection makes first, besides those that all need. */
+  readonly settings?: string | undefined;
   /** Called when an idle connection breaks. */
   readonly onConnectionError?: ((error: Error) => void) | undefined;
 };
@@ -21,13 +21,11 @@ export type PoolOptions = {
 /** The driver's pool, with a `close` that ends even when the database does not respond, and may be called again. */
 export type Pool = pg.Pool & { close(): Promise<void> };
 
-const DEFAULTS = { size: 20, connectMs: 4_000 };
+const DEFAULTS = { size: 20, connectMs: 4_000, settings: "" };
 /** PostgreSQL ends a statement that takes too long. If it has not done so this much later, it does not respond. */
 const SILENCE_MS = 1_000;
 /** An idle transaction belongs to a process that was paused, and may hold locks for which others wait. */
 const IDLE_IN_TRANSACTION_MS = 10_000;
-/** The coordinator may take a second to connect to another machine. Its default of 30 seconds is all that background work has. */
-const CLUSTER_SETTINGS = "; set citus.node_connection_timeout = 1000";
 /** How long the connections have to end cleanly before they are cut. */
 const CLOSE_MS = 800;
 
@@ -36,7 +34,7 @@ const CLOSE_MS = 800;
  * amounts and offsets are far below 2^53.
  */
 export function createPool(databaseUrl: string, options: PoolOptions = {}): Pool {
-  const { size, connectMs, statementMs, distributed, onConnectionError } = { ...DEFAULTS, ...options };
+  const { size, connectMs, statementMs, settings, onConnectionError } = { ...DEFAULTS, ...options };
   const sockets = new Set<Socket>();
   const pool = new pg.Pool({
     connectionString: databaseUrl,
@@ -50,8 +48,7 @@ export function createPool(databaseUrl: string, options: PoolOptions = {}): Pool
       return socket.once("close", () => sockets.delete(socket));
     },
     ...(statementMs !== undefined && { query_timeout: statementMs + SILENCE_MS }),
-    onConnect: (client) =>
-      client.query(toSessionSettings(statementMs) + (distributed ? CLUSTER_SETTINGS : "")),
+    onConnect: (client) => client.query([toSessionSettings(statementMs), settings].join(";")),
   });
   // Without a listener a restart of the server would end this process.
   pool.on("error", (error) => onConnectionError?.(error));

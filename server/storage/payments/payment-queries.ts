@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 import type { Store } from "../database/tables.ts";
-import { inBatches, onOneMachine } from "../distributed/citus.ts";
 import {
   exactTexts,
   type PaymentKey,
   type PaymentRecord,
-  type PaymentRow,
+  type RequestKey,
   toPaymentRecord,
-} from "./payment-record.ts";
+} from "../statements/payment-record.ts";
+import { findByRequestKeys } from "../statements/statements.ts";
 
 /** A payment or refund of this merchant. */
 export async function getPayment(store: Store, key: PaymentKey): Promise<PaymentRecord | undefined> {
@@ -21,39 +21,10 @@ export async function getPayment(store: Store, key: PaymentKey): Promise<Payment
   return row && toPaymentRecord(row);
 }
 
-/** A requestKey of a merchant. */
-export type RequestKey = { readonly merchant: string; readonly requestKey: string };
-
 /** The payment or refund that has a requestKey of this merchant (D10). */
 export async function findByRequestKey(store: Store, key: RequestKey): Promise<PaymentRecord | undefined> {
   const [record] = await findByRequestKeys(store, [key]);
   return record;
-}
-
-/** The same for several keys by one statement; the records are in the order of the keys. */
-export async function findByRequestKeys(
-  store: Store,
-  keys: readonly RequestKey[],
-): Promise<readonly (PaymentRecord | undefined)[]> {
-  return inBatches(store, keys, (some) => findTogether(store, some));
-}
-
-async function findTogether(
-  store: Store,
-  keys: readonly RequestKey[],
-): Promise<(PaymentRecord | undefined)[]> {
-  // `limit` and JSON for the reasons given in `loadOriginals`.
-  const { rows } = await sql<PaymentRow & { found: boolean }>`
-    select p.payment_id is not null as found, p.*
-    from json_to_recordset(${JSON.stringify(keys.map((key, position) => ({ position, ...key })))}::json)
-      as wanted (position integer, "requestKey" text, merchant text)
-    left join lateral (
-      select payments.*, ${sql.join(exactTexts)} from payments
-      where request_key = wanted."requestKey" and merchant = wanted.merchant ${onOneMachine(store, "payments.merchant", keys)}
-      limit 1
-    ) as p on true
-    order by wanted.position`.execute(store);
-  return rows.map(({ found, ...row }) => (found ? toPaymentRecord(row) : undefined));
 }
 
 export type PaymentPage = {

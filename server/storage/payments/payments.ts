@@ -3,14 +3,13 @@ import { refundDueAt } from "../../domain/calendar.ts";
 import { type AnnouncedStatus, paymentEvent, toPaymentView } from "../../domain/events.ts";
 import { failureBy, type OriginalStatus, originalTransition, statusesLeftBy } from "../../domain/refunds.ts";
 import type { HistoryEntry, Store } from "../database/tables.ts";
-import { insertEvents } from "../webhooks/outbox.ts";
 import {
   type DebitRecord,
   exactTexts,
   type PaymentKey,
-  returnedTexts,
   toDebitRecord,
-} from "./payment-record.ts";
+} from "../statements/payment-record.ts";
+import { insertEvents, statementsOf } from "../statements/statements.ts";
 import { type ChangedRefund, transitionRefunds } from "./refund-transitions.ts";
 
 /** An original payment as it is at the payment system. Amount in cents. */
@@ -62,7 +61,7 @@ export async function insertPayment(store: Store, payment: NewPayment): Promise<
       })
       .onConflict((conflict) => conflict.doNothing())
       .returningAll()
-      .returning(returnedTexts(transaction))
+      .returning(statementsOf(transaction).returnedTexts)
       .executeTakeFirst();
     if (!row) return undefined;
     const record = toDebitRecord(row);
@@ -165,7 +164,7 @@ async function updateDebit(
     .where("payment_id", "=", request.paymentId)
     .where("merchant", "=", request.merchant)
     .returningAll()
-    .returning(returnedTexts(transaction))
+    .returning(statementsOf(transaction).returnedTexts)
     .executeTakeFirstOrThrow();
   return toDebitRecord(row);
 }

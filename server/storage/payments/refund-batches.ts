@@ -1,9 +1,10 @@
 import { createBatcher } from "../../async/batcher.ts";
 import { noTimeLimit, type TimeLimit } from "../../async/time-limit.ts";
+import type { Store } from "../database/tables.ts";
 import { isLockTimeout } from "../database/unavailable.ts";
-import type { RequestKey } from "./payment-queries.ts";
-import type { PaymentKey, PaymentRecord } from "./payment-record.ts";
-import type { LoadedOriginal, NewRefund } from "./refunds.ts";
+import type { PaymentKey, PaymentRecord, RequestKey } from "../statements/payment-record.ts";
+import type { LoadedOriginal, NewRefund } from "../statements/refunds.ts";
+import { type OfMerchant, saveRefunds } from "../statements/statements.ts";
 
 /** The statements for many refunds, bound to a store. */
 type RefundStatements = {
@@ -26,8 +27,6 @@ export type RefundStore = {
 
 const BATCH = { maxBatchSize: 128, concurrency: 1 } as const;
 
-type OfMerchant = { readonly merchant: string };
-
 /**
  * How long refunds that share a statement wait for each lock. A statement for other refunds normally holds its locks for a
  * shorter time.
@@ -38,13 +37,12 @@ const LOCK_TIMEOUT_MS = 100;
  * Collects the refunds that arrive while a statement is in progress into the next statement of that kind, so that they share
  * its round trip and its commit.
  *
- * @param byMerchant whether only refunds of one merchant may share a statement, as distributed tables need
+ * @param keyOf refunds with the same key may share a statement; all refunds when undefined
  */
 export function createRefundStore(
   statements: RefundStatements,
-  { byMerchant = false }: { byMerchant?: boolean } = {},
+  keyOf?: (item: OfMerchant) => string,
 ): RefundStore {
-  const keyOf = byMerchant ? ({ merchant }: OfMerchant) => merchant : undefined;
   /** How many refunds of an original payment wait for locks on their own. */
   const waiting = new Map<string, number>();
 
@@ -96,4 +94,25 @@ type Saving = { readonly refund: NewRefund; readonly timeLimit: TimeLimit };
 
 function toKey({ merchant, original }: NewRefund): string {
   return JSON.stringify([merchant, original.paymentId]);
+}
+
+/**
+ * How long before its deadline a refund stops waiting for a lock, so that it is not saved after its caller has stopped waiting.
+ */
+const MARGIN_MS = 200;
+
+/** Saves one refund, unless it has to wait for locks for longer than its caller waits. Otherwise as `saveRefunds`. */
+export async function saveRefundInTime(
+  store: Store,
+  refund: NewRefund,
+  { signal, remainingMs }: TimeLimit,
+): Promise<boolean> {
+  // The wait for a connection counts as well.
+  return store.connection().execute(async (connection) => {
+    signal.throwIfAborted();
+    const leftMs = remainingMs() - MARGIN_MS;
+    const lockTimeoutMs = Number.isFinite(leftMs) ? Math.max(1, Math.round(leftMs)) : 0;
+    const [saved] = await saveRefunds(connection, [refund], { lockTimeoutMs });
+    return saved === true;
+  });
 }

@@ -2,10 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import { refundEvent, toRefundView } from "../../domain/events.ts";
 import { type RefundFailure, type RefundStatus, statusesLeftBy } from "../../domain/refunds.ts";
 import type { HistoryEntry, Store } from "../database/tables.ts";
-import { findEverywhere } from "../distributed/all-merchants.ts";
-import { isDistributed, toBatches } from "../distributed/citus.ts";
-import { insertEvents } from "../webhooks/outbox.ts";
-import { returnedReference } from "./payment-record.ts";
+import { insertEvents, statementsOf, toBatches } from "../statements/statements.ts";
 
 /** The status that refunds take, when they take it, and why. */
 export type RefundChange = {
@@ -44,7 +41,7 @@ export async function transitionRefunds(
     set status = ${to}, error_code = ${failure?.errorCode ?? null}, error_message = ${failure?.errorMessage ?? null},
       history = history || ${JSON.stringify(entry)}::jsonb, sequence = sequence + 1
     where kind = 'REFUND' and ${which}
-    returning payment_id, merchant, ${returnedReference(transaction)}, amount_cents, sequence`.execute(
+    returning payment_id, merchant, ${statementsOf(transaction).returnedReference}, amount_cents, sequence`.execute(
     transaction,
   );
 
@@ -106,7 +103,7 @@ export async function authorizeDue(
 }
 
 async function findDue(store: Store, now: Date, limit: number): Promise<DueRefund[]> {
-  return findEverywhere(
+  return statementsOf(store).findOverall(
     store,
     ({ payments, value }) => sql<DueRefund>`
       select payment_id, merchant, original_payment_id from ${payments}
@@ -117,24 +114,20 @@ async function findDue(store: Store, now: Date, limit: number): Promise<DueRefun
 }
 
 async function authorize(transaction: Store, due: readonly DueRefund[], now: Date): Promise<ChangedRefund[]> {
-  const isOneOf = (ids: readonly string[]) => {
-    const [first] = due;
-    return isDistributed(transaction)
-      ? sql<boolean>`merchant = ${first?.merchant} and payment_id = any(${ids}::text[])`
-      : sql<boolean>`(payment_id, merchant) in (
-          select * from unnest(${ids}::text[], ${due.map(({ merchant }) => merchant)}::text[]))`;
-  };
+  const { isOneOf } = statementsOf(transaction);
+  const toKeys = (id: "payment_id" | "original_payment_id") =>
+    due.map((refund) => ({ paymentId: refund[id], merchant: refund.merchant }));
 
   // D12a. Always in the same order, so that two processes with overlapping batches can't deadlock.
   await sql`
     select from payments
-    where ${isOneOf(due.map((refund) => refund.original_payment_id))}
+    where ${isOneOf(toKeys("original_payment_id"))}
     order by payment_id, merchant
     for update`.execute(transaction);
 
   // They were selected before the locks: this condition excludes those that another process has changed meanwhile.
   const which = sql<boolean>`status = any(${statusesLeftBy("time")}::text[]) and due_at <= ${now}::timestamptz
-    and ${isOneOf(due.map((refund) => refund.payment_id))}`;
+    and ${isOneOf(toKeys("payment_id"))}`;
   const { refunds } = await transitionRefunds(transaction, which, {
     to: "AUTHORIZED",
     at: now,

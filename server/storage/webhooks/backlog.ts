@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Store } from "../database/tables.ts";
-import { findEverywhere } from "../distributed/all-merchants.ts";
+import { statementsOf } from "../statements/statements.ts";
 
 /** Work that waits, for the metrics. */
 export type Backlog = {
@@ -27,7 +27,7 @@ type BacklogRow = {
 /** Counts the work that waits at `now` (domain time, D30). It reads only unfinished rows, through partial indexes. */
 export async function readBacklog(store: Store, now: Date): Promise<Backlog> {
   // While a machine of a cluster is away, there is a row for each shard of the others.
-  const rows = await findEverywhere(
+  const rows = await statementsOf(store).findOverall(
     store,
     ({ payments, deliveries, value }) => sql<BacklogRow>`
     with ready as (

@@ -1,9 +1,8 @@
-import { type RawBuilder, sql } from "kysely";
+import { sql } from "kysely";
 import type { DeliveryState } from "../../domain/deliveries.ts";
 import type { EventType } from "../../domain/events.ts";
 import type { Store } from "../database/tables.ts";
-import { isDistributed } from "../distributed/citus.ts";
-import { notify, wakeDispatchers } from "./outbox.ts";
+import { statementsOf } from "../statements/statements.ts";
 
 /** How many attempts of a delivery are listed: the latest ones. */
 const MAX_ATTEMPTS = 1_000;
@@ -143,7 +142,7 @@ export async function redeliver(
   store: Store,
   { merchant, webhookId, now }: { merchant: string; webhookId: string; now: Date },
 ): Promise<DeliveryRecord | undefined> {
-  const armed = sql`
+  const change = sql<DeliveryRow>`
     update deliveries d set
       forced = d.forced or d.state <> 'PENDING' or s.ended_at is not null,
       again = d.sending,
@@ -154,21 +153,6 @@ export async function redeliver(
       and s.subscription_key = d.subscription_key and s.merchant = ${merchant}
       and e.event_id = d.event_id and e.merchant = ${merchant}
     returning d.webhook_id, d.subscription_key, e.type, e.resource_id, d.state, d.due_at`;
-  const [row] = isDistributed(store) ? await rearm(store, armed) : await rearmAndNotify(store, armed);
+  const [row] = await statementsOf(store).changeAndNotify(store, change);
   return row && toRecord(row, await listAttempts(store, { merchant, webhookId }));
-}
-
-async function rearmAndNotify(store: Store, armed: RawBuilder<unknown>): Promise<DeliveryRow[]> {
-  const { rows } = await sql<DeliveryRow>`
-    with armed as (${armed}), notified as (select ${notify()} from armed)
-    select * from armed where (select count(*) from notified) = 1`.execute(store);
-  return rows;
-}
-
-/** The same for distributed tables. */
-async function rearm(store: Store, armed: RawBuilder<unknown>): Promise<DeliveryRow[]> {
-  const { rows } = await sql<DeliveryRow>`${armed}`.execute(store);
-  // The change is stored, so its caller gets no error if the notification fails.
-  if (rows.length > 0) await wakeDispatchers(store).catch(() => {});
-  return rows;
 }

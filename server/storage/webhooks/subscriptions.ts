@@ -1,13 +1,11 @@
 import { sql } from "kysely";
 import type { SubscriptionType } from "../../domain/events.ts";
 import { createSubscriptionKey } from "../../domain/ids.ts";
+import { ADVISORY_LOCKS } from "../database/advisory-locks.ts";
 import type { Store } from "../database/tables.ts";
 
 /** How many live subscriptions a merchant may have (D26). */
 export const SUBSCRIPTION_LIMIT = 100;
-
-/** First half of the advisory lock's key, which keeps it apart from other advisory locks. */
-const LOCK_CLASS = 26;
 
 export type NewSubscription = {
   readonly merchant: string;
@@ -34,7 +32,7 @@ export async function insertSubscription(
 ): Promise<{ subscriptionKey: string } | "limit"> {
   const { merchant, url, secretCiphertext, type, details, now } = subscription;
   return store.transaction().execute(async (transaction) => {
-    await sql`select pg_advisory_xact_lock(${LOCK_CLASS}::integer, hashtext(${merchant}))`.execute(
+    await sql`select pg_advisory_xact_lock(${ADVISORY_LOCKS.subscription}::integer, hashtext(${merchant}))`.execute(
       transaction,
     );
     if ((await countLive(transaction, merchant)) >= limit) return "limit";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { type DatabaseOptions, openDatabase } from "../../../server/storage/database/database.ts";
+import { type DatabaseOptions, openDatabase } from "../../../server/storage/database.ts";
 import { runStatement, startPostgres } from "../postgres.ts";
 import { makeStoresDir } from "../temp-dir.ts";
 

@@ -1,5 +1,5 @@
 import { rm } from "node:fs/promises";
-import { openDatabase } from "../../../server/storage/database/database.ts";
+import { openDatabase } from "../../../server/storage/database.ts";
 import { runStatement, startPostgres } from "../../helpers/postgres.ts";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
 import { percentile, progress, record, single } from "./lib/compare.ts";

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { PGliteDialect } from "kysely";
-import { openDatabase } from "../../../server/storage/database/database.ts";
 import { openEmbedded } from "../../../server/storage/database/embedded.ts";
+import { openDatabase } from "../../../server/storage/database.ts";
 import { insertPayment } from "../../../server/storage/payments/payments.ts";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
 import { compare, record } from "./lib/compare.ts";

@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import { setTimeout } from "node:timers/promises";
-import { openDatabase } from "../../../server/storage/database/database.ts";
+import { openDatabase } from "../../../server/storage/database.ts";
 import { runStatement, startPostgres } from "../../helpers/postgres.ts";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
 import { compare, percentile, progress, record } from "./lib/compare.ts";

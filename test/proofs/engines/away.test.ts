@@ -1,8 +1,13 @@
 import { expect, test } from "vitest";
-import { openDatabase } from "../../../server/storage/database/database.ts";
+import { openDatabase } from "../../../server/storage/database.ts";
 import { authorizeDue } from "../../../server/storage/payments/refund-transitions.ts";
+import {
+  countInHand,
+  freeLeases,
+  listWaiting,
+  readShares,
+} from "../../../server/storage/statements/statements.ts";
 import { readBacklog } from "../../../server/storage/webhooks/backlog.ts";
-import { countInHand, freeLeases, listWaiting, readShares } from "../../../server/storage/webhooks/claims.ts";
 import { claim, createEvent, createSubscription, LEASE_MS } from "../../helpers/delivery-factories.ts";
 import { createPayment, createRefund, LATER, NOW, newMerchant } from "../../helpers/store-factories.ts";
 import { createDistributed, findWorkerOf, portOf, startCluster } from "./rig/cluster.ts";

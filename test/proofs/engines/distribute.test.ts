@@ -1,9 +1,10 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { distributeTables } from "../../../server/admin/distribute.ts";
-import type { Database } from "../../../server/storage/database/database.ts";
-import { isDistributed } from "../../../server/storage/distributed/citus.ts";
-import { distribute } from "../../../server/storage/distributed/distribute.ts";
+import { citus } from "../../../server/storage/citus/citus.ts";
+import { distribute } from "../../../server/storage/citus/distribute.ts";
+import type { Database } from "../../../server/storage/database.ts";
+import { statementsOf } from "../../../server/storage/statements/statements.ts";
 import { collectOutput } from "../../helpers/admin.ts";
 import { migrateUpTo } from "../../helpers/older-database.ts";
 import { runStatement } from "../../helpers/postgres.ts";
@@ -169,6 +170,6 @@ test("lets a server that starts meanwhile wait, and then use distributed tables"
   );
 
   const server = await starting;
-  expect(server && isDistributed(server.db)).toBe(true);
+  expect(server && statementsOf(server.db)).toBe(citus);
   await server?.close();
 });

@@ -4,7 +4,7 @@ import own, { DATABASES, PAGES, testsIn, toProject } from "../../../vitest.confi
 
 /** Files that stay away from the cluster, and why. */
 const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
-  "about a database that is not distributed": ["server/admin/distribute", "server/storage/distributed"],
+  "about a database that is not distributed": ["server/admin/distribute", "server/storage/functions"],
   "about the embedded store": ["server/storage/database/{cluster,prepared-embedded}"],
   "about connections to one PostgreSQL": [
     "server/storage/database/{database,limits,pool,session,start-errors}",

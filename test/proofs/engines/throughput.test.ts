@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { openDatabase } from "../../../server/storage/database/database.ts";
+import { openDatabase } from "../../../server/storage/database.ts";
 import { createSubscription } from "../../helpers/delivery-factories.ts";
 import { dollars } from "../../helpers/factories.ts";
 import { startPostgres } from "../../helpers/postgres.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Database } from "../../../server/storage/database/database.ts";
+import type { Database } from "../../../server/storage/database.ts";
 import { createTestDatabase } from "../../helpers/databases.ts";
 import {
   type Duplicate,

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { openDatabase } from "../../../server/storage/database/database.ts";
+import { openDatabase } from "../../../server/storage/database.ts";
 import { type AdminRun, spawnCommand } from "../../helpers/admin.ts";
 import { startPostgres } from "../../helpers/postgres.ts";
 import { allEvents, allRecords, newMerchant } from "../../helpers/store-factories.ts";

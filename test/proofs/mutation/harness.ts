@@ -9,7 +9,7 @@ import { readConfig } from "../../../server/config/config.ts";
 import type { ContractDocument } from "../../../server/contract/document.ts";
 import { createConcurrencyLimit } from "../../../server/http/concurrency-limit.ts";
 import { noMetrics } from "../../../server/metrics/metrics.ts";
-import { openDatabase } from "../../../server/storage/database/database.ts";
+import { openDatabase } from "../../../server/storage/database.ts";
 import { bindStorage } from "../../../server/storage/storage.ts";
 import { findMockMismatches } from "../../conformance/expected/mock.ts";
 import type { Row } from "../../conformance/expected/row.ts";

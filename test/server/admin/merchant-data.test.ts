@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eraseMerchant, exportMerchant } from "../../../server/admin/merchant-data.ts";
-import type { Database } from "../../../server/storage/database/database.ts";
+import type { Database } from "../../../server/storage/database.ts";
 import * as merchantData from "../../../server/storage/merchant-data.ts";
 import { getPayment } from "../../../server/storage/payments/payment-queries.ts";
 import { bindStore } from "../../../server/storage/storage.ts";

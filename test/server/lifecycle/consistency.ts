@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { expect } from "vitest";
-import type { Database } from "../../../server/storage/database/database.ts";
+import type { Database } from "../../../server/storage/database.ts";
 import type { Merchant, PaymentRecord, RefundRecord } from "../../helpers/sandbox.ts";
 
 type Stored = { readonly database: Database };

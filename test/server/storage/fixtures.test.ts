@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { findToken, insertToken } from "../../../server/storage/callers.ts";
-import { advance, readOffset } from "../../../server/storage/deployment.ts";
+import { advance, readOffset } from "../../../server/storage/database/deployment.ts";
 import { resetMerchant } from "../../../server/storage/fixtures.ts";
 import { coverOriginal, insertPayment } from "../../../server/storage/payments/payments.ts";
 import { insertSubscription } from "../../../server/storage/webhooks/subscriptions.ts";

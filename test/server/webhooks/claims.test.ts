@@ -1,7 +1,8 @@
 import { pino } from "pino";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { recordAttempts, recordTimeout } from "../../../server/storage/webhooks/attempts.ts";
-import type { Attempt } from "../../../server/storage/webhooks/claims.ts";
+import type { Attempt } from "../../../server/storage/statements/claims.ts";
+import { recordAttempts } from "../../../server/storage/statements/statements.ts";
+import { recordTimeout } from "../../../server/storage/webhooks/attempts.ts";
 import { Dispatcher } from "../../../server/webhooks/dispatcher.ts";
 import { engines, useDatabase } from "../../helpers/databases.ts";
 import { createEvent, createSubscription, LEASE_MS } from "../../helpers/delivery-factories.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Database } from "../../../server/storage/database/database.ts";
+import type { Database } from "../../../server/storage/database.ts";
+import { countInHand, listWaiting, readShares } from "../../../server/storage/statements/statements.ts";
 import { recordTimeout } from "../../../server/storage/webhooks/attempts.ts";
-import { countInHand, listWaiting, readShares } from "../../../server/storage/webhooks/claims.ts";
 import { endSubscription } from "../../../server/storage/webhooks/subscriptions.ts";
 import { createTestDatabase, engines, type TestDatabase } from "../../helpers/databases.ts";
 import { claim as claimDue, createEvent, createSubscription } from "../../helpers/delivery-factories.ts";

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import pg from "pg";
-import { openDatabase } from "../../../../server/storage/database/database.ts";
-import { distribute } from "../../../../server/storage/distributed/distribute.ts";
+import { distribute } from "../../../../server/storage/citus/distribute.ts";
+import { openDatabase } from "../../../../server/storage/database.ts";
 import { CLUSTER_TEMPLATE, EMPTY_CLUSTER } from "../../../helpers/cluster-run.ts";
 import {
   type PostgresOptions,

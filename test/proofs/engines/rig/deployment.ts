@@ -1,4 +1,4 @@
-import { type Database, openDatabase } from "../../../../server/storage/database/database.ts";
+import { type Database, openDatabase } from "../../../../server/storage/database.ts";
 import { createMerchant } from "../../../helpers/factories.ts";
 import type { Receiver } from "../../../helpers/receiver.ts";
 import { type ServerProcess, spawnServer } from "../../../helpers/server.ts";

@@ -1,6 +1,6 @@
-import { type Database, openDatabase } from "../../../../server/storage/database/database.ts";
 import type { Store } from "../../../../server/storage/database/tables.ts";
-import { recordAttempts } from "../../../../server/storage/webhooks/attempts.ts";
+import { type Database, openDatabase } from "../../../../server/storage/database.ts";
+import { recordAttempts } from "../../../../server/storage/statements/statements.ts";
 import { type AdminRun, runCommand } from "../../../helpers/admin.ts";
 import { GENEROUS_LIMITS } from "../../../helpers/databases.ts";
 import { claim, createEvent, createSubscription } from "../../../helpers/delivery-factories.ts";

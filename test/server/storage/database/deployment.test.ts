@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { advance, readOffset } from "../../../../server/storage/deployment.ts";
+import { advance, readOffset } from "../../../../server/storage/database/deployment.ts";
 import { engines, useDatabase } from "../../../helpers/databases.ts";
 import { loadOriginal } from "../../../helpers/store-factories.ts";
 

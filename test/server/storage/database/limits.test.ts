@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openDatabase } from "../../../../server/storage/database/database.ts";
 import { isUnavailable } from "../../../../server/storage/database/unavailable.ts";
+import { openDatabase } from "../../../../server/storage/database.ts";
 import { createTestDatabase, type TestDatabase } from "../../../helpers/databases.ts";
 import { startSilentProxy } from "../../../helpers/network/silent-proxy.ts";
 import { until } from "../../../helpers/subscriber.ts";

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openDatabase } from "../../../../server/storage/database/database.ts";
 import type { Tables } from "../../../../server/storage/database/tables.ts";
+import { openDatabase } from "../../../../server/storage/database.ts";
 import { createTestDatabase, type TestDatabase } from "../../../helpers/databases.ts";
 import { type Problem, type Refund, refundOf } from "../../../helpers/factories.ts";
 import { runStatement } from "../../../helpers/postgres.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Database } from "../../../../server/storage/database/database.ts";
 import type { Store } from "../../../../server/storage/database/tables.ts";
+import type { Database } from "../../../../server/storage/database.ts";
 import { listPayments } from "../../../../server/storage/payments/payment-queries.ts";
 import { createTestDatabase, engines, pagesOf, type TestDatabase } from "../../../helpers/databases.ts";
 import {

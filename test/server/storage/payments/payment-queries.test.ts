@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { listPayments } from "../../../../server/storage/payments/payment-queries.ts";
-import type { PaymentRecord } from "../../../../server/storage/payments/payment-record.ts";
+import type { PaymentRecord } from "../../../../server/storage/statements/payment-record.ts";
 import { engines, useDatabase } from "../../../helpers/databases.ts";
 import { createPayment, createRefund, LATER, NOW, newMerchant } from "../../../helpers/store-factories.ts";
 

@@ -4,7 +4,8 @@ import { noTimeLimit } from "../../../../server/async/time-limit.ts";
 import { issueRefund as handleIssueRefund } from "../../../../server/http/handlers/issue-refund.ts";
 import type { Store } from "../../../../server/storage/database/tables.ts";
 import { createRefundStore } from "../../../../server/storage/payments/refund-batches.ts";
-import { loadOriginals, type NewRefund, saveRefunds } from "../../../../server/storage/payments/refunds.ts";
+import type { NewRefund } from "../../../../server/storage/statements/refunds.ts";
+import { loadOriginals, saveRefunds } from "../../../../server/storage/statements/statements.ts";
 import { bindStore } from "../../../../server/storage/storage.ts";
 import { engines, useDatabase } from "../../../helpers/databases.ts";
 import {

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { openDatabase } from "../../../../server/storage/database/database.ts";
 import type { Store } from "../../../../server/storage/database/tables.ts";
-import type { PaymentKey } from "../../../../server/storage/payments/payment-record.ts";
+import { openDatabase } from "../../../../server/storage/database.ts";
 import { createRefundStore } from "../../../../server/storage/payments/refund-batches.ts";
-import { type NewRefund, saveRefunds } from "../../../../server/storage/payments/refunds.ts";
+import type { PaymentKey } from "../../../../server/storage/statements/payment-record.ts";
+import type { NewRefund } from "../../../../server/storage/statements/refunds.ts";
+import { saveRefunds } from "../../../../server/storage/statements/statements.ts";
 import { bindStore } from "../../../../server/storage/storage.ts";
 import { createTestDatabase } from "../../../helpers/databases.ts";
 import {

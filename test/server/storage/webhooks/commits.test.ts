@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { openDatabase } from "../../../../server/storage/database/database.ts";
 import type { Store } from "../../../../server/storage/database/tables.ts";
-import { recordAttempts } from "../../../../server/storage/webhooks/attempts.ts";
+import { openDatabase } from "../../../../server/storage/database.ts";
+import { recordAttempts } from "../../../../server/storage/statements/statements.ts";
 import { claim, createEvent, createSubscription } from "../../../helpers/delivery-factories.ts";
 import { runStatement, startPostgres } from "../../../helpers/postgres.ts";
 import { NOW, newMerchant } from "../../../helpers/store-factories.ts";

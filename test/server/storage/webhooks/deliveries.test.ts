@@ -3,12 +3,10 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { Outcome } from "../../../../server/domain/deliveries.ts";
 import type { Store } from "../../../../server/storage/database/tables.ts";
 import { resetMerchant } from "../../../../server/storage/fixtures.ts";
-import {
-  type AttemptResult,
-  recordAttempts,
-  releaseClaim,
-} from "../../../../server/storage/webhooks/attempts.ts";
-import { type Attempt, type Claim, freeLeases } from "../../../../server/storage/webhooks/claims.ts";
+import type { AttemptResult } from "../../../../server/storage/statements/attempts.ts";
+import type { Attempt, Claim } from "../../../../server/storage/statements/claims.ts";
+import { freeLeases, recordAttempts } from "../../../../server/storage/statements/statements.ts";
+import { releaseClaim } from "../../../../server/storage/webhooks/attempts.ts";
 import { listDeliveries, redeliver } from "../../../../server/storage/webhooks/deliveries.ts";
 import { endSomeDeliveries, endSubscription } from "../../../../server/storage/webhooks/subscriptions.ts";
 import { engines, pagesOf, useDatabase } from "../../../helpers/databases.ts";

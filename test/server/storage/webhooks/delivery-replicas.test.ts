@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Database } from "../../../../server/storage/database/database.ts";
+import type { Database } from "../../../../server/storage/database.ts";
 import { createTestDatabase } from "../../../helpers/databases.ts";
 import { claim, createEvent, createSubscription } from "../../../helpers/delivery-factories.ts";
 import { newMerchant } from "../../../helpers/store-factories.ts";

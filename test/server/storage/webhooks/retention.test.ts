@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Database } from "../../../../server/storage/database/database.ts";
 import type { Store } from "../../../../server/storage/database/tables.ts";
+import type { Database } from "../../../../server/storage/database.ts";
+import { removeDeliveries, removeEvents } from "../../../../server/storage/statements/statements.ts";
 import { listDeliveries, redeliver } from "../../../../server/storage/webhooks/deliveries.ts";
 import { emitResourceEvent } from "../../../../server/storage/webhooks/outbox.ts";
-import { removeDeliveries, removeEvents } from "../../../../server/storage/webhooks/retention.ts";
 import { createTestDatabase, engines, pagesOf, type TestDatabase } from "../../../helpers/databases.ts";
 import { createSubscription } from "../../../helpers/delivery-factories.ts";
 import {

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { sql } from "kysely";
-import { MIGRATION_LOCK } from "../database/migrations.ts";
+import { ADVISORY_LOCKS } from "../database/advisory-locks.ts";
 import type { Store } from "../database/tables.ts";
 
 /** The tables can't be distributed, and the database is as it was. The message says why and what to do. */
@@ -68,7 +68,7 @@ const PAUSE_MS = 100;
 
 async function tryLock(transaction: Store): Promise<boolean> {
   const { rows } = await sql<{ locked: boolean }>`
-    select pg_try_advisory_xact_lock(${MIGRATION_LOCK}::integer, 0) as locked`.execute(transaction);
+    select pg_try_advisory_xact_lock(${ADVISORY_LOCKS.migration}::integer, 0) as locked`.execute(transaction);
   return rows[0]?.locked === true;
 }
 

@@ -1,13 +1,21 @@
 import { Kysely, PGliteDialect, PostgresDialect } from "kysely";
-import { forDistributedTables, readWhetherDistributed } from "../distributed/citus.ts";
-import { installFunctions } from "../distributed/functions.ts";
-import { type Connection, connectEmbedded, connectPool } from "./connection.ts";
-import { openEmbedded } from "./embedded.ts";
-import { migrateBesideOthers, migrateToLatest } from "./migrations.ts";
-import { createPool, createPreparing, type Pool, refuseTransactionPooling, toPreparedPool } from "./pool.ts";
-import { toPreparedPGlite } from "./prepared-embedded.ts";
-import { explainStartError } from "./start-error.ts";
-import type { Store, Tables } from "./tables.ts";
+import { CITUS_SETTINGS, citus, readWhetherDistributed } from "./citus/citus.ts";
+import { installFunctions } from "./citus/functions.ts";
+import { type Connection, connectEmbedded, connectPool } from "./database/connection.ts";
+import { openEmbedded } from "./database/embedded.ts";
+import { migrateBesideOthers, migrateToLatest } from "./database/migrations.ts";
+import {
+  createPool,
+  createPreparing,
+  type Pool,
+  refuseTransactionPooling,
+  toPreparedPool,
+} from "./database/pool.ts";
+import { toPreparedPGlite } from "./database/prepared-embedded.ts";
+import { explainStartError } from "./database/start-error.ts";
+import type { Store, Tables } from "./database/tables.ts";
+import { postgres } from "./postgres/postgres.ts";
+import { type Statements, withStatements } from "./statements/statements.ts";
 
 /** How the connections of a pool are used. */
 export type PoolUsage = {
@@ -87,23 +95,25 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const { databaseUrl } = options;
   try {
     if (databaseUrl === undefined) return await openPGlite(options.dataDir);
-    const { distributed } = await migratePostgres(databaseUrl);
-    return openPostgres(databaseUrl, { ...options, distributed });
+    return openPostgres(databaseUrl, { ...options, ...(await migratePostgres(databaseUrl)) });
   } catch (error) {
     throw explainStartError(error);
   }
 }
 
+/** What depends on whether the tables are distributed. */
+type Engine = { readonly statements: Statements; readonly settings?: string };
+
 /** Uses a pool without limits: a migration may take long, and so may the wait for another replica that migrates. */
-async function migratePostgres(databaseUrl: string): Promise<{ distributed: boolean }> {
+async function migratePostgres(databaseUrl: string): Promise<Engine> {
   const pool = createPool(databaseUrl);
-  const db = toStore(pool);
+  const db = toStore(pool, postgres);
   try {
     await refuseTransactionPooling(pool);
     await migrateBesideOthers(db);
-    const distributed = await readWhetherDistributed(db);
-    if (distributed) await installFunctions(db);
-    return { distributed };
+    if (!(await readWhetherDistributed(db))) return { statements: postgres };
+    await installFunctions(db);
+    return { statements: citus, settings: CITUS_SETTINGS };
   } finally {
     await db.destroy();
   }
@@ -111,10 +121,10 @@ async function migratePostgres(databaseUrl: string): Promise<{ distributed: bool
 
 function openPostgres(
   databaseUrl: string,
-  { limits, onConnectionError = () => {}, distributed }: DatabaseOptions & { distributed: boolean },
+  { limits, onConnectionError = () => {}, statements, settings }: DatabaseOptions & Engine,
 ): Database {
   const { connectMs, statementMs, backgroundMs } = { ...LIMITS, ...limits };
-  const shared = { connectMs, onConnectionError, distributed };
+  const shared = { connectMs, onConnectionError, settings };
   const pool = createPool(databaseUrl, { ...shared, statementMs });
   const backgroundPool = createPool(databaseUrl, {
     ...shared,
@@ -129,8 +139,8 @@ function openPostgres(
   const listening = { connectionString: databaseUrl, onConnectionError };
   const connection = connectPool({ pool: backgroundPool, run, ...listening });
   const stores = {
-    db: toStore(pool, run, distributed),
-    background: toStore(backgroundPool, run, distributed),
+    db: toStore(pool, statements, run),
+    background: toStore(backgroundPool, statements, run),
   };
   const probePool = createPool(databaseUrl, { onConnectionError, ...PROBE });
   const readTime = async () => toTime((await probePool.query(READ_TIME)).rows);
@@ -139,14 +149,15 @@ function openPostgres(
   return toDatabase({ ...stores, embedded: false, connection, poolUsage, readTime }, close);
 }
 
-function toStore(pool: Pool, run = createPreparing(), distributed = false): Store {
+function toStore(pool: Pool, statements: Statements, run = createPreparing()): Store {
   const dialect = new PostgresDialect({ pool: toPreparedPool(pool, run) });
-  return new Kysely<Tables>({ dialect: distributed ? forDistributedTables(dialect) : dialect });
+  return new Kysely<Tables>({ dialect: withStatements(dialect, statements) });
 }
 
 async function openPGlite(dataDir: string): Promise<Database> {
   const { pglite, unlock } = await openEmbedded(dataDir);
-  const db = new Kysely<Tables>({ dialect: new PGliteDialect({ pglite: toPreparedPGlite(pglite) }) });
+  const dialect = new PGliteDialect({ pglite: toPreparedPGlite(pglite) });
+  const db = new Kysely<Tables>({ dialect: withStatements(dialect, postgres) });
   const connection = connectEmbedded(pglite);
   const readTime = async () => toTime((await connection.executeSql(READ_TIME)).rows);
   const parts = { db, background: db, embedded: true, connection, poolUsage: () => undefined, readTime };

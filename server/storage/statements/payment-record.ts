@@ -1,7 +1,6 @@
-import { type QueryExecutorProvider, type RawBuilder, type Selectable, sql } from "kysely";
+import { type QueryResult, type RawBuilder, type Selectable, sql } from "kysely";
 import type { Original, OriginalStatus, RefundFailure, RefundStatus } from "../../domain/refunds.ts";
 import type { HistoryEntry, PaymentsTable } from "../database/tables.ts";
-import { isDistributed } from "../distributed/citus.ts";
 
 /** Identifies a payment record: identifiers belong to a merchant. */
 export type PaymentKey = { readonly merchant: string; readonly paymentId: string };
@@ -113,16 +112,26 @@ export const exactTexts = [
   sql<string | null>`to_jsonb(request_key)`.as("request_key"),
 ] as const;
 
-/**
- * The same in what a change returns. Citus does not allow the function there, and the driver of PostgreSQL needs none.
- */
-export function returnedTexts(store: QueryExecutorProvider): typeof exactTexts | readonly [] {
-  return isDistributed(store) ? [] : exactTexts;
+/** A requestKey of a merchant. */
+export type RequestKey = { readonly merchant: string; readonly requestKey: string };
+
+type FoundRow = PaymentRow & { found: boolean };
+
+/** The records with these keys, by one statement, in the order of the keys. */
+export function selectByRequestKeys(keys: readonly RequestKey[], further = sql``): RawBuilder<FoundRow> {
+  // `limit` and JSON for the reasons given in `loadOriginals`.
+  return sql<FoundRow>`
+    select p.payment_id is not null as found, p.*
+    from json_to_recordset(${JSON.stringify(keys.map((key, position) => ({ position, ...key })))}::json)
+      as wanted (position integer, "requestKey" text, merchant text)
+    left join lateral (
+      select payments.*, ${sql.join(exactTexts)} from payments
+      where request_key = wanted."requestKey" and merchant = wanted.merchant ${further}
+      limit 1
+    ) as p on true
+    order by wanted.position`;
 }
 
-/** The same for the reference alone, in a statement that is written as SQL. */
-export function returnedReference(store: QueryExecutorProvider): RawBuilder<unknown> {
-  return isDistributed(store)
-    ? sql`client_reference_id`
-    : sql`to_jsonb(client_reference_id) as client_reference_id`;
+export function toFoundRecords({ rows }: QueryResult<FoundRow>): (PaymentRecord | undefined)[] {
+  return rows.map(({ found, ...row }) => (found ? toPaymentRecord(row) : undefined));
 }

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { type QueryExecutorProvider, type RawBuilder, sql } from "kysely";
+import { ADVISORY_LOCKS } from "../database/advisory-locks.ts";
 import type { Store } from "../database/tables.ts";
 
 /*
@@ -182,15 +183,12 @@ export function onLocalShards(): string {
   return FUNCTIONS.onLocalShards.name;
 }
 
-/** Key of the advisory lock under which one process at a time installs the functions. */
-const LOCK_CLASS = 18;
-
 /** Creates the functions of this release in a database with distributed tables, where they are missing. */
 export async function installFunctions(store: Store): Promise<void> {
   const missing = await findMissing(store);
   if (missing.length === 0) return;
   await store.transaction().execute(async (transaction) => {
-    await sql`select pg_advisory_xact_lock(${LOCK_CLASS}::integer, 0)`.execute(transaction);
+    await sql`select pg_advisory_xact_lock(${ADVISORY_LOCKS.functions}::integer, 0)`.execute(transaction);
     for (const { name, definition } of await findMissing(transaction)) {
       await sql.raw(`create or replace function ${name} ${definition}`).execute(transaction);
       const placed =

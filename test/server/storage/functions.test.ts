@@ -2,12 +2,15 @@ import fc from "fast-check";
 import { Kysely, PostgresDialect, sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import type { Outcome } from "../../../server/domain/deliveries.ts";
+import { citus } from "../../../server/storage/citus/citus.ts";
+import { FUNCTIONS } from "../../../server/storage/citus/functions.ts";
 import { createPool } from "../../../server/storage/database/pool.ts";
 import type { Store, Tables } from "../../../server/storage/database/tables.ts";
-import { forDistributedTables } from "../../../server/storage/distributed/citus.ts";
-import { FUNCTIONS } from "../../../server/storage/distributed/functions.ts";
-import { saveRefunds } from "../../../server/storage/payments/refunds.ts";
-import { recordAttempts } from "../../../server/storage/webhooks/attempts.ts";
+import {
+  recordAttempts,
+  saveRefunds,
+  withStatements,
+} from "../../../server/storage/statements/statements.ts";
 import { endSubscription } from "../../../server/storage/webhooks/subscriptions.ts";
 import { createTestDatabase } from "../../helpers/databases.ts";
 import { claim, createEvent, createSubscription } from "../../helpers/delivery-factories.ts";
@@ -28,7 +31,7 @@ const stores = forSuite(
     const { db } = await database.open();
     const pool = createPool(database.options.databaseUrl ?? "");
     const functions: Store = new Kysely<Tables>({
-      dialect: forDistributedTables(new PostgresDialect({ pool })),
+      dialect: withStatements(new PostgresDialect({ pool }), citus),
     });
     for (const { name, definition } of [FUNCTIONS.saveRefunds, FUNCTIONS.recordAttempts]) {
       await sql.raw(`create or replace function ${name} ${definition}`).execute(functions);

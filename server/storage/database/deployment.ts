@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Store } from "./database/tables.ts";
+import type { Store } from "./tables.ts";
 
 export type Mode = "sandbox" | "production";
 

@@ -1,0 +1,48 @@
+import { type QueryExecutorProvider, sql } from "kysely";
+import type { Statements } from "../statements/statements.ts";
+import { findOverall } from "./all-merchants.ts";
+import { recordAttempts } from "./attempts.ts";
+import { claimDeliveries, countInHand, freeLeases, listWaiting, readShares } from "./claims.ts";
+import { changeAndNotify, insertEvents } from "./events.ts";
+import { findByRequestKeys, isOneOf, loadOriginals, saveRefunds } from "./refunds.ts";
+import { removeOld } from "./retention.ts";
+
+/**
+ * The statements for tables that Citus, an extension of PostgreSQL, spreads over machines by merchant. It refuses statements that
+ * read or change the rows of several merchants in some ways, so most of these work on one merchant's rows.
+ */
+export const citus: Statements = {
+  batchKey: ({ merchant }) => merchant,
+  // Citus allows no function there, and the driver of PostgreSQL needs none.
+  returnedTexts: [],
+  returnedReference: sql`client_reference_id`,
+  changeAndNotify,
+  claimDeliveries,
+  countInHand,
+  findByRequestKeys,
+  findOverall,
+  freeLeases,
+  insertEvents,
+  isOneOf,
+  listWaiting,
+  loadOriginals,
+  readShares,
+  recordAttempts,
+  removeOld,
+  saveRefunds,
+};
+
+/** The coordinator may take a second to connect to another machine. Its default of 30 seconds is all that background work has. */
+export const CITUS_SETTINGS = "set citus.node_connection_timeout = 1000";
+
+/** Whether the tables of a database are distributed. */
+export async function readWhetherDistributed(store: QueryExecutorProvider): Promise<boolean> {
+  const { rows } = await sql<{ citus: boolean }>`
+    select to_regclass('pg_dist_partition') is not null as citus`.execute(store);
+  if (!rows[0]?.citus) return false;
+  const { rows: tables } = await sql`
+    select from pg_dist_partition where logicalrelid = to_regclass('payments') and partmethod = 'h'`.execute(
+    store,
+  );
+  return tables.length > 0;
+}

@@ -1,0 +1,118 @@
+import { type RawBuilder, type SqlBool, sql } from "kysely";
+import { toDomainTime } from "../../domain/clock.ts";
+import type { InHand } from "../../domain/fair-shares.ts";
+import { readOffset } from "../database/deployment.ts";
+import type { Store } from "../database/tables.ts";
+import {
+  type Attempt,
+  type ClaimRequest,
+  claimStatement,
+  type InHandRow,
+  type Shares,
+  type SubscriptionRow,
+  toAttempt,
+  toInHand,
+  toWaiting,
+  type Waiting,
+  type WaitingRow,
+} from "../statements/claims.ts";
+import { findOverall } from "./all-merchants.ts";
+import { onOneMachine } from "./batches.ts";
+
+/** A change of the rows of all merchants would hold up every other change of the distributed table. */
+export async function freeLeases(store: Store, { all = false } = {}): Promise<void> {
+  const merchants = await findLeaseHolders(store, all);
+  const changes = merchants.map((merchant) =>
+    sql`
+      update deliveries set leased_until = null, sending = false
+      where merchant = ${merchant} and leased_until is not null and (${all}::boolean or leased_until < now())`.execute(
+      store,
+    ),
+  );
+  await Promise.allSettled(changes); // where one fails, the others are made all the same
+  await Promise.all(changes);
+}
+
+/** Merchants with a delivery whose lease has run out, or with one in progress. */
+async function findLeaseHolders(store: Store, all: boolean): Promise<string[]> {
+  const rows = await findOverall(
+    store,
+    ({ deliveries, value }) => sql<{ merchant: string }>`
+      select distinct merchant from ${deliveries}
+      where leased_until is not null and (${value(all)}::boolean or leased_until < now())`,
+  );
+  return rows.map(({ merchant }) => merchant);
+}
+
+/** Examines every subscription. */
+export async function listWaiting(
+  store: Store,
+  { now, after, limit }: { now: Date; after: string; limit: number },
+): Promise<Waiting[]> {
+  const rows = await findOverall(
+    store,
+    ({ subscriptions, deliveries, value }) => sql<WaitingRow>`
+      select s.subscription_key, s.merchant, s.timeouts, (
+          select min(d.due_at) from ${deliveries} d where ${waitsFor()}
+        ) <= ${value(now)}::timestamptz as due, s.ended_at is not null as ended
+      from ${subscriptions} s
+      where s.subscription_key > ${value(after)} and exists (select from ${deliveries} d where ${waitsFor()})
+      order by s.subscription_key limit ${value(limit)}::integer`,
+  );
+  return rows
+    .toSorted((a, b) => (a.subscription_key < b.subscription_key ? -1 : 1))
+    .slice(0, limit)
+    .map(toWaiting);
+}
+
+/** Each machine has the clock, so the domain's time needs no other one. */
+export async function readShares(
+  store: Store,
+  { merchants, realNow }: { merchants: readonly string[]; realNow: Date },
+): Promise<Shares> {
+  const now = toDomainTime(realNow, await readOffset(store));
+  const due = await findDueSubscriptions(store, { merchants, now });
+  const shuffled = due
+    .map((row) => ({ holder: toInHand({ ...row, count: 0 }), rank: Math.random() }))
+    .sort((a, b) => a.rank - b.rank)
+    .map(({ holder }) => holder);
+  return { now, due: shuffled, inHand: due.length > 0 ? await countInHand(store) : [] };
+}
+
+async function findDueSubscriptions(
+  store: Store,
+  { merchants, now }: { merchants: readonly string[]; now: Date },
+): Promise<SubscriptionRow[]> {
+  return findOverall(
+    store,
+    ({ subscriptions, deliveries, value, list }) => sql<SubscriptionRow>`
+      select s.subscription_key, s.merchant, s.timeouts from ${subscriptions} s
+      where s.merchant = any(${list(merchants)}) and s.ended_at is null
+        and exists (select from ${deliveries} d where ${waitsFor()} and d.due_at <= ${value(now)}::timestamptz)`,
+  );
+}
+
+export async function countInHand(store: Store): Promise<InHand[]> {
+  const rows = await findOverall(
+    store,
+    ({ subscriptions, deliveries }) => sql<InHandRow>`
+      select s.subscription_key, s.merchant, s.timeouts, count(*)::integer as count
+      from ${deliveries} d
+      join ${subscriptions} s on s.subscription_key = d.subscription_key and s.merchant = d.merchant
+      where d.leased_until is not null
+      group by s.subscription_key, s.merchant, s.timeouts`,
+  );
+  return rows.map(toInHand);
+}
+
+/** Whether a delivery `d` of a subscription `s` waits for an attempt that no process has begun. */
+function waitsFor(): RawBuilder<SqlBool> {
+  return sql`d.subscription_key = s.subscription_key and d.merchant = s.merchant
+    and d.state = 'PENDING' and d.leased_until is null`;
+}
+
+export async function claimDeliveries(store: Store, request: ClaimRequest): Promise<Attempt[]> {
+  const here = (column: string) => onOneMachine(column, request.claimLimits);
+  const { rows } = await claimStatement(request, sql`now()`, here).execute(store);
+  return rows.map(toAttempt);
+}

@@ -1,0 +1,53 @@
+import { type RawBuilder, sql } from "kysely";
+import { categoryOf } from "../../domain/events.ts";
+import { createEventId } from "../../domain/ids.ts";
+import type { Store } from "../database/tables.ts";
+import { isSubscribed, type NewEvent, newWebhookId, notify } from "../statements/events.ts";
+import { inBatches } from "./batches.ts";
+
+export async function insertEvents(store: Store, events: readonly NewEvent[]): Promise<void> {
+  await inBatches(events, (some) => insertOnOneMachine(store, some));
+}
+
+/** In a transaction. */
+async function insertOnOneMachine(store: Store, events: readonly NewEvent[]): Promise<[]> {
+  const merchant = events[0]?.merchant ?? "";
+  const ids = events.map(createEventId);
+  await sql`
+    insert into events (event_id, merchant, type, resource_id, sequence, occurred_at, payload)
+    select event_id, ${merchant}, type, resource_id, sequence, occurred_at, payload from unnest(
+      ${ids}::text[],
+      ${events.map((event) => event.type)}::text[],
+      ${events.map((event) => event.resourceId)}::text[],
+      ${events.map((event) => event.sequence)}::integer[],
+      ${events.map((event) => event.occurredAt.toISOString())}::timestamptz[],
+      ${events.map((event) => event.payload)}::text[]
+    ) as source (event_id, type, resource_id, sequence, occurred_at, payload)`.execute(store);
+  const { numAffectedRows } = await sql`
+    insert into deliveries (webhook_id, event_id, merchant, subscription_key, due_at)
+    select ${newWebhookId()}, e.event_id, s.merchant, s.subscription_key, e.occurred_at
+    from unnest(
+      ${ids}::text[],
+      ${events.map((event) => event.type)}::text[],
+      ${events.map((event) => categoryOf(event.type))}::text[],
+      ${events.map((event) => event.occurredAt.toISOString())}::timestamptz[]
+    ) as e (event_id, type, category, occurred_at)
+    join subscriptions s on s.merchant = ${merchant} and ${isSubscribed()}`.execute(store);
+  if (numAffectedRows !== 0n) await wakeDispatchers(store, merchant);
+  return [];
+}
+
+/** The change is stored, so its caller gets no error if the notification fails. */
+export async function changeAndNotify<Row>(store: Store, change: RawBuilder<Row>): Promise<Row[]> {
+  const { rows } = await change.execute(store);
+  if (rows.length > 0) await wakeDispatchers(store).catch(() => {});
+  return rows;
+}
+
+/**
+ * By a statement of its own, because a notification that is sent on a machine with distributed tables does not leave it. If it
+ * fails, the servers find the deliveries by themselves, a second later.
+ */
+export async function wakeDispatchers(store: Store, merchant?: string): Promise<void> {
+  await sql`select ${notify(sql`${merchant ?? ""}::text`)}`.execute(store);
+}

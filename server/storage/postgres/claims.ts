@@ -1,0 +1,99 @@
+import { sql } from "kysely";
+import type { InHand } from "../../domain/fair-shares.ts";
+import type { Store } from "../database/tables.ts";
+import {
+  type Attempt,
+  type ClaimRequest,
+  claimStatement,
+  type InHandRow,
+  type Shares,
+  toAttempt,
+  toInHand,
+  toWaiting,
+  type Waiting,
+  type WaitingRow,
+} from "../statements/claims.ts";
+
+export async function freeLeases(store: Store, { all = false } = {}): Promise<void> {
+  await sql`
+    update deliveries set leased_until = null, sending = false
+    where leased_until is not null and (${all}::boolean or leased_until < clock_timestamp())`.execute(store);
+}
+
+/**
+ * The recursion jumps in the index from one subscription to the next, so each costs the same whether one delivery waits or a
+ * hundred thousand do.
+ */
+export async function listWaiting(
+  store: Store,
+  { now, after, limit }: { now: Date; after: string; limit: number },
+): Promise<Waiting[]> {
+  const { rows } = await sql<WaitingRow>`
+    with recursive first as (
+      (select subscription_key, merchant, due_at from deliveries
+        where state = 'PENDING' and leased_until is null and subscription_key > ${after}
+        order by subscription_key, due_at limit 1)
+      union all
+      select next.* from first, lateral (
+        select subscription_key, merchant, due_at from deliveries
+        where state = 'PENDING' and leased_until is null and subscription_key > first.subscription_key
+        order by subscription_key, due_at limit 1
+      ) as next
+    ), page as materialized (
+      select * from first limit ${limit}::integer
+    )
+    select page.subscription_key, s.merchant, s.timeouts, page.due_at <= ${now}::timestamptz as due,
+      s.ended_at is not null as ended
+    from page join subscriptions s on s.subscription_key = page.subscription_key and s.merchant = page.merchant
+    order by page.subscription_key`.execute(store);
+  return rows.map(toWaiting);
+}
+
+/** By one statement, which costs the same however many subscriptions of other merchants wait. */
+export async function readShares(
+  store: Store,
+  { merchants, realNow }: { merchants: readonly string[]; realNow: Date },
+): Promise<Shares> {
+  const { rows } = await sql<InHandRow & { now: Date; is_due: boolean }>`
+    with domain as materialized (
+      select ${realNow}::timestamptz + coalesce((select offset_ms from clock), 0) * interval '1 ms' as now
+    ), due as materialized (
+      select s.subscription_key, s.merchant, s.timeouts, 0 as count
+      from subscriptions s, lateral (
+        select due_at from deliveries d
+        where d.subscription_key = s.subscription_key and d.merchant = s.merchant
+          and d.state = 'PENDING' and d.leased_until is null and d.due_at <= (select now from domain)
+        order by d.due_at limit 1
+      ) as oldest
+      where s.merchant = any(${merchants}::text[]) and s.ended_at is null
+      order by random()
+    )
+    select due.*, domain.now, true as is_due from due, domain
+    union all
+    select hand.*, domain.now, false from (${IN_HAND}) as hand, domain where exists (select from due)`.execute(
+    store,
+  );
+  return {
+    now: rows[0]?.now ?? realNow,
+    due: rows.filter((row) => row.is_due).map(toInHand),
+    inHand: rows.filter((row) => !row.is_due).map(toInHand),
+  };
+}
+
+const IN_HAND = sql`
+  select s.subscription_key, s.merchant, s.timeouts, hand.count
+  from (
+    select subscription_key, merchant, count(*)::integer as count from deliveries
+    where leased_until is not null group by subscription_key, merchant
+  ) as hand
+  join subscriptions s on s.subscription_key = hand.subscription_key and s.merchant = hand.merchant`;
+
+export async function countInHand(store: Store): Promise<InHand[]> {
+  const { rows } = await sql<InHandRow>`${IN_HAND}`.execute(store);
+  return rows.map(toInHand);
+}
+
+export async function claimDeliveries(store: Store, request: ClaimRequest): Promise<Attempt[]> {
+  const { rows } = await claimStatement(request, sql`clock_timestamp()`).execute(store);
+  return rows.map(toAttempt);
+}

@@ -1,0 +1,52 @@
+import { type RawBuilder, sql } from "kysely";
+import { categoryOf } from "../../domain/events.ts";
+import { createEventId } from "../../domain/ids.ts";
+import type { Store } from "../database/tables.ts";
+import { isSubscribed, type NewEvent, newWebhookId, notify } from "../statements/events.ts";
+
+/** All by one statement. */
+export async function insertEvents(store: Store, events: readonly NewEvent[]): Promise<void> {
+  await sql`
+    with source as (
+      select * from unnest(
+        ${events.map(createEventId)}::text[],
+        ${events.map((event) => event.merchant)}::text[],
+        ${events.map((event) => event.type)}::text[],
+        ${events.map((event) => categoryOf(event.type))}::text[],
+        ${events.map((event) => event.resourceId)}::text[],
+        ${events.map((event) => event.sequence)}::integer[],
+        ${events.map((event) => event.occurredAt.toISOString())}::timestamptz[],
+        ${events.map((event) => event.payload)}::text[]
+      ) as source (event_id, merchant, type, category, resource_id, sequence, occurred_at, payload)
+    ), event as (
+      insert into events (event_id, merchant, type, resource_id, sequence, occurred_at, payload)
+      select event_id, merchant, type, resource_id, sequence, occurred_at, payload from source
+    ), ${writeDeliveries(sql`source`)}
+    select count(*) from notified`.execute(store);
+}
+
+/**
+ * The rest of a `with` clause that writes the deliveries of new events: one for each live subscription that matches the event
+ * (D20a), due at once. The statement must select from `notified` at its end; otherwise no server is notified.
+ *
+ * @param events the new events: `event_id`, `merchant`, `type`, `category`, `occurred_at`
+ */
+export function writeDeliveries(events: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`delivery as (
+      insert into deliveries (webhook_id, event_id, merchant, subscription_key, due_at)
+      select ${newWebhookId()}, e.event_id, e.merchant, s.subscription_key, e.occurred_at
+      from ${events} as e
+      join subscriptions s on s.merchant = e.merchant and ${isSubscribed()}
+      returning merchant
+    ), notified as (
+      select ${notify(sql`merchant`)} from (select distinct merchant from delivery) as written
+    )`;
+}
+
+/** By one statement. */
+export async function changeAndNotify<Row>(store: Store, change: RawBuilder<Row>): Promise<Row[]> {
+  const { rows } = await sql<Row>`
+    with changed as (${change}), notified as (select ${notify()} from changed)
+    select * from changed where (select count(*) from notified) = 1`.execute(store);
+  return rows;
+}

@@ -1,0 +1,30 @@
+import { sql } from "kysely";
+import { WHOLE_TABLES } from "../statements/all-merchants.ts";
+import { exactTexts } from "../statements/payment-record.ts";
+import type { Statements } from "../statements/statements.ts";
+import { recordAttempts } from "./attempts.ts";
+import { claimDeliveries, countInHand, freeLeases, listWaiting, readShares } from "./claims.ts";
+import { changeAndNotify, insertEvents } from "./events.ts";
+import { findByRequestKeys, isOneOf, loadOriginals, saveRefunds } from "./refunds.ts";
+import { removeOld } from "./retention.ts";
+
+/** The statements for one PostgreSQL, be it a server or embedded. */
+export const postgres: Statements = {
+  batchKey: undefined,
+  returnedTexts: exactTexts,
+  returnedReference: sql`to_jsonb(client_reference_id) as client_reference_id`,
+  findOverall: async (store, write) => (await write(WHOLE_TABLES).execute(store)).rows,
+  changeAndNotify,
+  claimDeliveries,
+  countInHand,
+  findByRequestKeys,
+  freeLeases,
+  insertEvents,
+  isOneOf,
+  listWaiting,
+  loadOriginals,
+  readShares,
+  recordAttempts,
+  removeOld,
+  saveRefunds,
+};

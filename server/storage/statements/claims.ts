@@ -1,0 +1,136 @@
+import { type RawBuilder, sql } from "kysely";
+import type { ClaimLimit, InHand, ShareHolder } from "../../domain/fair-shares.ts";
+
+/** A subscription with deliveries that no process has in progress. */
+export type Waiting = ShareHolder & {
+  /** Whether one is due. */
+  readonly due: boolean;
+  /** Whether the subscription has ended. */
+  readonly ended: boolean;
+};
+
+export type SubscriptionRow = { subscription_key: string; merchant: string; timeouts: number | null };
+export type WaitingRow = SubscriptionRow & { due: boolean; ended: boolean };
+
+export function toWaiting({ subscription_key: subscriptionKey, ...row }: WaitingRow): Waiting {
+  return { subscriptionKey, ...row };
+}
+
+/** What a server needs to know before it claims. */
+export type Shares = {
+  /** Domain time (D30). */
+  readonly now: Date;
+  /** Live subscriptions with a due delivery, in random order. */
+  readonly due: readonly ShareHolder[];
+  /** Deliveries in progress, of all merchants; empty when nothing is due. */
+  readonly inHand: readonly InHand[];
+};
+
+export type InHandRow = SubscriptionRow & { count: number };
+
+export function toInHand({
+  subscription_key: subscriptionKey,
+  merchant,
+  timeouts,
+  count,
+}: InHandRow): InHand {
+  return { subscriptionKey, merchant, timeouts, count };
+}
+
+/** A delivery in progress. Only a process that knows its present fence may write the result. */
+export type Claim = { readonly webhookId: string; readonly merchant: string; readonly fence: number };
+
+/** A claimed delivery, with everything that its attempt needs. */
+export type Attempt = Claim & {
+  readonly subscriptionKey: string;
+  readonly url: string;
+  /** The secretKey as `encryptSecret` returned it (D29). */
+  readonly secretCiphertext: Uint8Array;
+  /** The exact text to send, the same on each attempt (D21). */
+  readonly payload: string;
+  /** Attempts before this one. */
+  readonly earlierAttempts: number;
+  /** Timeouts in a row of this subscription before this attempt; null when no attempt has ended yet. */
+  readonly timeouts: number | null;
+};
+
+/** What to claim at a domain time (D30), and for how long. */
+export type ClaimRequest = {
+  readonly claimLimits: readonly ClaimLimit[];
+  readonly now: Date;
+  readonly leaseMs: number;
+};
+
+export type AttemptRow = {
+  webhook_id: string;
+  fence: number;
+  subscription_key: string;
+  merchant: string;
+  url: string;
+  secret_ciphertext: Uint8Array;
+  payload: string;
+  attempts: number;
+  timeouts: number | null;
+};
+
+/**
+ * The statement that claims deliveries. Servers that claim at the same time get different ones, because each skips the rows that
+ * another has locked.
+ *
+ * Rows are looked up by their ids, because a plan that reads a whole table would outlive the day on which it was small. They are
+ * looked up all at once: joined with the ids that are due, each of them would be looked for among all of these. The merchant of
+ * an event and of a subscription is compared in a way that no index fits, because on tables without statistics PostgreSQL
+ * would read all events of the merchant for each delivery.
+ *
+ * @param leasedFrom when the lease begins
+ * @param further a further condition on a table, given the column of its merchant
+ */
+export function claimStatement(
+  { claimLimits, now, leaseMs }: ClaimRequest,
+  leasedFrom: RawBuilder<unknown>,
+  further: (column: string) => RawBuilder<unknown> = () => sql``,
+): RawBuilder<AttemptRow> {
+  return sql<AttemptRow>`
+    with due as materialized (
+      select ready.webhook_id, s.merchant
+      from unnest(
+        ${claimLimits.map(({ subscriptionKey }) => subscriptionKey)}::text[],
+        ${claimLimits.map(({ merchant }) => merchant)}::text[],
+        ${claimLimits.map(({ limit }) => limit)}::integer[]
+      ) as claim_limit (subscription_key, merchant, up_to)
+      join subscriptions s on s.subscription_key = claim_limit.subscription_key and s.merchant = claim_limit.merchant
+        ${further("s.merchant")},
+      lateral (
+        select webhook_id from deliveries d
+        where d.subscription_key = s.subscription_key and d.merchant = s.merchant
+          and d.state = 'PENDING' and d.leased_until is null and d.due_at <= ${now}::timestamptz
+          and (s.ended_at is null or d.forced) ${further("d.merchant")}
+        order by d.due_at limit claim_limit.up_to
+        for update skip locked
+      ) as ready
+    )
+    update deliveries d set
+      fence = d.fence + 1, sending = true, again = false,
+      leased_until = ${leasedFrom} + ${leaseMs}::integer * interval '1 ms'
+    from subscriptions s, events e
+    where d.webhook_id = any(array(select webhook_id from due)) and d.merchant = any(array(select merchant from due))
+      and s.subscription_key = d.subscription_key and coalesce(s.merchant = d.merchant, false)
+      and e.event_id = d.event_id and coalesce(e.merchant = d.merchant, false)
+      ${further("d.merchant")} ${further("s.merchant")} ${further("e.merchant")}
+    returning d.webhook_id, d.fence, d.subscription_key, d.merchant, s.url, s.secret_ciphertext, e.payload, d.attempts,
+      s.timeouts`;
+}
+
+export function toAttempt(row: AttemptRow): Attempt {
+  return {
+    webhookId: row.webhook_id,
+    fence: row.fence,
+    subscriptionKey: row.subscription_key,
+    merchant: row.merchant,
+    url: row.url,
+    secretCiphertext: row.secret_ciphertext,
+    payload: row.payload,
+    earlierAttempts: row.attempts,
+    timeouts: row.timeouts,
+  };
+}

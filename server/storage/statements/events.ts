@@ -1,0 +1,42 @@
+import { type RawBuilder, sql } from "kysely";
+import type { EventMessage } from "../../domain/events.ts";
+
+/** An event to be written in the transaction that changes the status (D20a). */
+export type NewEvent = EventMessage & {
+  readonly merchant: string;
+  readonly resourceId: string;
+  readonly sequence: number;
+  readonly occurredAt: Date;
+};
+
+/**
+ * The id of the delivery of an event `e`. It begins with the time in the event's id, so deliveries can be listed in order of
+ * their ids. It contains no dot, because the signature joins id, timestamp and body by dots (D22).
+ */
+export function newWebhookId(): RawBuilder<unknown> {
+  return sql`'msg_' || substr(e.event_id, 5, 18) || substr(gen_random_uuid()::text, 19)`;
+}
+
+/** Whether a subscription `s` is live and matches an event `e` (D20a). */
+export function isSubscribed(): RawBuilder<boolean> {
+  return sql`s.ended_at is null and case s.type
+    when 'EVENT' then e.type = any(s.details)
+    when 'CATEGORY' then e.category = any(s.details)
+    else true end`;
+}
+
+/** The channel that notifies servers of new deliveries. */
+export const DELIVERIES_CHANNEL = "deliveries";
+
+/** More bytes than a merchant's name has; a notification has room for some thousand. */
+const MAX_NAME_BYTES = 1_000;
+
+/**
+ * Wakes the dispatchers of all servers when the transaction commits.
+ *
+ * @param merchant whose deliveries they should look for; without it they look for all
+ */
+export function notify(merchant = sql`''`): RawBuilder<unknown> {
+  return sql`pg_notify(${DELIVERIES_CHANNEL}::text,
+    case when octet_length(${merchant}) <= ${MAX_NAME_BYTES}::integer then ${merchant} else '' end)`;
+}

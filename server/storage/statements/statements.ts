@@ -1,0 +1,187 @@
+import { PostgresAdapter, type PostgresDialect, type QueryExecutorProvider, type RawBuilder } from "kysely";
+import type { InHand } from "../../domain/fair-shares.ts";
+import type { Store } from "../database/tables.ts";
+import type { QueryParts } from "./all-merchants.ts";
+import type { EndedAttempt } from "./attempts.ts";
+import type { Attempt, ClaimRequest, Shares, Waiting } from "./claims.ts";
+import type { NewEvent } from "./events.ts";
+import type { exactTexts, PaymentKey, PaymentRecord, RequestKey } from "./payment-record.ts";
+import type { LoadedOriginal, NewRefund } from "./refunds.ts";
+import type { OldRows, RemovedBatch, RetentionBatch } from "./retention.ts";
+
+/** What belongs to a merchant. */
+export type OfMerchant = { readonly merchant: string };
+
+/**
+ * The statements that each engine writes in its own way. The module that opens the store chooses between the sets of
+ * `postgres/` and `citus/`; everything else is the same on both.
+ */
+export type Statements = {
+  /** What may share a statement: items with the same key; all items when undefined. */
+  readonly batchKey: ((item: OfMerchant) => string) | undefined;
+  /** `exactTexts` in the form in which a change can return them. */
+  readonly returnedTexts: typeof exactTexts | readonly [];
+  /** The same for the reference alone, in a statement that is written as SQL. */
+  readonly returnedReference: RawBuilder<unknown>;
+  /** The condition that a row of `payments` is one of these, which may share a statement. */
+  isOneOf(keys: readonly PaymentKey[]): RawBuilder<boolean>;
+
+  /**
+   * Runs a query over the rows of all merchants, whose rows hold texts, numbers and booleans only.
+   *
+   * @returns its rows; while a machine of a cluster can't be reached, those of each part of the tables, one after the other
+   */
+  findOverall<Row>(store: Store, write: (parts: QueryParts) => RawBuilder<Row>): Promise<Row[]>;
+
+  /** Loads the payments on which refunds are decided, and the clock. Returns them in the order of the keys. */
+  loadOriginals(store: Store, keys: readonly PaymentKey[]): Promise<readonly LoadedOriginal[]>;
+
+  /**
+   * Saves refunds, adds their amounts to the originals' `refunded_cents`, and writes their events with the deliveries. Left out is
+   * a refund whose decision no longer holds, or whose requestKey is used, also by an earlier one of these.
+   *
+   * @param options.lockTimeoutMs how long to wait for each lock, such as one on an original, before the statement fails; 0: no
+   *   limit of its own
+   * @returns in the order of the refunds whether each was saved; otherwise its key is used (`findByRequestKeys` finds by what),
+   *   or the decision must be made again
+   */
+  saveRefunds(
+    store: Store,
+    refunds: readonly NewRefund[],
+    options?: { lockTimeoutMs?: number },
+  ): Promise<readonly boolean[]>;
+
+  /** The payments or refunds that have requestKeys of their merchants (D10), in the order of the keys. */
+  findByRequestKeys(
+    store: Store,
+    keys: readonly RequestKey[],
+  ): Promise<readonly (PaymentRecord | undefined)[]>;
+
+  /** Writes events and one delivery for each live subscription that matches (D20a), and notifies the servers. */
+  insertEvents(store: Store, events: readonly NewEvent[]): Promise<void>;
+
+  /** Runs a change of deliveries, notifies the servers when it changed one, and returns its rows. */
+  changeAndNotify<Row>(store: Store, change: RawBuilder<Row>): Promise<Row[]>;
+
+  /**
+   * Frees the deliveries whose lease has run out: their server is dead, or was paused for so long that it counts as dead.
+   *
+   * @param options.all also those whose lease still runs; only when no other server can be using this store
+   */
+  freeLeases(store: Store, options?: { all?: boolean }): Promise<void>;
+
+  /**
+   * A page of the subscriptions with waiting deliveries, in the order of their keys.
+   *
+   * @param page.now the domain's time (D30)
+   * @param page.after the last key of the page before
+   */
+  listWaiting(store: Store, page: { now: Date; after: string; limit: number }): Promise<Waiting[]>;
+
+  /**
+   * The live subscriptions of some merchants with a due delivery, and the deliveries in progress, because every claim needs both.
+   *
+   * Subscriptions with due deliveries come in a random order. In order of age, those with the oldest deliveries would take every
+   * free slot, and a receiver that has recovered would not be tried.
+   */
+  readShares(store: Store, request: { merchants: readonly string[]; realNow: Date }): Promise<Shares>;
+
+  /** Counts the deliveries in progress now, at all servers together. */
+  countInHand(store: Store): Promise<InHand[]>;
+
+  /**
+   * Claims due deliveries for the time of a lease (ms), within which the attempts must end. The subscriptions must be such that
+   * they may share a statement.
+   */
+  claimDeliveries(store: Store, request: ClaimRequest): Promise<Attempt[]>;
+
+  /**
+   * Writes the results of attempts and the next state of each delivery, where the fence and the lease still hold. A server that
+   * was paused past its lease writes nothing: another one has the delivery, or will have it.
+   *
+   * The commit does not wait for the disk: results that a crash of the database loses leave their deliveries claimed, and they
+   * are sent again when the lease has run out. A claim does wait, because a lost one could be sent twice at the same time.
+   *
+   * A receiver that refuses all further deliveries ends its subscription here. The waiting deliveries of that subscription are
+   * ended by `endSomeDeliveries`, because there may be many, and the results of other attempts must not wait for them.
+   *
+   * @returns the webhookIds of the results that were written
+   */
+  recordAttempts(store: Store, attempts: readonly EndedAttempt[]): Promise<Set<string>>;
+
+  /** Removes those rows of a batch that may go; one server at a time. */
+  removeOld(store: Store, table: OldRows, batch: RetentionBatch): Promise<RemovedBatch>;
+};
+
+/** Carries the statements with every store and transaction of a dialect. */
+class StatementsAdapter extends PostgresAdapter {
+  readonly statements: Statements;
+
+  constructor(statements: Statements) {
+    super();
+    this.statements = statements;
+  }
+}
+
+/** The dialect of a store that uses these statements. */
+export function withStatements<Dialect extends Pick<PostgresDialect, "createAdapter">>(
+  dialect: Dialect,
+  statements: Statements,
+): Dialect {
+  const adapter = new StatementsAdapter(statements);
+  return Object.assign(dialect, { createAdapter: () => adapter });
+}
+
+/** The statements of a store, or of a transaction in it. */
+export function statementsOf(store: QueryExecutorProvider): Statements {
+  return (store.getExecutor().adapter as StatementsAdapter).statements; // `withStatements` made every store's dialect
+}
+
+/** What may share a statement of a store. */
+export function toBatches<Item extends OfMerchant>(
+  store: QueryExecutorProvider,
+  items: readonly Item[],
+): (readonly Item[])[] {
+  const { batchKey } = statementsOf(store);
+  return batchKey ? [...Map.groupBy(items, batchKey).values()] : [items];
+}
+
+export const loadOriginals: Statements["loadOriginals"] = (store, keys) =>
+  statementsOf(store).loadOriginals(store, keys);
+
+export const saveRefunds: Statements["saveRefunds"] = (store, refunds, options) =>
+  statementsOf(store).saveRefunds(store, refunds, options);
+
+export const findByRequestKeys: Statements["findByRequestKeys"] = (store, keys) =>
+  statementsOf(store).findByRequestKeys(store, keys);
+
+export const insertEvents: Statements["insertEvents"] = async (store, events) => {
+  if (events.length > 0) await statementsOf(store).insertEvents(store, events);
+};
+
+export const freeLeases: Statements["freeLeases"] = (store, options) =>
+  statementsOf(store).freeLeases(store, options);
+
+export const listWaiting: Statements["listWaiting"] = (store, page) =>
+  statementsOf(store).listWaiting(store, page);
+
+export const readShares: Statements["readShares"] = (store, request) =>
+  statementsOf(store).readShares(store, request);
+
+export const countInHand: Statements["countInHand"] = (store) => statementsOf(store).countInHand(store);
+
+export const claimDeliveries: Statements["claimDeliveries"] = (store, request) =>
+  statementsOf(store).claimDeliveries(store, request);
+
+export const recordAttempts: Statements["recordAttempts"] = (store, attempts) =>
+  statementsOf(store).recordAttempts(store, attempts);
+
+/** Removes deliveries that are finished, with their attempts. Pending ones stay, however old, and so do those sent again lately. */
+export async function removeDeliveries(store: Store, batch: RetentionBatch): Promise<RemovedBatch> {
+  return statementsOf(store).removeOld(store, "deliveries", batch);
+}
+
+/** Removes events without deliveries, except for the newest one of an account or customer. */
+export async function removeEvents(store: Store, batch: RetentionBatch): Promise<RemovedBatch> {
+  return statementsOf(store).removeOld(store, "events", batch);
+}
