@@ -1,12 +1,7 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { Readable } from "node:stream";
-import { fileURLToPath } from "node:url";
 import type { Output } from "../../server/admin/output.ts";
 import { runAdmin } from "../../server/admin/run.ts";
-import { PROCESS_ENV } from "./process-env.ts";
-
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+import { runProgram } from "./process.ts";
 
 /** An output that records what is written to it. */
 export function collectOutput(): Output & {
@@ -66,24 +61,9 @@ export async function runCommand(
 }
 
 /** Runs the command as an operator does. */
-export async function spawnCommand(
-  args: readonly string[],
-  { env = {}, stdin = "" }: RunOptions = {},
-): Promise<AdminRun> {
-  const child = spawn(process.execPath, ["server/admin/main.ts", ...args], {
-    cwd: ROOT,
-    env: { ...PROCESS_ENV, ...env },
-  });
-  let [stdout, stderr] = ["", ""];
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    stdout += text;
-  });
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    stderr += text;
-  });
-  child.stdin.on("error", () => {}); // the command may end without reading its input
-  child.stdin.end(stdin);
-  const [code] = await once(child, "close");
+export async function spawnCommand(args: readonly string[], options: RunOptions = {}): Promise<AdminRun> {
+  const command = [process.execPath, "server/admin/main.ts", ...args];
+  const { code, stdout, stderr } = await runProgram(command, options);
   const lines = stderr.split(/(?<=\n)/);
   const isLogged = (line: string) => line.startsWith("{");
   return {

@@ -7,6 +7,7 @@ import { basename, dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import pg from "pg";
 import { findFreePort } from "./network/free-port.ts";
+import { descendantsOf, trySignal } from "./process.ts";
 import { makeStoresDir } from "./temp-dir.ts";
 
 /** The PostgreSQL server of the test run. */
@@ -196,19 +197,7 @@ export async function untilReady(server: ChildProcess): Promise<void> {
 export function signalAll({ pid }: ChildProcess, signal: "SIGSTOP" | "SIGCONT"): void {
   if (pid === undefined) return;
   trySignal(pid, signal);
-  const table = execFileSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" });
-  for (const line of table.split("\n")) {
-    const [child, parent] = line.trim().split(/\s+/).map(Number);
-    if (child !== undefined && parent === pid) trySignal(child, signal);
-  }
-}
-
-function trySignal(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // The process has ended meanwhile.
-  }
+  for (const descendant of descendantsOf(pid)) trySignal(descendant, signal);
 }
 
 export async function stopPostgres(server: ChildProcess): Promise<void> {

@@ -1,8 +1,5 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { rm } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import { readConfig } from "../../server/config/config.ts";
 import { createLogger } from "../../server/log/logger.ts";
@@ -10,24 +7,21 @@ import { type RunningServer, type StartOptions, startServer } from "../../server
 import { isClusterRun } from "./cluster-run.ts";
 import { createTestDatabase, type Engine, GENEROUS_LIMITS, makeDataDir } from "./databases.ts";
 import { countRows } from "./factories.ts";
-import { PROCESS_ENV } from "./process-env.ts";
+import {
+  type Exit,
+  runProgram,
+  SERVER,
+  type ServerProcessOptions,
+  type Settings,
+  startServerProcess,
+} from "./process.ts";
 import { forSuite } from "./suite.ts";
-
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-
-const SERVER = [process.execPath, "server/main.ts"];
-
-/** Far more than a server needs to find out that it can't start, also on a busy machine. */
-const RUN_LIMIT_MS = 120_000;
 
 /** For tests that are not about limits: a busy machine must never reach them. */
 const GENEROUS = { callLimitMs: 120_000, bodyTimeoutMs: 120_000, headTimeoutMs: 30_000 };
 
 /** An address on which nothing listens, so that no test looks up a name by accident. */
 const NO_NAMESERVER = ["127.0.0.1:9"];
-
-/** Settings by the names of environment variables. */
-type Settings = Readonly<Record<string, string>>;
 
 export type TestServerOptions = Partial<Omit<StartOptions, "logger">> & {
   /** In addition to a free port and its own data folder. */
@@ -110,104 +104,32 @@ async function prepareDataDir(given: string | undefined, env: Settings = {}) {
   return { dataDir, settings: {}, remove: () => rm(dataDir, { recursive: true, force: true }) };
 }
 
-/** The exit code of a process, and its output. */
-export type Exit = {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-  readonly stdout: string;
-  readonly stderr: string;
-};
+export type SpawnOptions = Omit<ServerProcessOptions, "cwd"> & { readonly dataDir?: string };
 
-/** A server as operators run it. */
-export type ServerProcess = AsyncDisposable & {
-  readonly url: string;
-  readonly pid: number;
-  /** Its output until it was ready. */
-  readonly welcome: string;
-  readonly dataDir: string;
-  kill(signal: NodeJS.Signals): void;
-  readonly exit: Promise<Exit>;
-};
-
-/** The curl line is the last thing that a sandbox prints, and a newline ends it. */
-const SANDBOX_READY = /curl .*\n/;
-
-export type SpawnOptions = {
-  readonly env?: Settings;
-  readonly dataDir?: string;
-  /** The output that shows that it is ready. */
-  readonly ready?: RegExp;
-  /** The program to run instead of `node server/main.ts`. */
-  readonly command?: readonly string[];
-};
-
-/**
- * Runs `node server/main.ts` until it has printed its address; for use inside a test, whose end it does not outlive. Rejects
- * with its output when it ends before that.
- */
-export async function spawnServer(options: SpawnOptions = {}): Promise<ServerProcess> {
-  const { dataDir, remove } = await prepareDataDir(options.dataDir, options.env);
-  const command = options.command ?? SERVER;
-  const { child, exit, output } = launch({ PORT: "0", DATA_DIR: dataDir, ...options.env }, command);
+/** Runs `node server/main.ts` until it takes calls; for use inside a test, whose end it does not outlive. */
+export async function spawnServer({ dataDir: given, ...options }: SpawnOptions = {}) {
+  const { dataDir, remove } = await prepareDataDir(given, options.env);
+  const server = await startServerProcess({ ...options, env: { DATA_DIR: dataDir, ...options.env } }).catch(
+    async (error: unknown) => {
+      await remove();
+      throw error;
+    },
+  );
   const dispose = async () => {
-    child.kill("SIGKILL");
-    await exit;
+    await server[Symbol.asyncDispose]();
     await remove();
   };
   // A test that times out disposes of nothing itself.
   onTestFinished(dispose);
-  try {
-    const welcome = await untilPrinted(child, exit, output, options.ready ?? SANDBOX_READY);
-    const url = /https?:\/\/[^/\s"]+/.exec(welcome)?.[0] ?? "";
-    const kill = (signal: NodeJS.Signals) => void child.kill(signal);
-    return { url, pid: child.pid ?? 0, welcome, dataDir, kill, exit, [Symbol.asyncDispose]: dispose };
-  } catch (error) {
-    await dispose();
-    throw error;
-  }
+  return { ...server, dataDir, [Symbol.asyncDispose]: dispose };
 }
 
-/** Runs `node server/main.ts` that is expected to end by itself, and is killed when it does not within a time (ms). */
-export async function runServer(
+/** Runs `node server/main.ts` that is expected to end by itself. */
+export function runServer(
   env: Settings,
-  { limitMs = RUN_LIMIT_MS, command = SERVER }: { limitMs?: number; command?: readonly string[] } = {},
+  { command = SERVER, ...options }: { limitMs?: number; command?: readonly string[] } = {},
 ): Promise<Exit> {
-  const { child, exit } = launch(env, command);
-  const timer = setTimeout(() => child.kill("SIGKILL"), limitMs);
-  return exit.finally(() => clearTimeout(timer));
-}
-
-function launch(env: Settings, [program = "", ...args]: readonly string[]) {
-  const child = spawn(program, args, {
-    cwd: ROOT,
-    env: { ...PROCESS_ENV, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const output = { stdout: "", stderr: "" };
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    output.stdout += text;
-  });
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    output.stderr += text;
-  });
-  const exit: Promise<Exit> = once(child, "close").then(([code, signal]) => ({ code, signal, ...output }));
-  return { child, exit, output };
-}
-
-async function untilPrinted(
-  child: ChildProcess,
-  exit: Promise<Exit>,
-  output: { stdout: string },
-  ready: RegExp,
-): Promise<string> {
-  const ended = exit.then((end) => {
-    throw new Error(`the server ended with ${end.code ?? end.signal}: ${end.stderr}`);
-  });
-  while (!ready.test(output.stdout)) {
-    await Promise.race([ended, child.stdout && once(child.stdout, "data")]);
-  }
-  ended.catch(() => {});
-  return output.stdout;
+  return runProgram(command, { env, ...options });
 }
 
 export type PostOptions = {

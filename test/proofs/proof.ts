@@ -1,7 +1,7 @@
 import { defineCommand } from "../../scripts/command/command.ts";
 
 /** What `npm run proof -- NAME` runs: the proofs that take minutes, and the commands that are needed rarely. */
-const PROOFS: readonly (readonly [name: string, file: string, description: string])[] = [
+export const PROOFS: readonly (readonly [name: string, file: string, description: string])[] = [
   [
     "audit",
     "../../scripts/supply-chain/audit.ts",
@@ -37,7 +37,9 @@ const PROOFS: readonly (readonly [name: string, file: string, description: strin
   ["screenshots", "screenshots/screenshots.ts", "takes the pictures of the console's guide"],
 ];
 
-const command = defineCommand("proof", "Runs a long proof, or a command that is needed rarely.");
-for (const [name, executableFile, description] of PROOFS)
-  command.command(name, description, { executableFile });
-command.parse();
+if (import.meta.main) {
+  const command = defineCommand("proof", "Runs a long proof, or a command that is needed rarely.");
+  for (const [name, executableFile, description] of PROOFS)
+    command.command(name, description, { executableFile });
+  command.parse();
+}

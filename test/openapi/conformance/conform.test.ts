@@ -1,14 +1,12 @@
-import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { readFile, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ConformOptions, readOptions } from "../../conformance/options.ts";
 import { runConformance } from "../../conformance/run.ts";
-import { PROCESS_ENV } from "../../helpers/process-env.ts";
+import { runProgram } from "../../helpers/process.ts";
 import { startTestServer, type TestServer } from "../../helpers/server.ts";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
 import { elementsOf } from "../well-formed.ts";
@@ -16,20 +14,9 @@ import { startFaultyServer } from "./faulty-server.ts";
 import { FAULTY_RESPONSES } from "./faulty-server-responses.ts";
 import { allOptions, failedIn, notRunIn, toArguments } from "./options.ts";
 
-const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
-
-type Ran = { readonly code: number; readonly stdout: string; readonly stderr: string };
-
 /** Runs the command as its users do. */
-function conform(...args: readonly string[]): Promise<Ran> {
-  return new Promise((resolve) => {
-    const command = ["test/conformance/conform.ts", ...args];
-    const env = PROCESS_ENV;
-    execFile(process.execPath, command, { cwd: ROOT, env }, (error, stdout, stderr) =>
-      resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
-    );
-  });
-}
+const conform = (...args: readonly string[]) =>
+  runProgram([process.execPath, "test/conformance/conform.ts", ...args]);
 
 describe("npm run conform", () => {
   let server: TestServer;

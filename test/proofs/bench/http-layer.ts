@@ -7,7 +7,8 @@ import { type Running, run } from "./lib/processes.ts";
  * express with `express.json()`, and with express-openapi-validator set up to validate requests and responses. The server's own
  * processor time is measured, which callers and other programs on the machine do not change.
  */
-const start = (kind: string) => run(["test/proofs/bench/lib/http-server.ts", kind]);
+const start = (kind: string) =>
+  run({ command: [process.execPath, "test/proofs/bench/lib/http-server.ts", kind], ready: /http:.*\n/ });
 const [ours, bare, validated] = await Promise.all([start("ours"), start("bare"), start("validated")]);
 const body = refundsOf(["pay_settled"]);
 

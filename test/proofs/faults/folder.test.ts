@@ -1,6 +1,7 @@
 import { cp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, inject, test } from "vitest";
+import { SERVER } from "../../helpers/process.ts";
 import { runServer, spawnServer } from "../../helpers/server.ts";
 import { until } from "../../helpers/subscriber.ts";
 import { record } from "./rig/figures.ts";
@@ -9,7 +10,6 @@ import { callUntil } from "./rig/load.ts";
 import { reckon, repeatUnknown } from "./rig/reckon.ts";
 import { canMakeDisk, createSmallDisk, type SmallDisk } from "./rig/small-disk.ts";
 
-const SERVER = [process.execPath, "server/main.ts"];
 const MEGABYTES = 160;
 
 const possible = canMakeDisk();

@@ -3,9 +3,9 @@ import { Option } from "@commander-js/extra-typings";
 import { defineProof, randomSeed, seedNumber, wholeNumber } from "../../../scripts/command/command.ts";
 import { createProgress } from "../../../scripts/command/progress.ts";
 import { secondsSince } from "../../../scripts/command/redocly.ts";
-import { withSandboxProcess } from "../../helpers/sandbox-process.ts";
+import { startPostgres } from "../../helpers/postgres.ts";
+import { type Settings, startServerProcess } from "../../helpers/process.ts";
 import { assessMemory } from "./memory.ts";
-import { withPostgres } from "./postgres-process.ts";
 import { type Failure, type FuzzOptions, fuzz, levels } from "./run.ts";
 import { createTally, type Tally, toTable } from "./tally.ts";
 import { type Watch, watchProcess } from "./watch.ts";
@@ -45,12 +45,19 @@ const values = defineProof(
   .opts();
 
 if (values.url) await run(values.url, undefined);
-else if (values.database === "embedded") await withSandboxProcess(({ url, pid }) => run(url, pid));
-else await withPostgres(runOnPostgres);
+else if (values.database === "embedded") await runOnSandbox();
+else await runOnPostgres();
 
-function runOnPostgres(databaseUrl: string): Promise<void> {
+async function runOnSandbox(env: Settings = {}): Promise<void> {
+  await using sandbox = await startServerProcess({ env });
+  sandbox.ignoreOutput();
+  await run(sandbox.url, sandbox.pid);
+}
+
+async function runOnPostgres(): Promise<void> {
+  const postgres = await startPostgres({ durable: true });
   const ENCRYPTION_KEY = randomBytes(32).toString("base64");
-  return withSandboxProcess(({ url, pid }) => run(url, pid), { DATABASE_URL: databaseUrl, ENCRYPTION_KEY });
+  await runOnSandbox({ DATABASE_URL: postgres.urlOf("postgres"), ENCRYPTION_KEY }).finally(postgres.stop);
 }
 
 async function run(url: string, pid: number | undefined): Promise<void> {

@@ -3,7 +3,7 @@ import { Argument } from "@commander-js/extra-typings";
 import { defineProof } from "../../../scripts/command/command.ts";
 import { replaceFile } from "../../../scripts/command/files.ts";
 import { secondsSince } from "../../../scripts/command/redocly.ts";
-import { withSandboxProcess } from "../../helpers/sandbox-process.ts";
+import { startServerProcess } from "../../helpers/process.ts";
 import { compileProject } from "./compile.ts";
 import { exercise } from "./exercise.ts";
 import { type Finding, GUIDE, toGuide } from "./guide.ts";
@@ -40,18 +40,17 @@ const [names] = command.processedArgs;
 const isChosen = ({ name }: { readonly name: string }) => names.length === 0 || names.includes(name);
 const start = performance.now();
 const tally: Tally = { passed: 0, failed: 0, notRun: 0 };
-await withSandboxProcess(async ({ url }) => {
-  const findings = await tryTools(tools.filter(isChosen), url);
-  const languageFindings = await tryLanguages(languages.filter(isChosen), url);
-  const { passed, failed, notRun } = tally;
-  console.log(`${passed} passed, ${failed} failed, ${notRun} not run (${secondsSince(start)})`);
-  if (failed > 0) process.exitCode = 1;
-  else if (names.length === 0) {
-    await compareGuide(GUIDE, await toGuide(findings));
-    const keepVersions = !command.opts().write;
-    await compareGuide(LANGUAGE_GUIDE, await toLanguageGuide(languageFindings, { keepVersions }));
-  }
-});
+await using sandbox = await startServerProcess();
+const findings = await tryTools(tools.filter(isChosen), sandbox.url);
+const languageFindings = await tryLanguages(languages.filter(isChosen), sandbox.url);
+const { passed, failed, notRun } = tally;
+console.log(`${passed} passed, ${failed} failed, ${notRun} not run (${secondsSince(start)})`);
+if (failed > 0) process.exitCode = 1;
+else if (names.length === 0) {
+  await compareGuide(GUIDE, await toGuide(findings));
+  const keepVersions = !command.opts().write;
+  await compareGuide(LANGUAGE_GUIDE, await toLanguageGuide(languageFindings, { keepVersions }));
+}
 
 async function tryTools(chosen: readonly Tool[], url: string): Promise<Finding[]> {
   if (chosen.length === 0) return [];

@@ -3,7 +3,7 @@ import { defineProof } from "../../../scripts/command/command.ts";
 import { withTempDir } from "../../../scripts/command/files.ts";
 import { secondsSince } from "../../../scripts/command/redocly.ts";
 import { pack } from "../../../scripts/packages/pack-client.ts";
-import { withSandboxProcess } from "../../helpers/sandbox-process.ts";
+import { startServerProcess } from "../../helpers/process.ts";
 import { EXPECTED } from "./program.ts";
 import { openJavaScriptProject, openTypeScriptProject } from "./projects.ts";
 import { installRuntime, NODES, OTHERS, type Runtime } from "./runtimes.ts";
@@ -37,20 +37,19 @@ async function main(runtimes: readonly Runtime[]): Promise<void> {
         `${error === undefined ? "✓" : "✗"} ${toolchain.name}${error === undefined ? "" : `: ${error}`}`,
       );
     }
-    return withSandboxProcess(async ({ url }) => {
-      for (const runtime of runtimes) {
-        const tools = await installRuntime(runtime);
-        for (const project of projects) {
-          const printed = await runtime.use(tools, project.folder, url).catch(String);
-          const passed = printed === EXPECTED;
-          if (!passed) failures += 1;
-          console.log(
-            `${passed ? "✓" : "✗"} ${runtime.package}, ${project.name}${passed ? "" : `: ${printed}`}`,
-          );
-        }
+    await using sandbox = await startServerProcess();
+    for (const runtime of runtimes) {
+      const tools = await installRuntime(runtime);
+      for (const project of projects) {
+        const printed = await runtime.use(tools, project.folder, sandbox.url).catch(String);
+        const passed = printed === EXPECTED;
+        if (!passed) failures += 1;
+        console.log(
+          `${passed ? "✓" : "✗"} ${runtime.package}, ${project.name}${passed ? "" : `: ${printed}`}`,
+        );
       }
-      return failures;
-    });
+    }
+    return failures;
   });
   console.log(
     `${runtimes.length * 2 + TOOLCHAINS.length - failed} passed, ${failed} failed (${secondsSince(start)})`,

@@ -1,10 +1,13 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { run } from "../../../scripts/packages/run.ts";
+import { startServerProcess } from "../../helpers/process.ts";
 
-const START_LIMIT_MS = 120_000;
+/** The environment of a reader's shell, without the variables that npm adds to ours. */
+const READER_ENV = {
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("npm_"))),
+  NODE_OPTIONS: "",
+} as Record<string, string>;
 
 /** Creates an empty folder that uses the registry. */
 export async function openFolder(parent: string, name: string, npmrc: string): Promise<string> {
@@ -24,34 +27,14 @@ export async function sizeOf(folder: string): Promise<number> {
  * Calls `use` with a running sandbox that a command starts, then stops the command. Resolves when its port is free again.
  */
 export async function withStarted(
-  [program = "", ...args]: readonly string[],
+  command: readonly string[],
   folder: string,
   use: (url: string, curl: string) => Promise<void>,
 ): Promise<void> {
-  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith("npm_"));
-  const env = Object.fromEntries(kept);
-  const child = spawn(program, args, { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
-  const closed = once(child, "close");
-  let printed = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (text: string) => {
-      printed += text;
-    });
-  }
-  const timer = setTimeout(() => child.kill("SIGKILL"), START_LIMIT_MS);
-  try {
-    while (!/curl .*\n/.test(printed)) {
-      if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}:\n${printed}`);
-      await Promise.race([closed, once(child.stdout, "data")]);
-    }
-    const [url = ""] = /https?:\/\/[^/\s]+/.exec(printed) ?? [];
-    const [curl = ""] = /curl .*$/m.exec(printed) ?? [];
-    await use(url, curl);
-  } finally {
-    clearTimeout(timer);
-    child.kill("SIGTERM");
-    await closed;
-  }
+  await using program = await startServerProcess({ command, cwd: folder, env: READER_ENV });
+  const [curl = ""] = /curl .*$/m.exec(program.welcome) ?? [];
+  await use(program.url, curl);
+  await program.stop();
 }
 
 /** Runs a command line in a shell, as a reader who copies it. */

@@ -1,9 +1,8 @@
-import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { PROCESS_ENV } from "../../helpers/process-env.ts";
+import { type Exit, PROCESS_ENV, runProgram } from "../../helpers/process.ts";
+import { PROOFS } from "../../proofs/proof.ts";
 import { blocksOf } from "./helpers/blocks.ts";
 
 const OTHER_TOOLS = ["test:unit", "typecheck", "format"];
@@ -13,28 +12,27 @@ const USAGE_NAMES: Readonly<Record<string, string>> = {
 };
 
 const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
-const commands = Object.entries(scripts).filter(([name]) => !OTHER_TOOLS.includes(name));
+const usageOf = (name: string) => USAGE_NAMES[name] ?? `npm run ${name} --`;
+const commands = [
+  ...Object.entries(scripts)
+    .filter(([name]) => !OTHER_TOOLS.includes(name))
+    .map(([name, program]) => [usageOf(name), program] as const),
+  ...PROOFS.map(([name, file]) => [`npm run proof -- ${name}`, `node test/proofs/${file}`] as const),
+];
 
-type Outcome = { code: number; stdout: string; stderr: string };
-
-async function run(program: string, ...args: string[]): Promise<Outcome> {
+function run(program: string, ...args: string[]): Promise<Exit> {
   // As npm does it, with the Node of this process.
-  const shell = ["-c", `${program} "$@"`, "npm", ...args];
-  const env = { ...PROCESS_ENV, PATH: `${dirname(process.execPath)}:${PROCESS_ENV.PATH}` };
-  try {
-    return { code: 0, ...(await promisify(execFile)("sh", shell, { env })) };
-  } catch (error) {
-    return error as Outcome;
-  }
+  const env = { PATH: `${dirname(process.execPath)}:${PROCESS_ENV.PATH}` };
+  return runProgram(["sh", "-c", `${program} "$@"`, "npm", ...args], { env });
 }
 
 test.each(commands)(
-  "npm run %s prints its usage for --help, and for an unknown option or word, which it names",
+  "%s prints its usage for --help, and for an unknown option or word, which it names",
   async (name, program) => {
     const wrong = ["--no-such-option", "no-such-word"];
     const [help, ...refused] = await Promise.all(["--help", ...wrong].map((word) => run(program, word)));
 
-    const usage = `Usage: ${USAGE_NAMES[name] ?? `npm run ${name} --`} `;
+    const usage = `Usage: ${name} `;
     expect(help).toMatchObject({ code: 0, stderr: "" });
     expect(help?.stdout).toContain(usage);
     for (const [index, { code, stdout, stderr }] of refused.entries()) {

@@ -6,7 +6,7 @@ import { checkPackage, createPackageFromTarballData, type Problem } from "@areth
 import { publint } from "publint";
 import { beforeAll, describe, expect, test } from "vitest";
 import { ROOT } from "../../../scripts/command/redocly.ts";
-import { PROCESS_ENV } from "../../helpers/process-env.ts";
+import { type Exit, runProgram, type Settings } from "../../helpers/process.ts";
 import { startProduction } from "../../helpers/production.ts";
 import { post, spawnServer } from "../../helpers/server.ts";
 import { BUILT_NAMES, type BuiltName, type UnpackedPackages, unpackPackages } from "./packed.ts";
@@ -24,22 +24,10 @@ beforeAll(async () => {
   return packages.remove;
 }, 300_000);
 
-type Outcome = { code: number; stdout: string; stderr: string };
-
 const run = (name: BuiltName, ...args: string[]) => runWith({}, name, ...args);
 
-async function runWith(
-  settings: Readonly<Record<string, string>>,
-  name: BuiltName,
-  ...args: string[]
-): Promise<Outcome> {
-  const [program = "", ...rest] = await packages.command(name);
-  const env = { ...PROCESS_ENV, ...settings };
-  try {
-    return { code: 0, ...(await promisify(execFile)(program, [...rest, ...args], { env })) };
-  } catch (error) {
-    return error as Outcome;
-  }
+async function runWith(settings: Settings, name: BuiltName, ...args: string[]): Promise<Exit> {
+  return runProgram([...(await packages.command(name)), ...args], { env: settings });
 }
 
 describe.each(BUILT_NAMES)("the package %s", (name) => {
@@ -160,7 +148,6 @@ describe("the commands of the packages", () => {
     await using server = await spawnServer({
       command: await packages.command("server"),
       env: settings,
-      ready: /"msg":"listening"/,
     });
     const refund = { paymentId: "pay_1042", amount, requestKey: "packed" };
     const token = await issuer.token({ merchant_id: "acme" });

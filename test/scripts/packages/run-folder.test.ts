@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { ROOT } from "../../../scripts/command/redocly.ts";
 import { SECRET_SETTINGS } from "../../../server/config/environment.ts";
+import { SERVER_OPTIONS } from "../../helpers/process.ts";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
 
 const RUN = join(ROOT, "server/operate");
@@ -35,10 +36,20 @@ describe("what runs the server", () => {
       ["refunds.service", "Containerfile", "compose.yaml"].map(read),
     );
     const program = "node_modules/@refund-contract/server/dist/server/cli.js";
+    const { scripts } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
     const { server, migrate } = parse(compose ?? "", { merge: true }).services;
 
-    expect(unit).toMatch(new RegExp(`^ExecStart=/usr/bin/node --.* /opt/refunds/${program}$`, "m"));
-    expect(container).toContain(`"${program}"]`);
+    const options = SERVER_OPTIONS.join(" ");
+    const deployed = ["--disable-sigusr1", ...SERVER_OPTIONS];
+    expect(unit).toMatch(
+      new RegExp(`^ExecStart=/usr/bin/node ${deployed.join(" ")} /opt/refunds/${program}$`, "m"),
+    );
+    expect(container).toContain(
+      `ENTRYPOINT ${JSON.stringify(["node", ...deployed, program]).replaceAll(",", ", ")}`,
+    );
+    for (const name of ["start", "start:production"]) {
+      expect(scripts[name]).toMatch(new RegExp(` node ${options} server/main.ts$`));
+    }
     expect(unit).toMatch(/^TimeoutStopSec=15$/m);
     expect(container).toMatch(/^USER node$/m);
     expect(container).toMatch(/^STOPSIGNAL SIGTERM$/m);
@@ -47,7 +58,6 @@ describe("what runs the server", () => {
       expect(service).toMatchObject({ read_only: true, user: "node", cap_drop: ["ALL"] });
     }
     expect(unit).toMatch(/^LimitCORE=0$/m);
-    for (const start of [unit, container]) expect(start).toContain("--disable-sigusr1");
     expect(server).toMatchObject({ ulimits: { core: 0 }, stop_signal: "SIGTERM", stop_grace_period: "15s" });
   });
 

@@ -1,10 +1,8 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { createDataDir } from "../../helpers/databases.ts";
 import { type Problem, refundOf } from "../../helpers/factories.ts";
-import { PROCESS_ENV } from "../../helpers/process-env.ts";
-import { post } from "../../helpers/server.ts";
+import { post, spawnServer } from "../../helpers/server.ts";
 
 /** More calls than a pipe and its buffers can hold, at some two hundred bytes of log each. */
 const CALLS = 1_000;
@@ -13,20 +11,12 @@ const STOP_LIMIT_MS = 120_000;
 
 /** A sandbox after many calls, whose log was read only up to the welcome. */
 async function createUnread(dataDir: string) {
-  const env = { ...PROCESS_ENV, PORT: "0", DATA_DIR: dataDir, LOG_FORMAT: "json", RATE_LIMIT: "off" };
-  const server = spawn(process.execPath, ["server/main.ts"], { env, stdio: ["ignore", "pipe", "inherit"] });
-  const ended = once(server, "exit");
-  onTestFinished(async () => {
-    server.kill("SIGKILL");
-    await ended;
-  });
-  const log = { text: "" };
-  server.stdout.setEncoding("utf8").on("data", (text: string) => {
-    log.text += text;
-  });
-  while (!/curl .*\n/.test(log.text)) await once(server.stdout, "data");
-  const [url = ""] = /https?:\/\/[^/\s"]+/.exec(log.text) ?? [];
-  server.stdout.pause();
+  const env = { DATA_DIR: dataDir, LOG_FORMAT: "json", RATE_LIMIT: "off" };
+  const server = await spawnServer({ dataDir, env });
+  const { url } = server;
+  const { stdout } = server.child;
+  const ended = once(server.child, "exit");
+  stdout.pause();
 
   const call = async (paymentId: string) =>
     (await post<Problem>(url, "/v1/refunds", refundOf(paymentId))).status;
@@ -37,20 +27,18 @@ async function createUnread(dataDir: string) {
   };
   await Promise.all(Array.from({ length: 8 }, caller));
   expect([...statuses]).toEqual([404]);
-  return { server, ended, log, call };
+  return { server, stdout, ended, call };
 }
 
 test("a log that nobody reads for a while holds up no call, and nothing of it is lost", async () => {
   await using folder = await createDataDir();
-  const { server, ended, log } = await createUnread(folder.dataDir);
+  const { server, stdout, ended } = await createUnread(folder.dataDir);
 
-  const read = once(server.stdout, "end");
-  server.stdout.resume();
+  stdout.resume();
   server.kill("SIGTERM");
 
   expect(await ended).toEqual([0, null]);
-  await read;
-  expect(log.text.match(/"status":404/g)).toHaveLength(CALLS);
+  expect((await server.exit).stdout.match(/"status":404/g)).toHaveLength(CALLS);
 });
 
 test("a log that nobody reads any more does not hold up a stop", async () => {
@@ -66,9 +54,9 @@ test("a log that nobody reads any more does not hold up a stop", async () => {
 
 test("a log whose reader has gone holds up neither calls nor a stop, which ends with 0", async () => {
   await using folder = await createDataDir();
-  const { server, ended, call } = await createUnread(folder.dataDir);
-  const closed = once(server.stdout, "close");
-  server.stdout.destroy();
+  const { server, stdout, ended, call } = await createUnread(folder.dataDir);
+  const closed = once(stdout, "close");
+  stdout.destroy();
   await closed;
   // Enough to fill the log's buffer several times: by then the server has noticed the broken pipe.
   for (let calls = 0; calls < 200; calls += 1) expect(await call("unknown")).toBe(404);

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { toReadableLine } from "../../../server/log/readable-log.ts";
 import { refundOf, subscriptionTo } from "../../helpers/factories.ts";
+import type { ServerProcess } from "../../helpers/process.ts";
 import { startReceiver } from "../../helpers/receiver.ts";
-import { post, type ServerProcess, spawnServer } from "../../helpers/server.ts";
+import { post, spawnServer } from "../../helpers/server.ts";
 
 const line = (entry: object) => toReadableLine(JSON.stringify({ level: 30, time: 0, ...entry })).slice(9);
 

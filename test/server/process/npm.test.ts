@@ -1,14 +1,11 @@
-import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect } from "node:net";
-import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { lockDataDir } from "../../../server/storage/database/lock.ts";
 import { createDataDir } from "../../helpers/databases.ts";
+import { descendantsOf, startProgram } from "../../helpers/process.ts";
 import { startProduction } from "../../helpers/production.ts";
 import { startTestServer } from "../../helpers/server.ts";
-
-const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
 /** Within which nothing may be left of a command whose npm got a signal; far more than a busy machine needs. */
 const STOP_LIMIT_MS = 120_000;
@@ -60,20 +57,11 @@ describe("a signal to npm's own process", () => {
 
 /** Runs npm until its output matches the pattern, which finds the address of the command. */
 async function runByNpm(args: readonly string[], env: Readonly<Record<string, string>>, ready: RegExp) {
-  // Only the search path of the test run's environment, and without npm's update check.
-  const settings = { PATH: process.env.PATH, npm_config_update_notifier: "false" };
-  const npm = spawn("npm", args, {
-    cwd: ROOT,
-    env: { ...settings, ...env },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const closed = once(npm, "close");
-  let output = "";
-  npm.stdout.setEncoding("utf8").on("data", (text: string) => {
-    output += text;
-  });
-  const url = await vi.waitFor(() => findUrl(ready, output), { timeout: 120_000 });
-  const pids = descendantsOf(npm.pid ?? 0);
+  // Without npm's update check.
+  const settings = { NODE_OPTIONS: "", npm_config_update_notifier: "false", ...env };
+  const npm = startProgram(["npm", ...args], { env: settings });
+  const [, url = ""] = await npm.untilPrinted(ready);
+  const pids = descendantsOf(npm.pid);
   onTestFinished(() => {
     for (const pid of pids.filter(isAlive)) process.kill(pid, "SIGKILL");
   });
@@ -83,26 +71,10 @@ async function runByNpm(args: readonly string[], env: Readonly<Record<string, st
     async stop(signal: Signal) {
       npm.kill(signal);
       await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: STOP_LIMIT_MS });
-      return { exit: await closed, isListening: await isListening(url), output };
+      const { code, signal: endedBy, stdout } = await npm.exit;
+      return { exit: [code, endedBy], isListening: await isListening(url), output: stdout };
     },
   };
-}
-
-function findUrl(ready: RegExp, output: string): string {
-  const url = ready.exec(output)?.[1];
-  if (url === undefined) throw new Error(`npm has printed only: ${output}`);
-  return url;
-}
-
-/** A process and all that it has started, directly and indirectly. */
-function descendantsOf(root: number): number[] {
-  const table = execFileSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" });
-  const rows = table.split("\n").map((line) => line.trim().split(/\s+/).map(Number));
-  const pids = [root];
-  for (const pid of pids) {
-    for (const [child, parent] of rows) if (parent === pid && child !== undefined) pids.push(child);
-  }
-  return pids;
 }
 
 function isAlive(pid: number): boolean {

@@ -16,14 +16,8 @@ import {
   subscriptionTo,
 } from "../../helpers/factories.ts";
 import { type Connection, head, openConnection } from "../../helpers/network/raw-http.ts";
-import {
-  post,
-  runServer,
-  type ServerProcess,
-  spawnServer,
-  startTestServer,
-  type TestResponse,
-} from "../../helpers/server.ts";
+import type { ServerProcess } from "../../helpers/process.ts";
+import { post, runServer, spawnServer, startTestServer, type TestResponse } from "../../helpers/server.ts";
 
 describe("the server's process", () => {
   test("makes its data folder, and prints a curl line that works as printed", async () => {

@@ -1,15 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { createDataDir } from "../../helpers/databases.ts";
 import { dollars, type Refund, refundOf, subscriptionTo } from "../../helpers/factories.ts";
+import type { ServerProcess } from "../../helpers/process.ts";
 import { accept, type Received, startReceiver } from "../../helpers/receiver.ts";
 import { sandboxOf } from "../../helpers/sandbox.ts";
-import {
-  post,
-  type ServerProcess,
-  spawnServer,
-  startTestServer,
-  type TestServer,
-} from "../../helpers/server.ts";
+import { post, spawnServer, startTestServer, type TestServer } from "../../helpers/server.ts";
 import { until } from "../../helpers/subscriber.ts";
 
 /** How many deliveries of one subscription are under way at once. */

@@ -1,11 +1,7 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { serverOptions } from "../../../helpers/server-options.ts";
-import { makeTempDir } from "../../../helpers/temp-dir.ts";
+import { SERVER, type ServerProcessOptions, startServerProcess } from "../../../helpers/process.ts";
 
 export interface Running {
   url: string;
@@ -18,47 +14,28 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-/** Runs a program of Node until it prints an address. */
-export async function run(args: readonly string[], env: Record<string, string> = {}): Promise<Running> {
-  const startedAt = performance.now();
-  const child = spawn(process.execPath, args, {
-    env: { PATH: process.env.PATH, ...env },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const url = await addressOf(child);
+/** Starts a program, and resolves when it has printed its address. */
+export async function run(options: ServerProcessOptions): Promise<Running> {
+  const { url, pid, startedInMs, ignoreOutput, ...program } = await startServerProcess(options);
+  ignoreOutput(); // but read it, because a log that is not read would block its writer
   return {
     url,
-    startedInMs: performance.now() - startedAt,
-    memoryMb: () => residentMb(child.pid),
-    cpuSeconds: () => usedSeconds(child.pid),
+    startedInMs,
+    memoryMb: () => residentMb(pid),
+    cpuSeconds: () => usedSeconds(pid),
     async stop() {
-      child.kill("SIGTERM");
-      if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+      await program.stop();
+      await program[Symbol.asyncDispose]();
     },
   };
 }
 
-function addressOf(child: ChildProcess): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let output = "";
-    const read = (text: string) => {
-      output += text;
-      const url = /https?:\/\/[^/\s]+/.exec(output)?.[0];
-      if (!url || !output.endsWith("\n")) return;
-      child.stdout?.off("data", read).resume(); // a log that is not read would block its writer
-      resolve(url);
-    };
-    child.stdout?.setEncoding("utf8").on("data", read);
-    child.once("exit", (code) => reject(new Error(`it ended with ${code} before it printed its address`)));
-  });
-}
-
-function residentMb(pid: number | undefined): number {
+function residentMb(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
 }
 
-function usedSeconds(pid: number | undefined): number {
+function usedSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
   return (Number(fields[11]) + Number(fields[12])) / 100; // user and system time, in ticks of 10 ms
 }
@@ -74,19 +51,15 @@ export async function runServer(
     release?: string;
   } = {},
 ): Promise<Running> {
-  const dataDir = options.dataDir ?? (await makeTempDir());
-  const server = await run([...serverOptions(), join(options.release ?? "", "server/main.ts")], {
-    PORT: "0",
-    DATA_DIR: dataDir,
-    LOG_LEVEL: options.logLevel ?? "error",
-    ...(options.retentionDays && { RETENTION_DAYS: options.retentionDays }),
-    ...(options.databaseUrl && { DATABASE_URL: options.databaseUrl, ENCRYPTION_KEY: KEY }),
+  return run({
+    command: [...SERVER.slice(0, -1), join(options.release ?? "", "server/main.ts")],
+    env: {
+      ...(options.dataDir && { DATA_DIR: options.dataDir }),
+      LOG_LEVEL: options.logLevel ?? "error",
+      ...(options.retentionDays && { RETENTION_DAYS: options.retentionDays }),
+      ...(options.databaseUrl && { DATABASE_URL: options.databaseUrl, ENCRYPTION_KEY: KEY }),
+    },
   });
-  const stop = async () => {
-    await server.stop();
-    if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
-  };
-  return { ...server, stop };
 }
 
 /**
@@ -94,7 +67,10 @@ export async function runServer(
  */
 export function runMock(): Promise<Running> {
   const prism = "node_modules/@stoplight/prism-cli/dist/index.js";
-  return run([prism, "mock", "--port", "0", "openapi/generated/openapi.json"]);
+  return run({
+    command: [process.execPath, prism, "mock", "--port", "0", "openapi/generated/openapi.json"],
+    ready: /http:.*\n/,
+  });
 }
 
 /** The same for all servers of a run, so that replicas can read each other's secrets. */

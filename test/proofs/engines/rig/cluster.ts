@@ -1,16 +1,14 @@
-import { spawn } from "node:child_process";
 import pg from "pg";
 import { distribute } from "../../../../server/storage/citus/distribute.ts";
 import { openDatabase } from "../../../../server/storage/database.ts";
+import { spawnCommand } from "../../../helpers/admin.ts";
 import { CLUSTER_TEMPLATE, EMPTY_CLUSTER } from "../../../helpers/cluster-run.ts";
 import {
   type PostgresOptions,
   type PostgresServer,
-  runProgram,
   runStatement,
   startPostgres,
 } from "../../../helpers/postgres.ts";
-import { PROCESS_ENV } from "../../../helpers/process-env.ts";
 
 /** A Citus cluster on this machine: a coordinator, and workers that hold the rows. */
 export type Cluster = AsyncDisposable & {
@@ -108,8 +106,8 @@ export function portOf(machine: PostgresServer): number {
 export async function createDistributed(cluster: Cluster, name: string): Promise<string> {
   const databaseUrl = await cluster.createDatabase(name);
   for (const command of ["migrate", "distribute"]) {
-    const env = { ...PROCESS_ENV, DATABASE_URL: databaseUrl };
-    await runProgram(spawn(process.execPath, ["server/admin/main.ts", command], { env }));
+    const { code, stderr } = await spawnCommand([command], { env: { DATABASE_URL: databaseUrl } });
+    if (code !== 0) throw new Error(`${command} ended with ${code}: ${stderr}`);
   }
   return databaseUrl;
 }

@@ -1,7 +1,8 @@
 import { type Database, openDatabase } from "../../../../server/storage/database.ts";
 import { createMerchant } from "../../../helpers/factories.ts";
+import type { ServerProcess } from "../../../helpers/process.ts";
 import type { Receiver } from "../../../helpers/receiver.ts";
-import { type ServerProcess, spawnServer } from "../../../helpers/server.ts";
+import { spawnServer } from "../../../helpers/server.ts";
 import { createBusiness, postgresEnv } from "../../faults/rig/lasting-store.ts";
 import { callUntil, type Ledger } from "../../faults/rig/load.ts";
 import { reckon, repeatUnknown } from "../../faults/rig/reckon.ts";

@@ -3,9 +3,10 @@ import type { Engine } from "../../../helpers/databases.ts";
 import { createDataDir } from "../../../helpers/databases.ts";
 import { dollars, type Subscription, subscriptionTo } from "../../../helpers/factories.ts";
 import { type PostgresServer, startPostgres } from "../../../helpers/postgres.ts";
+import type { ServerProcess } from "../../../helpers/process.ts";
 import { type Receiver, startReceiver } from "../../../helpers/receiver.ts";
 import { sandboxOf } from "../../../helpers/sandbox.ts";
-import { type ServerProcess, spawnServer } from "../../../helpers/server.ts";
+import { spawnServer } from "../../../helpers/server.ts";
 import { ACME, createLedger, type Ledger, send } from "./load.ts";
 
 /** A store that outlives the server processes on it, as in operation. */

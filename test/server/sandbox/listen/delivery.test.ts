@@ -1,13 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { createClient } from "../../../../client/src/index.ts";
+import { startProgram } from "../../../helpers/process.ts";
 import { post, useTestServer } from "../../../helpers/server.ts";
-import { spawnListen } from "./process.ts";
+
+const LISTEN = [process.execPath, "server/sandbox/cli.ts", "listen"];
 
 const server = useTestServer();
 
 describe("npm run listen, at a sandbox that delivers", () => {
   test("shows a refund from its first status to its authorization, and the events of accounts", async () => {
-    await using command = spawnListen("--url", server.url);
+    await using command = startProgram([...LISTEN, "--url", server.url]);
     await command.untilPrinted(/Deliveries come to /);
     const client = createClient({ baseUrl: server.url, accessToken: "sandbox_acme" });
 
@@ -25,14 +27,14 @@ describe("npm run listen, at a sandbox that delivers", () => {
     await post(server.url, "/sandbox/events", { type: "account.linked", resourceId: "acc_1" });
     await command.untilPrinted(/account\.linked +acc_1 +#1\n/);
 
-    command.child.kill("SIGINT");
-    const { code, out, error } = await command.exit;
-    expect({ code, error }).toEqual({ code: 0, error: "" });
-    expect(out).not.toContain("Refused");
+    command.kill("SIGINT");
+    const { code, stdout, stderr } = await command.exit;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).not.toContain("Refused");
   });
 
   test("shows no event that was not asked for, and none of another merchant", async () => {
-    await using command = spawnListen("--url", server.url, "--events", "ACCOUNT");
+    await using command = startProgram([...LISTEN, "--url", server.url, "--events", "ACCOUNT"]);
     await command.untilPrinted(/Deliveries come to /);
 
     await post(server.url, "/sandbox/events", { type: "customer.created", resourceId: "cus_2" });
@@ -41,9 +43,9 @@ describe("npm run listen, at a sandbox that delivers", () => {
     await post(server.url, "/sandbox/events", { type: "account.unlinked", resourceId: "acc_3" });
     await command.untilPrinted(/account\.unlinked +acc_3 +#1\n/);
 
-    command.child.kill("SIGTERM");
-    const { code, out } = await command.exit;
+    command.kill("SIGTERM");
+    const { code, stdout } = await command.exit;
     expect(code).toBe(0);
-    expect(out).not.toMatch(/cus_2|acc_2/);
+    expect(stdout).not.toMatch(/cus_2|acc_2/);
   });
 });

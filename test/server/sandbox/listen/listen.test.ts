@@ -5,8 +5,10 @@ import { PassThrough } from "node:stream";
 import { afterEach, describe, expect, test } from "vitest";
 import { ListenError, type ListenOptions, listen } from "../../../../server/sandbox/listen/listen.ts";
 import { AUTHORIZED_EVENT, SECRET_KEY, signDelivery } from "../../../client/signed-deliveries.ts";
+import { startProgram } from "../../../helpers/process.ts";
 import { startTestServer, useTestServer } from "../../../helpers/server.ts";
-import { spawnListen } from "./process.ts";
+
+const LISTEN = [process.execPath, "server/sandbox/cli.ts", "listen"];
 
 const server = useTestServer();
 
@@ -137,30 +139,36 @@ describe("npm run listen", () => {
   test.each(["SIGINT", "SIGTERM"] as const)(
     "shows where it listens, and ends its subscription at %s",
     async (signal) => {
-      await using command = spawnListen("--url", server.url, "--events", "refund.authorized,refund.pending");
+      await using command = startProgram([
+        ...LISTEN,
+        "--url",
+        server.url,
+        "--events",
+        "refund.authorized,refund.pending",
+      ]);
       const [, key = ""] = await command.untilPrinted(/as (sub_[\w-]+)\./);
       const [, receiverUrl = ""] = await command.untilPrinted(/Deliveries come to (\S+)\. /);
       const { body, headers } = signDelivery(AUTHORIZED_EVENT, new Date("2020-01-01T00:00:00Z"));
       expect((await fetch(receiverUrl, { method: "POST", body, headers })).status).toBe(400);
       await command.untilPrinted(/Refused a delivery\. The attempt is \d+ s old\./);
 
-      command.child.kill(signal);
+      command.kill(signal);
 
-      const { code, out, error } = await command.exit;
-      expect({ code, error }).toEqual({ code: 0, error: "" });
-      expect(out).toContain(`Subscribed to refund.authorized, refund.pending of ${server.url} as ${key}.`);
-      expect(out).toMatch(new RegExp(`\nEnded the subscription ${key}\\.\nStopped\\.\n$`));
-      expect(out).not.toContain("\u001b"); // no colours outside a terminal
+      const { code, stdout, stderr } = await command.exit;
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      expect(stdout).toContain(`Subscribed to refund.authorized, refund.pending of ${server.url} as ${key}.`);
+      expect(stdout).toMatch(new RegExp(`\nEnded the subscription ${key}\\.\nStopped\\.\n$`));
+      expect(stdout).not.toContain("\u001b"); // no colours outside a terminal
       expect(await isSubscribed(key)).toBe(false);
     },
   );
 
   test("ends its subscription when nobody reads it any more", async () => {
-    await using command = spawnListen("--url", server.url);
+    await using command = startProgram([...LISTEN, "--url", server.url]);
     const [, key = ""] = await command.untilPrinted(/as (sub_[\w-]+)\./);
     const [, receiverUrl = ""] = await command.untilPrinted(/Deliveries come to (\S+)\. /);
 
-    command.child.stdout?.destroy();
+    command.child.stdout.destroy();
     await fetch(receiverUrl, { method: "POST", body: "" });
     await fetch(receiverUrl, { method: "POST", body: "" }).catch(() => {}); // it may have ended already
 
@@ -172,10 +180,10 @@ describe("npm run listen", () => {
     [["--url", "http://127.0.0.1:9"], 1, /^No sandbox responds at http:\/\/127\.0\.0\.1:9\..*\n$/],
     [["--port", "1"], 2, /^error: unknown option '--port'[\s\S]*--url/],
   ])("ends with %j by saying why", async (args, expected, message) => {
-    await using command = spawnListen(...args);
-    const { code, error } = await command.exit;
+    await using command = startProgram([...LISTEN, ...args]);
+    const { code, stderr } = await command.exit;
 
     expect(code).toBe(expected);
-    expect(error).toMatch(message);
+    expect(stderr).toMatch(message);
   });
 });

@@ -1,5 +1,3 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
@@ -11,6 +9,7 @@ import { openDatabase } from "../../../../server/storage/database.ts";
 import { createTestDatabase, engines, type TestDatabase } from "../../../helpers/databases.ts";
 import { migrateUpTo } from "../../../helpers/older-database.ts";
 import { runStatement } from "../../../helpers/postgres.ts";
+import { startProgram } from "../../../helpers/process.ts";
 import { createPayment, getDebit } from "../../../helpers/store-factories.ts";
 
 describe.each(engines)("a database on %s", (engine) => {
@@ -77,10 +76,13 @@ describe("a database on postgres", () => {
   afterEach(() => testDatabase.remove());
 
   test("is migrated once when several replicas open it together", async () => {
-    const replicas = await Promise.all(Array.from({ length: 5 }, () => testDatabase.open()));
+    const [first, ...others] = await Promise.all([
+      testDatabase.open(),
+      ...Array.from({ length: 4 }, () => testDatabase.open()),
+    ]);
 
-    await Promise.all(replicas.map((replica) => replica.ping()));
-    const { rows } = await sql`select name from kysely_migration`.execute(replicas[0]?.db ?? never());
+    await Promise.all([first, ...others].map((replica) => replica.ping()));
+    const { rows } = await sql`select name from kysely_migration`.execute(first.db);
     const names = [
       "0001-first-tables",
       "0002-deliveries",
@@ -195,10 +197,10 @@ describe("the embedded store of a data folder", () => {
   test("is refused while another process holds it, even a stopped one, and taken over when that is killed", async () => {
     await using holder = await holdDatabase(dataDir);
     await expect(openDatabase({ dataDir })).rejects.toThrow(DataDirLockedError);
-    holder.process.kill("SIGSTOP");
+    holder.kill("SIGSTOP");
     await expect(openDatabase({ dataDir })).rejects.toThrow(DataDirLockedError);
 
-    await holder.kill();
+    await holder.stop("SIGKILL");
 
     const { db } = await testDatabase.open();
     expect(await getDebit(db, { merchant: "acme", paymentId: "pay_stored" })).toMatchObject({
@@ -228,18 +230,7 @@ async function leaveUnfinished(dataDir: string): Promise<void> {
 
 async function holdDatabase(dataDir: string) {
   const script = join(import.meta.dirname, "hold-database.ts");
-  const holder: ChildProcess = spawn(process.execPath, [script, dataDir], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const closed = once(holder, "close");
-  const kill = async () => {
-    holder.kill("SIGKILL");
-    await closed;
-  };
-  await Promise.race([once(holder.stdout ?? never(), "data"), closed]);
-  return { process: holder, kill, [Symbol.asyncDispose]: kill };
-}
-
-function never(): never {
-  throw new Error("can't be");
+  const holder = startProgram([process.execPath, script, dataDir]);
+  await holder.untilPrinted(/\n/);
+  return holder;
 }
