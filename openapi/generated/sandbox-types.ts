@@ -1230,7 +1230,7 @@ export interface components {
                 "application/json": components["schemas"]["InvalidRequestProblem"];
             };
         };
-        /** @description The access token is missing, unknown or expired. */
+        /** @description The access token is missing, unknown or expired, or is bound to a client certificate with which the call was not made. */
         Unauthorized: {
             headers: {
                 "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
@@ -1278,7 +1278,10 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description We can't serve the call now. Wait as long as `Retry-After` says, then repeat it with the same `requestKey`. */
+        /**
+         * @description We can't serve the call now, or can't verify its access token. Wait as long as `Retry-After` says, then repeat it with the
+         *     same `requestKey`.
+         */
         Unavailable: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];

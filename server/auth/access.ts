@@ -29,14 +29,14 @@ export function sandboxAccess(findToken: FindToken): Access {
 
 /** Production verifies the JWTs of an issuer, and begins to fetch the issuer's keys at once. */
 export function productionAccess(
-  { jwksUrl: url, ...claims }: AuthSettings,
+  settings: AuthSettings,
   options: Pick<IssuerKeysOptions, "refreshMs" | "cooldownMs"> & { logger: Logger; realNow: () => Date },
 ): Access {
   const { realNow } = options;
-  const keys = createIssuerKeys({ ...options, url });
+  const keys = createIssuerKeys({ ...settings, ...options });
   keys.ready().catch(() => {}); // it has been logged, and the server is not ready
   return {
-    findCaller: verifyJwts({ ...claims, keys, realNow }),
+    findCaller: verifyJwts({ ...settings, keys, realNow }),
     ready: keys.ready,
     keysAgeSeconds: keys.ageSeconds,
   };

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { ProblemError } from "../contract/problem.ts";
 
 /** The owner of an access token, and what the token allows. */
@@ -11,15 +12,15 @@ export interface Refusal {
   reason: string;
 }
 
-/** Finds the owner of an access token (D18). Rejects when the token can't be verified now. */
-export type FindCaller = (token: string) => Promise<Caller | Refusal>;
+/** Finds the owner of an access token (D18) that came with these headers. Rejects when the token can't be verified now. */
+export type FindCaller = (token: string, headers: IncomingHttpHeaders) => Promise<Caller | Refusal>;
 
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 
 /** Authenticates by the `Authorization` header. Throws `UNAUTHORIZED`. */
-export async function authenticate(header: string | undefined, findCaller: FindCaller): Promise<Caller> {
-  const token = header?.match(BEARER)?.[1];
-  const found = token ? await findCaller(token) : { reason: "no bearer token" };
+export async function authenticate(headers: IncomingHttpHeaders, findCaller: FindCaller): Promise<Caller> {
+  const token = headers.authorization?.match(BEARER)?.[1];
+  const found = token ? await findCaller(token, headers) : { reason: "no bearer token" };
   if ("merchant" in found) return found;
   throw new ProblemError("UNAUTHORIZED", {
     headers: { "WWW-Authenticate": "Bearer" },

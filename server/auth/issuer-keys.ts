@@ -1,143 +1,159 @@
-import {
-  createRemoteJWKSet,
-  customFetch,
-  errors,
-  type FetchImplementation,
-  type JWKSCacheInput,
-  type JWTVerifyGetKey,
-  jwksCache,
-} from "jose";
+import { type CryptoKey, importJWK, type JWK } from "jose";
 import type { Logger } from "pino";
 import { Agent, type Response as FetchedResponse, fetch } from "undici";
 import { sharedLookup } from "../async/shared-lookup.ts";
+import type { AuthSettings } from "../config/config.ts";
 
-export interface IssuerKeysOptions {
-  url: URL;
+export interface IssuerKeysOptions extends Pick<AuthSettings, "jwksUrl" | "algorithm" | "keysMaxAgeSeconds"> {
   logger: Logger;
+  /** Real time. */
+  realNow: () => Date;
   /** Milliseconds after which the keys are fetched again; meanwhile requests use the present keys. */
   refreshMs?: number | undefined;
-  /** Least milliseconds between two fetches that an unknown key id causes, or that follow a failed one. */
+  /** Least milliseconds between two fetches. */
   cooldownMs?: number | undefined;
 }
 
 /** The public keys of the issuer of access tokens. */
 export interface IssuerKeys {
-  /** Finds the key of a token. Throws {@link KeysUnavailableError} when the keys can't be fetched. */
-  find: JWTVerifyGetKey;
-  /** Resolves once keys were fetched. Rejects with {@link KeysUnavailableError}. */
+  /**
+   * Finds the keys with this id; for a token without an id, all of them. Throws {@link KeysUnavailableError} when no keys can
+   * be trusted now.
+   */
+  find(kid: string | undefined): Promise<readonly CryptoKey[]>;
+  /** Fetches the keys again. Throws {@link KeysUnavailableError} when that fails, or the last fetch was a moment ago. */
+  renew(): Promise<void>;
+  /** Resolves while there are keys that can be trusted. Rejects with {@link KeysUnavailableError}. */
   ready(): Promise<void>;
   /** Seconds since the keys were fetched; undefined before that. */
   ageSeconds(): number | undefined;
 }
 
-/** The issuer's keys can't be fetched, so a token can be neither accepted nor refused. */
+/** The issuer's keys can't be fetched now, so a token can be neither accepted nor refused. */
 export class KeysUnavailableError extends Error {
   override readonly name = "KeysUnavailableError";
+  readonly retryAfterSeconds: number;
+  constructor(message: string, retryAfterMs: number, options?: ErrorOptions) {
+    super(message, options);
+    this.retryAfterSeconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
+  }
 }
 
 const DEFAULT_REFRESH_MS = 10 * 60 * 1000;
-const DEFAULT_COOLDOWN_MS = 30 * 1000;
+const DEFAULT_COOLDOWN_MS = 5_000;
 const TIMEOUT_MS = 5_000;
 /** Milliseconds from a failed fetch to the next one while there are no keys at all, unless the cooldown is shorter. */
 const FIRST_KEYS_PAUSE_MS = 1_000;
 /** Many times the size of any real set of keys. */
 const MAX_KEY_SET_BYTES = 256 * 1024;
+/** Bounds the work for a token that names no key: each key costs a verification. */
+const MAX_KEYS_TRIED = 8;
+const LEAST_RSA_BITS = 2048;
 
 const AGENT = new Agent({ connect: { lookup: sharedLookup } });
 
-/** No fetch was tried, because the previous one failed a short time ago. */
-class FetchPausedError extends Error {}
+interface IssuerKey {
+  kid: string | undefined;
+  key: CryptoKey;
+}
 
 /**
- * Fetches keys from a URL and keeps them. An unknown key id causes a fetch at once, so the first token after a rotation is
- * accepted. A failed fetch changes nothing: requests use the present keys for as long as the issuer is unreachable. Callers
- * can make up key ids, so there is a pause between two fetches, whether or not the first succeeded.
+ * Fetches keys from a URL and keeps them. A failed fetch changes nothing: requests use the present keys while the issuer is
+ * unreachable, until these have not been seen for too long. Callers can make up key ids, so there is a pause between two
+ * fetches, and whether a key id is unknown can be said only after a fetch.
  */
 export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
-  const { refreshMs = DEFAULT_REFRESH_MS, cooldownMs = DEFAULT_COOLDOWN_MS, logger } = options;
-  // The library stores the time of the last successful fetch in it.
-  const cache: { uat?: number } = {};
-  let fetchedAt = Number.NEGATIVE_INFINITY;
-  let logged: unknown;
+  const { cooldownMs = DEFAULT_COOLDOWN_MS, logger, realNow } = options;
+  const maxAgeMs = options.keysMaxAgeSeconds * 1000;
+  const refreshMs = Math.min(options.refreshMs ?? DEFAULT_REFRESH_MS, maxAgeMs / 2);
+  let current: { keys: readonly IssuerKey[]; seenAtMs: number } | undefined;
+  let fetching: Promise<void> | undefined;
+  let nextFetchMs = 0; // by a clock that nobody sets
 
-  /** The library pauses after a successful fetch only. */
-  const fetchSeldom: FetchImplementation = async (url, init) => {
-    const pauseMs = cache.uat === undefined ? Math.min(cooldownMs, FIRST_KEYS_PAUSE_MS) : cooldownMs;
-    const hasFailed = cache.uat === undefined || cache.uat < fetchedAt;
-    if (hasFailed && Date.now() < fetchedAt + pauseMs)
-      throw new FetchPausedError("the last fetch has failed");
-    fetchedAt = Date.now();
-    const headers = Object.fromEntries(init.headers);
-    return readBounded(await fetch(url, { ...init, headers, dispatcher: AGENT }));
-  };
+  const ageMs = () => (current ? realNow().getTime() - current.seenAtMs : Number.POSITIVE_INFINITY);
+  const pauseMs = () => (fetching ? 0 : nextFetchMs - performance.now());
 
-  const keys = createRemoteJWKSet(options.url, {
-    timeoutDuration: TIMEOUT_MS,
-    cooldownDuration: cooldownMs,
-    cacheMaxAge: Number.POSITIVE_INFINITY, // otherwise the library would refuse tokens while the issuer is unreachable
-    [jwksCache]: cache as JWKSCacheInput,
-    [customFetch]: fetchSeldom,
-  });
-
-  const ageMs = () => (cache.uat === undefined ? undefined : Date.now() - cache.uat);
-
-  /** Logs a failed fetch once, and not for each of the requests that waited for it. */
-  function fail(cause: unknown): KeysUnavailableError {
-    const error = new KeysUnavailableError("the keys of the access tokens' issuer can't be fetched", {
-      cause,
-    });
-    if (!(cause instanceof FetchPausedError) && cause !== logged) logger.warn({ err: error }, error.message);
-    logged = cause;
-    return error;
+  async function fetchNow(): Promise<void> {
+    try {
+      current = { keys: await fetchKeys(options), seenAtMs: realNow().getTime() };
+    } catch (error) {
+      const message = "the keys of the access tokens' issuer can't be fetched";
+      logger.warn({ err: error }, message);
+      throw new KeysUnavailableError(message, cooldownMs, { cause: error });
+    } finally {
+      fetching = undefined;
+      nextFetchMs = performance.now() + (current ? cooldownMs : Math.min(cooldownMs, FIRST_KEYS_PAUSE_MS));
+    }
   }
 
-  function refreshWhenOld(): void {
-    const age = ageMs();
-    if (age !== undefined && age >= refreshMs) keys.reload().catch(fail);
+  async function renew(): Promise<void> {
+    const leftMs = pauseMs();
+    if (leftMs > 0)
+      throw new KeysUnavailableError(
+        "the keys of the access tokens' issuer were fetched a moment ago",
+        leftMs,
+      );
+    fetching ??= fetchNow();
+    await fetching;
+  }
+
+  async function ready(): Promise<void> {
+    if (ageMs() > maxAgeMs) await renew();
   }
 
   return {
-    async find(header, token) {
-      refreshWhenOld();
-      try {
-        return await keys(header, token);
-      } catch (error) {
-        if (isAboutToken(error)) throw error;
-        throw fail(error);
-      }
+    async find(kid) {
+      await ready();
+      if (ageMs() >= refreshMs && pauseMs() <= 0) renew().catch(() => {}); // it has been logged
+      const { keys = [] } = current ?? {};
+      if (kid === undefined) return keys.slice(0, MAX_KEYS_TRIED).map(({ key }) => key);
+      return keys.filter((candidate) => candidate.kid === kid).map(({ key }) => key);
     },
-    async ready() {
-      if (ageMs() !== undefined) return;
-      await keys.reload().catch((error: unknown) => {
-        throw fail(error);
-      });
-    },
-    ageSeconds() {
-      const age = ageMs();
-      return age === undefined ? undefined : age / 1000;
-    },
+    renew,
+    ready,
+    ageSeconds: () => (current ? ageMs() / 1000 : undefined),
   };
 }
 
-/** Reads a body up to a size, because the library would read one without end into memory. */
-async function readBounded({ status, body }: FetchedResponse): Promise<Response> {
-  if (status !== 200 || !body) {
-    await body?.cancel();
-    return new Response(null, { status });
-  }
-  const reader = body.getReader();
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for (let read = await reader.read(); !read.done; read = await reader.read()) {
-    size += read.value.length;
-    chunks.push(read.value);
-    if (size <= MAX_KEY_SET_BYTES) continue;
-    await reader.cancel();
-    throw new Error(`the set of keys has more than ${MAX_KEY_SET_BYTES} bytes`);
-  }
-  return new Response(Buffer.concat(chunks));
+/** Rejects when the issuer has no key that could verify a token: a server that took such a set would refuse every call. */
+async function fetchKeys({ jwksUrl, algorithm }: IssuerKeysOptions): Promise<readonly IssuerKey[]> {
+  const response = await fetch(jwksUrl, {
+    headers: { accept: "application/json, application/jwk-set+json" },
+    redirect: "manual",
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+    dispatcher: AGENT,
+  });
+  const { keys } = JSON.parse(await readBounded(response)) as { keys?: unknown };
+  if (!Array.isArray(keys)) throw new Error("the response is not a set of keys");
+  const usable = (await Promise.all(keys.map((jwk) => toKey(jwk, algorithm)))).filter(
+    (key) => key !== undefined,
+  );
+  if (usable.length === 0) throw new Error(`the set of keys has none for ${algorithm}`);
+  return usable;
 }
 
-function isAboutToken(error: unknown): boolean {
-  return error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys;
+/** Undefined for a key that can't verify tokens of the algorithm. */
+async function toKey(jwk: JWK | null, algorithm: string): Promise<IssuerKey | undefined> {
+  const { use = "sig", alg = algorithm, key_ops: operations = ["verify"], kid } = jwk ?? {};
+  if (use !== "sig" || alg !== algorithm || !operations.includes("verify")) return undefined;
+  const key = await importJWK(jwk ?? {}, algorithm).catch(() => undefined);
+  if (!(key instanceof CryptoKey) || key.type !== "public") return undefined;
+  const isWeak = "modulusLength" in key.algorithm && Number(key.algorithm.modulusLength) < LEAST_RSA_BITS;
+  return isWeak ? undefined : { kid, key };
+}
+
+/** Reads a body up to a size, because an issuer could otherwise fill the memory. */
+async function readBounded({ status, body }: FetchedResponse): Promise<string> {
+  if (status !== 200 || !body) {
+    await body?.cancel();
+    throw new Error(`the response has status ${status}`);
+  }
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > MAX_KEY_SET_BYTES) throw new Error(`the set of keys has more than ${MAX_KEY_SET_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
 }

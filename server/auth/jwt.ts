@@ -1,10 +1,21 @@
-import { errors, type JWTPayload, jwtVerify } from "jose";
+import type { IncomingHttpHeaders } from "node:http";
+import {
+  type CryptoKey,
+  decodeJwt,
+  decodeProtectedHeader,
+  errors,
+  type JWTPayload,
+  type JWTVerifyOptions,
+  type JWTVerifyResult,
+  jwtVerify,
+} from "jose";
 import type { AuthSettings } from "../config/config.ts";
 import { unavailable } from "../contract/problem.ts";
 import type { Caller, FindCaller, Refusal } from "./bearer.ts";
+import { findBindingError } from "./client-certificate.ts";
 import { type IssuerKeys, KeysUnavailableError } from "./issuer-keys.ts";
 
-export interface JwtOptions extends Omit<AuthSettings, "jwksUrl"> {
+export interface JwtOptions extends Omit<AuthSettings, "jwksUrl" | "keysMaxAgeSeconds"> {
   keys: IssuerKeys;
   /** Real time. */
   realNow: () => Date;
@@ -18,35 +29,93 @@ const ACCESS_TOKEN_TYPES = ["at+jwt", "application/at+jwt"];
 
 /**
  * Verifies access tokens as JWTs of one issuer (D18): the signature by the one configured algorithm, `iss`, `aud`, `exp` and,
- * if present, `nbf`. Throws `UNAVAILABLE` when the issuer's keys can't be fetched, because that is not the caller's mistake.
+ * if present, `nbf` and `cnf`. Throws `UNAVAILABLE` when the issuer's keys can't be fetched, because that is not the caller's
+ * mistake.
  */
 export function verifyJwts(options: JwtOptions): FindCaller {
-  const { issuer, audience, algorithm, keys, realNow, maxLifetimeSeconds } = options;
-  return async (token) => {
+  return async (token, headers) => {
     try {
-      const currentDate = realNow();
-      const { payload, protectedHeader } = await jwtVerify(token, keys.find, {
-        issuer,
-        audience,
-        algorithms: [algorithm],
-        requiredClaims: ["exp"],
-        clockTolerance: LEEWAY_SECONDS,
-        currentDate,
-      });
-      const { typ } = protectedHeader;
-      if (typ !== undefined && !ACCESS_TOKEN_TYPES.includes(typ.toLowerCase()))
-        return { reason: "not an access token by its typ" };
-      const latest = currentDate.getTime() / 1000 + maxLifetimeSeconds + LEEWAY_SECONDS;
-      if (payload.exp === undefined || payload.exp > latest)
-        return { reason: "exp is beyond AUTH_MAX_LIFETIME" };
-      return toCaller(payload);
+      const now = options.realNow();
+      const verified = await verify(token, now, options);
+      return "reason" in verified ? verified : toCaller(verified, { now, headers, ...options });
     } catch (error) {
       // The cause is left out: it is logged once for all requests that need the keys.
-      if (error instanceof KeysUnavailableError) throw unavailable(undefined, error.message);
+      if (error instanceof KeysUnavailableError) {
+        throw unavailable(undefined, error.message, error.retryAfterSeconds);
+      }
       if (error instanceof errors.JOSEError) return { reason: toReason(error) };
       throw error;
     }
   };
+}
+
+/**
+ * Verifies a token by the key that it names. A key that is not among the issuer's present ones may be its newest, so they are
+ * fetched again before the token is refused; but not for a token that no key could make valid.
+ */
+async function verify(
+  token: string,
+  currentDate: Date,
+  options: JwtOptions,
+): Promise<JWTVerifyResult | Refusal> {
+  const { issuer, audience, algorithm, keys } = options;
+  const decoded = decode(token);
+  if (decoded === undefined) return { reason: "not a JWT" };
+  const { alg, kid } = decoded.header;
+  if (alg !== algorithm) return { reason: "alg is not AUTH_ALGORITHM" };
+  const rules = {
+    issuer,
+    audience,
+    algorithms: [algorithm],
+    requiredClaims: ["exp"],
+    clockTolerance: LEEWAY_SECONDS,
+    currentDate,
+  };
+  const known = await keys.find(kid);
+  const verified = await verifyByAny(token, known, rules);
+  if (verified) return verified;
+  if (kid !== undefined && known.length > 0)
+    return { reason: "another key than the one it names has signed it" };
+  const error = findClaimError(decoded.claims, currentDate, options);
+  if (error) return { reason: `signed by an unknown key, and ${error}` };
+  await keys.renew();
+  const renewed = await verifyByAny(token, await keys.find(kid), rules);
+  return renewed ?? { reason: "no key of the issuer has signed it" };
+}
+
+function decode(token: string) {
+  try {
+    return { header: decodeProtectedHeader(token), claims: decodeJwt(token) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined when none of the keys has signed the token. Throws a `JOSEError` when one has, and a claim is wrong. */
+async function verifyByAny(
+  token: string,
+  keys: readonly CryptoKey[],
+  rules: JWTVerifyOptions,
+): Promise<JWTVerifyResult | undefined> {
+  for (const key of keys) {
+    try {
+      return await jwtVerify(token, key, rules);
+    } catch (error) {
+      if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
+    }
+  }
+  return undefined;
+}
+
+/** What makes a token invalid, whatever key has signed it. */
+function findClaimError(
+  { iss, aud, exp = 0 }: JWTPayload,
+  now: Date,
+  { issuer, audience }: JwtOptions,
+): string | undefined {
+  if (iss !== issuer) return "iss is not AUTH_ISSUER";
+  if (![aud].flat().includes(audience)) return "aud is not AUTH_AUDIENCE";
+  return exp + LEEWAY_SECONDS <= now.getTime() / 1000 ? "exp has passed" : undefined;
 }
 
 /** The name of the failed check, and not the library's message, which may repeat the token's content. */
@@ -55,7 +124,19 @@ function toReason(error: errors.JOSEError): string {
   return error.code + claim;
 }
 
-function toCaller({ merchant_id: merchant, scope }: JWTPayload): Caller | Refusal {
+type CallerOptions = JwtOptions & { now: Date; headers: IncomingHttpHeaders };
+
+function toCaller(
+  { payload, protectedHeader: { typ } }: JWTVerifyResult,
+  { now, headers, maxLifetimeSeconds, clientCertHeader }: CallerOptions,
+): Caller | Refusal {
+  if (typ !== undefined && !ACCESS_TOKEN_TYPES.includes(typ.toLowerCase()))
+    return { reason: "not an access token by its typ" };
+  const { exp, cnf, merchant_id: merchant, scope } = payload;
+  const latest = now.getTime() / 1000 + maxLifetimeSeconds + LEEWAY_SECONDS;
+  if (exp === undefined || exp > latest) return { reason: "exp is beyond AUTH_MAX_LIFETIME" };
+  const bindingError = findBindingError(cnf, headers, clientCertHeader);
+  if (bindingError) return { reason: bindingError };
   if (typeof merchant !== "string" || !isStorable(merchant)) return { reason: "no usable merchant_id" };
   const scopes = typeof scope === "string" ? scope.split(" ").filter((name) => name !== "") : [];
   return { merchant, scopes };

@@ -35,6 +35,10 @@ export interface AuthSettings {
   algorithm: "ES256" | "RS256";
   /** How long a token may still be valid. */
   maxLifetimeSeconds: number;
+  /** How long the keys of the last successful fetch are trusted. */
+  keysMaxAgeSeconds: number;
+  /** The header in which a trusted proxy sends the caller's certificate, in lower case; undefined: none does. */
+  clientCertHeader: string | undefined;
 }
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
@@ -93,7 +97,9 @@ function readAuth(env: Environment): AuthSettings {
     audience: required(env, "AUTH_AUDIENCE", "the aud claim of the access tokens"),
     jwksUrl: jwksUrl(required(env, "AUTH_JWKS_URL", "the address of the issuer's public keys")),
     algorithm: algorithm(env),
-    maxLifetimeSeconds: maxLifetimeSeconds(env.AUTH_MAX_LIFETIME || "86400"),
+    maxLifetimeSeconds: seconds("AUTH_MAX_LIFETIME", env.AUTH_MAX_LIFETIME || "86400"),
+    keysMaxAgeSeconds: seconds("AUTH_KEYS_MAX_AGE", env.AUTH_KEYS_MAX_AGE || "86400"),
+    clientCertHeader: headerName("AUTH_CLIENT_CERT_HEADER", env.AUTH_CLIENT_CERT_HEADER),
   };
 }
 
@@ -130,7 +136,13 @@ function retentionDays(text: string): number | undefined {
   return value;
 }
 
-function maxLifetimeSeconds(text: string): number {
+function seconds(name: string, text: string): number {
   if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
-  throw new ConfigError(`AUTH_MAX_LIFETIME must be a whole number of seconds, not "${text}".`);
+  throw new ConfigError(`${name} must be a whole number of seconds, not "${text}".`);
+}
+
+function headerName(name: string, text: string | undefined): string | undefined {
+  if (!text) return undefined;
+  if (/^[A-Za-z0-9-]{1,64}$/.test(text)) return text.toLowerCase();
+  throw new ConfigError(`${name} must be the name of a header, such as Client-Cert, not "${text}".`);
 }

@@ -120,16 +120,14 @@ export class ProblemError extends Error {
   }
 }
 
-const RETRY_AFTER_SECONDS = "1";
-
 /**
  * The request can't be served now; the caller may repeat it soon.
  *
  * @param cause logged as an error
  * @param reason logged with the request
  */
-export function unavailable(cause?: unknown, reason?: string): ProblemError {
-  const headers = { "Retry-After": RETRY_AFTER_SECONDS };
+export function unavailable(cause?: unknown, reason?: string, retryAfterSeconds = 1): ProblemError {
+  const headers = { "Retry-After": `${retryAfterSeconds}` };
   return new ProblemError("UNAVAILABLE", { headers, ...(reason !== undefined && { reason }) }, { cause });
 }
 

@@ -21,9 +21,11 @@ export type Issuer = AsyncDisposable & {
   /** The present signing key. */
   key(): IssuerKey;
   /** A token of the merchant, valid except for the given claims. */
-  token(claims?: Claims, key?: IssuerKey, header?: { readonly typ: string }): Promise<string>;
+  token(claims?: Claims, key?: IssuerKey, header?: Readonly<Record<string, unknown>>): Promise<string>;
   /** From now on signs with a new key, and serves only that one. */
   rotate(): Promise<void>;
+  /** From now on serves these keys instead. */
+  serve(keys: readonly unknown[]): void;
   mood(mood: Mood): void;
   /** How often its keys were requested. */
   fetches(): number;
@@ -39,6 +41,7 @@ export async function startIssuer({
   now = () => new Date(),
 } = {}): Promise<Issuer> {
   let key = await createKey(algorithm);
+  let served: readonly unknown[] = [key.publicJwk];
   let mood: Mood = "well";
   let fetches = 0;
   let endlessBytes = 0;
@@ -51,7 +54,7 @@ export async function startIssuer({
     }
     if (mood === "hangs up") response.destroy();
     else if (mood === "broken") response.writeHead(500).end();
-    else response.end(mood === "well" ? JSON.stringify({ keys: [key.publicJwk] }) : "<html>");
+    else response.end(mood === "well" ? JSON.stringify({ keys: served }) : "<html>");
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -76,6 +79,10 @@ export async function startIssuer({
     },
     async rotate() {
       key = await createKey(algorithm);
+      served = [key.publicJwk];
+    },
+    serve(keys) {
+      served = keys;
     },
     mood(next) {
       mood = next;

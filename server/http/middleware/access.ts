@@ -36,7 +36,7 @@ export function requireAccess(
 ): Middleware {
   return async (request, response, next) => {
     const headers = await deadline(response, async () => {
-      const caller = await authenticate(request.headers.authorization, findCaller);
+      const caller = await authenticate(request.headers, findCaller);
       response.locals.caller = caller;
       authorize(caller, scopes);
       return limitRate(caller.merchant);

@@ -25,18 +25,135 @@ describe("the issuer's keys", () => {
     expect([fetchesBefore, rotated.status, withdrawn.status]).toEqual([1, 400, 401]);
   });
 
-  test("are not fetched again for each token that names an unknown key", async () => {
+  test("are not fetched again for each token that names an unknown key, and others do not suffer", async () => {
     await using production = await startProduction();
-    const server = await production.start();
+    const server = await production.start({ issuerKeys: { cooldownMs: 60_000 } });
+    const { issuer } = production;
+    await call(server, await issuer.token());
+    const strangers = await Promise.all(
+      Array.from({ length: 20 }, async () => issuer.token({}, await createKey("ES256"))),
+    );
+
+    const responses = await Promise.all(strangers.map((token) => call(server, token)));
+    const known = await call(server, await issuer.token());
+
+    // Each of them may be the issuer's newest.
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([503]));
+    expect(Number(responses[0]?.headers.get("retry-after"))).toBeGreaterThan(1);
+    expect([known.status, issuer.fetches()]).toEqual([400, 1]);
+  });
+
+  test("are not fetched for a token that no key could make valid", async () => {
+    await using production = await startProduction();
+    const server = await production.start({ issuerKeys: { cooldownMs: 0 } });
     const { issuer } = production;
     const stranger = await createKey("ES256");
-    await call(server, await issuer.token());
-    const token = await issuer.token({}, stranger);
+    const hopeless = [
+      { iss: "https://other.example.com/" },
+      { aud: "other" },
+      { exp: 1 },
+      { exp: undefined },
+    ];
 
-    const responses = await Promise.all(Array.from({ length: 20 }, () => call(server, token)));
+    const responses = await Promise.all(
+      hopeless.map(async (claims) => call(server, await issuer.token(claims, stranger))),
+    );
 
-    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([401]));
+    expect(responses.map(({ status }) => status)).toEqual([401, 401, 401, 401]);
     expect(issuer.fetches()).toBe(1);
+  });
+
+  test("that are new get their tokens accepted, or 503 until they can be fetched, and never 401", async () => {
+    await using production = await startProduction();
+    const server = await production.start({ issuerKeys: { cooldownMs: 1_000 } });
+    const { issuer } = production;
+    await call(server, await issuer.token());
+    // Somebody's unknown key has just caused a fetch.
+    await until(async () => {
+      const { status } = await call(server, await issuer.token({}, await createKey("ES256")));
+      return status === 401 ? true : undefined;
+    });
+
+    await issuer.rotate();
+    const token = await issuer.token();
+    const statuses: number[] = [];
+    await until(async () => {
+      statuses.push((await call(server, token)).status);
+      return statuses.at(-1) === 503 ? undefined : true;
+    });
+
+    expect([statuses[0], statuses.at(-1)]).toEqual([503, 400]);
+  });
+
+  test("may have no ids: each is tried, and a new one is fetched", async () => {
+    await using production = await startProduction();
+    const server = await production.start({ issuerKeys: { cooldownMs: 0 } });
+    const { issuer } = production;
+    const [first, second, third] = await Promise.all([1, 2, 3].map(() => createKey("ES256")));
+    const publish = (...keys: (typeof first)[]) =>
+      issuer.serve(keys.map((key) => ({ ...key?.publicJwk, kid: undefined })));
+    const statusOf = async (key: typeof first) =>
+      (await call(server, await issuer.token({}, key, { kid: undefined }))).status;
+
+    publish(first, second);
+    const before = [await statusOf(first), await statusOf(second), await statusOf(third)];
+    publish(second, third);
+    const after = [await statusOf(third), await statusOf(second), await statusOf(first)];
+
+    expect([before, after]).toEqual([
+      [400, 400, 401],
+      [400, 400, 401],
+    ]);
+  });
+
+  test("stay in use when the issuer serves none that can verify a token", async () => {
+    await using production = await startProduction();
+    const server = await production.start({ issuerKeys: { cooldownMs: 0 } });
+    const { issuer } = production;
+    const token = await issuer.token();
+    const { publicJwk } = await createKey("ES256");
+    const { publicJwk: rsa } = await createKey("RS256");
+    const useless = [
+      [],
+      [null, "key", {}],
+      [{ ...publicJwk, use: "enc" }],
+      [{ ...publicJwk, alg: "ES384" }],
+      [{ ...publicJwk, crv: "P-384" }],
+      [{ ...publicJwk, x: "AA" }],
+      [{ ...publicJwk, key_ops: ["deriveBits"] }],
+      [{ kty: "oct", k: "c2VjcmV0", kid: publicJwk.kid }],
+      [{ ...rsa, alg: undefined }],
+    ];
+
+    for (const keys of useless) {
+      issuer.serve(keys);
+      const unknown = await call(server, await issuer.token({}, await createKey("ES256")));
+      const known = await call(server, token);
+      const { status: ready } = await fetch(`${server.url}/readyz`);
+      expect([keys, unknown.status, known.status, ready]).toEqual([keys, 503, 400, 200]);
+    }
+  });
+
+  test("that were not seen for longer than AUTH_KEYS_MAX_AGE are trusted no more, and the server is not ready", async () => {
+    await using production = await startProduction();
+    const server = await production.start({
+      env: { AUTH_KEYS_MAX_AGE: "1" },
+      issuerKeys: { cooldownMs: 0 },
+    });
+    const { issuer } = production;
+    const token = await issuer.token();
+    const ready = async (status: number) =>
+      until(async () => ((await fetch(`${server.url}/readyz`)).status === status ? true : undefined));
+
+    const before = await call(server, token);
+    issuer.mood("broken");
+    await ready(503);
+    const during = await call(server, token);
+    issuer.mood("well");
+    await ready(200);
+    const after = await call(server, token);
+
+    expect([before.status, during.status, after.status]).toEqual([400, 503, 400]);
   });
 
   test.each(["broken", "talks nonsense", "hangs up"] as const)(
@@ -89,7 +206,7 @@ describe("the issuer's keys", () => {
     const unknown = await issuer.token({}, await createKey("ES256"));
     await call(server, known);
     issuer.mood("broken");
-    // Until the first fetch that fails; before it the keys are new enough for a 401.
+    // The first fetch that fails.
     await until(async () => ((await call(server, unknown)).status === 503 ? true : undefined));
     const [fetchesBefore, startedAt] = [issuer.fetches(), performance.now()];
 

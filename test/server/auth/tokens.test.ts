@@ -1,4 +1,5 @@
-import { createHmac } from "node:crypto";
+import { createHash, createHmac, X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { exportSPKI, importJWK } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPayment, type Problem, type Refund, refundOf } from "../../helpers/factories.ts";
@@ -7,6 +8,7 @@ import { type Production, startProduction } from "../../helpers/production.ts";
 import { post, type TestServer } from "../../helpers/server.ts";
 
 const NOW = new Date("2026-11-16T15:00:00.500Z");
+const CERTIFICATE = new URL("../../fixtures/tls/receiver.pem", import.meta.url);
 const SECOND = Math.floor(NOW.getTime() / 1000);
 /** A call with an empty body: 400 when the token was accepted. */
 const call = (server: TestServer, token: string | null, path = "/v1/refunds") =>
@@ -150,6 +152,48 @@ describe("an access token in production", () => {
     ];
 
     expect(responses.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401]);
+  });
+
+  describe("that is bound to a client certificate", () => {
+    const certificate = new X509Certificate(readFileSync(CERTIFICATE));
+    const der = certificate.raw.toString("base64");
+    const thumbprint = createHash("sha256").update(certificate.raw).digest("base64url");
+    let behindProxy: TestServer;
+    beforeAll(async () => {
+      const env = { AUTH_CLIENT_CERT_HEADER: "Client-Cert" };
+      behindProxy = await production.start({ env, realNow: () => NOW });
+    });
+    const statusOf = async (of: TestServer, cnf: unknown, header?: string) => {
+      const headers = header === undefined ? {} : { "Client-Cert": header };
+      const options = { token: await token({ cnf }), headers };
+      return (await post(of.url, "/v1/refunds", {}, options)).status;
+    };
+
+    test.each([
+      ["base64 between colons, as RFC 9440 says", `:${der}:`],
+      ["base64", der],
+      ["PEM with percent-encoding", encodeURIComponent(certificate.toString())],
+    ])("is accepted from a caller with that certificate, in %s", async (_name, header) => {
+      expect(await statusOf(behindProxy, { "x5t#S256": thumbprint }, header)).toBe(400);
+    });
+
+    test.each([
+      ["without a certificate", { "x5t#S256": thumbprint }, undefined],
+      ["with another certificate", { "x5t#S256": "A".repeat(43) }, der],
+      ["with two certificates", { "x5t#S256": thumbprint }, `${der}, ${der}`],
+      ["with another one in front of it", { "x5t#S256": thumbprint }, `AAAA, ${der}`],
+      ["with what is no certificate", { "x5t#S256": thumbprint }, "%"],
+      ["whose token asks for a proof that is not understood", { jkt: thumbprint }, der],
+      ["whose token asks for two proofs", { "x5t#S256": thumbprint, jkt: thumbprint }, der],
+      ["whose token is bound to nothing that is named", {}, der],
+      ["whose token is bound by a text", thumbprint, der],
+    ])("is refused from a caller %s", async (_name, cnf, header) => {
+      expect(await statusOf(behindProxy, cnf, header)).toBe(401);
+    });
+
+    test("is refused where no setting names the header, whatever the caller sends", async () => {
+      expect(await statusOf(server, { "x5t#S256": thumbprint }, der)).toBe(401);
+    });
   });
 
   test("is refused with the reason in the log, under the id of the response, and without any part of the token", async () => {

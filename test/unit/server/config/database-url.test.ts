@@ -22,8 +22,12 @@ const OTHERS = [
   `sslrootcert=${FIXTURES}authority.pem`,
 ];
 
-/** Every list of at most three of the parameters that decide on TLS, in every order. */
-const PARAMETERS = listsOf([...MODES, ...OTHERS], 3).map((list) => list.join("&"));
+/** The parameters that decide on TLS: none, each, and two in either order; alone, and before one that changes their meaning. */
+const PARAMETERS = listsOf([...MODES, ...OTHERS], 2).flatMap((list) =>
+  ["", "uselibpqcompat=true", `uselibpqcompat=true&sslrootcert=${FIXTURES}authority.pem`].map((last) =>
+    [...list, last].join("&"),
+  ),
+);
 
 const toUrl = (parameters: string) => `postgres://user:password@hooks.example.com/refunds?${parameters}`;
 
