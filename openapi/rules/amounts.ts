@@ -1,5 +1,5 @@
-import { parseJSONPointer } from "immutable-json-patch";
 import { type Document, isAlias, isMap, isScalar, isSeq, parseDocument } from "yaml";
+import { stepsOf } from "../document/pointer.ts";
 import { createConditions } from "./conditions.ts";
 import {
   type Context,
@@ -156,7 +156,7 @@ export function numberLiteral({ source, pointer }: Location): string | undefined
   documents.set(source, document);
 
   let node: unknown = document.contents;
-  for (const segment of parseJSONPointer(pointer)) {
+  for (const segment of stepsOf(pointer)) {
     node = childOf(isAlias(node) ? node.resolve(document) : node, segment);
   }
   const scalar = isAlias(node) ? node.resolve(document) : node;

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
-import { compileJSONPointerProp } from "immutable-json-patch";
+import { step } from "../document/pointer.ts";
 import { type DocumentNode, isNode, type Rule } from "./redocly.ts";
 
 /** Folder of the example files, relative to the root of the document. */
@@ -47,9 +47,7 @@ function targetOf(reference: string, from: string): string {
 function unusedEntries(root: DocumentNode, file: string, used: ReadonlySet<string>): string[] {
   const examples = isNode(root.components) ? root.components.examples : undefined;
   if (!isNode(examples)) return [];
-  return Object.keys(examples).filter(
-    (name) => !used.has(`${file}#/components/examples${compileJSONPointerProp(name)}`),
-  );
+  return Object.keys(examples).filter((name) => !used.has(`${file}#/components/examples${step(name)}`));
 }
 
 function unusedFiles(folder: string, used: ReadonlySet<string>): string[] {

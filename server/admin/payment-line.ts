@@ -7,7 +7,7 @@ import type { ContractDocument } from "../contract/document.ts";
 import { toValidationDocument } from "../contract/validation-document.ts";
 import { findSurrogates } from "../contract/violations.ts";
 import { toCents } from "../domain/money.ts";
-import { toPointer } from "../json/pointer.ts";
+import { toPointer } from "../../openapi/document/pointer.ts";
 import { type NumberLiteral, scanJson } from "../json/scan.ts";
 
 type Schemas = components["schemas"];

@@ -1,6 +1,6 @@
 import { Ajv2020, type Options, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import { toPointer } from "../json/pointer.ts";
+import { toPointer } from "../../openapi/document/pointer.ts";
 import { type ContractDocument, type DocumentPath, follow } from "./document.ts";
 
 /** Compiles the schema at a path of the document. */

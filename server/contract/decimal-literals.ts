@@ -1,4 +1,4 @@
-import { toPointer } from "../json/pointer.ts";
+import { toPointer } from "../../openapi/document/pointer.ts";
 import type { NumberLiteral } from "../json/scan.ts";
 import { type ContractDocument, type ContractOperation, resolveSchema, type Schema } from "./document.ts";
 import type { Violation } from "./problem.ts";

@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from "express";
 import * as openApiValidator from "express-openapi-validator";
-import { toPointer } from "../json/pointer.ts";
+import { toPointer } from "../../openapi/document/pointer.ts";
 import { MAX_MEMBERS } from "../json/scan.ts";
 import {
   type ContractDocument,

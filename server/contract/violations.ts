@@ -1,4 +1,4 @@
-import { isHolder, toPointer, unescapeName } from "../json/pointer.ts";
+import { isHolder, toPointer, unescapeName } from "../../openapi/document/pointer.ts";
 import { type ContractDocument, type Schema, visitNodes } from "./document.ts";
 import type { Violation } from "./problem.ts";
 

@@ -1,4 +1,4 @@
-import { toPointer } from "./pointer.ts";
+import { toPointer } from "../../openapi/document/pointer.ts";
 
 /** Levels of nesting that a body may have (D15). */
 const MAX_DEPTH = 32;
