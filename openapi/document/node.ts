@@ -1,4 +1,4 @@
-import { stepsOf, toPointer, valueAt } from "./pointer.ts";
+import { step, stepsOf, toPointer, valueAt } from "./pointer.ts";
 
 /** An object of an OpenAPI document, as parsed: the reader of a member checks its type. */
 export type Node = { readonly [name: string]: unknown };
@@ -40,6 +40,16 @@ export function locate(document: Node, pointer: string): [pointer: string, part:
   if (!isReference(part)) return [pointer, part as Node];
   if (Object.keys(part).length > 1) throw new Error(`there are members beside the $ref at ${pointer}`);
   return locate(document, part.$ref.slice(1));
+}
+
+/** The part of a document at a pointer, with every reference in it followed. Parts with recursive references have no end. */
+export function dereference(document: Node, pointer: string): unknown {
+  const [here, part] = find(document, pointer);
+  if (Array.isArray(part)) return part.map((_item, index) => dereference(document, `${here}/${index}`));
+  if (!isNode(part)) return part;
+  return Object.fromEntries(
+    Object.keys(part).map((name) => [name, dereference(document, here + step(name))]),
+  );
 }
 
 /** A part of a document, and the names that lead to it. */

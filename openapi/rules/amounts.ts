@@ -1,4 +1,5 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, parseDocument } from "yaml";
+import { keywordsHolding } from "../document/keywords.ts";
 import { stepsOf } from "../document/pointer.ts";
 import { createConditions } from "./conditions.ts";
 import {
@@ -120,8 +121,8 @@ function placesIn(step: Step, resolve: Resolve, above: DocumentNode[]): MoneyPla
 }
 
 function branchesOf(schema: DocumentNode, here: Step, resolve: Resolve): Step[] {
-  return [schema.allOf, schema.anyOf, schema.oneOf]
-    .flatMap(toList)
+  return keywordsHolding("branches")
+    .flatMap((keyword) => toList(schema[keyword]))
     .filter((branch) => !isOtherTag(resolve(branch, here.file).node, here.value))
     .map((branch) => ({ ...here, schema: branch }));
 }

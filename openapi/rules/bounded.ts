@@ -1,3 +1,4 @@
+import { keywordsHolding } from "../document/keywords.ts";
 import { createConditions } from "./conditions.ts";
 import {
   type DocumentNode,
@@ -11,7 +12,7 @@ import {
 } from "./redocly.ts";
 
 const fixedFormats = ["uuid", "date", "date-time"];
-const applicators = ["$ref", "allOf", "anyOf", "oneOf", "if", "not"];
+const applicators = ["$ref", ...keywordsHolding("branches", "condition")];
 
 /**
  * Holds every string, array and number to a size that a reader can rely on and a server can defend. A string that

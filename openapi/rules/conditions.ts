@@ -1,4 +1,7 @@
+import { keywordsHolding } from "../document/keywords.ts";
 import { type Context, type DocumentNode, isNode, isReference, type Resolve, toList } from "./redocly.ts";
+
+const BRANCHES = keywordsHolding("branches");
 
 type Subject = { schema: DocumentNode; file: string };
 
@@ -24,11 +27,11 @@ export function createConditions(): Conditions {
   function enter(schema: DocumentNode, ctx: Context): void {
     const declared = subjects.get(schema);
     const subject = declared ?? { schema, file: ctx.location.source.absoluteRef };
-    for (const keyword of ["if", "then", "else", "not"]) mark(schema[keyword], subject);
+    for (const keyword of keywordsHolding("condition")) mark(schema[keyword], subject);
     for (const condition of valuesOf(schema.dependentSchemas)) mark(condition, subject);
     if (declared === undefined) return;
 
-    for (const keyword of ["allOf", "anyOf", "oneOf"]) {
+    for (const keyword of BRANCHES) {
       for (const branch of toList(schema[keyword])) mark(branch, declared);
     }
     for (const [name, property] of Object.entries(isNode(schema.properties) ? schema.properties : {})) {
@@ -53,7 +56,7 @@ function declaredProperty(
   if (isNode(schema.properties) && Object.hasOwn(schema.properties, name)) {
     return follow(schema.properties[name], file, resolve);
   }
-  for (const branch of [schema.allOf, schema.anyOf, schema.oneOf].flatMap(toList)) {
+  for (const branch of BRANCHES.flatMap((keyword) => toList(schema[keyword]))) {
     const target = follow(branch, file, resolve);
     const found = target && declaredProperty(name, target, resolve, seen);
     if (found !== undefined) return found;

@@ -1,24 +1,12 @@
+import { KEYWORDS } from "../document/keywords.ts";
 import { createConditions } from "./conditions.ts";
 import { type Context, type DocumentNode, isNode, isReason, type Rule, typesOf } from "./redocly.ts";
 import { ENGINES } from "./regex-engines.ts";
 
-/** Constructs that common generators drop or stop at, and what to say instead. A schema may give its reason for one. */
-const CONSTRUCTS: Readonly<Record<string, string>> = {
-  exclusiveMinimum: "say `minimum`",
-  exclusiveMaximum: "say `maximum`",
-  if: "say the same in the description as well",
-  dependentRequired: "say the same in the description as well",
-  dependentSchemas: "say the same in the description as well",
-  not: "say what is allowed",
-  oneOf: "add a `discriminator` with a `mapping` for every branch",
-  anyOf: "use `oneOf` with a `discriminator`",
-  patternProperties: "name the properties",
-  propertyNames: "name the properties",
-  unevaluatedProperties: "say `additionalProperties`",
-  unevaluatedItems: "say `items`",
-  prefixItems: "say `items`",
-  contains: "say `items`",
-};
+/** Constructs that common generators drop or stop at, and what to do instead. A schema may give its reason for one. */
+const CONSTRUCTS = Object.entries(KEYWORDS).flatMap(([name, { remedy }]): [string, string][] =>
+  remedy === undefined ? [] : [[name, remedy]],
+);
 
 /**
  * Texts in which a pattern must be found by all engines or by none. None ends in a line feed: `$` also matches before it in
@@ -145,7 +133,7 @@ function checkConstructs(schema: DocumentNode, ctx: Context): void {
     });
     return;
   }
-  for (const [keyword, remedy] of Object.entries(CONSTRUCTS)) {
+  for (const [keyword, remedy] of CONSTRUCTS) {
     if (!(keyword in schema) || keyword in reasons || isPortable(keyword, schema)) continue;
     const message = `Common generators drop \`${keyword}\` or stop at it: ${remedy}, or give the reason in \`x-portability\`.`;
     ctx.report({ message, location: ctx.location.child(keyword).key() });
@@ -153,7 +141,8 @@ function checkConstructs(schema: DocumentNode, ctx: Context): void {
   for (const [keyword, reason] of Object.entries(reasons)) {
     if (!isReason(reason))
       ctx.report({ message: "`x-portability` has to give the reason in words.", location: at(keyword) });
-    if (keyword in CONSTRUCTS && keyword in schema && !isPortable(keyword, schema)) continue;
+    if (CONSTRUCTS.some(([name]) => name === keyword) && keyword in schema && !isPortable(keyword, schema))
+      continue;
     ctx.report({
       message: `The schema has no \`${keyword}\` that needs a reason: remove it.`,
       location: at(keyword),

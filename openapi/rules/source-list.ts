@@ -1,3 +1,4 @@
+import { keywordsHolding } from "../document/keywords.ts";
 import type { Conditions } from "./conditions.ts";
 import { type Headings, nearestId } from "./headings.ts";
 import {
@@ -56,7 +57,7 @@ function violationOfPointer(
   return `The ${name} ${id} has no heading in ${headings.file}: the nearest is ${nearestId(id, headings.ids)}.`;
 }
 
-const keywords = ["enum", "x-extensible-enum"] as const;
+const keywords = keywordsHolding("values");
 
 /** Every violation of the sources of an enumeration's values: one entry for each value, and none besides. */
 export function violationsOfEnumSource(
@@ -121,7 +122,7 @@ export function violationsOfProperties(
   ctx: Context,
   conditions: Conditions,
 ): Violation[] {
-  return ["properties", "patternProperties"].flatMap((keyword) => {
+  return keywordsHolding("properties").flatMap((keyword) => {
     const properties = schema[keyword];
     if (!isNode(properties)) return [];
     return Object.entries(properties).flatMap(([name, property]) => {

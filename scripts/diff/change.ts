@@ -1,9 +1,21 @@
+import type { Effect } from "../../openapi/document/comparisons.ts";
 import { placeName } from "../../openapi/document/location-name.ts";
 import { stepsOf } from "../../openapi/document/pointer.ts";
 
 /** What a change requires of the version, the least first. */
 export const LEVELS = ["patch", "minor", "major"] as const;
 export type Level = (typeof LEVELS)[number];
+
+/** The side that a change affects: `request` is what callers write, `response` what they read. */
+export type Direction = "request" | "response";
+
+/** The level of an effect: fewer values break those who write them, more values those who read them. */
+export function levelOf(effect: Effect, direction: Direction): Level {
+  if (effect === "cosmetic") return "patch";
+  if (effect === "unclear") return "major";
+  if (effect === "extended") return "minor";
+  return (effect === "loosened") === (direction === "request") ? "minor" : "major";
+}
 
 /**
  * A finding of one check: where the changed part is, which calls it affects, how it changed, and the version that this

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { isNode, isWithin, type Node } from "../../openapi/document/node.ts";
-import type { Finding, Level } from "./change.ts";
-import { type Direction, levelOf } from "./keywords.ts";
+import { type Direction, type Finding, type Level, levelOf } from "./change.ts";
 import { compareSchemas, type Pair } from "./schemas.ts";
 import { at, childOf, namesIn, rootOf, type Spot } from "./spot.ts";
 
@@ -95,8 +94,8 @@ function compareParameters(pair: Pair, call: Call): Finding[] {
 
 /** A header or a parameter: making it required breaks its writers, and making it optional breaks its readers. */
 function compareParameter(pair: Pair, use: { name: string; direction: Direction }): Finding[] {
-  const demanded = at(pair.revision, "required").value === true && use.direction === "request";
-  const found = existence(pair, { added: demanded ? "major" : "minor", removed: "major" }, use.name);
+  const isRequired = at(pair.revision, "required").value === true && use.direction === "request";
+  const found = existence(pair, { added: isRequired ? "major" : "minor", removed: "major" }, use.name);
   if (found.length > 0) return found;
   return [...compareRequired(pair, use), ...compareSchemas(inside(pair, "schema"), use)];
 }

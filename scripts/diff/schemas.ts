@@ -1,7 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
+import {
+  type Compare,
+  describeChange,
+  type Effect,
+  opaque,
+  unclear,
+} from "../../openapi/document/comparisons.ts";
+import { KEYWORDS, keywordsHolding } from "../../openapi/document/keywords.ts";
 import { isNode } from "../../openapi/document/node.ts";
-import type { Finding } from "./change.ts";
-import { type Direction, type Effect, effectsOf, levelOf } from "./keywords.ts";
+import { type Direction, type Finding, levelOf } from "./change.ts";
 import { at, namesIn, type Spot } from "./spot.ts";
 
 /** The same part of two documents. */
@@ -10,10 +17,13 @@ export type Pair = { readonly base: Spot; readonly revision: Spot };
 /** Where a schema is used, and who writes and reads its values. */
 export type Use = { readonly name: string; readonly direction: Direction };
 
-/** Keywords whose value is a schema that the instance, or a part of it, must match. */
-const SCHEMAS = ["items", "contains", "propertyNames", "then", "else", "not", "additionalProperties"];
+/** Keywords whose value is a schema that the instance, or a part of it, must match. Another condition has unclear effects. */
+const SCHEMAS = [...keywordsHolding("schema", "condition"), "additionalProperties"].filter(
+  (keyword) => keyword !== "if",
+);
+const BRANCHES = keywordsHolding("branches");
 /** Keywords whose value is not compared as a whole. */
-const SPLIT = [...SCHEMAS, "properties", "oneOf", "anyOf", "allOf", "const", "enum", "discriminator", "$ref"];
+const SPLIT = [...SCHEMAS, ...BRANCHES, "properties", "const", "enum", "discriminator", "$ref"];
 
 /** Every difference between two schemas, rated by whom it affects. References are followed. */
 export function compareSchemas(pair: Pair, use: Use, within: readonly string[] = []): Finding[] {
@@ -28,12 +38,13 @@ export function compareSchemas(pair: Pair, use: Use, within: readonly string[] =
   return [
     ...keywords
       .filter((keyword) => !SPLIT.includes(keyword))
-      .flatMap((keyword) => rate(pair, keyword, effectsOf(keyword, old[keyword], now[keyword]), use)),
+      .flatMap((keyword) =>
+        rate(pair, keyword, effectsOf(KEYWORDS[keyword]?.compare, old[keyword], now[keyword]), use),
+      ),
     ...compareValues(pair, use),
     ...compareProperties(pair, use, inner),
     ...SCHEMAS.flatMap((keyword) => compareInner(pair, keyword, use, inner)),
-    ...["oneOf", "anyOf"].flatMap((keyword) => compareBranches(pair, keyword, "loosened", use, inner)),
-    ...compareBranches(pair, "allOf", "tightened", use, inner),
+    ...BRANCHES.flatMap((keyword) => compareBranches(pair, keyword, use, inner)),
     ...compareDiscriminators(pair, use),
   ];
 }
@@ -48,29 +59,17 @@ function rate(pair: Pair, keyword: string, effects: readonly Effect[], use: Use)
   return effects.map((effect) => ({
     pointer: `${pair.revision.pointer}/${keyword}`,
     use: use.name,
-    what: effect === "cosmetic" ? `${keyword} changed` : `${keyword} ${change(before.value, after.value)}`,
+    what:
+      effect === "cosmetic"
+        ? `${keyword} changed`
+        : `${keyword} ${describeChange(before.value, after.value)}`,
     level: levelOf(effect, use.direction),
   }));
 }
 
-function change(before: unknown, after: unknown): string {
-  if (before === undefined) return `added: ${shown(after)}`;
-  if (after === undefined) return `removed: ${shown(before)}`;
-  if (!Array.isArray(before) || !Array.isArray(after))
-    return `changed from ${shown(before)} to ${shown(after)}`;
-  const beside = (list: unknown[], other: unknown[]) =>
-    list.filter((one) => !other.some((two) => isDeepStrictEqual(one, two)));
-  const [added, removed] = [beside(after, before), beside(before, after)];
-  const parts = [
-    ...(added.length > 0 ? [`gained ${added.map(shown).join(", ")}`] : []),
-    ...(removed.length > 0 ? [`lost ${removed.map(shown).join(", ")}`] : []),
-  ];
-  return parts.join(" and ") || "is in another order";
-}
-
-function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? "nothing";
-  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+/** The effects of changing one keyword. For an unknown keyword, the worst is assumed. */
+function effectsOf(compare: Compare = unclear, before: unknown, after: unknown): Effect[] {
+  return isDeepStrictEqual(before, after) ? [] : compare(before, after);
 }
 
 function compareBooleans({ base, revision }: Pair, { name, direction }: Use): Finding {
@@ -81,7 +80,7 @@ function compareBooleans({ base, revision }: Pair, { name, direction }: Use): Fi
       ? "tightened"
       : "unclear";
   const keyword = revision.pointer.split("/").at(-1);
-  const what = `${keyword} ${change(base.value, revision.value)}`;
+  const what = `${keyword} ${describeChange(base.value, revision.value)}`;
   return { pointer: revision.pointer, use: name, what, level: levelOf(effect, direction) };
 }
 
@@ -93,7 +92,12 @@ function compareValues(pair: Pair, use: Use): Finding[] {
   };
   const keyword =
     nodeOf(pair.revision)?.const === undefined && nodeOf(pair.base)?.const === undefined ? "enum" : "const";
-  return rate(pair, keyword, effectsOf("enum", listOf(pair.base), listOf(pair.revision)), use);
+  return rate(
+    pair,
+    keyword,
+    effectsOf(KEYWORDS.enum?.compare, listOf(pair.base), listOf(pair.revision)),
+    use,
+  );
 }
 
 function compareProperties({ base, revision }: Pair, use: Use, within: readonly string[]): Finding[] {
@@ -124,19 +128,14 @@ function compareInner(pair: Pair, keyword: string, use: Use, within: readonly st
   return compareSchemas({ base, revision }, { ...use, direction }, within);
 }
 
-function compareBranches(
-  pair: Pair,
-  keyword: string,
-  added: Effect,
-  use: Use,
-  within: readonly string[],
-): Finding[] {
+function compareBranches(pair: Pair, keyword: string, use: Use, within: readonly string[]): Finding[] {
+  const added = keyword === "allOf" ? "tightened" : "loosened";
   const [before, after] = [branchesOf(at(pair.base, keyword)), branchesOf(at(pair.revision, keyword))];
   const removed = added === "loosened" ? "tightened" : "loosened";
   // A choice that is added or removed as a whole is a constraint, not a branch.
   if (before.size === 0 || after.size === 0) {
     const [old, now] = [nodeOf(pair.base)?.[keyword], nodeOf(pair.revision)?.[keyword]];
-    return rate(pair, keyword, effectsOf("pattern", old, now), use);
+    return rate(pair, keyword, effectsOf(opaque, old, now), use);
   }
   return [...new Set([...before.keys(), ...after.keys()])].flatMap((tag) => {
     const [base, revision] = [before.get(tag), after.get(tag)];

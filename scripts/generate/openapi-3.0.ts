@@ -1,5 +1,6 @@
 import { Converter } from "@apiture/openapi-down-convert";
 import { Validator } from "@seriousme/openapi-schema-validator";
+import { KEYWORDS } from "../../openapi/document/keywords.ts";
 import { isNode, members, type Node } from "../../openapi/document/node.ts";
 
 /**
@@ -7,7 +8,7 @@ import { isNode, members, type Node } from "../../openapi/document/node.ts";
  * have no replacement: for a `oneOf`, the generators for Rust, Kotlin and C# create a type that can't read refunds, and for
  * a `not` with several parts, openapi-generator creates Go code that does not compile.
  */
-const LOST_KEYWORDS = ["dependentRequired", "if", "then", "else", "x-portability"];
+const LOST_KEYWORDS = Object.keys(KEYWORDS).filter((name) => KEYWORDS[name]?.newIn31);
 
 /** The address of a callback: the URL that the subscription names. */
 const CALLBACK_URL = "{$request.body#/url}";

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { ErrorObject } from "ajv/dist/2020.js";
+import { toPointer } from "../../openapi/document/pointer.ts";
 import type { components } from "../../openapi/generated/payment-line-types.ts";
 import { createCompiler } from "../contract/compile-schema.ts";
 import { checkLiterals, decimalFieldsIn } from "../contract/decimal-literals.ts";
@@ -7,7 +8,6 @@ import type { ContractDocument } from "../contract/document.ts";
 import { toValidationDocument } from "../contract/validation-document.ts";
 import { findSurrogates } from "../contract/violations.ts";
 import { toCents } from "../domain/money.ts";
-import { toPointer } from "../../openapi/document/pointer.ts";
 import { type NumberLiteral, scanJson } from "../json/scan.ts";
 
 type Schemas = components["schemas"];

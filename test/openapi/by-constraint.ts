@@ -1,4 +1,4 @@
-import type { Constraint } from "../conformance/constraints/constraint.ts";
+import type { Constraint } from "../../openapi/document/constraints.ts";
 
 /** Requests in the form that `test.each` takes: one row for each constraint, with its name and its requests. */
 export function byConstraint<Request extends { readonly constraint: Constraint }>(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { findConstraints } from "../../openapi/document/constraints.ts";
 import { readContract } from "../../openapi/document/contract.ts";
-import { findConstraints } from "../conformance/constraints/find.ts";
-import type { BreakingRequest } from "../conformance/constraints/request.ts";
+import type { BreakingRequest } from "../conformance/constraints/requests.ts";
 import { acceptedRequests, breakingRequests } from "../conformance/constraints/requests.ts";
 import { sendCall } from "../conformance/constraints/send.ts";
 import { createMock } from "../helpers/prism.ts";

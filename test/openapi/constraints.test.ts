@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
+import { findConstraints } from "../../openapi/document/constraints.ts";
 import { type Contract, readContract } from "../../openapi/document/contract.ts";
-import { findConstraints } from "../conformance/constraints/find.ts";
-import type { BreakingRequest } from "../conformance/constraints/request.ts";
+import type { BreakingRequest } from "../conformance/constraints/requests.ts";
 import { acceptedRequests, breakingRequests } from "../conformance/constraints/requests.ts";
 import { sendCall, type Tokens } from "../conformance/constraints/send.ts";
 import { createMerchant, createPayment, createToken, type InvalidRequest } from "../helpers/factories.ts";

@@ -1,11 +1,11 @@
+import type { Constraint } from "../../../openapi/document/constraints.ts";
+import { findConstraints } from "../../../openapi/document/constraints.ts";
 import type { Contract } from "../../../openapi/document/contract.ts";
 import { isNode } from "../../../openapi/document/node.ts";
 import { stepsOf, toPointer, valueAt } from "../../../openapi/document/pointer.ts";
 import { type Check, defineGroup } from "../check.ts";
-import type { Constraint } from "../constraints/constraint.ts";
-import { findConstraints } from "../constraints/find.ts";
-import type { Call, ConstraintRequest } from "../constraints/request.ts";
-import { acceptedRequests, breakingRequests } from "../constraints/requests.ts";
+import type { Call } from "../constraints/calls.ts";
+import { acceptedRequests, breakingRequests, type ConstraintRequest } from "../constraints/requests.ts";
 import type { Exchange } from "../exchange.ts";
 import { assert, bodyOf, expectHeader, pointersOf } from "../expect.ts";
 import type { CallSpec, Kit } from "../kit.ts";

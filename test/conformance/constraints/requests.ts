@@ -1,18 +1,46 @@
-import type { Node } from "../../../openapi/document/node.ts";
-import { type Base, basesOf } from "./bases.ts";
-import { createFindViolations } from "./body-check.ts";
-import { acceptedChanges, breakingChanges } from "./body-requests.ts";
-import { acceptedCalls, breakingCalls, type CallChange } from "./call-changes.ts";
-import type { Constraint } from "./constraint.ts";
-import { type Edit, write } from "./json.ts";
-import { acceptedPaths, breakingPaths } from "./parameter-requests.ts";
-import type { AcceptedRequest, BreakingRequest, ConstraintRequest, RequestOptions } from "./request.ts";
-import { UNIQUE_MEMBER, withKey } from "./request.ts";
-import { promised, type Subject, subjectsOf, toCall } from "./subject.ts";
+import { shorten } from "../../../openapi/document/comparisons.ts";
+import type { Constraint } from "../../../openapi/document/constraints.ts";
+import { type Operation, toContract } from "../../../openapi/document/contract.ts";
+import { KEYWORDS } from "../../../openapi/document/keywords.ts";
+import { dereference, type Node } from "../../../openapi/document/node.ts";
+import { toPointer, valueAt } from "../../../openapi/document/pointer.ts";
+import { acceptedChanges, type BodyModel, baseOf, breakingChanges } from "./bodies.ts";
+import { createFindViolations, type FindViolations, requestSchema } from "./body-check.ts";
+import { acceptedCalls, breakingCalls, type Call, type CallChange } from "./calls.ts";
+import { replaceTexts, write } from "./json.ts";
 
-/** The ways to change a call. */
-const BREAKING = { body: breakingChanges, path: breakingPaths, call: breakingCalls };
-const ACCEPTED = { body: acceptedChanges, path: acceptedPaths, call: acceptedCalls };
+/** A call that tests whether a server enforces a constraint. */
+export type ConstraintRequest = {
+  readonly constraint: Constraint;
+  /** The difference from the base call, such as `/amount/value is "1", smallest body`. */
+  readonly name: string;
+  readonly call: Call;
+};
+
+/** A call that violates only one constraint, and the response that the document promises. */
+export type BreakingRequest = ConstraintRequest & {
+  readonly expected: {
+    readonly status: number;
+    readonly code: string;
+    /** For a 400: the pointer of its only violation. */
+    readonly pointer?: string;
+  };
+};
+
+/** A call at the limit of a constraint. The resource may still be missing or taken: then the response is a 404 or 409. */
+export type AcceptedRequest = ConstraintRequest & {
+  /** The documented statuses of valid calls. */
+  readonly outcomes: readonly number[];
+};
+
+type RequestOptions = {
+  /** The prefix of every requestKey, so that no two runs against one server share a key. */
+  readonly requestKeyPrefix: string;
+  /** Replacements for the ids in the document's examples, such as `pay_settled`. */
+  readonly ids?: Readonly<Record<string, string>>;
+};
+
+type Kind = "breaking" | "obeying";
 
 /**
  * For each constraint on requests, calls that violate only that. Throws when it can't create one. A request can violate only
@@ -23,12 +51,11 @@ export function breakingRequests(
   constraints: readonly Constraint[],
   options: RequestOptions,
 ): BreakingRequest[] {
-  return requestsFor(document, constraints, options, BREAKING).map(({ subject, change, ...request }) => {
+  return requestsFor(document, constraints, options, "breaking").map(({ subject, change, ...request }) => {
     const { status, pointer } = change;
-    return {
-      ...request,
-      expected: { ...promised(subject, status), ...(pointer !== undefined && { pointer }) },
-    };
+    const code = subject.codes.get(status);
+    if (code === undefined) throw new Error(`${request.call.operationId} does not document ${status}`);
+    return { ...request, expected: { status, code, ...(pointer !== undefined && { pointer }) } };
   });
 }
 
@@ -38,11 +65,23 @@ export function acceptedRequests(
   constraints: readonly Constraint[],
   options: RequestOptions,
 ): AcceptedRequest[] {
-  return requestsFor(document, constraints, options, ACCEPTED).map(({ subject, change: _, ...request }) => {
+  return requestsFor(document, constraints, options, "obeying").map(({ subject, change: _, ...request }) => {
     const understood = (status: number) => status < 300 || status === 404 || status === 409;
     return { ...request, outcomes: [...subject.codes.keys()].filter(understood) };
   });
 }
+
+/** An operation for which requests are generated. */
+type Subject = {
+  readonly operation: Operation;
+  readonly parameters: readonly Node[];
+  /** Error codes by documented status; empty for a success. */
+  readonly codes: ReadonlyMap<number, string>;
+  /** Undefined when the operation takes no body. */
+  readonly body: BodyModel | undefined;
+  readonly options: RequestOptions;
+  readonly findViolations: FindViolations;
+};
 
 type Draft = ConstraintRequest & { readonly subject: Subject; readonly change: CallChange };
 
@@ -50,64 +89,175 @@ function requestsFor(
   document: Node,
   constraints: readonly Constraint[],
   options: RequestOptions,
-  makers: typeof BREAKING | typeof ACCEPTED,
+  kind: Kind,
 ): Draft[] {
   const findViolations = createFindViolations(document);
   let count = 0;
-  return subjectsOf({ document, constraints, options, findViolations }).flatMap((subject) =>
-    constraints
-      .filter((constraint) => isAbout(subject, constraint))
-      .flatMap((constraint) => {
-        const nextKey = () => `${options.requestKeyPrefix}${++count}`;
-        return changesFor(subject, constraint, makers, nextKey).map((change) => {
-          const call = { ...toCall(subject, validBody(subject, nextKey())), ...change.changes };
-          return { constraint, name: change.name, call, subject, change };
-        });
+  const nextKey = () => `${options.requestKeyPrefix}${++count}`;
+  return toContract(document).operations.flatMap((operation) => {
+    const own = constraints.filter((constraint) => isAbout(operation, constraint));
+    const subject = toSubject(document, { operation, own, options, findViolations });
+    return own.flatMap((constraint) =>
+      changesFor(subject, constraint, kind, nextKey).map((change) => {
+        const call = { ...toCall(subject, nextKey()), ...change.changes };
+        return { constraint, name: change.name, call, subject, change };
       }),
-  );
+    );
+  });
 }
 
-function isAbout(
-  { operationId }: Subject,
-  { operationId: id, side, keyword, status, part }: Constraint,
-): boolean {
+function isAbout({ id }: Operation, { operationId, side, keyword, status, part }: Constraint): boolean {
   if (id !== operationId) return false;
-  return (
-    side === "request" ||
-    (side === "response" && keyword === "content" && part.in === "call" && Number(status) < 300)
+  const isServed = side === "response" && keyword === "content" && part.in === "call";
+  return side === "request" || (isServed && Number(status) < 300);
+}
+
+function toSubject(
+  document: Node,
+  given: Pick<Subject, "operation" | "options" | "findViolations"> & { readonly own: readonly Constraint[] },
+): Subject {
+  const { operation, own, options, findViolations } = given;
+  const { path, method, requests, statuses, responses } = operation;
+  const pointer = toPointer(["paths", path, method.toLowerCase()]);
+  const schema = requestSchema(document, pointer);
+  const codeOf = (status: number) => {
+    const example = responses.find((response) => response.status === status)?.value;
+    return [status, String(valueAt(example, "/errorDetails/errorCode") ?? "")] as const;
+  };
+  return {
+    ...{ operation, options, findViolations },
+    parameters: (dereference(document, `${pointer}/parameters`) ?? []) as Node[],
+    codes: new Map(statuses.map(codeOf)),
+    body:
+      schema === undefined
+        ? undefined
+        : {
+            schema: dereference(document, schema) as Node,
+            constraints: own.filter(({ part }) => part.in === "body"),
+            examples: requests.map(({ value }) =>
+              withKey(replaceTexts(value, options.ids ?? {}), `${options.requestKeyPrefix}0`),
+            ),
+            violationsOf: (value) => findViolations(schema, value),
+          },
+  };
+}
+
+/** A valid call. */
+function toCall(subject: Subject, key: string): Call {
+  const { operation, body } = subject;
+  const text = body && JSON.stringify(withKey(baseOf(body, "smallest"), key));
+  return {
+    operationId: operation.id,
+    method: operation.method,
+    path: fillPath(subject),
+    token: "valid",
+    headers: {
+      ...(text !== undefined && { "Content-Type": "application/json" }),
+      Accept: "application/json",
+    },
+    ...(text !== undefined && { body: text }),
+  };
+}
+
+/** The path with the examples of its parameters, or with other values for some of them. */
+function fillPath(
+  { operation, parameters, options }: Subject,
+  texts: Readonly<Record<string, string>> = {},
+): string {
+  const examples = Object.fromEntries(parameters.map(({ name, example }) => [name, example]));
+  const all = { ...(replaceTexts(examples, options.ids ?? {}) as Record<string, string>), ...texts };
+  const inQuery = (name: string) => parameters.some((one) => one.name === name && one.in === "query");
+  const query = new URLSearchParams(Object.entries(texts).filter(([name]) => inQuery(name))).toString();
+  const filled = operation.path.replaceAll(/\{(\w+)\}/g, (_text, name: string) =>
+    encodeURIComponent(all[name] ?? ""),
   );
+  return query === "" ? filled : `${filled}?${query}`;
 }
 
 function changesFor(
   subject: Subject,
   constraint: Constraint,
-  makers: typeof BREAKING | typeof ACCEPTED,
+  kind: Kind,
   nextKey: () => string,
 ): CallChange[] {
   const { part } = constraint;
-  if (part.in === "call") return makers.call(constraint, toCall(subject, validBody(subject, nextKey())));
-  if (part.in !== "body") {
-    // The sandbox's convention: a violation outside the body points into `/query` or `/params`.
-    const pointer = `/${part.in === "path" ? "params" : part.in}/${part.name}`;
-    return makers
-      .path(subject, constraint)
-      .map(({ name, path }) => ({ name, changes: { path }, status: 400, pointer }));
-  }
+  const isBreaking = kind === "breaking";
+  if (part.in === "call")
+    return (isBreaking ? breakingCalls : acceptedCalls)(constraint, toCall(subject, nextKey()));
+  if (part.in !== "body") return parameterChanges(subject, constraint, part, kind);
   if (!subject.body) throw new Error(`${constraint.id} is about a body that its operation does not have`);
-  return makers.body(subject.body, constraint).map(({ name, base, edit, violation }) => ({
-    name: `${name}, ${base.name} body`,
-    changes: { body: writeWithKey(base, edit, nextKey()) },
+  const changes = (isBreaking ? breakingChanges : acceptedChanges)(subject.body, constraint);
+  return changes.map(({ base, body, pointer, json = "", violation }) => ({
+    name: `${pointer || "the body"} is ${shorten(JSON.parse(json))}, ${base} body`,
+    changes: { body: writeWithKey(body, { pointer, json }, nextKey()) },
     status: 400,
     pointer: violation,
   }));
 }
 
-function validBody({ body }: Subject, key: string): { body?: string } {
-  const [base] = body === undefined ? [] : basesOf(body, []);
-  return base === undefined ? {} : { body: JSON.stringify(withKey(base.body, key)) };
+type ParameterPart = Exclude<Constraint["part"], { in: "body" | "call" }>;
+
+/** Paths with other values of a parameter. Throws when none breaks its constraint, though one could. */
+function parameterChanges(
+  subject: Subject,
+  { value, pointer, keyword, holder, id }: Constraint,
+  { in: where, name }: ParameterPart,
+  kind: Kind,
+): CallChange[] {
+  const parameter = subject.parameters.find((one) => one.name === name && one.in === where);
+  const spot = { value, schema: holder, current: parameter?.example, others: [] };
+  // A string is sent unchanged, anything else as JSON.
+  const texts = (KEYWORDS[keyword]?.[kind]?.(spot) ?? [])
+    .map((json) => (typeof JSON.parse(json) === "string" ? (JSON.parse(json) as string) : json))
+    .filter((text) => text.isWellFormed() && (where === "query" || text !== ""));
+  const schema = pointer.replace(/\/schema\/.*$/, "/schema");
+  const found = [...new Set(texts)].filter((text) => {
+    const keywords = keywordsBroken(subject, schema, text);
+    return kind === "breaking" ? keywords.has(keyword) : keywords.size === 0;
+  });
+  if (kind === "breaking" && found.length === 0 && !cannotBeBroken(where, keyword, value))
+    throw new Error(`no request breaks only: ${id}`);
+  return found.map((text) => ({
+    name: `${name} is ${shorten(text)}`,
+    changes: { path: fillPath(subject, { [name]: text }) },
+    status: 400,
+    // The sandbox's convention: a violation outside the body points into `/query` or `/params`.
+    pointer: `/${where === "path" ? "params" : where}/${name}`,
+  }));
 }
 
-function writeWithKey({ body }: Base, edit: Edit, key: string): string {
-  if (edit.pointer === "") return JSON.stringify(withKey(JSON.parse(edit.json ?? ""), key));
-  return write(edit.pointer === `/${UNIQUE_MEMBER}` ? body : withKey(body, key), edit);
+/** Every parameter is a string; and without a path parameter, or with an empty one, the call goes to another path. */
+function cannotBeBroken(where: string, keyword: string, value: unknown): boolean {
+  if (keyword === "type" && value === "string") return true;
+  return where === "path" && (keyword === "required" || keyword === "minLength");
+}
+
+/** The violations of a parameter's schema in a value, which is parsed if it is a number. */
+function keywordsBroken({ findViolations }: Subject, schema: string, text: string): ReadonlySet<string> {
+  const violations = (value: unknown) =>
+    new Set(findViolations(schema, value).flatMap(({ keywords }) => [...keywords]));
+  const asText = violations(text);
+  if (!asText.has("type") || !/^-?\d+(\.\d+)?$/.test(text)) return asText;
+  return violations(Number(text));
+}
+
+/**
+ * The member that must differ between any two calls: after a server has accepted one by mistake, it would refuse the next
+ * one as a duplicate.
+ */
+const UNIQUE_MEMBER = "requestKey";
+
+/** The same body under another key, if it has one. */
+function withKey(body: unknown, key: string): unknown {
+  const has = typeof body === "object" && body !== null && UNIQUE_MEMBER in body;
+  return has ? { ...body, [UNIQUE_MEMBER]: key } : body;
+}
+
+function writeWithKey(
+  body: unknown,
+  { pointer, json }: { pointer: string; json: string },
+  key: string,
+): string {
+  if (pointer === "") return JSON.stringify(withKey(JSON.parse(json), key));
+  return write(pointer === `/${UNIQUE_MEMBER}` ? body : withKey(body, key), { pointer, json });
 }

@@ -1,5 +1,5 @@
 import type { HttpResponse } from "../../../openapi/document/contract.ts";
-import type { Call, TokenKind } from "./request.ts";
+import type { Call, TokenKind } from "./calls.ts";
 
 /** The access token to send for a kind; undefined sends none. */
 export type Tokens = Readonly<Record<Exclude<TokenKind, "absent">, string>>;

@@ -1,5 +1,5 @@
+import type { Constraint } from "../../../openapi/document/constraints.ts";
 import type { Node } from "../../../openapi/document/node.ts";
-import type { Constraint } from "../../conformance/constraints/constraint.ts";
 import type { Mutant } from "./mutant.ts";
 import { mutantsOfConstraints } from "./of-constraints.ts";
 import { mutantsOfExtensions } from "./of-extensions.ts";

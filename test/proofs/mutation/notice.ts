@@ -1,6 +1,6 @@
+import type { Constraint } from "../../../openapi/document/constraints.ts";
 import { toContract } from "../../../openapi/document/contract.ts";
 import type { Node } from "../../../openapi/document/node.ts";
-import type { Constraint } from "../../conformance/constraints/constraint.ts";
 import { type MessageTables, wrongExamples, wrongRows } from "../../conformance/expected/document-checks.ts";
 import type { Row } from "../../conformance/expected/row.ts";
 import { wrongExtensions } from "./extension-checks.ts";

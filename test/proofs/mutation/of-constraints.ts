@@ -1,5 +1,5 @@
+import type { Constraint } from "../../../openapi/document/constraints.ts";
 import { step } from "../../../openapi/document/pointer.ts";
-import type { Constraint } from "../../conformance/constraints/constraint.ts";
 import { type Mutant, mutant, put, remove } from "./mutant.ts";
 import { changedPatterns } from "./patterns.ts";
 

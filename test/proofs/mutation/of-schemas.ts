@@ -1,6 +1,6 @@
+import type { Constraint } from "../../../openapi/document/constraints.ts";
 import { locate, members, type Node } from "../../../openapi/document/node.ts";
 import { step } from "../../../openapi/document/pointer.ts";
-import type { Constraint } from "../../conformance/constraints/constraint.ts";
 import { type Draft, type Mutant, mutant, put, remove, renameMember } from "./mutant.ts";
 
 /** Changes of the shape of schemas: of their members, their items, and what they leave open. */

@@ -1,5 +1,5 @@
+import type { Constraint } from "../../../openapi/document/constraints.ts";
 import { stepsOf } from "../../../openapi/document/pointer.ts";
-import type { Constraint } from "../../conformance/constraints/constraint.ts";
 import type { MessageTables } from "../../conformance/expected/document-checks.ts";
 import type { Row } from "../../conformance/expected/row.ts";
 import type { Mutant } from "./mutant.ts";

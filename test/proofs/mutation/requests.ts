@@ -1,6 +1,6 @@
+import { findConstraints } from "../../../openapi/document/constraints.ts";
 import { toContract } from "../../../openapi/document/contract.ts";
 import type { Node } from "../../../openapi/document/node.ts";
-import { findConstraints } from "../../conformance/constraints/find.ts";
 import { acceptedRequests, breakingRequests } from "../../conformance/constraints/requests.ts";
 import { sendCall } from "../../conformance/constraints/send.ts";
 import type { OperationId } from "../../conformance/expected/row.ts";

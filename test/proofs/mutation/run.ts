@@ -1,6 +1,6 @@
+import type { Constraint } from "../../../openapi/document/constraints.ts";
+import { findConstraints } from "../../../openapi/document/constraints.ts";
 import type { Node } from "../../../openapi/document/node.ts";
-import type { Constraint } from "../../conformance/constraints/constraint.ts";
-import { findConstraints } from "../../conformance/constraints/find.ts";
 import { EQUIVALENTS, holderOf } from "./equivalents.ts";
 import type { Harness } from "./harness.ts";
 import { lintDocuments } from "./lint.ts";

@@ -1,0 +1,223 @@
+import * as compare from "./comparisons.ts";
+import type { Node } from "./node.ts";
+import * as values from "./values.ts";
+
+/** What this project knows about one keyword of schemas. */
+export type Keyword = {
+  /**
+   * The values that it limits; `nothing` only informs readers. Absent: no values are derived for the keyword, so a document
+   * that uses it can't be tested.
+   */
+  readonly limits?: "any" | "text" | "number" | "list" | "object" | "nothing";
+  /** The effect of a change. Without it, the worst is assumed. */
+  readonly compare?: compare.Compare;
+  /** Values at its limits. */
+  readonly obeying?: values.Values;
+  /** Values just beyond them. */
+  readonly breaking?: values.Values;
+  /** Values of the keyword that differ by a small mistake. */
+  readonly mistaken?: (value: unknown, schema: Node) => unknown[];
+  /** Another keyword that looks alike, and its value. */
+  readonly confused?: (value: unknown) => Node;
+  /** The parts of its value. */
+  readonly holds?:
+    | "schema"
+    | "condition"
+    | "branches"
+    | "properties"
+    | "values"
+    | "names"
+    | "names by trigger";
+  /** The value with which it limits nothing. */
+  readonly idle?: unknown;
+  /** OpenAPI 3.0 has no such keyword, and nothing to replace it. */
+  readonly newIn31?: true;
+  /** Common generators drop the keyword or stop at it: what to do instead. */
+  readonly remedy?: string;
+};
+
+/** Numbers one step away, where the keyword can have them. */
+const nearNumbers = (value: unknown, schema: Node): number[] => {
+  const step = schema["x-fraction-digits"] === undefined ? 1 : 0.01;
+  return [-1, 1].map((by) => Number((Number(value) + by * step).toFixed(2)));
+};
+const nearCounts = (value: unknown): number[] => nearNumbers(value, {}).filter((count) => count >= 0);
+
+/** A list with one value more, with each value renamed, and without each of them. */
+const nearLists = (value: unknown): unknown[] => {
+  const list = value as string[];
+  const shorter = list.length > 1 ? list.map((_one, index) => list.toSpliced(index, 1)) : [];
+  return [[...list, "OTHER"], ...list.map((one, index) => list.with(index, `${one}X`)), ...shorter];
+};
+
+const OTHER_TYPES: Readonly<Record<string, string>> = {
+  ...{ string: "integer", integer: "string", number: "string", boolean: "string" },
+  ...{ object: "array", array: "object" },
+};
+
+const nearTypes = (value: unknown): unknown[] => {
+  const now = [value].flat().map(String);
+  const other = OTHER_TYPES[now[0] ?? ""] ?? "integer";
+  const wider = now.includes("null") ? ["integer"] : ["null", other];
+  return [
+    now.length === 1 ? other : "integer",
+    ...wider.map((type) => [...now, type]),
+    ...(now.length > 1 ? now : []),
+    ...now.flatMap((type) => ({ number: ["integer"], integer: ["number"] })[type] ?? []),
+  ];
+};
+
+/** A condition about another constant, or about one name less. */
+const nearConditions = (value: unknown): unknown[] => {
+  const condition = value as { properties?: Record<string, Node>; required?: string[] };
+  const { properties = {}, required = [] } = condition;
+  return [
+    ...Object.entries(properties).map(([name, schema]) => ({
+      ...condition,
+      properties: { ...properties, [name]: { ...schema, const: `${schema.const}X` } },
+    })),
+    ...required.map((_name, index) => ({ ...condition, required: required.toSpliced(index, 1) })),
+  ];
+};
+
+const FORMATS: Readonly<Record<string, readonly string[]>> = {
+  uri: ["uri-reference", "email"],
+  "date-time": ["date", "time"],
+};
+
+const { textsOfLength, listsOfLength, stepsBeyond } = values;
+const { lowerBound, upperBound, opaque } = compare;
+const informs: Keyword = { limits: "nothing", compare: compare.cosmetic };
+const untested = (remedy: string): Keyword => ({ compare: opaque, remedy });
+const SAY_IT = "say the same in the description as well";
+
+/**
+ * Every keyword that documents of this project may use: what it limits, how two values of it compare, which values obey it and
+ * which break it. A new one is an entry here; the semantic diff, the fuzzer, the requests of each constraint, the mutants, the
+ * console, the document for 3.0 and the lint rules read it.
+ */
+export const KEYWORDS: Readonly<Record<string, Keyword>> = {
+  type: {
+    ...{ limits: "any", compare: compare.types, mistaken: nearTypes },
+    ...{ obeying: values.itself, breaking: values.otherTypes },
+  },
+  enum: {
+    ...{ limits: "any", compare: compare.allowedList, holds: "values", mistaken: nearLists },
+    ...{ obeying: values.listedValues, breaking: values.nearMisses },
+  },
+  const: {
+    ...{ limits: "any", compare: compare.constant, mistaken: (value) => [`${value}X`] },
+    ...{ obeying: values.constantValue, breaking: values.nearMisses },
+    confused: (value) => ({ enum: [value, "OTHER"] }),
+  },
+  minLength: {
+    ...{ limits: "text", compare: lowerBound, mistaken: nearCounts },
+    ...{ obeying: textsOfLength(0), breaking: textsOfLength(-1) },
+  },
+  maxLength: {
+    ...{ limits: "text", compare: upperBound, mistaken: nearCounts },
+    ...{ obeying: textsOfLength(0), breaking: textsOfLength(1) },
+  },
+  pattern: {
+    ...{ limits: "text", compare: opaque, obeying: values.insideText, breaking: values.aroundText },
+  },
+  format: {
+    ...{ limits: "text", compare: opaque, mistaken: (value) => [...(FORMATS[String(value)] ?? [])] },
+    ...{ obeying: values.formatSamples("obeying"), breaking: values.formatSamples("breaking") },
+  },
+  "x-extensible-enum": {
+    ...{ limits: "text", compare: compare.knownList, holds: "values", mistaken: nearLists },
+  },
+  minimum: {
+    ...{ limits: "number", compare: lowerBound, mistaken: nearNumbers },
+    ...{ obeying: stepsBeyond(0), breaking: stepsBeyond(-1) },
+  },
+  maximum: {
+    ...{ limits: "number", compare: upperBound, mistaken: nearNumbers },
+    ...{ obeying: stepsBeyond(0), breaking: stepsBeyond(1) },
+  },
+  exclusiveMinimum: {
+    ...{ limits: "number", compare: lowerBound, mistaken: nearNumbers, remedy: "say `minimum`" },
+    ...{ obeying: stepsBeyond(1), breaking: stepsBeyond(0, -1) },
+    confused: (value) => ({ minimum: value }),
+  },
+  exclusiveMaximum: {
+    ...{ limits: "number", compare: upperBound, mistaken: nearNumbers, remedy: "say `maximum`" },
+    ...{ obeying: stepsBeyond(-1), breaking: stepsBeyond(0, 1) },
+    confused: (value) => ({ maximum: value }),
+  },
+  "x-fraction-digits": {
+    ...{ limits: "number", compare: upperBound, mistaken: nearCounts },
+    ...{ obeying: values.enoughDigits, breaking: values.tooManyDigits },
+  },
+  minItems: {
+    ...{ limits: "list", compare: lowerBound, mistaken: nearCounts },
+    ...{ obeying: listsOfLength(0), breaking: listsOfLength(-1) },
+  },
+  maxItems: {
+    ...{ limits: "list", compare: upperBound, mistaken: nearCounts },
+    ...{ obeying: listsOfLength(0), breaking: listsOfLength(1) },
+  },
+  uniqueItems: { limits: "list", compare: compare.flag, idle: false, breaking: values.sameItems },
+  items: { limits: "list", holds: "schema" },
+  required: {
+    ...{ limits: "object", compare: compare.requiredList, holds: "names", breaking: values.withoutMember },
+  },
+  properties: { limits: "object", holds: "properties" },
+  additionalProperties: {
+    ...{ limits: "object", idle: true, mistaken: () => [true], breaking: values.withUnknownMember },
+  },
+  minProperties: { limits: "object", compare: lowerBound, breaking: values.fewerMembers },
+  maxProperties: { limits: "object", compare: upperBound, breaking: values.moreMembers },
+  dependentRequired: {
+    ...{ limits: "object", compare: opaque, holds: "names by trigger", newIn31: true, remedy: SAY_IT },
+  },
+  oneOf: {
+    ...{ limits: "object", compare: opaque, holds: "branches", breaking: values.wrongTags },
+    remedy: "add a `discriminator` with a `mapping` for every branch",
+  },
+  if: { limits: "object", holds: "condition", mistaken: nearConditions, newIn31: true, remedy: SAY_IT },
+  // biome-ignore lint/suspicious/noThenProperty: the keyword of JSON Schema; the table is never awaited.
+  then: { limits: "object", holds: "condition", newIn31: true },
+  else: { limits: "object", holds: "condition", newIn31: true },
+  not: { limits: "any", holds: "condition", remedy: "say what is allowed" },
+
+  anyOf: { ...untested("use `oneOf` with a `discriminator`"), holds: "branches" },
+  allOf: { compare: opaque, holds: "branches" },
+  multipleOf: { compare: opaque },
+  contains: { ...untested("say `items`"), holds: "schema" },
+  prefixItems: untested("say `items`"),
+  unevaluatedItems: { remedy: "say `items`" },
+  propertyNames: { ...untested("name the properties"), holds: "schema" },
+  patternProperties: { remedy: "name the properties", holds: "properties" },
+  dependentSchemas: untested(SAY_IT),
+  unevaluatedProperties: { remedy: "say `additionalProperties`" },
+
+  ...Object.fromEntries(
+    ["title", "description", "example", "examples", "externalDocs", "$comment"].map((name) => [
+      name,
+      informs,
+    ]),
+  ),
+  default: { limits: "nothing" },
+  deprecated: { limits: "nothing", compare: compare.extended },
+  discriminator: { limits: "nothing" },
+  "x-source": informs,
+  "x-enum-source": informs,
+  "x-open": informs,
+  "x-unbounded": informs,
+  "x-pattern-message": informs,
+  "x-portability": { limits: "nothing", newIn31: true },
+  "x-transitions": { limits: "nothing", compare: compare.transitions },
+  "x-event-categories": { limits: "nothing", compare: compare.knownListsByName },
+};
+
+/** The keywords whose values have parts of a kind. */
+export function keywordsHolding(...kinds: readonly Keyword["holds"][]): string[] {
+  return Object.keys(KEYWORDS).filter((name) => kinds.includes(KEYWORDS[name]?.holds));
+}
+
+/** The keywords that limit values of these kinds. */
+export function keywordsLimiting(...kinds: readonly Keyword["limits"][]): string[] {
+  return Object.keys(KEYWORDS).filter((name) => kinds.includes(KEYWORDS[name]?.limits));
+}
