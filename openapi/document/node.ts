@@ -1,4 +1,4 @@
-import { step, stepsOf, toPointer, valueAt } from "./pointer.ts";
+import { step, stepsOf, valueAt } from "./pointer.ts";
 
 /** An object of an OpenAPI document, as parsed: the reader of a member checks its type. */
 export type Node = { readonly [name: string]: unknown };
@@ -69,11 +69,6 @@ export function* walk(
   for (const [name, part] of Object.entries(document)) {
     if (!skip.includes(name)) yield* walk(part, skip, [...path, name]);
   }
-}
-
-/** Lists the pointers of all members and items of a value, each before its own. */
-export function pointersIn(value: unknown): string[] {
-  return Array.from(walk(value), ({ path }) => toPointer(path)).slice(1);
 }
 
 /** Whether a pointer equals another one, or points to something inside the other's target. */

@@ -6,6 +6,8 @@ import { brotliCompress, gzip } from "node:zlib";
 import { rolldown } from "rolldown";
 import { parse } from "yaml";
 import { type Contract, readContract } from "../../openapi/document/contract.ts";
+import { keywordsLimiting } from "../../openapi/document/keywords.ts";
+import { dereference, type Node } from "../../openapi/document/node.ts";
 import { replaceFile } from "../command/files.ts";
 import { ROOT, secondsSince } from "../command/redocly.ts";
 
@@ -76,9 +78,7 @@ async function readForPage() {
     ["sandbox", "NewPayment"],
     ["sandbox", "NewEvent"],
   ] as const;
-  const constraints = await Promise.all(
-    forms.map(async ([name, schema]) => [schema, await readForm(name, schema)]),
-  );
+  const constraints = forms.map(([name, schema]) => [schema, readForm(name, schema)]);
   return {
     ...(await readScenarios()),
     forms: Object.fromEntries(constraints),
@@ -104,62 +104,45 @@ async function readScenarios() {
   return { workflows, operations };
 }
 
-type Schema = Readonly<Record<string, unknown>> & {
-  readonly $ref?: string;
+type Schema = Node & {
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly items?: Schema;
   readonly oneOf?: readonly Schema[];
 };
 
+/** The keywords that a form shows and that browsers check. */
+const SHOWN = [...keywordsLimiting("any", "text", "number"), "x-pattern-message"];
+
 /** The constraints of each field of a schema, by its JSON Pointer. */
-async function readForm(document: "openapi" | "sandbox", name: string): Promise<Record<string, object>> {
-  const text = await readFile(join(ROOT, `openapi/generated/${document}.json`), "utf8");
-  const { schemas } = (JSON.parse(text) as { components: { schemas: Record<string, Schema> } }).components;
-  const follow = (schema: Schema): Schema =>
-    schema.$ref === undefined ? schema : follow(schemas[schema.$ref.split("/").at(-1) ?? ""] ?? {});
-  const fieldsOf = (given: Schema, pointer: string, required: boolean): [string, object][] => {
-    const schema = follow(given);
-    if (schema.oneOf) return toVariants(schema.oneOf.map(follow), pointer);
-    const { properties = {} } = schema;
+function readForm(contract: "openapi" | "sandbox", name: string): Record<string, object> {
+  const { document } = readContract(contract);
+  const fieldsOf = (schema: Schema, pointer: string, isRequired: boolean): [string, object][] => {
+    if (schema.oneOf) return toVariants(schema.oneOf, pointer);
+    const { properties = {}, required = [] } = schema;
     const inner = Object.entries(properties).flatMap(([key, property]) =>
-      fieldsOf(property, `${pointer}/${key}`, required && (schema.required ?? []).includes(key)),
+      fieldsOf(property, `${pointer}/${key}`, isRequired && required.includes(key)),
     );
-    return inner.length > 0 ? inner : [[pointer, toConstraints(schema, required)]];
+    if (inner.length > 0) return inner;
+    const shown = Object.entries(schema).filter(([keyword]) => SHOWN.includes(keyword));
+    return [[pointer, { ...Object.fromEntries(shown), required: isRequired }]];
   };
-  // Each variant has its own value of the field that selects it, and its own strings in the list next to it.
-  const toVariants = (variants: readonly Schema[], pointer: string): [string, object][] => {
-    const lists = variants.map(({ properties: { type, details } = {} }) => [
-      type?.const,
-      follow(details?.items ?? {}).enum ?? [],
-    ]);
-    const options = lists.map(([type]) => type);
-    return [
-      [`${pointer}/type`, { type: "string", required: true, options }],
-      [`${pointer}/details`, { type: "array", required: false, choices: Object.fromEntries(lists) }],
-    ];
-  };
-  return Object.fromEntries(fieldsOf(schemas[name] ?? {}, "", true));
+  return Object.fromEntries(
+    fieldsOf(dereference(document, `/components/schemas/${name}`) as Schema, "", true),
+  );
 }
 
-function toConstraints(schema: Schema, required: boolean): object {
-  const { type, format, minLength, maxLength, pattern, minimum, maximum } = schema;
-  const described = {
-    patternMessage: schema["x-pattern-message"],
-    fractionDigits: schema["x-fraction-digits"],
-  };
-  return {
-    type,
-    format,
-    required,
-    minLength,
-    maxLength,
-    pattern,
-    minimum,
-    maximum,
-    ...described,
-    options: schema.enum,
-  };
+/** Each variant has its own value of the field that selects it, and its own strings in the list next to it. */
+function toVariants(variants: readonly Schema[], pointer: string): [string, object][] {
+  const lists = variants.map(({ properties: { type, details } = {} }) => [
+    type?.const,
+    details?.items?.enum ?? [],
+  ]);
+  const tags = lists.map(([type]) => type);
+  return [
+    [`${pointer}/type`, { type: "string", required: true, enum: tags }],
+    [`${pointer}/details`, { type: "array", required: false, choices: Object.fromEntries(lists) }],
+  ];
 }
 
 function toAsset(name: string, type: string, content: string): { name: string; content: string } {
@@ -189,6 +172,7 @@ async function hashSources(): Promise<string> {
     "openapi/generated/{openapi,sandbox}.json",
     VERIFICATION,
     "scripts/console/build-console.ts",
+    "openapi/document/*.ts",
     "node_modules/{preact,openapi-fetch,rolldown}/package.json",
   ]);
 }

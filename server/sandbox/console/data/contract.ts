@@ -1,4 +1,4 @@
-/** What the contract says about a field of a request. */
+/** The keywords of the contract for a field of a request. */
 export type Constraints = {
   type: "string" | "number" | "array";
   format?: string;
@@ -6,11 +6,11 @@ export type Constraints = {
   minLength?: number;
   maxLength?: number;
   pattern?: string;
-  patternMessage?: string;
   minimum?: number;
   maximum?: number;
-  fractionDigits?: number;
-  options?: string[];
+  enum?: string[];
+  "x-fraction-digits"?: number;
+  "x-pattern-message"?: string;
   /** The strings that a list may contain, by the option that is chosen next to it. */
   choices?: Record<string, string[]>;
 };
@@ -70,8 +70,8 @@ export function inWords({
   maxLength,
   minimum,
   maximum,
-  fractionDigits,
-  patternMessage,
+  "x-fraction-digits": fractionDigits,
+  "x-pattern-message": patternMessage,
   pattern,
 }: Constraints): string {
   if (format === "date-time") return "such as 2026-11-24T15:30:00Z";
@@ -93,7 +93,7 @@ export function toPattern({
   minLength = 0,
   maxLength,
   pattern,
-  fractionDigits,
+  "x-fraction-digits": fractionDigits,
 }: Constraints): string | undefined {
   if (type === "number") return `\\d+(\\.\\d{1,${fractionDigits ?? 2}})?`;
   if (maxLength === undefined) return undefined;

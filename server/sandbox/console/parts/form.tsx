@@ -88,12 +88,12 @@ function Field({
     <div class="field">
       <label for={id}>
         {label}
-        {optional && !constraints.options && <span class="quiet"> ({optional})</span>}
+        {optional && !constraints.enum && <span class="quiet"> ({optional})</span>}
       </label>
-      {constraints.options ? (
+      {constraints.enum ? (
         <select {...attributes}>
           {!constraints.required && <option value="">{empty} (the default)</option>}
-          {constraints.options.map((option) => (
+          {constraints.enum.map((option) => (
             <option key={option}>{option}</option>
           ))}
         </select>

@@ -16,7 +16,7 @@ export function Variants({
   label: string;
   error: string | undefined;
 }) {
-  const { options = [] } = constraintsOf(form, `${at}/type`);
+  const { enum: options = [] } = constraintsOf(form, `${at}/type`);
   const { choices = {} } = constraintsOf(form, `${at}/details`);
   const listOf = (variant: string) => choices[variant] ?? [];
   const [variant, setVariant] = useState(options.find((one) => listOf(one).length === 0) ?? "");
