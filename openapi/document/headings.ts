@@ -1,7 +1,9 @@
 import GithubSlugger, { slug } from "github-slugger";
-import type { Heading as HeadingNode, Nodes, Parents, Root, RootContent } from "mdast";
-import { fromMarkdown } from "mdast-util-from-markdown";
+import type { Heading as HeadingNode, Root } from "mdast";
 import { toString as textOf } from "mdast-util-to-string";
+import remarkGfm from "remark-gfm";
+import remarkParse from "remark-parse";
+import { unified } from "unified";
 
 /** A heading of a text. */
 export type Heading = {
@@ -12,45 +14,26 @@ export type Heading = {
   readonly anchor: string;
 };
 
+const parser = unified().use(remarkParse).use(remarkGfm, { singleTilde: false });
+
+export function parseMarkdown(markdown: string): Root {
+  return parser.parse(markdown);
+}
+
 /** Lists the headings of a text in order; lines in code and in comments don't count. */
 export function headingsOf(markdown: string): Heading[] {
-  return placedHeadings(markdown).map(({ heading }) => heading);
+  return headingsIn(parseMarkdown(markdown)).map(({ heading }) => heading);
+}
+
+/** The same with their nodes. */
+export function headingsIn({ children }: Pick<Root, "children">): { heading: Heading; node: HeadingNode }[] {
+  const slugger = new GithubSlugger();
+  return children.flatMap((node) => {
+    if (node.type !== "heading") return [];
+    const text = textOf(node);
+    return [{ heading: { level: node.depth, text, anchor: slugger.slug(text) }, node }];
+  });
 }
 
 /** The anchor of a heading, as code hosts make it. */
 export const toAnchor: (text: string) => string = slug;
-
-/** Texts are parsed once, because pages are read and then rendered in two forms. */
-const trees = new Map<string, Root>();
-
-export function parseMarkdown(markdown: string): Root {
-  const tree = trees.get(markdown) ?? fromMarkdown(markdown);
-  trees.set(markdown, tree);
-  return tree;
-}
-
-export type PlacedHeading = { readonly heading: Heading; readonly start: number; readonly end: number };
-
-export function placedHeadings(markdown: string): PlacedHeading[] {
-  const slugger = new GithubSlugger();
-  return parseMarkdown(markdown)
-    .children.filter(isHeading)
-    .map((node) => ({
-      heading: { level: node.depth, text: sourceOf(node, markdown), anchor: slugger.slug(textOf(node)) },
-      ...offsets(node),
-    }));
-}
-
-function isHeading(node: RootContent): node is HeadingNode {
-  return node.type === "heading";
-}
-
-/** The source text inside a node. */
-export function sourceOf(node: Exclude<Parents, Root>, markdown: string): string {
-  return markdown.slice(offsets(node.children[0]).start, offsets(node.children.at(-1)).end);
-}
-
-export function offsets(node: Pick<Nodes, "position"> | undefined): { start: number; end: number } {
-  // The parser gives every node its position.
-  return { start: node?.position?.start.offset ?? 0, end: node?.position?.end.offset ?? 0 };
-}

@@ -6,7 +6,7 @@ import { stepsOf, valueAt } from "../../openapi/document/pointer.ts";
 import type { Change } from "../diff/change.ts";
 import { diffContracts } from "../diff/compare.ts";
 import { compareVersions } from "../diff/version.ts";
-import { splitSections } from "./markdown.ts";
+import { type Parts, partsOf, splitSections } from "./markdown.ts";
 
 /** What happened to the part that a change is about. */
 export type Kind = "added" | "changed" | "removed";
@@ -21,7 +21,7 @@ export function kindOf({ pointer }: Change, { base, revision }: Pair): Kind {
 }
 
 /** The part of the reference that a change is about. */
-export type Place = {
+export type Location = {
   readonly operationId: string;
   readonly tag: string;
   readonly field: string | undefined;
@@ -29,9 +29,9 @@ export type Place = {
 
 /**
  * The first operation that a change affects and that the revision still has, and the field, when it belongs to the body of a
- * request. A change that affects no operation has no place.
+ * request. A change that affects no operation has no location.
  */
-export function placeOf(change: Change, { revision }: Pair): Place | undefined {
+export function locationOf(change: Change, { revision }: Pair): Location | undefined {
   const { uses, pointer } = change;
   const [, address] = stepsOf(pointer);
   for (const [path, item] of [...members(revision.paths), ...members(revision.webhooks)]) {
@@ -46,16 +46,20 @@ export function placeOf(change: Change, { revision }: Pair): Place | undefined {
 }
 
 /** The address of that part on the page. */
-export function routeOf({ operationId, tag, field }: Place): string {
+export function routeOf({ operationId, tag, field }: Location): string {
   const route = `${tag}/${operationId}`.toLowerCase();
   return `#/${route}${field === undefined ? "" : `#${route}/t=request&path=${field}`}`;
 }
 
-/** The changes as a table in Markdown, the most severe first; `link` makes the address of a place. */
-export function tableOf(changes: readonly Change[], pair: Pair, link: (place: Place) => string): string {
+/** The changes as a table in Markdown, the most severe first; `link` makes the address of a location. */
+export function tableOf(
+  changes: readonly Change[],
+  pair: Pair,
+  link: (location: Location) => string,
+): string {
   const rows = changes.map((change) => {
-    const place = placeOf(change, pair);
-    const name = place === undefined ? `\`${change.place}\`` : `[${change.place}](${link(place)})`;
+    const location = locationOf(change, pair);
+    const name = location === undefined ? `\`${change.place}\`` : `[${change.place}](${link(location)})`;
     const found = Object.entries(change.ratings).map(([by, level]) => `${by}: ${level}`);
     const cells = [
       `**${change.level}**`,
@@ -67,7 +71,7 @@ export function tableOf(changes: readonly Change[], pair: Pair, link: (place: Pl
     ];
     return `| ${cells.map(toCell).join(" | ")} |`;
   });
-  const head = ["severity", "", "place in the reference", "what", "has an effect on", "rated by"];
+  const head = ["severity", "", "location in the reference", "what", "has an effect on", "rated by"];
   return [`| ${head.join(" | ")} |`, `|${head.map(() => "---").join("|")}|`, ...rows].join("\n");
 }
 
@@ -117,19 +121,19 @@ async function readVersion(path: string) {
 
 /** Adds to each version of the changelog its semantic diff to the previous one. */
 export function fillChangelog(
-  body: string,
+  parts: Parts,
   releases: readonly Release[],
-  link: (place: Place) => string,
-): string {
-  const { before, sections } = splitSections(body, 2);
-  const filled = sections.map(({ text, markdown }) => {
-    const release = releases.find(({ version }) => text === version);
-    return release ? `${markdown.trim()}\n\n${describe(release, link)}\n\n` : markdown;
+  link: (location: Location) => string,
+): Parts {
+  const { before, sections } = splitSections(parts, 2);
+  const filled = sections.flatMap(({ title, heading, parts: own }) => {
+    const release = releases.find(({ version }) => title === version);
+    return [heading, ...own, ...(release ? partsOf(describe(release, link)) : [])];
   });
-  return [before, ...filled].join("").trim();
+  return [...before, ...filled];
 }
 
-function describe({ before }: Release, link: (place: Place) => string): string {
+function describe({ before }: Release, link: (location: Location) => string): string {
   if (!before) return "**Semantic diff:** it is the first release, so there is nothing to compare it with.";
   const { version, changes, pair } = before;
   if (changes.length === 0) return `**Semantic diff to ${version}:** no change of the contract.`;

@@ -1,32 +1,32 @@
 import { readDecisions } from "./decisions.ts";
 import { factsAbout } from "./fill.ts";
-import { splitSections } from "./markdown.ts";
+import { type Parts, splitSections, toMarkdown } from "./markdown.ts";
 import type { Site } from "./rendering.ts";
 
 /** Problems and decisions as JSON, for programs. */
 export function renderData(site: Site): Map<string, string> {
   return new Map([
     ["problems.json", toJson(listProblems(site))],
-    ["decisions.json", toJson(readDecisions(bodyOf(site, "decisions")))],
+    ["decisions.json", toJson(readDecisions(partsOfPage(site, "decisions")))],
   ]);
 }
 
 function listProblems(site: Site) {
-  return splitSections(bodyOf(site, "problems"), 2).sections.flatMap(({ text: kind, markdown }) =>
-    splitSections(markdown, 3).sections.map(({ text: errorCode, markdown: section }) => ({
+  return splitSections(partsOfPage(site, "problems"), 2).sections.flatMap(({ title: kind, parts: chapter }) =>
+    splitSections(chapter, 3).sections.map(({ title: errorCode, parts }) => ({
       errorCode,
       kind,
       ...factsAbout(errorCode, site),
-      cause: paragraphOf(section, "Cause"),
-      remedy: paragraphOf(section, "Remedy"),
+      cause: paragraphOf(toMarkdown(parts), "Cause"),
+      remedy: paragraphOf(toMarkdown(parts), "Remedy"),
     })),
   );
 }
 
-function bodyOf({ pages }: Site, slug: string): string {
+function partsOfPage({ pages }: Site, slug: string): Parts {
   const page = pages.find((one) => one.slug === slug);
   if (!page) throw new Error(`There is no page ${slug}.`);
-  return page.body;
+  return page.parts;
 }
 
 function paragraphOf(section: string, name: string): string {

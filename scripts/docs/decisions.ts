@@ -1,4 +1,5 @@
-import { splitSections } from "./markdown.ts";
+import { toAnchor } from "../../openapi/document/headings.ts";
+import { type Parts, partsOf, splitSections, toMarkdown } from "./markdown.ts";
 
 /** A decision, as in the JSON for programs and in the table at the top of the page. */
 export type Decision = {
@@ -19,14 +20,13 @@ export type Decision = {
 const LAST_OF_FIRST_RELEASE = 30;
 
 /** Reads the decisions of docs/decisions.md, in the order of the file. Throws for one without a question or a decision. */
-export function readDecisions(markdown: string): Decision[] {
-  const sections = splitSections(markdown, 2).sections.flatMap(
-    (chapter) => splitSections(chapter.markdown, 3).sections,
-  );
-  return sections.flatMap(({ text: heading, anchor, markdown: section }) => {
-    const [, id, number, title] = /^(D(\d{2})[a-z]?) (.+)$/.exec(heading) ?? [];
+export function readDecisions(parts: Parts): Decision[] {
+  const chapters = splitSections(parts, 2).sections;
+  const sections = chapters.flatMap((chapter) => splitSections(chapter.parts, 3).sections);
+  return sections.flatMap((section) => {
+    const [, id, number, title] = /^(D(\d{2})[a-z]?) (.+)$/.exec(section.title) ?? [];
     if (id === undefined || title === undefined) return [];
-    const text = section.slice(section.indexOf("\n")).trim();
+    const text = toMarkdown(section.parts).trim();
     const [question, decision, since] = ["Open", "Decided", "Since"].map((name) => paragraphOf(text, name));
     if (!question || !decision)
       throw new Error(`${id} in docs/decisions.md lacks **Open:** or **Decided:**.`);
@@ -38,7 +38,7 @@ export function readDecisions(markdown: string): Decision[] {
         question: question.replace(/\.$/, ""),
         decision: firstSentence(decision),
         since: since ?? first,
-        anchor,
+        anchor: toAnchor(section.title),
         text,
       },
     ];
@@ -46,19 +46,18 @@ export function readDecisions(markdown: string): Decision[] {
 }
 
 /** The table in which readers look up a decision. */
-export function tableOfDecisions(decisions: readonly Decision[]): string {
+function tableOfDecisions(decisions: readonly Decision[]): string {
   const rows = decisions.map(
     ({ id, anchor, question, decision, since }) =>
       `| [${id}](#${anchor}) | ${capitalize(question)} | ${capitalize(decision)} | ${since} |`,
   );
-  return ["| number | question | answer | since |", "|---|---|---|---|", ...rows].join("\n");
+  return ["| number | question | decision | since |", "|---|---|---|---|", ...rows].join("\n");
 }
 
 /** Puts the table before the decisions. */
-export function addTable(body: string): string {
-  const { before, sections } = splitSections(body, 2);
-  const table = tableOfDecisions(readDecisions(body));
-  return `${before.trim()}\n\n${table}\n\n${sections.map(({ markdown }) => markdown).join("")}`;
+export function addTable(parts: Parts): Parts {
+  const { before } = splitSections(parts, 2);
+  return [...before, ...partsOf(tableOfDecisions(readDecisions(parts))), ...parts.slice(before.length)];
 }
 
 function paragraphOf(text: string, name: string): string | undefined {

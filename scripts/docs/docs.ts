@@ -7,14 +7,14 @@ import { defineCommand } from "../command/command.ts";
 import { replaceFile } from "../command/files.ts";
 import { ROOT, secondsSince } from "../command/redocly.ts";
 import { readAssets, renderSearch, STYLES } from "./assets.ts";
-import { fillBody } from "./fill.ts";
+import { renderPage } from "./fill.ts";
 import { HOME_FILE, renderHome } from "./home.ts";
-import { renderHtml } from "./html.ts";
+import { toHtml, toHtmlTree } from "./html.ts";
 import { renderTextPage } from "./layout.ts";
 import { listSources } from "./pages.ts";
 import { PAGE_PARTS, renderReferencePage } from "./redoc.ts";
 import { deriveReference } from "./reference/document.ts";
-import { createSiteRendering, readSite, renderBody, type Site } from "./rendering.ts";
+import { createSiteRendering, readSite, type Site } from "./rendering.ts";
 import { listEntries, WORDS_FILE } from "./search/search-entries.ts";
 import { renderTexts } from "./texts.ts";
 
@@ -51,11 +51,7 @@ async function renderPages(site: Site): Promise<(readonly [name: string, content
   const assets = await readAssets();
   const rendering = createSiteRendering(site);
   const texts = site.pages.map((page) => {
-    const body = renderBody(site, page, fillBody(site, page, rendering), rendering);
-    const html = renderHtml(
-      body,
-      page.headings.map(({ id }) => id),
-    );
+    const html = toHtml(toHtmlTree(renderPage(site, page, rendering)).children);
     return [`${page.slug}.html`, renderTextPage(assets, site.pages, page, html)] as const;
   });
   return [
@@ -106,7 +102,7 @@ async function listInputs(): Promise<Set<string>> {
     "node_modules/@redocly/cli/package.json",
   ]);
   const patterns = [
-    "docs/{console,performance}/*.svg",
+    "docs/{,console/,performance/}*.svg",
     "openapi/{generated,released}/*.{json,yaml}",
     "openapi/{,sandbox/}{paths,webhooks}/*.yaml",
     "scripts/{command,diff,docs}/**/*.ts",

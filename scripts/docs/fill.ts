@@ -1,29 +1,35 @@
+import type { RootContent } from "mdast";
+import { toString as textOf } from "mdast-util-to-string";
 import type { Contract, Source } from "../../openapi/document/contract.ts";
-import type { Place } from "./changes.ts";
 import { fillChangelog } from "./changes.ts";
 import { addTable } from "./decisions.ts";
-import { mapHeadings } from "./markdown.ts";
+import { type Parts, partsOf } from "./markdown.ts";
 import type { Page } from "./pages.ts";
-import type { Rendering, Site } from "./rendering.ts";
-import { renderStates, statusSchemaOf } from "./states.ts";
+import { type Rendering, renderLinks, type Site } from "./rendering.ts";
+import { fillStates } from "./states.ts";
 
-/** The text of a page, including the parts that are made from the contract. */
-export function fillBody(site: Site, page: Page, rendering: Rendering): string {
-  if (page.slug === "decisions") return addTable(page.body);
-  if (page.slug === "problems") return fillProblems(page.body, site, rendering);
-  if (page.slug === "states") return fillStates(page.body, site, rendering);
-  if (page.slug === "changelog") {
-    const link = ({ operationId }: Place) => `operation:${operationId}`;
-    return fillChangelog(page.body, site.releases, link);
+/** The text of a page in one form of the site, including the parts that are made from the contract. */
+export function renderPage(site: Site, page: Page, rendering: Rendering): RootContent[] {
+  const parts = renderLinks(site, page.file, fillPage(site, page, rendering), rendering);
+  let next = 0;
+  for (const part of parts) {
+    if (part.type !== "heading") continue;
+    const heading = page.headings[next++];
+    if (!heading || !rendering.headingSuffix) continue;
+    part.children.push({ type: "html", value: rendering.headingSuffix(heading) });
+    // In its menu, Redoc nests below first-level headings only.
+    if (page.chapters && part.depth === 2) part.depth = 1;
   }
-  return page.body;
+  return parts;
 }
 
-const GAP = "<!-- states -->";
-
-function fillStates(body: string, { published }: Site, rendering: Rendering): string {
-  if (!body.includes(GAP)) throw new Error("docs/states.md has no place for the drawing.");
-  return body.replace(GAP, () => renderStates(statusSchemaOf(published.document), rendering));
+/** The text of a page, including the parts that are made from the contract. */
+export function fillPage(site: Site, { slug, parts }: Page, rendering: Rendering): Parts {
+  if (slug === "decisions") return addTable(parts);
+  if (slug === "problems") return fillProblems(parts, site, rendering);
+  if (slug === "states") return fillStates(parts, site.published.document, rendering.badges);
+  if (slug !== "changelog") return parts;
+  return fillChangelog(parts, site.releases, ({ operationId }) => `operation:${operationId}`);
 }
 
 type ErrorCodeSchema = {
@@ -42,19 +48,18 @@ type ProblemValue = {
  * Adds the contract's statements to each code of the catalogue: status, type, the operations that respond with it, and its
  * sources. Throws when the catalogue and the contracts do not have the same codes, so that both stay in step.
  */
-export function fillProblems(body: string, site: Site, { badges }: Rendering): string {
+function fillProblems(parts: Parts, site: Site, { badges }: Rendering): Parts {
   const sources = new Map([site.published, site.sandbox].flatMap(sourcesOfCodes));
-  const written = new Set<string>();
-  const filled = mapHeadings(body, ({ level, text }) => {
-    const line = `${"#".repeat(level)} ${text}`;
-    if (level !== 3) return line;
-    const found = sources.get(text);
-    if (!found) throw new Error(`docs/problems.md has ${text}, which is no code of a contract.`);
-    written.add(text);
-    return `${line}\n${[...factsOf(text, site), badges(found)].join(" · ")}\n`;
+  const missing = new Set(sources.keys());
+  const filled = parts.flatMap((part) => {
+    if (part.type !== "heading" || part.depth !== 3) return [part];
+    const code = textOf(part);
+    const found = sources.get(code);
+    if (!found) throw new Error(`docs/problems.md has ${code}, which is no code of a contract.`);
+    missing.delete(code);
+    return [part, ...partsOf([...factsOf(code, site), badges(found)].join(" · "))];
   });
-  const missing = [...sources.keys()].filter((code) => !written.has(code));
-  if (missing.length > 0) throw new Error(`docs/problems.md does not explain ${missing.join(", ")}.`);
+  if (missing.size > 0) throw new Error(`docs/problems.md does not explain ${[...missing].join(", ")}.`);
   return filled;
 }
 

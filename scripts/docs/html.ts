@@ -1,14 +1,12 @@
-import type { Element, ElementContent, Root as HtmlRoot } from "hast";
-import { toHtml } from "hast-util-to-html";
-import { common, createLowlight } from "lowlight";
-import type { Code, Nodes } from "mdast";
-import { fromMarkdown } from "mdast-util-from-markdown";
-import { gfmTableFromMarkdown } from "mdast-util-gfm-table";
-import { toHast } from "mdast-util-to-hast";
-import { gfmTable } from "micromark-extension-gfm-table";
-import { visit } from "unist-util-visit";
-
-const highlighter = createLowlight(common);
+import type { Element, ElementContent, Root as HtmlRoot, RootContent } from "hast";
+import { toString as textOf } from "mdast-util-to-string";
+import rehypeAutolinkHeadings from "rehype-autolink-headings";
+import rehypeHighlight from "rehype-highlight";
+import rehypeStringify from "rehype-stringify";
+import remarkRehype from "remark-rehype";
+import { unified } from "unified";
+import { SKIP, visit } from "unist-util-visit";
+import type { Parts } from "./markdown.ts";
 
 /** The names of languages above a block of code. */
 const LANGUAGES: Readonly<Record<string, string>> = {
@@ -35,53 +33,40 @@ export function escapeHtml(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
 }
 
-/** Renders Markdown as HTML. The nth heading gets the nth id, and a link to itself. */
-export function renderHtml(markdown: string, ids: readonly string[]): string {
-  return toHtml(renderTree(markdown, ids), { allowDangerousHtml: true });
+const renderer = unified()
+  .use(remarkRehype, { allowDangerousHtml: true })
+  .use(rehypeHighlight)
+  .use(rehypeAutolinkHeadings, {
+    behavior: "append",
+    properties: (heading) => ({ className: ["anchor"], ariaLabel: `Link to ${textOf(heading)}` }),
+    content: { type: "text", value: "#" },
+  })
+  .use(() => decorate);
+
+const writer = unified().use(rehypeStringify, { allowDangerousHtml: true });
+
+/** Renders a text as a tree of HTML, for pages that arrange their parts in another order. */
+export function toHtmlTree(parts: Parts): HtmlRoot {
+  return renderer.runSync({ type: "root", children: [...parts] });
 }
 
-/** The same as a tree, for pages that arrange their parts in another order. */
-export function renderTree(markdown: string, ids: readonly string[]): HtmlRoot {
-  const tree = fromMarkdown(markdown, {
-    extensions: [gfmTable()],
-    mdastExtensions: [gfmTableFromMarkdown()],
+export function toHtml(children: RootContent[]): string {
+  return writer.stringify({ type: "root", children });
+}
+
+/** Puts code into figures, tables into boxes that scroll sideways, and statuses into their colours. */
+function decorate(tree: HtmlRoot): void {
+  visit(tree, { tagName: "code" }, (node) => {
+    if (node.type === "element" && STATUSES.includes(textOf(node)))
+      node.properties.className = statusClasses(textOf(node));
   });
-  const html = toHast(tree as Nodes, {
-    allowDangerousHtml: true,
-    handlers: { code: (_: unknown, node: Code) => toFigure(node) },
-  }) as HtmlRoot;
-  let next = 0;
-  visit(html, "element", (node, index, parent) => {
-    if (/^h[2-6]$/.test(node.tagName)) addId(node, ids[next++]);
-    if (node.tagName === "code") colourStatus(node);
-    if (node.tagName === "table" && parent && index !== undefined && !isBox(parent)) {
-      parent.children[index] = box("table", "Table", [node]);
-    }
+  visit(tree, "element", (node, index, parent) => {
+    if (!parent || index === undefined) return undefined;
+    if (node.tagName === "pre") parent.children[index] = toFigure(node);
+    else if (node.tagName === "table") parent.children[index] = box("div", "Table", "table", [node]);
+    else return undefined;
+    return SKIP;
   });
-  return html;
-}
-
-function isBox(parent: { type: string }): boolean {
-  return (parent as Element).properties?.className?.toString() === "table";
-}
-
-/** Content wider than the page scrolls sideways, by keyboard too. */
-function box(className: string, label: string, children: ElementContent[]): Element {
-  return element("div", { className: [className], tabIndex: 0, role: "region", ariaLabel: label }, children);
-}
-
-function addId(heading: Element, id: string | undefined): void {
-  if (id === undefined) return;
-  heading.properties.id = id;
-  const name = textOf(heading);
-  heading.children.push(
-    element("a", { className: ["anchor"], href: `#${id}`, ariaLabel: `Link to ${name}` }, [text("#")]),
-  );
-}
-
-function colourStatus(code: Element): void {
-  const name = textOf(code);
-  if (STATUSES.includes(name)) code.properties.className = statusClasses(name);
 }
 
 /** Such as `["status", "terminal-failed"]`, which the pages' style knows. */
@@ -90,37 +75,39 @@ export function statusClasses(status: string): string[] {
 }
 
 /** A block of code under its file's name or its language; the output of a program looks different. */
-function toFigure({ lang, meta, value }: Code): Element {
-  const language = lang ?? "text";
-  const marks = meta ?? "";
-  const [, file] = /(?:^|\s)(?:file|run)=(\S+)/.exec(marks) ?? [];
+function toFigure({ children: [code] }: Element): Element {
+  const { properties, data } = code as Element & { data?: { meta?: string | null } };
+  const [, language = "text"] = /language-(\S+)/.exec(String(properties.className ?? "")) ?? [];
+  const marks = data?.meta ?? "";
   const isOutput = /\boutput\b/.test(marks);
-  const title = isOutput ? "Output" : (file ?? LANGUAGES[language] ?? language);
-  const known = highlighter.registered(language);
-  const code = known ? (highlighter.highlight(language, value).children as ElementContent[]) : [text(value)];
+  const [, file] = (!isOutput && /(?:^|\s)(?:file|run)=(\S+)/.exec(marks)) || [];
+  const name = isOutput ? "Output" : (LANGUAGES[language] ?? language);
+  const caption = [...(file ? [label("file", file)] : []), label("language", name)];
   return element("figure", { className: isOutput ? ["code", "output"] : ["code"] }, [
-    element("figcaption", {}, [
-      element("span", { className: [file && !isOutput ? "file" : "language"] }, [text(title)]),
-      ...(file && !isOutput
-        ? [element("span", { className: ["language"] }, [text(LANGUAGES[language] ?? language)])]
-        : []),
-    ]),
-    element("pre", { tabIndex: 0, role: "region", ariaLabel: `${title}${file ? "" : " code"}` }, [
-      element("code", {}, code),
-    ]),
+    element("figcaption", {}, caption),
+    box("pre", file ?? `${name} code`, undefined, [{ ...(code as Element), properties: {} }]),
   ]);
 }
 
-function element(tagName: string, properties: Element["properties"], children: ElementContent[]): Element {
+function label(className: string, value: string): Element {
+  return element("span", { className: [className] }, [{ type: "text", value }]);
+}
+
+/** Content wider than the page scrolls sideways, by keyboard too. */
+function box(
+  tagName: string,
+  label: string,
+  className: string | undefined,
+  children: ElementContent[],
+): Element {
+  const properties = { ...(className && { className: [className] }), tabIndex: 0, role: "region" };
+  return element(tagName, { ...properties, ariaLabel: label }, children);
+}
+
+export function element(
+  tagName: string,
+  properties: Element["properties"],
+  children: ElementContent[],
+): Element {
   return { type: "element", tagName, properties, children };
-}
-
-function text(value: string): ElementContent {
-  return { type: "text", value };
-}
-
-function textOf(node: Element): string {
-  return node.children
-    .map((child) => (child.type === "text" ? child.value : child.type === "element" ? textOf(child) : ""))
-    .join("");
 }

@@ -74,13 +74,13 @@ export function renderTextPage(assets: Assets, pages: readonly Page[], page: Pag
 ${renderMenu(pages, page.slug)}
 <main id="content" tabindex="-1">
 <div class="page-top"><span>${escapeHtml(group?.title ?? "")}</span><a class="as-markdown" href="${page.slug}.md">View as Markdown</a></div>
-<h1>${escapeHtml(plain(page.title))}</h1>
+<h1>${escapeHtml(page.title)}</h1>
 ${html}
 <nav class="around" aria-label="Previous and next page">${around.join("")}</nav>
 </main>
 ${renderContents(page)}
 </div>`;
-  const title = `${plain(nameOf(page))} – ${NAME}`;
+  const title = `${nameOf(page)} – ${NAME}`;
   return renderDocument(assets, { title, file: `${page.slug}.html`, markdown: `${page.slug}.md`, content });
 }
 
@@ -110,13 +110,7 @@ function renderContents({ headings, chapters }: Page): string {
   const shown = headings.filter(({ level }) => level === 2 || (chapters && level === 3));
   if (shown.length < 2) return "";
   const items = shown.map(
-    ({ level, id, text }) =>
-      `<li class="level-${level}"><a href="#${id}">${escapeHtml(plain(text))}</a></li>`,
+    ({ level, id, text }) => `<li class="level-${level}"><a href="#${id}">${escapeHtml(text)}</a></li>`,
   );
   return `<nav class="contents" aria-label="On this page"><h2>On this page</h2><ul>${items.join("")}</ul></nav>`;
-}
-
-/** A heading without the marks of Markdown. */
-export function plain(text: string): string {
-  return text.replaceAll(/`|\*\*/g, "").replaceAll(/\[([^\]]+)\]\([^)]*\)/g, "$1");
 }

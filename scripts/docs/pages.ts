@@ -1,19 +1,19 @@
 import { existsSync, readFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join, posix } from "node:path";
-import { type Heading, headingsOf } from "../../openapi/document/headings.ts";
+import { type Heading, headingsIn, parseMarkdown } from "../../openapi/document/headings.ts";
 import { ROOT } from "../command/redocly.ts";
-import { splitTitle } from "./markdown.ts";
+import { isComment, type Parts } from "./markdown.ts";
 import { GROUPS, type PageSource } from "./site.ts";
 
 /** A page as it was written: links name files of the repository. */
 export type Page = PageSource & {
   readonly title: string;
-  readonly body: string;
-  readonly headings: readonly PlacedHeading[];
+  readonly parts: Parts;
+  readonly headings: readonly PageHeading[];
 };
 
-export type PlacedHeading = Heading & {
+export type PageHeading = Heading & {
   /** The address of the heading on the site, after `#/`. */
   readonly route: string;
   /** The last part of the route. */
@@ -25,27 +25,41 @@ export async function readPages(): Promise<Page[]> {
   const sources = await listSources();
   return Promise.all(
     sources.map(async (source) => {
-      const { title = source.title, body } = splitTitle(await readFile(join(ROOT, source.file), "utf8"));
+      const { title = source.title, parts } = readText(await readFile(join(ROOT, source.file), "utf8"));
       if (title === undefined) throw new Error(`${source.file} has no title.`);
-      return { ...source, title: source.title ?? title, body, headings: placeHeadings(source, body) };
+      return { ...source, title: source.title ?? title, parts, headings: locateHeadings(source, parts) };
     }),
   );
 }
 
-/** The menu shows at most two levels below a page: chapters with their headings, or all headings in one list. */
-function placeHeadings({ slug, file, chapters }: PageSource, body: string): PlacedHeading[] {
+/** The title of a text, which is its first-level heading at the top, and the rest. */
+export function readText(markdown: string): { title?: string; parts: Parts } {
+  const tree = parseMarkdown(markdown);
+  const first = tree.children.findIndex((part) => !isComment(part));
+  const [top] = headingsIn(tree);
+  if (top?.node !== tree.children[first] || top?.heading.level !== 1)
+    return { parts: tree.children.slice(first) };
+  return { title: top.heading.text, parts: tree.children.slice(first + 1) };
+}
+
+/**
+ * The addresses of the headings, which their nodes get too. The menu shows at most two levels below a page: chapters with
+ * their headings, or all headings in one list.
+ */
+function locateHeadings({ slug, file, chapters }: PageSource, parts: Parts): PageHeading[] {
   let chapter = slug;
-  const placed = headingsOf(body).map((heading) => {
+  const located = headingsIn({ children: [...parts] }).map(({ heading, node }) => {
     const id = toId(heading);
+    node.data = { hProperties: { id } };
     const isChapter = chapters && heading.level === 2;
     const route = isChapter ? `${slug}/${id}` : `${chapter}/${id}`;
     if (isChapter) chapter = route;
     return { ...heading, id, route };
   });
-  const routes = placed.map(({ route }) => route);
+  const routes = located.map(({ route }) => route);
   const twice = routes.find((route, index) => routes.indexOf(route) < index);
   if (twice !== undefined) throw new Error(`${file} has two headings at ${twice}.`);
-  return placed;
+  return located;
 }
 
 /** The short address of a numbered heading: `2.7`, `d07`, and `2` for a chapter. */
@@ -65,7 +79,7 @@ export async function listSources(): Promise<PageSource[]> {
 
 /** The target of a link in a page. */
 export type Target =
-  | { readonly kind: "page"; readonly page: Page; readonly heading?: PlacedHeading }
+  | { readonly kind: "page"; readonly page: Page; readonly heading?: PageHeading }
   | { readonly kind: "operation"; readonly id: string }
   /** A file that the build makes. */
   | { readonly kind: "built"; readonly name: string }

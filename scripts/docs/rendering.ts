@@ -1,20 +1,23 @@
 import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
+import type { Root, RootContent } from "mdast";
+import { SKIP, visit } from "unist-util-visit";
 import type { Source } from "../../openapi/document/contract.ts";
 import { type Contract, readContract } from "../../openapi/document/contract.ts";
-import { type Heading, toAnchor } from "../../openapi/document/headings.ts";
+import { toAnchor } from "../../openapi/document/headings.ts";
 import { ROOT } from "../command/redocly.ts";
 import { type Release, readReleases } from "./changes.ts";
-import { mapHeadings, mapLinks, toPublished } from "./markdown.ts";
+import { isComment, type Parts } from "./markdown.ts";
 import {
   createFindOperation,
   type DocumentedOperation,
   type FindOperation,
   findTarget,
   type Page,
-  type PlacedHeading,
+  type PageHeading,
   readPages,
 } from "./pages.ts";
+import { readDrawing, STATES_DRAWING } from "./states.ts";
 
 /** Everything that the site is made from. */
 export type Site = {
@@ -38,24 +41,21 @@ export async function readSite(): Promise<Site> {
 /** How one form of the site writes addresses. */
 export type Rendering = {
   /** The address of a page, or of a heading in it. */
-  page(page: Page, heading?: PlacedHeading): string;
+  page(page: Page, heading?: PageHeading): string;
   operation(operation: DocumentedOperation): string;
   /** The address of another file of the site. */
   file(name: string): string;
   /** Links to the parts of the contract that the sources name. */
   badges(sources: readonly Source[]): string;
-  heading(page: Page, heading: PlacedHeading): string;
-  /** A picture: a file of the repository, or one that the build creates. */
+  /** A picture, which is a file of the repository. */
   picture(alternative: string, file: string): string;
-  /** Whether drawings are inside the text or separate files. */
-  readonly drawings: "inline" | "files";
-  /** Whether to keep the rest of the line after the language of a code block, which names its file and marks output. */
-  readonly keepsMarks?: true;
+  /** What a heading needs in addition. */
+  headingSuffix?(heading: PageHeading): string;
 };
 
 /** The site: a file for each page, and the reference, whose parts have routes after `#`. */
 export function createSiteRendering(site: Site): Rendering {
-  const base = createPageRendering(
+  const base = createHtmlRendering(
     site,
     (page, heading) => `${page.slug}.html${heading ? `#${heading.id}` : ""}`,
   );
@@ -68,16 +68,16 @@ export function createSiteRendering(site: Site): Rendering {
         : base.picture(alternative, file),
     operation: ({ tags, operationId }) => `reference.html#/${tags[0]}/${operationId}`.toLowerCase(),
     file: (name) => name.replace(/^reference\.md$/, "reference.html"),
-    heading: (_, { level, text }) => `${"#".repeat(level)} ${text}`,
-    keepsMarks: true,
   };
 }
 
 /** Everything in one page, for a review: addresses are routes after `#`. */
-export function createPageRendering(
-  site: Site,
-  address = (page: Page, heading?: PlacedHeading) => `#/${heading?.route ?? page.slug}`,
-): Rendering {
+export function createReviewRendering(site: Site): Rendering {
+  const base = createHtmlRendering(site, (page, heading) => `#/${heading?.route ?? page.slug}`);
+  return { ...base, headingSuffix: ({ id }) => ` {% id="${id}" %}` };
+}
+
+function createHtmlRendering(site: Site, address: Rendering["page"]): Rendering {
   return {
     page: address,
     operation: ({ tags, operationId }) => `#/${tags[0]}/${operationId}`.toLowerCase(),
@@ -90,22 +90,17 @@ export function createPageRendering(
       });
       return `<span class="sources">${links.join(" ")}</span>`;
     },
-    heading({ chapters }, { level, text, id }) {
-      // In its menu, Redoc nests below first-level headings only.
-      const marks = "#".repeat(chapters && level === 2 ? 1 : level);
-      return `${marks} ${text} {% id="${id}" %}`;
-    },
     picture(alternative, file) {
+      if (file === STATES_DRAWING) return readDrawing(site.published.document);
       const source = readFileSync(join(ROOT, file)).toString("base64");
       return `<img src="data:image/svg+xml;base64,${source}" alt="${alternative}">`;
     },
-    drawings: "inline",
   };
 }
 
 /** Markdown files beside each other. */
 export function createFileRendering(site: Site): Rendering {
-  const address = (page: Page, heading?: PlacedHeading) =>
+  const address = (page: Page, heading?: PageHeading) =>
     `${page.slug}.md${heading ? `#${heading.anchor}` : ""}`;
   return {
     page: address,
@@ -118,9 +113,7 @@ export function createFileRendering(site: Site): Rendering {
       });
       return `(${links.join(", ")})`;
     },
-    heading: (_, { level, text }: Heading) => `${"#".repeat(level)} ${text}`,
     picture: (alternative, file) => `![${alternative}](${pictureName(file)})`,
-    drawings: "files",
   };
 }
 
@@ -138,35 +131,46 @@ function findSource({ pages }: Site, source: Source) {
   return { page, heading, label: `${source.kind} ${id}` };
 }
 
-/** Renders the text of a page whose generated parts are filled in. */
-export function renderBody(site: Site, page: Page, body: string, rendering: Rendering): string {
-  let next = 0;
-  const placed = mapHeadings(body, (heading) => {
-    const own = page.headings[next++];
-    if (own?.text !== heading.text) throw new Error(`${page.file} has its headings in another order.`);
-    return rendering.heading(page, own);
+/**
+ * Turns the links between files of the repository into links within the site, and leaves out comments, which are for the
+ * tools of the repository. Files that are not on the site are only named.
+ */
+export function renderLinks(site: Site, file: string, parts: Parts, rendering: Rendering): RootContent[] {
+  const tree: Root = { type: "root", children: structuredClone(parts.filter((part) => !isComment(part))) };
+  visit(tree, (node, index, parent) => {
+    if (!parent || index === undefined) return undefined;
+    if (node.type === "image") {
+      const value = rendering.picture(node.alt ?? "", posix.join(posix.dirname(file), node.url));
+      parent.children[index] = { type: "html", value };
+    }
+    if (node.type !== "link") return undefined;
+    const url = resolveLink(site, file, node.url, rendering);
+    if (url !== undefined) node.url = url;
+    else parent.children.splice(index, 1, ...node.children);
+    return [SKIP, index + 1];
   });
-  return renderLinks(site, page.file, rendering.keepsMarks ? placed : toPublished(placed), rendering);
+  return tree.children.map(unwrapDrawing);
 }
 
-/**
- * Turns the links between files of the repository into links within the site; files that are not on the site are only named.
- */
-export function renderLinks(site: Site, file: string, markdown: string, rendering: Rendering): string {
-  return mapLinks(markdown, ({ text, address, isPicture }) => {
-    if (isPicture) return rendering.picture(text, posix.join(posix.dirname(file), address));
-    const target = findTarget(site.pages, file, address);
-    switch (target.kind) {
-      case "outside":
-        return `[${text}](${address})`;
-      case "unpublished":
-        return text;
-      case "built":
-        return `[${text}](${rendering.file(target.name)})`;
-      case "operation":
-        return `[${text}](${rendering.operation(site.findOperation(target.id))})`;
-      case "page":
-        return `[${text}](${rendering.page(target.page, target.heading)})`;
-    }
-  });
+/** A drawing inside a page is a block of its own, without a paragraph's margins. */
+function unwrapDrawing(part: RootContent): RootContent {
+  const [only] = part.type === "paragraph" ? part.children : [];
+  return only?.type === "html" && only.value.startsWith("<svg") ? only : part;
+}
+
+/** The address of a link's target in a form of the site; undefined for a file that is not on the site. */
+function resolveLink(site: Site, file: string, address: string, rendering: Rendering): string | undefined {
+  const target = findTarget(site.pages, file, address);
+  switch (target.kind) {
+    case "outside":
+      return address;
+    case "unpublished":
+      return undefined;
+    case "built":
+      return rendering.file(target.name);
+    case "operation":
+      return rendering.operation(site.findOperation(target.id));
+    case "page":
+      return rendering.page(target.page, target.heading);
+  }
 }

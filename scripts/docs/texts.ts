@@ -1,20 +1,21 @@
 import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
+import type { Root } from "mdast";
+import { visit } from "unist-util-visit";
 import { ROOT } from "../command/redocly.ts";
 import { renderData } from "./data.ts";
-import { fillBody } from "./fill.ts";
-import { picturesIn } from "./markdown.ts";
+import { renderPage } from "./fill.ts";
+import { toMarkdown } from "./markdown.ts";
 import { renderReference } from "./reference/reference.ts";
-import { createFileRendering, pictureName, renderBody, type Site } from "./rendering.ts";
+import { createFileRendering, pictureName, type Site } from "./rendering.ts";
 import { GROUPS } from "./site.ts";
-import { drawStatesFile } from "./states.ts";
 
 /** The site as plain text: a file for each page, the reference, all in one, and the list of them (llms.txt). */
 export function renderTexts(site: Site): Map<string, string> {
   const rendering = createFileRendering(site);
   const pages = site.pages.map((page) => {
-    const body = renderBody(site, page, fillBody(site, page, rendering), rendering);
-    return [`${page.slug}.md`, `# ${page.title}\n\n${body}\n`] as const;
+    const text = toMarkdown(renderPage(site, page, rendering));
+    return [`${page.slug}.md`, `# ${page.title}\n\n${text}`] as const;
   });
   const reference = renderReference(site, rendering);
   const texts = new Map([...pages, ["reference.md", reference] as const]);
@@ -24,19 +25,20 @@ export function renderTexts(site: Site): Map<string, string> {
     ["llms.txt", listPages(site)],
     ["llms-full.txt", all],
     ...picturesOf(site),
-    ["states.svg", drawStatesFile(site)],
     ...renderData(site),
   ]);
 }
 
-/** The pictures of the pages that are files of the repository. */
+/** The pictures of the pages, which are files of the repository. */
 function picturesOf({ pages }: Site): [string, string][] {
-  return pages.flatMap(({ file, body }) =>
-    picturesIn(body).map((address): [string, string] => {
-      const path = posix.join(posix.dirname(file), address);
-      return [pictureName(path), readFileSync(join(ROOT, path), "utf8")];
-    }),
-  );
+  const pictures: [string, string][] = [];
+  for (const { file, parts } of pages) {
+    visit({ type: "root", children: [...parts] } satisfies Root, "image", ({ url }) => {
+      const path = posix.join(posix.dirname(file), url);
+      pictures.push([pictureName(path), readFileSync(join(ROOT, path), "utf8")]);
+    });
+  }
+  return pictures;
 }
 
 /** The list in the form of llmstxt.org. */

@@ -1,4 +1,5 @@
-import { outlineOf } from "../docs/markdown.ts";
+import { toString as textOf } from "mdast-util-to-string";
+import { parseMarkdown } from "../../openapi/document/headings.ts";
 import type { Kind } from "./marks.ts";
 
 /** A numbered heading of one of the two documents to which marks and sources refer. */
@@ -28,19 +29,20 @@ export function readHeadings(kind: Kind, markdown: string): Headings {
   const headings: Heading[] = [];
   const errors: string[] = [];
   let chapter = "";
-  for (const part of outlineOf(markdown)) {
-    if ("level" in part) {
-      const [, id, title] = (part.level === 3 && heading.exec(part.text)) || [];
-      if (part.level === 2) chapter = part.text;
+  for (const part of parseMarkdown(markdown).children) {
+    if (part.type === "heading") {
+      const text = textOf(part);
+      const [, id, title] = (part.depth === 3 && heading.exec(text)) || [];
+      if (part.depth === 2) chapter = text;
       if (id !== undefined && title !== undefined) headings.push({ kind, id, title, chapter });
-      continue;
     }
-    const [, what, text = ""] = /^<!-- *(\w+): *(.+?) *-->$/.exec(part.comment) ?? [];
+    if (part.type !== "html") continue;
+    const [, what, text = ""] = /^<!-- *(\w+): *(.+?) *-->$/.exec(part.value) ?? [];
     const last = headings.at(-1);
     if (last && what === "untestable") headings.splice(-1, 1, { ...last, untestable: text });
     else if (last && what === "decided" && kind === "clause") {
       headings.splice(-1, 1, { ...last, decided: text.split(/[\s,]+/) });
-    } else errors.push(`${file} has a comment that says nothing to traceability: ${part.comment}`);
+    } else errors.push(`${file} has a comment that says nothing to traceability: ${part.value}`);
   }
   return { headings, errors: [...errors, ...(kind === "clause" ? findNumberErrors(file, headings) : [])] };
 }

@@ -1,15 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Source } from "../../../openapi/document/contract.ts";
 import { isNode, walk } from "../../../openapi/document/node.ts";
-import { fillBody } from "../fill.ts";
+import { renderPage } from "../fill.ts";
 import { STATUSES, statusClasses } from "../html.ts";
-import {
-  createPageRendering,
-  createSiteRendering,
-  type Rendering,
-  renderBody,
-  type Site,
-} from "../rendering.ts";
+import { toMarkdown } from "../markdown.ts";
+import { createReviewRendering, createSiteRendering, type Rendering, type Site } from "../rendering.ts";
 import { GROUPS } from "../site.ts";
 import { callsOf } from "./calls.ts";
 import { samplesOf } from "./samples.ts";
@@ -37,13 +32,13 @@ export function deriveReference(site: Site): Draft {
 
 /** The document of a review, in one page: the reference, and all pages as tags. */
 export function deriveReview(site: Site, review: ReviewPage): Draft {
-  const rendering = createPageRendering(site);
+  const rendering = createReviewRendering(site);
   const document = deriveContracts(site, rendering);
   const tags = new Map(document.tags.map((tag) => [tag.name, tag]));
   const groups = GROUPS.map(({ title, tags: own, pages }) => {
     const shown = site.pages.filter(({ slug }) => pages.some((page) => page.slug === slug));
     for (const page of shown) {
-      const body = renderBody(site, page, fillBody(site, page, rendering), rendering);
+      const body = toMarkdown(renderPage(site, page, rendering));
       tags.set(page.slug, toTag({ ...page, body }));
     }
     return { name: title, tags: [...own, ...shown.map(({ slug }) => slug)] };

@@ -1,6 +1,6 @@
 import type { Source } from "../../../openapi/document/contract.ts";
 import { follow, isReference, members, type Node } from "../../../openapi/document/node.ts";
-import { mapHeadings } from "../markdown.ts";
+import { partsOf, toMarkdown } from "../markdown.ts";
 import type { Rendering, Site } from "../rendering.ts";
 import { callsOf } from "./calls.ts";
 import { describeType, responseHeadersOf, rowsOf } from "./fields.ts";
@@ -189,5 +189,7 @@ function fence(language: string, text: string): string {
 
 /** Lowers the headings of a text below those of the file that it becomes a part of. */
 function demote(markdown: string): string {
-  return mapHeadings(markdown, ({ level, text }) => `${"#".repeat(level + 1)} ${text}`).trim();
+  const parts = partsOf(markdown);
+  for (const part of parts) if (part.type === "heading") part.depth = Math.min(part.depth + 1, 6) as 2;
+  return toMarkdown(parts).trim();
 }

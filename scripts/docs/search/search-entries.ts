@@ -1,14 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fromMarkdown } from "mdast-util-from-markdown";
-import { toString as textOf } from "mdast-util-to-string";
 import { parse } from "yaml";
-import { headingsOf } from "../../../openapi/document/headings.ts";
 import { isNode, members, type Node, walk } from "../../../openapi/document/node.ts";
 import { ROOT } from "../../command/redocly.ts";
-import { fillBody } from "../fill.ts";
-import { plain } from "../layout.ts";
-import { mapHeadings } from "../markdown.ts";
+import { fillPage } from "../fill.ts";
+import { type Parts, partsOf, toWords } from "../markdown.ts";
 import type { Page } from "../pages.ts";
 import type { Rendering, Site } from "../rendering.ts";
 import { GROUPS } from "../site.ts";
@@ -41,7 +37,7 @@ export function listEntries(site: Site, rendering: Rendering): Entry[] {
   const entries = [
     ...GROUPS.flatMap(({ pages }) => pages).flatMap(({ slug }) => {
       const page = site.pages.find((one) => one.slug === slug);
-      return page ? entriesOfPage(page, fillBody(site, page, rendering), take) : [];
+      return page ? entriesOfPage(page, fillPage(site, page, rendering), take) : [];
     }),
     ...[site.published, site.sandbox].flatMap(({ document }, index) =>
       entriesOfContract(document, rendering, take, index === 0 ? 0.85 : 0.6),
@@ -52,31 +48,22 @@ export function listEntries(site: Site, rendering: Rendering): Entry[] {
   return entries;
 }
 
-/** Marks a heading while a text is split. */
-const MARK = "⁂⁂⁂";
-
-function entriesOfPage(page: Page, body: string, take: (url: string) => string): Entry[] {
-  const { slug, headings, name, title } = page;
-  const parts: { heading: string; url: string; markdown: string }[] = [];
-  const pieces = mapHeadings(body, () => MARK).split(MARK);
-  const all = headingsOf(body);
-  for (const [index, markdown] of pieces.entries()) {
-    const heading = all[index - 1];
-    const id = headings[index - 1]?.id;
-    parts.push({
-      heading: heading ? plain(heading.text) : "",
-      url: id === undefined ? `${slug}.html` : `${slug}.html#${id}`,
-      markdown,
-    });
-  }
-  return parts.map(({ heading, url, markdown }) => ({
-    page: plain(name ?? title),
+function entriesOfPage(page: Page, parts: Parts, take: (url: string) => string): Entry[] {
+  const { slug, headings, name = page.title } = page;
+  const entryOf = (url: string, heading: string, own: Parts, words: string): Entry => ({
+    page: name,
     heading,
     url,
-    text: toText(markdown),
-    words: [take(url), heading === "" ? plain(title) : ""].join(" ").trim(),
+    text: toWords(own),
+    words: [take(url), words].join(" ").trim(),
     weight: WEIGHTS[slug] ?? 1,
-  }));
+  });
+  const starts = [...parts.keys()].filter((index) => parts[index]?.type === "heading");
+  const sections = headings.map(({ id, text }, index) => {
+    const own = parts.slice((starts[index] ?? 0) + 1, starts[index + 1]);
+    return entryOf(`${slug}.html#${id}`, text, own, "");
+  });
+  return [entryOf(`${slug}.html`, "", parts.slice(0, starts[0]), page.title), ...sections];
 }
 
 function entriesOfContract(
@@ -96,7 +83,7 @@ function entriesOfContract(
       if (operationId === undefined) return [];
       const url = rendering.operation({ operationId, summary, tags });
       const address = path.startsWith("/") ? `${method.toUpperCase()} ${path}` : path;
-      const text = `${address}. ${toText(description ?? "")}`;
+      const text = `${address}. ${toWords(partsOf(description ?? ""))}`;
       const words = [take(url), ...fieldsOf(document, part)].join(" ");
       return [{ page: summary, heading: address, url, text, words, weight }];
     }),
@@ -124,15 +111,4 @@ function fieldsOf(document: Node, operation: Node): string[] {
     }
   }
   return [...names];
-}
-
-function toText(markdown: string): string {
-  const tree = fromMarkdown(markdown);
-  const blocks = tree.children.filter(({ type }) => type !== "html" && type !== "code");
-  return blocks
-    .map((block) => textOf(block, { includeHtml: false }))
-    .join(" ")
-    .replaceAll(/\s*\|[\s|-]*/g, " ")
-    .replaceAll(/\s+/g, " ")
-    .trim();
 }

@@ -2,6 +2,7 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { fillChangelog, readReleases, routeOf } from "../../../scripts/docs/changes.ts";
+import { partsOf, toMarkdown } from "../../../scripts/docs/markdown.ts";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
 
 const first = await readFile(new URL("../../../openapi/released/1.0.0.yaml", import.meta.url), "utf8");
@@ -20,10 +21,10 @@ beforeAll(async () => {
 
 /** @decision D28 */
 describe("the changelog on the site", () => {
-  test("has the semantic diff of each version to the one before, with links to the places", async () => {
+  test("has the semantic diff of each version to the one before, with links to the locations", async () => {
     const releases = await readReleases(join(folder, "released"), join(folder, "current.yaml"));
 
-    const filled = fillChangelog(CHANGELOG, releases, routeOf);
+    const filled = toMarkdown(fillChangelog(partsOf(CHANGELOG), releases, routeOf));
 
     expect(filled).toMatch(
       /^Words\.\n\n## 1\.1\.0\n\nMore room\.\n\n\*\*Semantic diff to 1\.0\.0:\*\*\n\n\| severity /,
@@ -46,6 +47,8 @@ describe("the changelog on the site", () => {
       ["1.1.0", "1.0.0"],
       ["1.1.1", "1.1.0"],
     ]);
-    expect(fillChangelog("## 1.1.1\n\nx", releases, routeOf)).toContain("no change of the contract");
+    expect(toMarkdown(fillChangelog(partsOf("## 1.1.1\n\nx"), releases, routeOf))).toContain(
+      "no change of the contract",
+    );
   });
 });

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { diffContracts } from "../../../scripts/diff/compare.ts";
-import { kindOf, placeOf, routeOf } from "../../../scripts/docs/changes.ts";
+import { kindOf, locationOf, routeOf } from "../../../scripts/docs/changes.ts";
 import { launchBrowser } from "../../helpers/browser.ts";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
 import { goTo, headingOf, watch } from "./helpers/site.ts";
@@ -36,8 +36,8 @@ describe("the review of a change", () => {
     const pair = { base: parse(await readFile(base, "utf8")), revision: parse(changed) };
 
     const listed = changes.map((change) => {
-      const place = placeOf(change, pair);
-      return [change.level, kindOf(change, pair), place && routeOf(place)];
+      const location = locationOf(change, pair);
+      return [change.level, kindOf(change, pair), location && routeOf(location)];
     });
 
     const issue = "refunds/issuerefund";
