@@ -25,7 +25,7 @@ const OTHERS = [
 /** The parameters that decide on TLS: none, each, and two in either order; alone, and before one that changes their meaning. */
 const PARAMETERS = listsOf([...MODES, ...OTHERS], 2).flatMap((list) =>
   ["", "uselibpqcompat=true", `uselibpqcompat=true&sslrootcert=${FIXTURES}authority.pem`].map((last) =>
-    [...list, last].join("&"),
+    [...list, last].filter((part) => part !== "").join("&"),
   ),
 );
 
