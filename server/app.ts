@@ -12,13 +12,14 @@ import type { ConcurrencyLimit } from "./http/concurrency-limit.ts";
 import { handleErrors, notFound } from "./http/error-handler.ts";
 import { checkReferences, issueRefund } from "./http/handlers/issue-refund.ts";
 import { checkTarget, subscribeToWebhooks } from "./http/handlers/subscribe-to-webhooks.ts";
-import { type LimitRate, limitRate, unlimited } from "./http/middleware/access.ts";
+import { limitRate } from "./http/middleware/access.ts";
 import { createDeadline, noDeadline } from "./http/middleware/deadline.ts";
 import {
   checkHost,
   checkLocalHost,
   checkPlainHead,
   type HeadCheck,
+  isLoopback,
   requireHead,
 } from "./http/middleware/request-head.ts";
 import { logRequests } from "./http/middleware/request-log.ts";
@@ -26,19 +27,16 @@ import { guardResponses } from "./http/middleware/response-guard.ts";
 import { setSecurityHeaders } from "./http/middleware/security-headers.ts";
 import { refuseOverload } from "./http/overload.ts";
 import { createPages } from "./http/pages.ts";
-import { createProbes } from "./http/probes.ts";
+import { createProbes, type ProbeOptions } from "./http/probes.ts";
 import type { Metrics } from "./metrics/prometheus.ts";
-import { createRateLimiter } from "./rate-limit/rate-limiter.ts";
-import { createConsolePage } from "./sandbox/console-page.ts";
-import type { InboxParts } from "./sandbox/inbox.ts";
-import { createSandboxHandlers, createSandboxMemory, type SandboxMemory } from "./sandbox/sandbox.ts";
+import type { RateLimiter } from "./rate-limit/rate-limiter.ts";
+import type { Sandbox } from "./sandbox/sandbox.ts";
 import { isUnavailable } from "./storage/database/unavailable.ts";
 import type { BoundStorage } from "./storage/storage.ts";
 import { encryptSecret } from "./storage/webhooks/secrets.ts";
-import { headersSent } from "./webhooks/attempt.ts";
 import { findUrlError, type TargetPolicy } from "./webhooks/target.ts";
 
-export interface AppOptions {
+export interface AppOptions extends ProbeOptions {
   config: Config;
   store: BoundStorage;
   clock: DomainClock;
@@ -49,39 +47,31 @@ export interface AppOptions {
   targetPolicy: TargetPolicy;
   logger: Logger;
   metrics: Metrics;
-  /** Rejects when a part that every request needs does not work. */
-  checkReady: () => Promise<void>;
-  /** Executes all work that is due now; resolves when it is done. */
-  runDue: () => Promise<void>;
   /** Bounds how many requests use the store at a time. */
   concurrency: ConcurrencyLimit;
-  isDraining: () => boolean;
+  /** Undefined: merchants may call as often as they like. */
+  rateLimiter: RateLimiter | undefined;
   /** Milliseconds that a caller has to send a body. */
   bodyTimeoutMs: number;
   /** Milliseconds that a request to the published contract may wait for the store in all. */
   callLimitMs: number;
-  /** Set in the sandbox only; its contract is then served, too. */
-  sandbox?: Pick<InboxParts, "ownUrl"> & Pick<SandboxMemory, "changes">;
+  /** Served, too, if there is one. */
+  sandbox?: Sandbox | undefined;
   /** Served instead of the published contract, to show the effect of a change. */
   document?: ContractDocument;
 }
 
-const LOOPBACK_HOSTS = ["127.0.0.1", "localhost", "::1"];
-
 /** Assembles the app: the one place that knows every part. */
 export async function createApp(options: AppOptions): Promise<RequestListener> {
-  const { config, logger, isDraining, checkReady } = options;
+  const { config, logger, sandbox } = options;
   const published = options.document ?? (await readContract("openapi"));
-  const memory =
-    options.sandbox && createSandboxMemory({ ...options.sandbox, realNow: options.clock.realNow });
-  const sandbox = memory && { memory, document: await readContract("sandbox") };
   // The published contract has most of the requests, so it comes first: each router before it would cost them time.
-  const apis = createApis(options, published, sandbox);
+  const apis = createApis(options, published);
   const validators = [compileResponseValidators(published)];
   if (sandbox) validators.push(compileResponseValidators(sandbox.document, { whenUsed: true }));
 
   const headChecks: HeadCheck[] = [checkHost, checkPlainHead];
-  if (sandbox && LOOPBACK_HOSTS.includes(config.host)) headChecks.push(checkLocalHost);
+  if (sandbox && isLoopback(config.host)) headChecks.push(checkLocalHost);
 
   const app = express();
   app.disable("x-powered-by");
@@ -91,15 +81,14 @@ export async function createApp(options: AppOptions): Promise<RequestListener> {
   app.enable("strict routing");
   app.use(logRequests(logger, options.metrics.observeRequest));
   // Before the guard, so that it records the response that was sent.
-  if (sandbox) app.use(sandbox.memory.requests.record);
+  if (sandbox) app.use(sandbox.record);
   app.use(guardResponses(validators, logger));
   app.use(setSecurityHeaders());
   app.use(requireHead(headChecks));
   for (const { router } of apis) app.use(router);
-  if (sandbox) app.use(sandbox.memory.inbox.router);
-  app.use(createProbes({ checkReady, isDraining }));
+  for (const router of sandbox?.routers ?? []) app.use(router);
+  app.use(createProbes(options));
   app.use(await createPages(config));
-  if (sandbox) app.use(await createConsolePage());
   app.use(notFound);
   app.use(handleErrors(logger, isUnavailable));
   // Only the published contract: sandboxes are started often, and most of their own operations are never called.
@@ -112,13 +101,9 @@ export async function createApp(options: AppOptions): Promise<RequestListener> {
   });
 }
 
-function createApis(
-  options: AppOptions,
-  published: ContractDocument,
-  sandbox: { document: ContractDocument; memory: SandboxMemory } | undefined,
-): [published: Api, ...others: Api[]] {
-  const { store, clock, runDue, targetPolicy, concurrency, isDraining, findCaller, bodyTimeoutMs } = options;
-  const common = { concurrency, isDraining, findCaller, bodyTimeoutMs, limitRate: createLimit(options) };
+function createApis(options: AppOptions, published: ContractDocument): [published: Api, ...others: Api[]] {
+  const { targetPolicy, rateLimiter, sandbox } = options;
+  const common = { ...options, limitRate: limitRate(rateLimiter) };
   const publishedApi = createApi<PublishedId>({
     ...common,
     document: published,
@@ -134,30 +119,13 @@ function createApis(
   const sandboxApi = createApi<SandboxId>({
     ...common,
     document: sandbox.document,
-    handlers: createSandboxHandlers(
-      {
-        store,
-        clock,
-        runDue,
-        logger: options.logger,
-        signSent: (delivery, at) => headersSent(delivery, at, options.encryptionKeys),
-      },
-      sandbox.memory,
-    ),
+    handlers: sandbox.handlers,
     bodyChecks: {},
     // Moving the clock by years, or resetting a large store, takes long.
     deadline: noDeadline,
     ignoreUnknownQuery: false,
   });
   return [publishedApi, sandboxApi];
-}
-
-/** A single server counts alone; several servers on one database share their count (D27). */
-function createLimit({ config, store, logger }: AppOptions): LimitRate {
-  const { rateLimit: requestsPerSecond, databaseUrl } = config;
-  if (requestsPerSecond === undefined) return unlimited;
-  const report = databaseUrl ? store.reportCalls : undefined;
-  return limitRate(requestsPerSecond, createRateLimiter({ requestsPerSecond, report, logger }));
 }
 
 function createHandlers({ store, clock, encryptionKeys, metrics }: AppOptions): Handlers {

@@ -1,22 +1,18 @@
-import type { Server } from "node:http";
 import pTimeout from "p-timeout";
 import type { Logger } from "pino";
 import { createApp } from "./app.ts";
-import { type Access, productionAccess, sandboxAccess } from "./auth/access.ts";
+import { createAccess } from "./auth/access.ts";
 import type { IssuerKeysOptions } from "./auth/issuer-keys.ts";
-import { type BackgroundWork, startBackgroundWork } from "./background-work.ts";
+import { startBackgroundWork } from "./background-work.ts";
 import type { Config } from "./config/config.ts";
-import { ConfigError } from "./config/environment.ts";
-import { type DomainClock, toDomainTime } from "./domain/clock.ts";
-import { type ConcurrencyLimit, createConcurrencyLimit } from "./http/concurrency-limit.ts";
-import { createHttpServer, drain, listen, toUrl } from "./http/http-server.ts";
-import { type RunningMetrics, startMetrics } from "./metrics/metrics.ts";
+import { createConcurrencyLimit } from "./http/concurrency-limit.ts";
+import { createHttpServer } from "./http/http-server.ts";
+import { startMetrics } from "./metrics/metrics.ts";
+import { createRateLimiter } from "./rate-limit/rate-limiter.ts";
 import { createChanges } from "./sandbox/calls/changes.ts";
-import { seedSandbox } from "./sandbox/sandbox.ts";
+import { openSandbox } from "./sandbox/sandbox.ts";
 import { type Database, openDatabase, type StoreLimits } from "./storage/database.ts";
-import { type BoundStorage, bindStorage } from "./storage/storage.ts";
-import { openEncryptionKeys } from "./storage/webhooks/encryption-keys.ts";
-import type { TargetPolicy } from "./webhooks/target.ts";
+import { prepareStore } from "./storage/prepare-store.ts";
 import type { WebhookSettings } from "./webhooks/webhooks.ts";
 
 export interface StartOptions {
@@ -68,150 +64,112 @@ const DEFAULTS = {
   realNow: () => new Date(),
 };
 
-type Settings = StartOptions & typeof DEFAULTS;
-type Close = () => Promise<void>;
+/** The parts that accept and do work, in the order in which they stop: those of one line together, line after line. */
+const STOP_WORK = [
+  // The HTTP server would wait for its open streams.
+  ["changes"],
+  ["http", "webhooks", "dueScan", "clockCheck", "vacuum", "retention"],
+  // Requests in flight have used them until now.
+  ["access", "rateLimiter"],
+] as const;
 
-/** Starts the parts of a server one after the other. Rejects when one can't start, after closing those that had started. */
+/** The parts that these use, in the order in which they stop afterwards. */
+const STOP_LAST = [["metrics"], ["database"]] as const;
+
+type Settings = StartOptions & typeof DEFAULTS;
+type PartName = (typeof STOP_WORK | typeof STOP_LAST)[number][number];
+type RunningParts = { [Name in PartName]?: { stop(): Promise<void> } | undefined };
+
+/** Starts the parts of a server one after the other. Rejects when one can't start, after stopping those that had started. */
 export async function startServer(config: Config, options: StartOptions): Promise<RunningServer> {
   const settings = { ...DEFAULTS, ...options };
-  const { logger } = settings;
-  const closers: Close[] = [];
+  const running: RunningParts = {};
+  let stopped: Promise<void> | undefined;
+  const close = () => {
+    stopped ??= stopParts(running, settings);
+    return stopped;
+  };
   try {
-    const database = await openStore(config, settings);
-    closers.push(database.close);
-    const prepared = await prepareStore(config, database, settings);
-    const { store, clock, encryptionKeys } = prepared;
-    const concurrency = createConcurrencyLimit(MAX_CALLS_IN_FLIGHT);
-    const access = createAccess(config, settings, { store, concurrency });
-    const metricsServer = await startMetrics(config, {
-      backlog: async () => store.readBacklog(await clock.now()),
-      poolUsage: database.poolUsage,
-      keysAgeSeconds: access.keysAgeSeconds,
-      logger,
-    });
-    closers.push(metricsServer.close);
-    const { metrics } = metricsServer;
-    const changes = createChanges();
-    const targetPolicy = toTargetPolicy(config);
-    const parts = { ...prepared, database, access, metrics, changes, targetPolicy };
-    const work = await startBackgroundWork(config, parts, settings, closers);
-
-    let isDraining = false;
-    const app = await createApp({
-      config,
-      store,
-      clock,
-      encryptionKeys,
-      targetPolicy,
-      logger,
-      metrics,
-      bodyTimeoutMs: settings.bodyTimeoutMs,
-      callLimitMs: settings.callLimitMs,
-      concurrency,
-      findCaller: access.findCaller,
-      checkReady: work.readiness.check,
-      isDraining: () => isDraining,
-      runDue: work.schedules.runDue,
-      ...(config.mode === "sandbox" && { sandbox: { changes, ownUrl: () => ownUrl(server, config.host) } }),
-    });
-    const server = createHttpServer(app, settings.headTimeoutMs);
-    await listen(server, config);
-
-    let closed: Promise<void> | undefined;
-    const drainRequests = () => drain(server, settings.drainMs);
-    const close = () => {
-      isDraining = true;
-      changes.close();
-      closed ??= stopServer({ ...work, drainRequests, metricsServer, database }, settings);
-      return closed;
-    };
-    return { url: toUrl(server, config.host), metricsUrl: metricsServer.url, database, close };
+    return { ...(await startParts(config, settings, running)), close };
   } catch (error) {
-    for (const closePart of closers.reverse()) {
-      // A part that can't be closed must neither keep the others open nor hide why the server did not start.
-      await closePart().catch((err: unknown) => logger.warn({ err }, "did not close after a failed start"));
-    }
+    await close();
     throw error;
   }
 }
 
-/** In the sandbox webhooks may also go to this machine (D24). */
-function toTargetPolicy({ mode, allowPrivateTargets }: Config): TargetPolicy {
-  return { allowLocal: mode === "sandbox", allowPrivate: allowPrivateTargets };
-}
-
-/** A server that listens on every address reaches itself on one of them. */
-function ownUrl(server: Server, host: string): string {
-  return toUrl(server, ["0.0.0.0", "::"].includes(host) ? "127.0.0.1" : host);
-}
-
-function openStore({ databaseUrl, dataDir }: Config, { logger, storeLimits }: Settings): Promise<Database> {
-  return openDatabase({
-    databaseUrl,
-    dataDir,
-    limits: storeLimits,
+/** Adds each part to `running` as soon as it has started. */
+async function startParts(
+  config: Config,
+  settings: Settings,
+  running: RunningParts,
+): Promise<Omit<RunningServer, "close">> {
+  const { logger, realNow, issuerKeys } = settings;
+  const database = await openDatabase({
+    databaseUrl: config.databaseUrl,
+    dataDir: config.dataDir,
+    limits: settings.storeLimits,
     onConnectionError: (error) => logger.warn({ err: error }, "lost a database connection"),
   });
+  running.database = { stop: database.close };
+  const { store, clock, encryptionKeys } = await prepareStore(database, config, realNow);
+
+  const concurrency = createConcurrencyLimit(MAX_CALLS_IN_FLIGHT);
+  const findToken: typeof store.findToken = (hash) => concurrency.run(() => store.findToken(hash));
+  const access = createAccess(config, { findToken, realNow, logger, issuerKeys });
+  running.access = access;
+  const metricsServer = await startMetrics(config, {
+    backlog: async () => store.readBacklog(await clock.now()),
+    poolUsage: database.poolUsage,
+    keysAgeSeconds: access.keysAgeSeconds,
+    logger,
+  });
+  running.metrics = metricsServer;
+  const { metrics } = metricsServer;
+
+  const changes = createChanges();
+  running.changes = changes;
+  // In the sandbox webhooks may also go to this machine (D24).
+  const targetPolicy = { allowLocal: config.mode === "sandbox", allowPrivate: config.allowPrivateTargets };
+  const parts = { ...settings, database, store, clock, encryptionKeys, metrics, changes, targetPolicy };
+  const work = await startBackgroundWork(config, parts, running);
+
+  const http = createHttpServer({ ...settings, host: config.host, port: config.port });
+  // A single server counts alone; several servers on one database share their count (D27).
+  const report = config.databaseUrl ? store.reportCalls : undefined;
+  const rateLimiter =
+    config.rateLimit === undefined
+      ? undefined
+      : createRateLimiter({ requestsPerSecond: config.rateLimit, report, logger });
+  running.rateLimiter = rateLimiter;
+  const sandbox =
+    config.mode === "sandbox"
+      ? await openSandbox({ ...parts, runDue: work.runDue, ownUrl: http.ownUrl })
+      : undefined;
+  const app = await createApp({
+    ...parts,
+    config,
+    concurrency,
+    rateLimiter,
+    sandbox,
+    findCaller: access.findCaller,
+    readinessChecks: [work.checkClock, access.ready],
+    isDraining: http.isDraining,
+  });
+  running.http = http;
+  await http.start(app);
+  return { url: http.url(), metricsUrl: metricsServer.url, database };
 }
 
-/** The store's functions, the domain's clock, and the keys of the secrets in the store. */
-interface PreparedStore {
-  store: BoundStorage;
-  clock: DomainClock;
-  encryptionKeys: readonly Buffer[];
-}
-
-/** Refuses a database of the other mode, and fills the sandbox's. */
-async function prepareStore(
-  config: Config,
-  database: Database,
-  { realNow }: Settings,
-): Promise<PreparedStore> {
-  const { mode } = config;
-  const store = bindStorage(database);
-  const clock = { realNow, now: async () => toDomainTime(realNow(), await store.readOffset()) };
-  const owner = await store.claimMode(mode);
-  if (owner !== mode) {
-    throw new ConfigError(
-      `DATABASE_URL names a database that is used in MODE=${owner}. ` +
-        `MODE=${mode} needs another one: a sandbox's clock and public tokens must not meet real payments.`,
-    );
-  }
-  if (mode === "sandbox") await seedSandbox({ store, clock });
-  return { store, clock, encryptionKeys: await openEncryptionKeys(config, await store.readKeyUses()) };
-}
-
-function createAccess(
-  { mode, auth }: Config,
-  { logger, realNow, issuerKeys }: Settings,
-  { store, concurrency }: { store: BoundStorage; concurrency: ConcurrencyLimit },
-): Access {
-  if (mode === "sandbox") {
-    return sandboxAccess((tokenSha256) => concurrency.run(() => store.findToken(tokenSha256)));
-  }
-  if (!auth) throw new ConfigError("AUTH_ISSUER is required in production.");
-  return productionAccess(auth, { ...issuerKeys, logger, realNow });
-}
-
-/** The parts of a running server, in the order in which they stop. */
-interface StoppableParts extends Omit<BackgroundWork, "readiness"> {
-  drainRequests: Close;
-  metricsServer: RunningMetrics;
-  database: Database;
-}
-
-/** First stops the parts that accept and do work, and last the database. Aborts whatever has not ended in time. */
-async function stopServer(parts: StoppableParts, { drainMs, logger }: Settings): Promise<void> {
-  const { drainRequests, webhooks, schedules, retention, metricsServer, database } = parts;
-  // The due scan stops after the requests, because one that advances the sandbox's clock waits for it.
-  const { stopVacuum, stopClockCheck, stopDueScan } = schedules;
-  const background = [webhooks.stop(), stopVacuum(), stopClockCheck(), retention.stop()];
-  const stopped = Promise.all([drainRequests(), ...background]).then(stopDueScan);
+/** Stops the parts that have started. Never rejects: a part that can't be stopped must not keep the others open. */
+async function stopParts(running: RunningParts, { drainMs, logger }: Settings): Promise<void> {
+  const warn = (error: unknown) => logger.warn({ err: error }, "did not stop in order");
+  const stopStep = (step: readonly PartName[]) =>
+    Promise.all(step.map((name) => running[name]?.stop().catch(warn)));
+  const stopWork = async () => {
+    for (const step of STOP_WORK) await stopStep(step);
+  };
   // Work that waits for an unresponsive database ends when its connections are closed below.
-  await pTimeout(stopped, {
-    milliseconds: drainMs + CUT_AFTER_MS,
-    message: "work was still under way",
-  }).catch((error: unknown) => logger.warn({ err: error }, "did not stop in order"));
-  await metricsServer.close();
-  await database.close();
+  const limit = { milliseconds: drainMs + CUT_AFTER_MS, message: "work was still under way" };
+  await pTimeout(stopWork(), limit).catch(warn);
+  for (const step of STOP_LAST) await stopStep(step);
 }

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { Logger } from "pino";
-import type { AuthSettings } from "../config/config.ts";
+import type { AuthSettings, Config } from "../config/config.ts";
+import { ConfigError } from "../config/environment.ts";
 import type { Caller, FindCaller } from "./bearer.ts";
 import { createIssuerKeys, type IssuerKeysOptions } from "./issuer-keys.ts";
 import { verifyJwts } from "./jwt.ts";
@@ -12,6 +13,28 @@ export interface Access {
   ready(): Promise<void>;
   /** Seconds since the issuer's keys were fetched; undefined where there are none. */
   keysAgeSeconds(): number | undefined;
+  /** Ends a fetch of the issuer's keys. */
+  stop(): Promise<void>;
+}
+
+type IssuerOptions = Pick<IssuerKeysOptions, "refreshMs" | "cooldownMs">;
+
+export interface CreateAccessOptions {
+  findToken: FindToken;
+  realNow: () => Date;
+  logger: Logger;
+  issuerKeys?: IssuerOptions | undefined;
+}
+
+/** Verifies the tokens of the mode: those of the store in the sandbox, those of the issuer in production. */
+export function createAccess(
+  { mode, auth }: Pick<Config, "mode" | "auth">,
+  options: CreateAccessOptions,
+): Access {
+  const { findToken, realNow, logger, issuerKeys } = options;
+  if (mode === "sandbox") return sandboxAccess(findToken);
+  if (!auth) throw new ConfigError("AUTH_ISSUER is required in production.");
+  return productionAccess(auth, { ...issuerKeys, logger, realNow });
 }
 
 /** Finds the owner of an opaque token by the token's SHA-256, because tokens themselves are never stored (D18). */
@@ -24,13 +47,14 @@ export function sandboxAccess(findToken: FindToken): Access {
     findCaller: async (token) => (await find(hash("sha256", token, "buffer"))) ?? { reason: "unknown token" },
     ready: async () => {},
     keysAgeSeconds: () => undefined,
+    stop: async () => {},
   };
 }
 
 /** Production verifies the JWTs of an issuer, and begins to fetch the issuer's keys at once. */
 export function productionAccess(
   settings: AuthSettings,
-  options: Pick<IssuerKeysOptions, "refreshMs" | "cooldownMs"> & { logger: Logger; realNow: () => Date },
+  options: IssuerOptions & Pick<CreateAccessOptions, "logger" | "realNow">,
 ): Access {
   const { realNow } = options;
   const keys = createIssuerKeys({ ...settings, ...options });
@@ -39,6 +63,7 @@ export function productionAccess(
     findCaller: verifyJwts({ ...settings, keys, realNow }),
     ready: keys.ready,
     keysAgeSeconds: keys.ageSeconds,
+    stop: keys.stop,
   };
 }
 

@@ -27,6 +27,8 @@ export interface IssuerKeys {
   ready(): Promise<void>;
   /** Seconds since the keys were fetched; undefined before that. */
   ageSeconds(): number | undefined;
+  /** Ends the fetch in progress. */
+  stop(): Promise<void>;
 }
 
 /** The issuer's keys can't be fetched now, so a token can be neither accepted nor refused. */
@@ -50,8 +52,6 @@ const MAX_KEY_SET_BYTES = 256 * 1024;
 const MAX_KEYS_TRIED = 8;
 const LEAST_RSA_BITS = 2048;
 
-const AGENT = new Agent({ connect: { lookup: sharedLookup } });
-
 interface IssuerKey {
   kid: string | undefined;
   key: CryptoKey;
@@ -64,6 +64,7 @@ interface IssuerKey {
  */
 export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   const { cooldownMs = DEFAULT_COOLDOWN_MS, logger, realNow } = options;
+  const agent = new Agent({ connect: { lookup: sharedLookup } });
   const maxAgeMs = options.keysMaxAgeSeconds * 1000;
   const refreshMs = Math.min(options.refreshMs ?? DEFAULT_REFRESH_MS, maxAgeMs / 2);
   let current: { keys: readonly IssuerKey[]; seenAtMs: number } | undefined;
@@ -75,7 +76,7 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
 
   async function fetchNow(): Promise<void> {
     try {
-      current = { keys: await fetchKeys(options), seenAtMs: realNow().getTime() };
+      current = { keys: await fetchKeys(options, agent), seenAtMs: realNow().getTime() };
     } catch (error) {
       const message = "the keys of the access tokens' issuer can't be fetched";
       logger.warn({ err: error }, message);
@@ -112,16 +113,20 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     renew,
     ready,
     ageSeconds: () => (current ? ageMs() / 1000 : undefined),
+    stop: () => agent.destroy(),
   };
 }
 
 /** Rejects when the issuer has no key that could verify a token: a server that took such a set would refuse every call. */
-async function fetchKeys({ jwksUrl, algorithm }: IssuerKeysOptions): Promise<readonly IssuerKey[]> {
+async function fetchKeys(
+  { jwksUrl, algorithm }: IssuerKeysOptions,
+  agent: Agent,
+): Promise<readonly IssuerKey[]> {
   const response = await fetch(jwksUrl, {
     headers: { accept: "application/json, application/jwk-set+json" },
     redirect: "manual",
     signal: AbortSignal.timeout(TIMEOUT_MS),
-    dispatcher: AGENT,
+    dispatcher: agent,
   });
   const { keys } = JSON.parse(await readBounded(response)) as { keys?: unknown };
   if (!Array.isArray(keys)) throw new Error("the response is not a set of keys");

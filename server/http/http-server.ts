@@ -26,13 +26,53 @@ const KEEP_ALIVE_MS = 65_000;
  */
 const BACKLOG = 4_096;
 
+export interface HttpServerOptions {
+  host: string;
+  port: number;
+  /** Milliseconds that a caller has to send a head. */
+  headTimeoutMs: number;
+  /** Milliseconds that requests in flight have to end when the server stops. */
+  drainMs: number;
+}
+
+export interface HttpServer {
+  /** Resolves when it listens. Rejects with the system's error when it can't. */
+  start(app: RequestListener): Promise<void>;
+  /** Its address, such as `http://127.0.0.1:3000`. */
+  url(): string;
+  /** The address by which it reaches itself. */
+  ownUrl(): string;
+  /** Whether it refuses new requests, because it stops. */
+  isDraining(): boolean;
+  /** Waits for the requests in flight. */
+  stop(): Promise<void>;
+}
+
+/** Creates the server of the app, which asks it whether it drains, and so is made after it. */
+export function createHttpServer({ host, port, headTimeoutMs, drainMs }: HttpServerOptions): HttpServer {
+  let server: Server | undefined;
+  let draining = false;
+  const urlOf = (name: string) => (server ? toUrl(server, name) : "");
+  return {
+    start(app) {
+      server = createServerFor(app, headTimeoutMs);
+      return listen(server, { host, port });
+    },
+    url: () => urlOf(host),
+    // One that listens on every address reaches itself on one of them.
+    ownUrl: () => urlOf(["0.0.0.0", "::"].includes(host) ? "127.0.0.1" : host),
+    isDraining: () => draining,
+    async stop() {
+      draining = true;
+      if (server) await drain(server, drainMs);
+    },
+  };
+}
+
 /**
- * Creates an HTTP server for the app. Requests that Node itself would refuse with an empty response, or handle differently,
- * also go to the app or get a problem.
- *
- * @param headTimeoutMs milliseconds that a caller has to send a head
+ * Requests that Node itself would refuse with an empty response, or handle differently, also go to the app or get a problem.
  */
-export function createHttpServer(app: RequestListener, headTimeoutMs: number): Server {
+function createServerFor(app: RequestListener, headTimeoutMs: number): Server {
   const latest = new WeakMap<Socket, { request: IncomingMessage; response: ServerResponse }>();
   const serve: RequestListener = (request, response) => {
     latest.set(request.socket, { request, response });
@@ -112,7 +152,7 @@ export function listen(server: Server, { host, port }: { host: string; port: num
  * Stops accepting connections, and waits for the requests in flight: at most the given time in milliseconds, after which
  * their connections are cut. Idle connections are closed at once, because one that is kept alive would hold the server open.
  */
-export function drain(server: Server, limitMs: number): Promise<void> {
+function drain(server: Server, limitMs: number): Promise<void> {
   return new Promise((resolve) => {
     const closeIdle = setInterval(() => server.closeIdleConnections(), 50);
     const cut = setTimeout(() => server.closeAllConnections(), limitMs);

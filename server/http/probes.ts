@@ -1,32 +1,39 @@
-import type { Router } from "express";
-import express from "express";
+import express, { type Router } from "express";
+import pTimeout from "p-timeout";
 import { ProblemError } from "../contract/problem.ts";
 import { sendJson } from "./middleware/send-response.ts";
 
+/** How long a readiness probe waits, in milliseconds: less than the timeout of those that send probes. */
+const READY_LIMIT_MS = 3_000;
+
 export interface ProbeOptions {
-  /** Rejects when something is missing that every call needs. */
-  checkReady: () => Promise<void>;
+  /** Each rejects while a part that every request needs does not work. */
+  readinessChecks: readonly (() => Promise<void>)[];
   isDraining: () => boolean;
 }
 
 /** `/healthz`: the process lives. `/readyz`: it can serve calls; 503 while it drains or can't serve them. */
-export function createProbes({ checkReady, isDraining }: ProbeOptions): Router {
+export function createProbes({ readinessChecks, isDraining }: ProbeOptions): Router {
   const router = express.Router({ caseSensitive: true, strict: true });
   router.get("/healthz", (_request, response) => {
     sendJson(response, "application/json", { status: "ok" });
   });
   router.get("/readyz", async (_request, response) => {
-    const ready =
-      !isDraining() &&
-      (await checkReady().then(
-        () => true,
-        () => false,
-      ));
+    const ready = !isDraining() && (await allPass(readinessChecks));
     response.status(ready ? 200 : 503);
     sendJson(response, "application/json", { status: ready ? "ready" : "unavailable" });
   });
   router.all(["/healthz", "/readyz"], refuseMethod);
   return router;
+}
+
+async function allPass(checks: readonly (() => Promise<void>)[]): Promise<boolean> {
+  try {
+    await pTimeout(Promise.all(checks.map((check) => check())), { milliseconds: READY_LIMIT_MS });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** For pages and probes, which allow only reading. */

@@ -12,7 +12,7 @@ export interface RunningMetrics {
   metrics: Metrics;
   /** Where the metrics are served, such as `http://127.0.0.1:9464/metrics`; undefined when they are not served. */
   url: string | undefined;
-  close(): Promise<void>;
+  stop(): Promise<void>;
 }
 
 /** Serves `/metrics` on a port of its own, so that callers of the API can't read it. Without a port nothing is counted. */
@@ -20,7 +20,7 @@ export async function startMetrics(
   { host, metricsPort }: Pick<Config, "host" | "metricsPort">,
   { logger, ...sources }: GaugeSources & { logger: Logger },
 ): Promise<RunningMetrics> {
-  if (metricsPort === undefined) return { metrics: noMetrics, url: undefined, close: async () => {} };
+  if (metricsPort === undefined) return { metrics: noMetrics, url: undefined, stop: async () => {} };
   // Loaded only where metrics are wanted, because loading delays the start.
   const { createMetrics } = await import("./prometheus.ts");
   const metrics = createMetrics(sources);
@@ -41,7 +41,7 @@ export async function startMetrics(
   return {
     metrics,
     url: `${toUrl(server, host)}/metrics`,
-    close: () =>
+    stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();

@@ -1,3 +1,5 @@
+import type { ProcessLog } from "../log/logger.ts";
+
 /** Milliseconds between two checks whether the process that started this one still runs. */
 const PARENT_CHECK_MS = 500;
 
@@ -19,4 +21,42 @@ export function onStopSignal(stop: (cause: string) => void): void {
   if (process.env.npm_lifecycle_event === undefined) return;
   const isOrphan = () => process.ppid !== PARENT && stopOnce("npm has ended");
   setInterval(isOrphan, PARENT_CHECK_MS).unref();
+}
+
+/** Milliseconds that a stop may take in total; more than requests and webhook attempts in flight are given. */
+const STOP_LIMIT_MS = 9_800;
+
+/** Milliseconds that the process has after a stop to end by itself; a pending lookup can keep it alive. */
+const LEFT_OVER_MS = 100;
+
+export interface StopOptions {
+  log: ProcessLog;
+  /** For a sandbox: writes text for people, where production logs JSON. */
+  print: ((text: string) => void) | undefined;
+}
+
+/** Closes a server at the first signal, says so, and has the process end. */
+export function stopOnSignal(close: () => Promise<void>, { log, print }: StopOptions): void {
+  // process.exit() would wait until the log is read.
+  const kill = () => process.kill(process.pid, "SIGKILL");
+  onStopSignal(async (cause) => {
+    // Unreferenced, so it fires only if something in flight still keeps the process alive.
+    setTimeout(kill, STOP_LIMIT_MS).unref();
+    if (print) print(`Stopping (${cause}).\n`);
+    else log.logger.info({ cause }, "stopping");
+    await close();
+    if (print) print("Stopped.\n");
+    else log.logger.info("stopped");
+    if (!(await log.close())) kill();
+    // Unreferenced as well: only a lookup without a response from its nameserver can still be pending.
+    setTimeout(endWithoutThreads, LEFT_OVER_MS).unref();
+  });
+}
+
+/**
+ * Ends the process with code 0 by replacing it with an empty program. `process.exit()` would wait for the threads of
+ * lookups, which can't be cancelled; `stuck-lookup.test.ts` shows that no other way ends it in order.
+ */
+function endWithoutThreads(): void {
+  process.execve?.(process.execPath, [process.execPath, "--eval", ""], {});
 }

@@ -1,8 +1,13 @@
 import type { Logger } from "pino";
 import { bucketSize, hasToken, type Take, type TokenBucket, takeToken } from "./token-bucket.ts";
 
-/** Takes a token from a merchant's bucket; `waitMs` above 0 means that the request exceeds the limit. */
-export type RateLimiter = (merchant: string) => Promise<Take>;
+export interface RateLimiter {
+  requestsPerSecond: number;
+  /** Takes a token from a merchant's bucket; `waitMs` above 0 means that the request exceeds the limit. */
+  take(merchant: string): Promise<Take>;
+  /** Reports nothing more. */
+  stop(): Promise<void>;
+}
 
 /**
  * Adds requests that were let through to the count that all servers share.
@@ -48,6 +53,7 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
   const maxUnreported = Math.max(1, Math.floor(requestsPerSecond * MAX_UNREPORTED_SHARE));
   const buckets = new Map<string, SharedBucket>();
   let aloneUntilMs = 0;
+  let stopped = false;
 
   function bucketOf(merchant: string): SharedBucket {
     const known = buckets.get(merchant);
@@ -89,22 +95,31 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
   }
 
   function reportSoon(merchant: string, bucket: SharedBucket): void {
-    if (!report || bucket.timer || nowMs() < aloneUntilMs) return;
+    if (!report || stopped || bucket.timer || nowMs() < aloneUntilMs) return;
     bucket.timer = setTimeout(() => void sendReport(merchant, bucket, report), REPORT_AFTER_MS).unref();
   }
 
-  return async (merchant) => {
+  async function take(merchant: string): Promise<Take> {
     const bucket = bucketOf(merchant);
     const mustReport = () => bucket.unreported >= maxUnreported && nowMs() >= aloneUntilMs;
     // Checked again after each report: otherwise all requests that waited for the same one would pass together.
     while (report && mustReport() && hasToken(bucket, size, nowMs())) {
       await sendReport(merchant, bucket, report);
     }
-    const take = takeToken(bucket, size, nowMs());
-    if (report && take.waitMs === 0) {
+    const taken = takeToken(bucket, size, nowMs());
+    if (report && taken.waitMs === 0) {
       bucket.unreported += 1;
       reportSoon(merchant, bucket);
     }
-    return take;
+    return taken;
+  }
+
+  return {
+    requestsPerSecond,
+    take,
+    async stop() {
+      stopped = true;
+      for (const { timer } of buckets.values()) clearTimeout(timer);
+    },
   };
 }

@@ -1,18 +1,67 @@
 import { createHash, randomBytes } from "node:crypto";
+import type { Router } from "express";
+import { type ContractDocument, readContract } from "../contract/document.ts";
 import type { HandlersOf, SandboxHandlers } from "../contract/operations.ts";
+import type { Middleware } from "../http/middleware/request-locals.ts";
+import { toDeliveryHeaders } from "../webhooks/sign-delivery.ts";
 import type { createChanges } from "./calls/changes.ts";
 import { clockHandlers } from "./calls/clock.ts";
 import { paymentHandlers } from "./calls/payments.ts";
 import { createRequestMemory, type RequestMemory } from "./calls/requests.ts";
 import type { SandboxParts } from "./calls/responses.ts";
 import { webhookHandlers } from "./calls/webhooks.ts";
+import { createConsolePage } from "./console-page.ts";
 import { fixturesOf, isSandboxMerchant, SANDBOX_MERCHANTS, SANDBOX_SCOPES } from "./fixtures.ts";
 import { createInbox, type InboxParts, type InboxReceiver } from "./inbox.ts";
 
 const TOKEN_BYTES = 24;
 
+export interface SandboxOptions
+  extends Omit<SandboxParts, "changes" | "signSent">,
+    Pick<InboxParts, "ownUrl"> {
+  /** Created by the server, which also reports changes that no request causes. */
+  changes: ReturnType<typeof createChanges>;
+  encryptionKeys: readonly Buffer[];
+}
+
+/** What the app of a sandbox serves in addition to the published contract. */
+export interface Sandbox {
+  document: ContractDocument;
+  handlers: SandboxHandlers;
+  /** Records the requests to the published contract. */
+  record: Middleware;
+  /** The inbox, which receives deliveries, and the console. */
+  routers: readonly Router[];
+}
+
+/** Fills the store, and creates the parts of a sandbox that are kept in memory. */
+export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { store, clock, changes, encryptionKeys } = options;
+  await seed({ store, clock });
+  const requests = createRequestMemory(changes);
+  const inbox = createInbox({ ...options, realNow: clock.realNow });
+  const parts: SandboxParts = {
+    ...options,
+    signSent: (delivery, at) => toDeliveryHeaders(delivery, at, encryptionKeys),
+  };
+  return {
+    document: await readContract("sandbox"),
+    handlers: {
+      ...changes.handlers,
+      ...requests.handlers,
+      ...inbox.handlers,
+      ...accessHandlers(parts, { requests, inbox }),
+      ...clockHandlers(parts),
+      ...paymentHandlers(parts),
+      ...webhookHandlers(parts),
+    },
+    record: requests.record,
+    routers: [inbox.router, await createConsolePage()],
+  };
+}
+
 /** Inserts the merchants' access tokens and payments; existing records stay as they are. */
-export async function seedSandbox({ store, clock }: Pick<SandboxParts, "store" | "clock">): Promise<void> {
+async function seed({ store, clock }: Pick<SandboxParts, "store" | "clock">): Promise<void> {
   const now = await clock.now();
   for (const merchant of SANDBOX_MERCHANTS) {
     const tokenSha256 = sha256(`sandbox_${merchant}`);
@@ -21,46 +70,9 @@ export async function seedSandbox({ store, clock }: Pick<SandboxParts, "store" |
   }
 }
 
-/** The parts of a sandbox that are kept in memory. */
-export interface SandboxMemory {
-  changes: ReturnType<typeof createChanges>;
-  requests: RequestMemory;
-  inbox: InboxReceiver;
-}
-
-/** @param changes created by the server, which also reports changes that no request causes */
-export function createSandboxMemory({
-  changes,
-  ownUrl,
-  realNow,
-}: Omit<InboxParts, "changes"> & Pick<SandboxMemory, "changes">): SandboxMemory {
-  return {
-    changes,
-    requests: createRequestMemory(changes),
-    inbox: createInbox({ changes, ownUrl, realNow }),
-  };
-}
-
-/** A handler for each operation of the sandbox contract. */
-export function createSandboxHandlers(
-  options: Omit<SandboxParts, "changes">,
-  memory: SandboxMemory,
-): SandboxHandlers {
-  const parts = { ...options, changes: memory.changes };
-  return {
-    ...memory.changes.handlers,
-    ...memory.requests.handlers,
-    ...memory.inbox.handlers,
-    ...accessHandlers(parts, memory),
-    ...clockHandlers(parts),
-    ...paymentHandlers(parts),
-    ...webhookHandlers(parts),
-  };
-}
-
 function accessHandlers(
   { store, clock, changes }: SandboxParts,
-  { requests, inbox }: SandboxMemory,
+  { requests, inbox }: { requests: RequestMemory; inbox: InboxReceiver },
 ): HandlersOf<"createToken" | "resetSandbox"> {
   return {
     async createToken({ merchant, body: { scopes } }) {

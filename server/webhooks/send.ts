@@ -32,12 +32,6 @@ export type SendResult = {
   readonly timedOut: boolean;
 };
 
-/** The headers that are the same for all deliveries. */
-export const COMMON_HEADERS = {
-  "content-type": "application/json",
-  "user-agent": "refund-contract",
-} as const;
-
 const BODY_KEPT_BYTES = 1_024;
 const BODY_READ_BYTES = 64 * 1_024;
 
@@ -86,7 +80,7 @@ async function sendOn(client: Client, { url, request, signal, options }: Sending
     const response = await client.request({
       method: "POST",
       path: url.pathname + url.search,
-      headers: { ...COMMON_HEADERS, ...request.headers },
+      headers: request.headers,
       body: request.body,
       signal,
     });

@@ -7,14 +7,16 @@ import type { Middleware } from "./request-locals.ts";
 /** Counts a request of a merchant; resolves with the headers that state the limit. Throws `RATE_LIMITED`. */
 export type LimitRate = (merchant: string) => Promise<Record<string, string>>;
 
-/** No limit, and no headers. */
-export const unlimited: LimitRate = async () => ({});
-
-/** The limit as HTTP headers (D27), such as `RateLimit-Policy: "merchant";q=100;w=1` and `RateLimit: "merchant";r=199;t=1`. */
-export function limitRate(requestsPerSecond: number, takeToken: RateLimiter): LimitRate {
-  const policy = { "RateLimit-Policy": `"merchant";q=${requestsPerSecond};w=1` };
+/**
+ * The limit as HTTP headers (D27), such as `RateLimit-Policy: "merchant";q=100;w=1` and `RateLimit: "merchant";r=199;t=1`.
+ *
+ * @param limiter undefined: no limit, and no headers
+ */
+export function limitRate(limiter: RateLimiter | undefined): LimitRate {
+  if (!limiter) return async () => ({});
+  const policy = { "RateLimit-Policy": `"merchant";q=${limiter.requestsPerSecond};w=1` };
   return async (merchant) => {
-    const { remaining, fullInMs, waitMs } = await takeToken(merchant);
+    const { remaining, fullInMs, waitMs } = await limiter.take(merchant);
     const headers = { ...policy, RateLimit: `"merchant";r=${remaining};t=${Math.ceil(fullInMs / 1000)}` };
     if (waitMs === 0) return headers;
     const retryAfter = `${Math.ceil(waitMs / 1000)}`;

@@ -43,6 +43,11 @@ function countHeaders(rawHeaders: readonly string[], name: string): number {
   return count;
 }
 
+/** Whether only this machine reaches a server that listens there. */
+export function isLoopback(host: string): boolean {
+  return ["127.0.0.1", "localhost", "::1"].includes(host);
+}
+
 const LOCAL_NAMES = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/i;
 
 /**

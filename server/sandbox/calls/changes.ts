@@ -9,7 +9,7 @@ export interface Changes {
   /** @param merchant whose records have changed; undefined: possibly everybody's */
   notify(topics: readonly Topic[], merchant?: string): void;
   /** Ends every stream; otherwise a server that stops would wait for them. */
-  close(): void;
+  stop(): Promise<void>;
 }
 
 /** Sends the data of one event. */
@@ -58,7 +58,7 @@ export function createChanges(): Changes & { handlers: HandlersOf<"streamChanges
         reader.timer ??= setTimeout(flush, TOGETHER_MS, reader);
       }
     },
-    close() {
+    async stop() {
       for (const { end } of readers) end();
     },
   };

@@ -8,7 +8,12 @@ const logger = pino({ enabled: false });
 /** One server with a limit of 100 requests a second, with a clock that the test advances. */
 function createTestLimiter() {
   let nowMs = 1_000;
-  const take = createRateLimiter({ requestsPerSecond: 100, report: undefined, logger, nowMs: () => nowMs });
+  const { take } = createRateLimiter({
+    requestsPerSecond: 100,
+    report: undefined,
+    logger,
+    nowMs: () => nowMs,
+  });
   return {
     take,
     async takeAll(count: number): Promise<Take[]> {
@@ -79,7 +84,7 @@ describe("servers that share a rate limit", () => {
       await reportSent;
       return 0;
     };
-    const take = createRateLimiter({ requestsPerSecond: 100, report, logger });
+    const { take } = createRateLimiter({ requestsPerSecond: 100, report, logger });
     const takeAll = (count: number) => Promise.all(Array.from({ length: count }, () => take("acme")));
 
     await takeAll(5);
@@ -100,7 +105,7 @@ describe("servers that share a rate limit", () => {
       fullInMs += calls * msPerCall + 500; // another server has let fifty through before each report
       return fullInMs;
     };
-    const take = createRateLimiter({ requestsPerSecond: 100, report, logger, nowMs: () => 1_000 });
+    const { take } = createRateLimiter({ requestsPerSecond: 100, report, logger, nowMs: () => 1_000 });
 
     const taken = await Promise.all(Array.from({ length: 300 }, () => take("acme")));
 

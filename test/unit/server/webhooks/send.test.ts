@@ -224,9 +224,7 @@ describe("a receiver", () => {
         headers: {
           host: `hooks.example.com:${port}`,
           connection: "keep-alive",
-          "content-type": "application/json",
           "content-length": `${DELIVERY.body.length}`,
-          "user-agent": "refund-contract",
           "webhook-id": "msg_1",
         },
       },

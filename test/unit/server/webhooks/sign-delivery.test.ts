@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, test } from "vitest";
-import { signDelivery } from "../../../../server/webhooks/attempt.ts";
+import { signDelivery } from "../../../../server/webhooks/sign-delivery.ts";
 
 type Vector = {
   readonly name: string;
@@ -30,6 +30,8 @@ describe("a signature", () => {
       const headers = signDelivery(secretKey, { webhookId, at: new Date(timestamp * 1_000 + 999), body });
 
       expect(headers).toEqual({
+        "content-type": "application/json",
+        "user-agent": "refund-contract",
         "webhook-id": webhookId,
         "webhook-timestamp": `${timestamp}`,
         "webhook-signature": signature,

@@ -1,0 +1,32 @@
+import type { Config } from "../config/config.ts";
+import { ConfigError } from "../config/environment.ts";
+import { type DomainClock, toDomainTime } from "../domain/clock.ts";
+import type { Database } from "./database.ts";
+import { type BoundStorage, bindStorage } from "./storage.ts";
+import { openEncryptionKeys } from "./webhooks/encryption-keys.ts";
+
+/** The store's functions, the domain's clock, and the keys of the secrets in the store. */
+export interface PreparedStore {
+  store: BoundStorage;
+  clock: DomainClock;
+  encryptionKeys: readonly Buffer[];
+}
+
+/** Prepares an open database for a server. Throws {@link ConfigError} for a database of the other mode. */
+export async function prepareStore(
+  database: Database,
+  config: Config,
+  realNow: () => Date,
+): Promise<PreparedStore> {
+  const { mode } = config;
+  const store = bindStorage(database);
+  const clock = { realNow, now: async () => toDomainTime(realNow(), await store.readOffset()) };
+  const owner = await store.claimMode(mode);
+  if (owner !== mode) {
+    throw new ConfigError(
+      `DATABASE_URL names a database that is used in MODE=${owner}. ` +
+        `MODE=${mode} needs another one: a sandbox's clock and public tokens must not meet real payments.`,
+    );
+  }
+  return { store, clock, encryptionKeys: await openEncryptionKeys(config, await store.readKeyUses()) };
+}
