@@ -12,6 +12,7 @@ import { HOME_FILE, renderHome } from "./home.ts";
 import { toHtml, toHtmlTree } from "./html.ts";
 import { renderTextPage } from "./layout.ts";
 import { listSources } from "./pages.ts";
+import { RESULTS_FILE } from "./plots.ts";
 import { PAGE_PARTS, renderReferencePage } from "./redoc.ts";
 import { deriveReference } from "./reference/document.ts";
 import { createSiteRendering, readSite, type Site } from "./rendering.ts";
@@ -102,7 +103,8 @@ async function listInputs(): Promise<Set<string>> {
     "node_modules/@redocly/cli/package.json",
   ]);
   const patterns = [
-    "docs/{,console/,performance/}*.svg",
+    "docs/{,console/}*.svg",
+    RESULTS_FILE,
     "openapi/{generated,released}/*.{json,yaml}",
     "openapi/{,sandbox/}{paths,webhooks}/*.yaml",
     "scripts/{command,diff,docs}/**/*.ts",

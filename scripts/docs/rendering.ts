@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import type { Root, RootContent } from "mdast";
 import { SKIP, visit } from "unist-util-visit";
@@ -17,6 +16,7 @@ import {
   type PageHeading,
   readPages,
 } from "./pages.ts";
+import { readPicture } from "./plots.ts";
 import { readDrawing, STATES_DRAWING } from "./states.ts";
 
 /** Everything that the site is made from. */
@@ -92,7 +92,7 @@ function createHtmlRendering(site: Site, address: Rendering["page"]): Rendering 
     },
     picture(alternative, file) {
       if (file === STATES_DRAWING) return readDrawing(site.published.document);
-      const source = readFileSync(join(ROOT, file)).toString("base64");
+      const source = Buffer.from(readPicture(file)).toString("base64");
       return `<img src="data:image/svg+xml;base64,${source}" alt="${alternative}">`;
     },
   };

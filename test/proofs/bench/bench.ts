@@ -31,15 +31,10 @@ const known = files.map((file) => parse(file).name).sort((a, b) => rank(a) - ran
 
 const command = defineProof("bench", "Runs the benchmarks.")
   .option("--save", "write the results to docs/performance.md")
-  .option("--redraw", "draw the plots of docs/performance.md from the saved results, without measuring")
   .addArgument(new Argument("[name...]", "which benchmarks; when left out, all but volume").choices(known))
   .parse();
 const [wanted] = command.processedArgs;
 
-if (command.opts().redraw) {
-  await saveResults([], known);
-  process.exit();
-}
 const chosen = wanted.length > 0 ? wanted : known.filter((name) => !WHEN_NAMED.includes(name));
 console.log(`${describeMachine()}\n`);
 for (const name of chosen) {

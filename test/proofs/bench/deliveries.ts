@@ -1,11 +1,6 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { Pool } from "undici";
-import { startPostgres } from "../../helpers/postgres.ts";
-import { compare, median, record } from "./lib/compare.ts";
-import type { Figure } from "./lib/figure.ts";
-import { runServer } from "./lib/processes.ts";
+import { compare, median } from "./lib/compare.ts";
+import { atEnd, bench, createStore, receive, serve, subscribe } from "./lib/frame.ts";
 
 /*
  * Deliveries a second to a fast receiver, signed, leased and recorded, compared with POSTs of the same bytes by the same HTTP
@@ -14,119 +9,91 @@ import { runServer } from "./lib/processes.ts";
  */
 const SUBSCRIPTIONS = 8;
 const EVENTS = Number(process.env.BENCH_EVENTS ?? 500);
-const IN_HAND = 64;
+const COUNT = EVENTS * SUBSCRIPTIONS;
+const IN_PROGRESS = 64;
+const FLOORS = { PostgreSQL: 5_000, embedded: 2_500 };
 
-let arrived = 0;
-/** Responses that are held back; undefined while the receiver responds at once. */
-let keptBack: (() => void)[] | undefined;
-let waiting: { until: number; resolve: () => void } | undefined;
-let sample = { headers: {} as Record<string, string>, body: "" };
-const receiver = createServer(async (request, response) => {
-  const body = Buffer.concat(await request.toArray()).toString("utf8");
-  const { host: _host, connection: _connection, "content-length": _length, ...headers } = request.headers;
-  sample = { headers: headers as Record<string, string>, body };
-  const respond = () => {
-    response.writeHead(204).end();
-    arrived += 1;
-    if (waiting && arrived >= waiting.until) waiting.resolve();
-  };
-  if (keptBack) keptBack.push(respond);
-  else respond();
-});
-receiver.listen(0, "127.0.0.1");
-await once(receiver, "listening");
-const receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
-
-/** How many arrive a second after `begin` has resolved. */
-async function rateOfArrivals(begin: () => Promise<void>, count = EVENTS * SUBSCRIPTIONS): Promise<number> {
-  arrived = 0;
-  const all = new Promise<void>((resolve) => {
-    waiting = { until: count, resolve };
-  });
-  await begin();
-  const startedAt = performance.now();
-  await all;
-  return count / ((performance.now() - startedAt) / 1000);
-}
-
-const pool = new Pool(receiverUrl, { connections: IN_HAND, pipelining: 1 });
-async function post(): Promise<void> {
-  let left = EVENTS * SUBSCRIPTIONS;
+/** Works several times at once until so many are done. */
+async function inParallel(callers: number, count: number, work: () => Promise<unknown>): Promise<void> {
+  let left = count;
   const caller = async () => {
-    for (; left > 0; ) {
+    while (left > 0) {
       left -= 1;
-      const response = await pool.request({ path: "/", method: "POST", ...sample });
-      await response.body.dump();
+      await work();
     }
   };
-  for (let callers = 0; callers < IN_HAND; callers += 1) caller().catch(fail);
+  await Promise.all(Array.from({ length: callers }, caller));
 }
 
-function fail(error: unknown): void {
-  throw error;
-}
-
-/** @param databaseUrl without it, the embedded store is used */
-async function measure(store: string, databaseUrl?: string): Promise<[Figure, string]> {
-  const server = await runServer({ ...(databaseUrl && { databaseUrl }) });
-  const call = async (path: string, body: object) => {
-    const response = await fetch(server.url + path, {
-      method: "POST",
-      headers: { Authorization: "Bearer sandbox_acme", "Content-Type": "application/json" },
-      body: JSON.stringify(body),
+await bench(
+  async (engine) => {
+    const server = await serve(await createStore(engine));
+    /** Responses that are held back; undefined while the receiver responds at once. */
+    let heldBack: (() => void)[] | undefined;
+    let arrived = 0;
+    let onAll = () => {};
+    let sample = { headers: {} as Record<string, string>, body: "" };
+    const url = await receive((body, request, response) => {
+      const { host: _host, connection: _connection, "content-length": _length, ...headers } = request.headers;
+      sample = { headers: headers as Record<string, string>, body };
+      const respond = () => {
+        response.writeHead(204).end();
+        arrived += 1;
+        if (arrived === COUNT) onAll();
+      };
+      if (heldBack) heldBack.push(respond);
+      else respond();
     });
-    await response.arrayBuffer();
-    if (!response.ok) throw new Error(`${path} responded with ${response.status}`);
-  };
-  for (let index = 0; index < SUBSCRIPTIONS; index += 1) {
-    await call("/v1/webhook/subscribe", {
-      url: `${receiverUrl}/${index}`,
-      secretKey: "9f2c1b7ae04d5386c1f7a2b9d0e43c58",
-      subscriptionDetails: { type: "ALL" },
-    });
-  }
-  const cpuSeconds: number[] = [];
+    for (let index = 0; index < SUBSCRIPTIONS; index += 1) await subscribe(server, `${url}/${index}`);
+    const pool = new Pool(url, { connections: IN_PROGRESS, pipelining: 1 });
+    atEnd(() => pool.close());
 
-  /** Creates events, a few at a time, while the receiver holds its responses back; then lets it respond. */
-  async function deliver(): Promise<void> {
-    keptBack = [];
-    let left = EVENTS;
-    const caller = async () => {
-      for (; left > 0; ) {
-        left -= 1;
-        await call("/sandbox/events", { type: "account.linked", resourceId: "acc_1" });
-      }
+    /** How many arrive a second after `begin` has resolved. */
+    async function rateOfArrivals(begin: () => Promise<void>): Promise<number> {
+      arrived = 0;
+      const all = new Promise<void>((resolve) => {
+        onAll = resolve;
+      });
+      await begin();
+      const startedAt = performance.now();
+      await all;
+      return COUNT / ((performance.now() - startedAt) / 1000);
+    }
+    async function post(): Promise<void> {
+      const send = async () => (await pool.request({ path: "/", method: "POST", ...sample })).body.dump();
+      void inParallel(IN_PROGRESS, COUNT, send); // a failure ends the process
+    }
+    let usedSeconds = 0;
+    /** Creates events, a few at a time, while the receiver holds its responses back; then lets it respond. */
+    async function deliver(): Promise<void> {
+      heldBack = [];
+      const event = { type: "account.linked", resourceId: "acc_1" };
+      await inParallel(8, EVENTS, () => server.call("/sandbox/events", event));
+      const responses = heldBack;
+      heldBack = undefined;
+      usedSeconds = server.cpuSeconds();
+      for (const respond of responses) respond();
+    }
+
+    const cpuSeconds: number[] = [];
+    const figure = await compare({
+      name: `deliveries to a fast receiver, ${engine}`,
+      unit: "deliveries/s",
+      ours: async () => {
+        const rate = await rateOfArrivals(deliver);
+        cpuSeconds.push(server.cpuSeconds() - usedSeconds);
+        return rate;
+      },
+      theirs: () => rateOfArrivals(post),
+      against: "POSTs by undici",
+      atLeast: 0.2,
+      floor: FLOORS[engine],
+    });
+    const each = ((1_000 * median(cpuSeconds)) / COUNT).toFixed(2);
+    return {
+      figures: [figure],
+      notes: [`${engine}: ${each} ms of the server's processor time for a delivery`],
     };
-    await Promise.all(Array.from({ length: 8 }, caller));
-    const responses = keptBack;
-    keptBack = undefined;
-    usedSeconds = server.cpuSeconds();
-    for (const respond of responses) respond();
-  }
-  let usedSeconds = 0;
-
-  const figure = await compare({
-    name: `deliveries to a fast receiver, ${store}`,
-    unit: "deliveries/s",
-    ours: async () => {
-      const rate = await rateOfArrivals(deliver);
-      cpuSeconds.push(server.cpuSeconds() - usedSeconds);
-      return rate;
-    },
-    against: { name: "POSTs by undici", measure: () => rateOfArrivals(post) },
-    target: { atLeast: 0.2 },
-    floor: databaseUrl ? 5_000 : 2_500,
-  });
-  await server.stop();
-  const each = (1_000 * median(cpuSeconds)) / (EVENTS * SUBSCRIPTIONS);
-  return [figure, `${store}: ${each.toFixed(2)} ms of the server's processor time for a delivery`];
-}
-
-const postgres = await startPostgres({ durable: true });
-const [onPostgres, postgresNote] = await measure("PostgreSQL", postgres.urlOf("postgres"));
-await postgres.stop();
-const [embedded, embeddedNote] = await measure("embedded");
-await record("deliveries", [onPostgres, embedded], [postgresNote, embeddedNote]);
-await pool.close();
-receiver.close();
-receiver.closeAllConnections();
+  },
+  ["PostgreSQL", "embedded"],
+);

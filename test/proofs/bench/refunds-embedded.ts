@@ -1,66 +1,62 @@
-import { rm } from "node:fs/promises";
 import { PGliteDialect } from "kysely";
 import { openEmbedded } from "../../../server/storage/database/embedded.ts";
-import { openDatabase } from "../../../server/storage/database.ts";
 import { insertPayment } from "../../../server/storage/payments/payments.ts";
-import { makeTempDir } from "../../helpers/temp-dir.ts";
-import { compare, record } from "./lib/compare.ts";
+import { compare } from "./lib/compare.ts";
+import { atEnd, bench, createStore, makePayments, type Running, serve, startMock } from "./lib/frame.ts";
 import { rateOf, refundsOf, SECONDS } from "./lib/load.ts";
-import { makePayments, runMock, runServer } from "./lib/processes.ts";
 import { captureRefund, runRefund } from "./lib/statements.ts";
 
 /*
  * Refunds a second on the embedded store, compared with a bare loop of the same statements on it, and with the Prism mock,
  * which stores nothing.
  */
-const server = await runServer();
-const payments = await makePayments(server, 64);
-// Both are started by their commands, with their logs.
-const logging = await runServer({ logLevel: "info" });
-const loggedPayments = await makePayments(logging, 64);
-const mock = await runMock();
+await bench(async () => {
+  const server = await serve(await createStore("embedded"));
+  // Both are started by their commands, with their logs.
+  const logging = await serve(await createStore("embedded"), { LOG_LEVEL: "info" });
+  const mock = await startMock();
+  const [payments, loggedPayments] = [await makePayments(server), await makePayments(logging)];
+  const ofStatements = await openBare();
+  const of =
+    ({ url }: Running, ids: readonly string[]) =>
+    () =>
+      rateOf({ url, body: refundsOf(ids) });
+  const name = "refunds, embedded, 32 connections";
+  const unit = "refunds/s";
+  return {
+    figures: [
+      await compare({
+        ...{ name, unit, ours: of(server, payments), theirs: ofStatements },
+        against: "the same statements, bare PGlite",
+        atLeast: 2.5,
+      }),
+      await compare({
+        ...{ name: `${name}, with logs`, unit },
+        ...{ ours: of(logging, loggedPayments), theirs: of(mock, loggedPayments) },
+        against: "prism mock",
+        atLeast: 0.8,
+      }),
+    ],
+  };
+});
 
-const dataDir = await makeTempDir();
-await makeTables();
-const { pglite, unlock } = await openEmbedded(dataDir);
-const nextRefund = await captureRefund(new PGliteDialect({ pglite }), "pay_bare");
-
-async function makeTables(): Promise<void> {
-  const { db, close } = await openDatabase({ dataDir });
+/** A bare loop of a refund's statements on a store of its own. */
+async function openBare(): Promise<() => Promise<number>> {
+  const store = await createStore("embedded");
+  const { db, close } = await store.open();
   const settledAt = new Date(Date.now() - 30 * 86_400_000);
   const payment = { merchant: "acme", paymentId: "pay_bare", status: "SETTLED" as const, settledAt };
   await insertPayment(db, { ...payment, amountCents: 999_999_999, now: new Date(), announced: false });
   await close();
+  const { pglite, unlock } = await openEmbedded(store.env.DATA_DIR ?? "");
+  atEnd(() => pglite.close().then(unlock));
+  const nextRefund = await captureRefund(new PGliteDialect({ pglite }), "pay_bare");
+  return async () => {
+    const endsAt = performance.now() + SECONDS * 1000;
+    let refunds = 0;
+    for (; performance.now() < endsAt; refunds += 1) {
+      await runRefund(nextRefund(), async ({ text, values }) => (await pglite.query(text, values)).rows);
+    }
+    return refunds / SECONDS;
+  };
 }
-
-async function ofStatements(): Promise<number> {
-  const endsAt = performance.now() + SECONDS * 1000;
-  let refunds = 0;
-  for (; performance.now() < endsAt; refunds += 1) {
-    await runRefund(nextRefund(), async ({ text, values }) => (await pglite.query(text, values)).rows);
-  }
-  return refunds / SECONDS;
-}
-
-await record("refunds-embedded", [
-  await compare({
-    name: "refunds, embedded, 32 connections",
-    unit: "refunds/s",
-    ours: () => rateOf({ url: server.url, body: refundsOf(payments) }),
-    against: { name: "the same statements, bare PGlite", measure: ofStatements },
-    target: { atLeast: 2.5 },
-  }),
-  await compare({
-    name: "refunds, embedded, 32 connections, with logs",
-    unit: "refunds/s",
-    ours: () => rateOf({ url: logging.url, body: refundsOf(loggedPayments) }),
-    against: {
-      name: "prism mock",
-      measure: () => rateOf({ url: mock.url, body: refundsOf(loggedPayments) }),
-    },
-    target: { atLeast: 0.8 },
-  }),
-]);
-await Promise.all([server.stop(), logging.stop(), mock.stop(), pglite.close()]);
-unlock();
-await rm(dataDir, { recursive: true });

@@ -1,21 +1,23 @@
-import { rm } from "node:fs/promises";
 import { setTimeout } from "node:timers/promises";
-import { openDatabase } from "../../../server/storage/database.ts";
-import { runStatement, startPostgres } from "../../helpers/postgres.ts";
-import { makeTempDir } from "../../helpers/temp-dir.ts";
-import { compare, percentile, progress, record } from "./lib/compare.ts";
-import type { Figure } from "./lib/figure.ts";
+import { compare, percentile, progress } from "./lib/compare.ts";
+import {
+  bench,
+  createDatabase,
+  createPostgres,
+  createStore,
+  makePayments,
+  type Store,
+  serve,
+} from "./lib/frame.ts";
 import { load, refundsOf } from "./lib/load.ts";
-import { makePayments, type Running, runServer } from "./lib/processes.ts";
 
 /*
  * The 99th percentile of a refund while old deliveries, attempts and events are being removed, compared with a server on an
  * equal store that keeps them. Few calls at a time, so that the time of a refund is measured and not the wait for others.
  */
 
-/** Rows of each table: a million in total. */
-const ROWS = 340_000;
-const CALLS = 4;
+/** Rows of each table: a million in total. `BENCH_ROWS` makes it smaller for a trial. */
+const ROWS = Number(process.env.BENCH_ROWS ?? 340_000);
 /** A server first searches for old rows a minute after its start. */
 const UNTIL_FIRST_RUN_MS = 62_000;
 
@@ -32,81 +34,47 @@ const FILL = [
   "vacuum analyze",
 ];
 
-type Server = Running & { payments: readonly string[] };
-type Stores = { kept: StoreOptions; removed: StoreOptions; close(): Promise<void> };
-type StoreOptions = { databaseUrl?: string; dataDir?: string };
-
-async function makeOnPostgres(): Promise<Stores> {
-  const postgres = await startPostgres({ durable: true });
-  const make = async (name: string) => {
-    await runStatement(postgres.urlOf("postgres"), `create database ${name}`);
-    const options = { databaseUrl: postgres.urlOf(name) };
-    await fill({ ...options, dataDir: "" });
-    return options;
-  };
-  return { kept: await make("kept"), removed: await make("removed"), close: () => postgres.stop() };
-}
-
-async function makeEmbedded(): Promise<Stores> {
-  const make = async () => {
-    const dataDir = await makeTempDir();
-    await fill({ dataDir });
-    return { dataDir };
-  };
-  const [kept, removed] = [await make(), await make()];
-  const close = async () => {
-    for (const { dataDir } of [kept, removed]) await rm(dataDir, { recursive: true, force: true });
-  };
-  return { kept, removed, close };
-}
-
-async function fill(options: { databaseUrl?: string; dataDir: string }): Promise<void> {
+async function startOn(store: Store, RETENTION_DAYS: string) {
   progress.show("retention: filling a store");
-  const { connection, close } = await openDatabase({ ...options, limits: { backgroundMs: 600_000 } });
+  const { connection, close } = await store.open();
   for (const statement of FILL) await connection.executeSql(statement);
   await close();
+  const server = await serve(store, { RETENTION_DAYS });
+  const body = refundsOf(await makePayments(server));
+  const p99 = async () =>
+    percentile((await load({ url: server.url, body }, { connections: 4 })).latencies, 0.99);
+  return { server, p99 };
 }
 
-async function start(options: StoreOptions, retentionDays: string): Promise<Server> {
-  const server = await runServer({ ...options, retentionDays });
-  return { ...server, payments: await makePayments(server, 64) };
-}
-
-async function countDeliveries({ databaseUrl, dataDir = "" }: StoreOptions): Promise<number> {
-  const { connection, close } = await openDatabase({ databaseUrl, dataDir });
+async function countDeliveries(store: Store): Promise<number> {
+  const { connection, close } = await store.open();
   const { rows } = await connection.executeSql("select count(*)::integer as count from deliveries");
   await close();
   return (rows[0] as { count: number }).count;
 }
 
-const p99 = (server: Server) => async () => {
-  const body = refundsOf(server.payments);
-  const { latencies } = await load({ url: server.url, body }, { connections: CALLS });
-  return percentile(latencies, 0.99);
-};
-
-const figures: Figure[] = [];
-const notes: string[] = [];
-for (const [engine, make] of [
-  ["PostgreSQL", makeOnPostgres],
-  ["embedded", makeEmbedded],
-] as const) {
-  const stores = await make();
-  const kept = await start(stores.kept, "off");
-  const removed = await start(stores.removed, "90");
-  await setTimeout(UNTIL_FIRST_RUN_MS);
-  figures.push(
-    await compare({
+await bench(
+  async (engine) => {
+    const postgres = engine === "PostgreSQL" ? await createPostgres() : undefined;
+    const create = () => (postgres ? createDatabase(postgres) : createStore(engine));
+    const store = await create();
+    const kept = await startOn(await create(), "off");
+    const removed = await startOn(store, "90");
+    await setTimeout(UNTIL_FIRST_RUN_MS);
+    const figure = await compare({
       name: `p99 of a refund while retention removes, 1,000,000 rows, ${engine}`,
       unit: "ms",
-      ours: p99(removed),
-      against: { name: "while nothing is removed", measure: p99(kept) },
-      target: { atMost: 1.2 },
-    }),
-  );
-  for (const server of [kept, removed]) await server.stop();
-  const count = await countDeliveries(stores.removed);
-  notes.push(`${engine}: ${ROWS - count} of ${ROWS} deliveries were removed meanwhile`);
-  await stores.close();
-}
-await record("retention", figures, notes);
+      ours: removed.p99,
+      theirs: kept.p99,
+      against: "while nothing is removed",
+      atMost: 1.2,
+    });
+    await removed.server.stop();
+    const count = await countDeliveries(store);
+    return {
+      figures: [figure],
+      notes: [`${engine}: ${ROWS - count} of ${ROWS} deliveries were removed meanwhile`],
+    };
+  },
+  ["PostgreSQL", "embedded"],
+);

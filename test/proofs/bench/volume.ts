@@ -1,9 +1,8 @@
 import { randomInt } from "node:crypto";
-import pg from "pg";
-import { startPostgres } from "../../helpers/postgres.ts";
-import { compare, percentile, progress, record } from "./lib/compare.ts";
+import type { PostgresServer } from "../../helpers/postgres.ts";
+import { compare, percentile, progress } from "./lib/compare.ts";
+import { bench, createDatabase, createPostgres, makePayments, serve } from "./lib/frame.ts";
 import { load, refundsOf } from "./lib/load.ts";
-import { makePayments, type Running, runServer } from "./lib/processes.ts";
 
 /*
  * The 99th percentile of a refund on a full store, and with many refunds on one payment, compared with an almost empty one
@@ -13,28 +12,6 @@ import { makePayments, type Running, runServer } from "./lib/processes.ts";
 const PAYMENTS = Number(process.env.PAYMENTS ?? 10_000_000);
 const REFUNDS = Number(process.env.REFUNDS ?? 1_000_000);
 const ON_ONE_PAYMENT = 10_000;
-const CALLS = 4;
-
-const postgres = await startPostgres({ durable: true });
-const administration = new pg.Client(postgres.urlOf("postgres"));
-await administration.connect();
-
-async function startOn(
-  database: string,
-  fill: readonly string[] = [],
-): Promise<Running & { payments: string[] }> {
-  await administration.query(`create database ${database}`);
-  const server = await runServer({ databaseUrl: postgres.urlOf(database) });
-  const payments = await makePayments(server, 64);
-  const client = new pg.Client(postgres.urlOf(database));
-  await client.connect();
-  for (const [index, statement] of fill.entries()) {
-    progress.show(`volume: filling ${database}, step ${index + 1} of ${fill.length}`);
-    await client.query(statement.replaceAll("$PAYMENT", payments[0] ?? ""));
-  }
-  await client.end();
-  return { ...server, payments };
-}
 
 const COLUMNS = `payment_id, merchant, kind, status, amount_cents, refunded_cents, request_key, original_payment_id,
   settled_at, history, sequence, created_at`;
@@ -78,40 +55,49 @@ const CROWDED = [
 /** More than are refunded in a run, from everywhere in the table, so that most are not in memory yet. */
 const scattered = Array.from({ length: 100_000 }, () => `pay_${randomInt(1, PAYMENTS + 1)}`);
 
-const empty = await startOn("empty");
-const full = await startOn("full_store", FULL);
-const crowded = await startOn("crowded", CROWDED);
+async function startOn(postgres: PostgresServer, fill: readonly string[] = []) {
+  const store = await createDatabase(postgres);
+  const server = await serve(store);
+  const payments = await makePayments(server);
+  const { connection, close } = await store.open();
+  for (const [index, statement] of fill.entries()) {
+    progress.show(`volume: filling, step ${index + 1} of ${fill.length}`);
+    await connection.executeSql(statement.replaceAll("$PAYMENT", payments[0] ?? ""));
+  }
+  await close();
+  const p99 = async (ids: readonly string[]) => {
+    const { latencies, statuses } = await load({ url: server.url, body: refundsOf(ids) }, { connections: 4 });
+    if (statuses.size !== 1 || !statuses.has(201)) throw new Error(`not all were 201: ${[...statuses]}`);
+    return percentile(latencies, 0.99);
+  };
+  return { payments, p99 };
+}
 
-const p99 = (server: Running, payments: readonly string[]) => async () => {
-  const target = { url: server.url, body: refundsOf(payments) };
-  const { latencies, statuses } = await load(target, { connections: CALLS });
-  if ([...statuses.keys()].some((status) => status !== 201))
-    throw new Error(`not all were 201: ${[...statuses]}`);
-  return percentile(latencies, 0.99);
-};
-/** Another payment in each round, because a round leaves some hundreds of refunds on it. */
-let rounds = 0;
-const untouched = () => {
-  rounds += 1;
-  return p99(empty, [empty.payments[rounds % empty.payments.length] ?? ""])();
-};
-const target = { atMost: 1.5 };
-await record("volume", [
-  await compare({
+await bench(async () => {
+  const postgres = await createPostgres();
+  const empty = await startOn(postgres);
+  const full = await startOn(postgres, FULL);
+  const crowded = await startOn(postgres, CROWDED);
+  /** Another payment in each round, because a round leaves some hundreds of refunds on it. */
+  let rounds = 0;
+  const untouched = () => {
+    rounds += 1;
+    return empty.p99([empty.payments[rounds % empty.payments.length] ?? ""]);
+  };
+  const common = { unit: "ms", atMost: 1.5 };
+  const stored = await compare({
+    ...common,
     name: `p99 of a refund with ${PAYMENTS.toLocaleString("en")} payments and ${REFUNDS.toLocaleString("en")} refunds stored`,
-    unit: "ms",
-    ours: p99(full, scattered),
-    against: { name: "on an empty store", measure: p99(empty, empty.payments) },
-    target,
-  }),
-  await compare({
+    ours: () => full.p99(scattered),
+    theirs: () => empty.p99(empty.payments),
+    against: "on an empty store",
+  });
+  const refunded = await compare({
+    ...common,
     name: "p99 of a refund of a payment with 10,000 refunds",
-    unit: "ms",
-    ours: p99(crowded, crowded.payments.slice(0, 1)),
-    against: { name: "of a payment with none", measure: untouched },
-    target,
-  }),
-]);
-await Promise.all([empty, full, crowded].map((server) => server.stop()));
-await administration.end();
-await postgres.stop();
+    ours: () => crowded.p99(crowded.payments.slice(0, 1)),
+    theirs: untouched,
+    against: "of a payment with none",
+  });
+  return { figures: [stored, refunded] };
+});

@@ -1,25 +1,28 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import type { PartResult } from "../../proofs/bench/lib/figure.ts";
-import { hasPlot, plot } from "../../proofs/bench/lib/plot.ts";
+import {
+  drawPlot,
+  hasPlot,
+  type PartResult,
+  RESULTS_FILE,
+  readPicture,
+} from "../../../scripts/docs/plots.ts";
 
-const PLOTS = "docs/performance";
-const { parts }: { parts: PartResult[] } = JSON.parse(await readFile(`${PLOTS}/results.json`, "utf8"));
+const { parts }: { parts: PartResult[] } = JSON.parse(await readFile(RESULTS_FILE, "utf8"));
 const drawn = parts.filter(({ figures }) => figures.some(hasPlot));
 
 describe("the plots of the performance page", () => {
-  test("show the results that are saved", async () => {
-    const files = (await readdir(PLOTS)).filter((name) => name.endsWith(".svg"));
+  test("are those that the page shows, drawn from the saved results", async () => {
+    const page = await readFile("docs/performance.md", "utf8");
+    const shown = [...page.matchAll(/\]\((performance\/[\w-]+\.svg)\)/g)].map(([, path]) => `docs/${path}`);
 
-    expect(files).toEqual(drawn.map(({ part }) => `${part}.svg`).toSorted());
-    for (const { part, figures } of drawn) {
-      expect(await readFile(`${PLOTS}/${part}.svg`, "utf8"), part).toBe(plot(figures));
-    }
+    expect(shown).toEqual(drawn.map(({ part }) => `docs/performance/${part}.svg`));
+    expect(shown.map(readPicture)).toEqual(drawn.map(({ figures }) => drawPlot(figures)));
   });
 
   test.each(drawn)("have a legend, an axis, and a line at the target: $part", ({ figures }) => {
     for (const figure of figures.filter(hasPlot)) {
-      const svg = plot([figure]);
+      const svg = drawPlot([figure]);
 
       const text = svg.replaceAll(/<[^>]+>\s*/g, " ").replaceAll(/\s+/g, " ");
       expect(text).toContain(`(median of ${figure.rounds.length} rounds)`);
@@ -33,12 +36,12 @@ describe("the plots of the performance page", () => {
   test("draw nothing for a figure without rounds", () => {
     const [single] = parts.flatMap(({ figures }) => figures).filter((figure) => !hasPlot(figure));
 
-    expect(single && plot([single])).toBe("");
+    expect(single && drawPlot([single])).toBe("");
   });
 
   test("keep every point and label within the picture", () => {
     for (const { part, figures } of drawn) {
-      const xs = Array.from(plot(figures).matchAll(/\bc?x[12]?="([\d.]+)"/g), ([, x]) => Number(x));
+      const xs = Array.from(drawPlot(figures).matchAll(/\bc?x[12]?="([\d.]+)"/g), ([, x]) => Number(x));
 
       expect(Math.min(...xs), part).toBeGreaterThanOrEqual(0);
       expect(Math.max(...xs), part).toBeLessThanOrEqual(360);

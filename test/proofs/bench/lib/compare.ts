@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { createProgress } from "../../../../scripts/command/progress.ts";
-import { type Figure, formatFigure } from "./figure.ts";
+import type { Figure } from "../../../../scripts/docs/plots.ts";
+import { formatFigure } from "./report.ts";
 
 export const progress = createProgress(process.stderr);
 
@@ -9,56 +10,85 @@ const ROUNDS = 5;
 
 export type Measure = () => Promise<number>;
 
-interface Comparison {
+interface Sides {
   name: string;
   unit: string;
-  ours: Measure;
-  against: { name: string; measure: Measure };
-  /** The least acceptable ratio of ours to theirs; with `atMost` the greatest. */
-  target: { atLeast: number } | { atMost: number };
+  /** What ours is compared with. */
+  against: string;
+  /** The least acceptable ratio of ours to theirs. */
+  atLeast?: number;
+  /** The greatest acceptable one. */
+  atMost?: number;
   /** A bound on our own figure, in addition to the ratio. */
   floor?: number;
 }
 
 /** Measures two things in turns, in alternating order, after a warm-up round that does not count. */
-export async function compare(comparison: Comparison): Promise<Figure> {
-  const { name, unit, ours, against, target, floor } = comparison;
-  const rounds: { ours: number; theirs: number }[] = [];
+export async function inTurns<T>(
+  name: string,
+  ours: () => Promise<T>,
+  theirs: () => Promise<T>,
+): Promise<[ours: T, theirs: T][]> {
+  const rounds: [T, T][] = [];
   for (let round = -1; round < ROUNDS; round += 1) {
-    progress.show(`${name}: ${round < 0 ? "warm-up" : `round ${round + 1} of ${ROUNDS}`}`);
+    showRound(name, round);
     const first = round % 2 === 0 ? await ours() : undefined;
-    const theirs = await against.measure();
-    const result = { ours: first ?? (await ours()), theirs };
+    const their = await theirs();
+    const result: [T, T] = [first ?? (await ours()), their];
     if (round >= 0) rounds.push(result);
   }
   progress.clear();
-  const value = median(rounds.map((round) => round.ours));
-  const ratio = median(rounds.map((round) => round.ours / round.theirs));
-  const within = "atLeast" in target ? ratio >= target.atLeast : ratio <= target.atMost;
+  return rounds;
+}
+
+/** The values of several rounds after a warm-up round, which does not count. */
+export async function repeat<T>(name: string, measure: () => Promise<T>, rounds = ROUNDS): Promise<T[]> {
+  const values: T[] = [];
+  for (let round = -1; round < rounds; round += 1) {
+    showRound(name, round);
+    const value = await measure();
+    if (round >= 0) values.push(value);
+  }
+  progress.clear();
+  return values;
+}
+
+function showRound(name: string, round: number): void {
+  progress.show(`${name}: ${round < 0 ? "warm-up" : `round ${round + 1}`}`);
+}
+
+export async function compare({
+  ours,
+  theirs,
+  ...sides
+}: Sides & { ours: Measure; theirs: Measure }): Promise<Figure> {
+  return toComparison(sides, await inTurns(sides.name, ours, theirs));
+}
+
+export function toComparison(sides: Sides, rounds: readonly (readonly [number, number])[]): Figure {
+  const { name, unit, against, atLeast = 0, atMost = Number.POSITIVE_INFINITY, floor } = sides;
+  const value = median(rounds.map(([ours]) => ours));
+  const ratio = median(rounds.map(([ours, theirs]) => ours / theirs));
   return {
     name,
     unit,
     value,
-    against: { name: against.name, value: median(rounds.map((round) => round.theirs)) },
+    against: { name: against, value: median(rounds.map(([, theirs]) => theirs)) },
     ratio,
-    target: targetText(target, floor),
-    reached: within && (floor === undefined || value > floor),
-    rounds: rounds.map((round) => [round.ours, round.theirs]),
+    target: targetText(sides),
+    reached: ratio >= atLeast && ratio <= atMost && (floor === undefined || value > floor),
+    rounds: rounds.map(([ours, theirs]) => [ours, theirs]),
   };
 }
 
-function targetText(target: Comparison["target"], floor: number | undefined): string {
-  const ratio = "atLeast" in target ? `≥ ${target.atLeast} times` : `≤ ${target.atMost} times`;
+function targetText({ atLeast, atMost, floor }: Sides): string {
+  if (atLeast === undefined && atMost === undefined) return "–";
+  const ratio = atLeast === undefined ? `≤ ${atMost} times` : `≥ ${atLeast} times`;
   return floor === undefined ? ratio : `${ratio}, > ${floor}`;
 }
 
 /** A figure that stands alone: the median of several measurements, and a bound on it. */
-export function single(
-  name: string,
-  unit: string,
-  values: readonly number[],
-  atMost: number | undefined,
-): Figure {
+export function single(name: string, unit: string, values: readonly number[], atMost?: number): Figure {
   const value = median(values);
   return {
     name,
@@ -87,4 +117,9 @@ export function median(values: readonly number[]): number {
 export function percentile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? Number.NaN;
+}
+
+/** The median, the 99th percentile and the longest, as text. */
+export function toSpread(values: readonly number[]): string {
+  return [0.5, 0.99, 1].map((part) => percentile(values, part).toFixed(0)).join(", ");
 }

@@ -1,12 +1,16 @@
 import { readFileSync } from "node:fs";
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { cpus, totalmem } from "node:os";
-import { type Figure, type PartResult, round, toMark, toSentence } from "./figure.ts";
-import { hasPlot, plot } from "./plot.ts";
+import {
+  type Figure,
+  hasPlot,
+  type PartResult,
+  RESULTS_FILE,
+  round,
+} from "../../../../scripts/docs/plots.ts";
 
 const RESULTS = ".cache/bench";
 const PAGE = "docs/performance.md";
-const PLOTS = "docs/performance";
 const BEGIN = "<!-- figures: written by npm run proof -- bench --save -->";
 const END = "<!-- end of figures -->";
 
@@ -46,31 +50,17 @@ function toRow({ name, unit, value, against, ratio, target, reached }: Figure, m
   return `| ${cells.join(" | ")} |`;
 }
 
-/**
- * Writes results and their plots into the docs, in the order of `known`. Parts that were not measured keep what was saved;
- * without any results only the plots and the table are written anew.
- */
+/** Writes results into the docs, in the order of `known`. Parts that were not measured keep what was saved. */
 export async function saveResults(results: readonly PartResult[], known: readonly string[]): Promise<void> {
-  const file = `${PLOTS}/results.json`;
-  const saved: { machine: string; parts: PartResult[] } = JSON.parse(await readFile(file, "utf8"));
+  const saved: { machine: string; parts: PartResult[] } = JSON.parse(await readFile(RESULTS_FILE, "utf8"));
   const all = known.flatMap((name) => [...results, ...saved.parts].find(({ part }) => part === name) ?? []);
-  const machine = results.length > 0 ? describeMachine() : saved.machine;
-  await writeFile(file, `${JSON.stringify({ machine, parts: all }, null, 2)}\n`);
-  await savePlots(all);
+  const machine = describeMachine();
+  await writeFile(RESULTS_FILE, `${JSON.stringify({ machine, parts: all }, null, 2)}\n`);
   const page = await readFile(PAGE, "utf8");
   const [before = "", rest = ""] = page.split(BEGIN);
   const [, after = ""] = rest.split(END);
   const body = `Measured on ${machine}.\n\n${toTable(all)}\n${toNotes(all)}`;
   await writeFile(PAGE, `${before}${BEGIN}\n\n${body}\n${END}${after}`);
-}
-
-/** Draws the figures that have several rounds, and removes pictures that are no longer needed. */
-async function savePlots(results: readonly PartResult[]): Promise<void> {
-  for (const { part, figures } of results) {
-    const drawn = plot(figures);
-    if (drawn) await writeFile(`${PLOTS}/${part}.svg`, drawn);
-    else await rm(`${PLOTS}/${part}.svg`, { force: true });
-  }
 }
 
 function toNotes(results: readonly PartResult[]): string {
@@ -84,4 +74,23 @@ function toNotes(results: readonly PartResult[]): string {
       ];
     })
     .join("\n");
+}
+
+/** Says whether the target is met; a blank without a target. */
+function toMark({ target, reached }: Pick<Figure, "target" | "reached">): string {
+  if (target === "–") return " ";
+  return reached ? "✓" : "✗";
+}
+
+/** A figure without rounds, such as a percentile of a whole run or a size, as a sentence. */
+function toSentence({ name, unit, value, target, reached }: Figure): string {
+  const wanted = target === "–" ? "" : `, which ${reached ? "meets" : "misses"} the target of ${target}`;
+  return `${name}: ${round(value)} ${unit}${wanted}.`;
+}
+
+/** One line of a terminal. */
+export function formatFigure({ name, unit, value, against, ratio, target, reached }: Figure): string {
+  const compared = against ? ` · ${against.name} ${round(against.value)} · ${ratio?.toFixed(2)} times` : "";
+  const wanted = target === "–" ? "" : ` (target: ${target})`;
+  return `${toMark({ target, reached })} ${name}: ${round(value)} ${unit}${compared}${wanted}`;
 }

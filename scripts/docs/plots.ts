@@ -1,4 +1,45 @@
-import { type Figure, round, targetOf } from "./figure.ts";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "../command/redocly.ts";
+
+/** A result of a benchmark. */
+export interface Figure {
+  name: string;
+  unit: string;
+  /** The median of the rounds. */
+  value: number;
+  /** The thing it was compared with, in turns in the same run. */
+  against?: { name: string; value: number };
+  /** The median of the rounds' ratios of ours to theirs. */
+  ratio?: number;
+  /** The target; "–" for none. */
+  target: string;
+  reached: boolean;
+  /** Our figure of each round, and theirs. */
+  rounds: number[][];
+}
+
+/** The results of one file of `test/proofs/bench`. */
+export interface PartResult {
+  part: string;
+  /** The day, such as `2026-11-21`. */
+  measured: string;
+  figures: Figure[];
+  notes: string[];
+}
+
+/** The saved results of the benchmarks, from which the build draws the plots. */
+export const RESULTS_FILE = "docs/performance/results.json";
+const PLOTS = "docs/performance/";
+
+/** The source of a picture of the docs: a file of the repository, or a plot of the saved results. */
+export function readPicture(path: string): string {
+  if (!path.startsWith(PLOTS)) return readFileSync(join(ROOT, path), "utf8");
+  const { parts }: { parts: PartResult[] } = JSON.parse(readFileSync(join(ROOT, RESULTS_FILE), "utf8"));
+  const found = parts.find(({ part }) => path === `${PLOTS}${part}.svg`);
+  if (!found) throw new Error(`${RESULTS_FILE} has no figures for ${path}`);
+  return drawPlot(found.figures);
+}
 
 /** The width of a phone's screen, so that no text is scaled down until it is unreadable. */
 const WIDTH = 360;
@@ -26,7 +67,7 @@ export function hasPlot({ rounds }: Figure): boolean {
  * Draws each figure with its legend, a point for every round, an axis from zero, and a line at the target. The closer the
  * points, the more certain the figure. Empty when no figure has more than one round.
  */
-export function plot(figures: readonly Figure[]): string {
+export function drawPlot(figures: readonly Figure[]): string {
   const parts: string[] = [];
   let top = 0;
   for (const figure of figures.filter(hasPlot)) {
@@ -143,4 +184,19 @@ function describe({ name, unit, value, against }: Figure): string {
 
 function escapeXml(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+/** The target of a figure in its own unit: "≥ 2.5 times" of 400 is 1,000. Undefined without a target. */
+function targetOf({ target, unit, against }: Figure): { value: number; text: string } | undefined {
+  const [, sign, number, times] = /^([≥≤]) ([\d.]+) ?(times)?/.exec(target) ?? [];
+  if (sign === undefined || number === undefined) return undefined;
+  if (!times) return { value: Number(number), text: `${sign} ${number} ${unit}` };
+  const theirs = against?.value ?? 0;
+  return { value: Number(number) * theirs, text: `${target.replace("times", "times the grey median")}` };
+}
+
+/** More than three digits would be noise on these machines. */
+export function round(value: number): string {
+  if (value >= 1_000) return Math.round(value).toLocaleString("en");
+  return value >= 100 ? value.toFixed(0) : value.toPrecision(3);
 }
