@@ -5,6 +5,7 @@ import type { FindCaller } from "./auth/bearer.ts";
 import type { Config } from "./config/config.ts";
 import { type ContractDocument, readContract } from "./contract/document.ts";
 import type { Handler, Handlers, PublishedId, SandboxId } from "./contract/operations.ts";
+import { unavailable } from "./contract/problem.ts";
 import { compileResponseValidators } from "./contract/validate-response.ts";
 import type { DomainClock } from "./domain/clock.ts";
 import { type Api, createApi } from "./http/api.ts";
@@ -33,14 +34,14 @@ import type { RateLimiter } from "./rate-limit/rate-limiter.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import { isUnavailable } from "./storage/database/unavailable.ts";
 import type { BoundStorage } from "./storage/storage.ts";
-import { encryptSecret } from "./storage/webhooks/secrets.ts";
+import type { EncryptionKeys } from "./storage/webhooks/secrets.ts";
 import { findUrlError, type TargetPolicy } from "./webhooks/target.ts";
 
 export interface AppOptions extends ProbeOptions {
   config: Config;
   store: BoundStorage;
   clock: DomainClock;
-  encryptionKeys: readonly Buffer[];
+  encryptionKeys: EncryptionKeys;
   /** Authenticates callers by their access tokens. */
   findCaller: FindCaller;
   /** Which URLs webhooks may be sent to. */
@@ -129,7 +130,10 @@ function createApis(options: AppOptions, published: ContractDocument): [publishe
 }
 
 function createHandlers({ store, clock, encryptionKeys, metrics }: AppOptions): Handlers {
-  const encrypt = (merchant: string, secret: string) => encryptSecret(encryptionKeys, merchant, secret);
+  const encrypt = (merchant: string, secret: string) =>
+    encryptionKeys.encrypt(merchant, secret).catch((error: unknown) => {
+      throw unavailable(error); // a KMS can be away as a database can
+    });
   return {
     issueRefund: countIssued(issueRefund(store, clock.realNow), metrics),
     subscribeToWebhooks: subscribeToWebhooks({ store, clock, encrypt }),

@@ -10,6 +10,7 @@ import type { Changes } from "./sandbox/calls/changes.ts";
 import { vacuum } from "./storage/database/embedded.ts";
 import type { Database } from "./storage/database.ts";
 import type { BoundStorage } from "./storage/storage.ts";
+import type { EncryptionKeys } from "./storage/webhooks/secrets.ts";
 import type { TargetPolicy } from "./webhooks/target.ts";
 import { startWebhooks, type WebhookSettings } from "./webhooks/webhooks.ts";
 
@@ -17,7 +18,7 @@ interface WorkParts {
   database: Database;
   store: BoundStorage;
   clock: DomainClock;
-  encryptionKeys: readonly Buffer[];
+  encryptionKeys: EncryptionKeys;
   metrics: Metrics;
   changes: Changes;
   targetPolicy: TargetPolicy;

@@ -17,6 +17,8 @@ import {
   findSubscriptions,
 } from "../storage/webhooks/operator.ts";
 import { rotateSecrets } from "../storage/webhooks/rotate-secrets.ts";
+import { createEncryptionKeys } from "../storage/webhooks/secrets.ts";
+import { openWrappingKey } from "../storage/webhooks/wrapping-keys.ts";
 import { listDeliveries, redeliver, redeliverExhausted } from "./deliveries.ts";
 import { distributeTables } from "./distribute.ts";
 import { eraseMerchant, exportMerchant } from "./merchant-data.ts";
@@ -177,11 +179,12 @@ function defineSubscriptions(program: Command, run: RunWork): void {
 
   program
     .command("rotate-key")
-    .description("encrypt with ENCRYPTION_KEY every secret that a key of ENCRYPTION_KEYS_OLD has encrypted")
-    .action(() =>
+    .description("encrypt with the present key every secret that an earlier one has encrypted")
+    .option("--all", "also those of the present key, such as after a KMS has changed its key", false)
+    .action(({ all }: { all: boolean }) =>
       run(async ({ database, settings, output }) => {
-        const keys = settings.requireEncryptionKeys();
-        return rotateKey((onBatch) => rotateSecrets(database.db, keys, onBatch), output);
+        const keys = createEncryptionKeys(settings.requireEncryptionKeys().map(openWrappingKey));
+        return rotateKey((onBatch) => rotateSecrets(database.db, keys, { all, onBatch }), output);
       }),
     );
 }

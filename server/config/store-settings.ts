@@ -8,9 +8,12 @@ export interface StoreSettings {
   databaseUrl: string | undefined;
   /** A folder, or {@link IN_MEMORY}. */
   dataDir: string;
-  /** 32 bytes each; the first encrypts, the others only decrypt. Empty: the embedded sandbox makes and keeps its own. */
-  encryptionKeys: readonly Buffer[];
+  /** The first encrypts, the others only decrypt. Empty: the embedded sandbox makes and keeps its own. */
+  encryptionKeys: readonly WrappingKeySetting[];
 }
+
+/** A key of 32 bytes, or the command line of a program that has a KMS use its key. */
+export type WrappingKeySetting = { key: Buffer } | { command: string };
 
 /** In place of a data folder: the embedded store is in memory, and gone when the process ends. */
 export const IN_MEMORY = ":memory:";
@@ -30,7 +33,7 @@ export function readStoreSettings(env: Environment, { production }: { production
   const encryptionKeys = readEncryptionKeys(env);
   if (databaseUrl && encryptionKeys.length === 0) {
     throw new ConfigError(
-      "ENCRYPTION_KEY is required with DATABASE_URL: every replica needs the same key. Make one with: openssl rand -base64 32",
+      "ENCRYPTION_KEY (or ENCRYPTION_KEY_COMMAND) is required with DATABASE_URL: every replica needs the same key. Make one with: openssl rand -base64 32",
     );
   }
   if (production) requireRandom(encryptionKeys);
@@ -42,7 +45,7 @@ export function readStoreSettings(env: Environment, { production }: { production
 export interface CommandSettings {
   databaseUrl: string;
   /** The same as a server's, and at least one. Throws {@link ConfigError}. */
-  requireEncryptionKeys(): readonly Buffer[];
+  requireEncryptionKeys(): readonly WrappingKeySetting[];
 }
 
 /**
@@ -61,7 +64,8 @@ export function readCommandSettings(environment: Environment): CommandSettings {
   requireTls(databaseUrl, env);
   const requireEncryptionKeys = () => {
     const keys = readEncryptionKeys(env);
-    if (keys.length === 0) throw new ConfigError("ENCRYPTION_KEY is required: the key to encrypt with.");
+    if (keys.length === 0)
+      throw new ConfigError("ENCRYPTION_KEY or ENCRYPTION_KEY_COMMAND is required: the key to encrypt with.");
     requireRandom(keys);
     return keys;
   };
@@ -80,17 +84,21 @@ function readDataDir(text: string): string {
   return text === IN_MEMORY ? IN_MEMORY : resolve(text);
 }
 
-/** The keys of ENCRYPTION_KEY and, after it, of ENCRYPTION_KEYS_OLD; none when neither is set. Throws {@link ConfigError}. */
-function readEncryptionKeys(env: Environment): Buffer[] {
-  const old = (env.ENCRYPTION_KEYS_OLD || "").split(",").filter((text) => text.trim() !== "");
-  if (!env.ENCRYPTION_KEY) {
-    if (old.length > 0) throw new ConfigError("ENCRYPTION_KEYS_OLD requires ENCRYPTION_KEY.");
-    return [];
-  }
-  return [
-    decodeKey("ENCRYPTION_KEY", env.ENCRYPTION_KEY),
-    ...old.map((text) => decodeKey("ENCRYPTION_KEYS_OLD", text)),
+/**
+ * The key of ENCRYPTION_KEY, ENCRYPTION_KEY_COMMAND, and the keys of ENCRYPTION_KEYS_OLD, in this order; none when neither of the
+ * first two is set. Throws {@link ConfigError}.
+ */
+function readEncryptionKeys(env: Environment): WrappingKeySetting[] {
+  const command = env.ENCRYPTION_KEY_COMMAND?.trim();
+  const current: WrappingKeySetting[] = [
+    ...(env.ENCRYPTION_KEY ? [{ key: decodeKey("ENCRYPTION_KEY", env.ENCRYPTION_KEY) }] : []),
+    ...(command ? [{ command }] : []),
   ];
+  const old = (env.ENCRYPTION_KEYS_OLD || "").split(",").filter((text) => text.trim() !== "");
+  if (current.length === 0 && old.length > 0) {
+    throw new ConfigError("ENCRYPTION_KEYS_OLD requires ENCRYPTION_KEY or ENCRYPTION_KEY_COMMAND.");
+  }
+  return [...current, ...old.map((text) => ({ key: decodeKey("ENCRYPTION_KEYS_OLD", text) }))];
 }
 
 function decodeKey(name: string, text: string): Buffer {
@@ -104,8 +112,9 @@ function decodeKey(name: string, text: string): Buffer {
 }
 
 /** Refuses a first key that was typed rather than made: all zeros, one byte repeated, bytes counted up. */
-function requireRandom([key]: readonly Buffer[]): void {
-  if (!key) return;
+function requireRandom([first]: readonly WrappingKeySetting[]): void {
+  if (!first || "command" in first) return;
+  const { key } = first;
   const steps = new Set(key.subarray(1).map((byte, index) => byte - (key[index] ?? 0)));
   if (new Set(key).size >= LEAST_DIFFERENT_BYTES && steps.size > 1) return;
   throw new ConfigError(

@@ -3,6 +3,7 @@ import type { Router } from "express";
 import { type ContractDocument, readContract } from "../contract/document.ts";
 import type { HandlersOf, SandboxHandlers } from "../contract/operations.ts";
 import type { Middleware } from "../http/middleware/request-locals.ts";
+import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
 import { toDeliveryHeaders } from "../webhooks/sign-delivery.ts";
 import type { createChanges } from "./calls/changes.ts";
 import { clockHandlers } from "./calls/clock.ts";
@@ -21,7 +22,7 @@ export interface SandboxOptions
     Pick<InboxParts, "ownUrl"> {
   /** Created by the server, which also reports changes that no request causes. */
   changes: ReturnType<typeof createChanges>;
-  encryptionKeys: readonly Buffer[];
+  encryptionKeys: EncryptionKeys;
 }
 
 /** What the app of a sandbox serves in addition to the published contract. */

@@ -4,12 +4,13 @@ import { type DomainClock, toDomainTime } from "../domain/clock.ts";
 import type { Database } from "./database.ts";
 import { type BoundStorage, bindStorage } from "./storage.ts";
 import { openEncryptionKeys } from "./webhooks/encryption-keys.ts";
+import type { EncryptionKeys } from "./webhooks/secrets.ts";
 
 /** The store's functions, the domain's clock, and the keys of the secrets in the store. */
 export interface PreparedStore {
   store: BoundStorage;
   clock: DomainClock;
-  encryptionKeys: readonly Buffer[];
+  encryptionKeys: EncryptionKeys;
 }
 
 /** Prepares an open database for a server. Throws {@link ConfigError} for a database of the other mode. */

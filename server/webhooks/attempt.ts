@@ -1,13 +1,14 @@
 import { toOutcome } from "../domain/deliveries.ts";
 import type { AttemptResult } from "../storage/statements/attempts.ts";
 import type { Attempt } from "../storage/statements/claims.ts";
+import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
 import type { NameResolver } from "./resolver.ts";
 import { type SendOptions, type SendResult, send } from "./send.ts";
 import { toDeliveryHeaders } from "./sign-delivery.ts";
 
 export type AttemptOptions = Omit<SendOptions, "resolve"> & {
   readonly resolver: Pick<NameResolver, "resolve">;
-  readonly encryptionKeys: readonly Buffer[];
+  readonly encryptionKeys: EncryptionKeys;
   /** Real time. */
   readonly realNow: () => Date;
   /** From 0 up to 1. */
@@ -41,7 +42,7 @@ export async function makeAttempt(attempt: Attempt, options: AttemptOptions): Pr
 
 async function signAndSend(attempt: Attempt, at: Date, options: AttemptOptions): Promise<SendResult> {
   const { merchant, url, payload: body } = attempt;
-  const headers = toDeliveryHeaders(attempt, at, options.encryptionKeys);
+  const headers = await toDeliveryHeaders(attempt, at, options.encryptionKeys);
   if (!headers) {
     const error = "the secretKey can't be read";
     return { status: null, error, retryAfter: undefined, bodyStart: null, timedOut: false };

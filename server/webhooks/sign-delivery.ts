@@ -1,6 +1,6 @@
 import { Webhook } from "standardwebhooks";
 import type { Attempt } from "../storage/statements/claims.ts";
-import { decryptSecret } from "../storage/webhooks/secrets.ts";
+import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
 
 /** What the headers of an attempt depend on, beside its time. */
 export type SignedDelivery = Pick<Attempt, "merchant" | "secretCiphertext" | "webhookId" | "payload">;
@@ -16,16 +16,16 @@ export type DeliveryHeaders = {
 
 /**
  * The headers with which a delivery is sent at a time, and so also those with which it was sent at an earlier one. Undefined when
- * the key that encrypted the secret is not configured.
+ * the key that encrypted the secret is not configured, or its KMS does not respond.
  */
-export function toDeliveryHeaders(
+export async function toDeliveryHeaders(
   { merchant, secretCiphertext, webhookId, payload }: SignedDelivery,
   at: Date,
-  encryptionKeys: readonly Buffer[],
-): DeliveryHeaders | undefined {
+  encryptionKeys: EncryptionKeys,
+): Promise<DeliveryHeaders | undefined> {
   let secretKey: string;
   try {
-    secretKey = decryptSecret(encryptionKeys, merchant, secretCiphertext);
+    secretKey = await encryptionKeys.decrypt(merchant, secretCiphertext);
   } catch {
     return undefined;
   }

@@ -5,6 +5,7 @@ import type { Database } from "../storage/database.ts";
 import type { AttemptResult } from "../storage/statements/attempts.ts";
 import { DELIVERIES_CHANNEL } from "../storage/statements/events.ts";
 import { freeLeases } from "../storage/statements/statements.ts";
+import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { createResolver } from "./resolver.ts";
 import type { TargetPolicy } from "./target.ts";
@@ -39,7 +40,7 @@ const DEFAULTS: WebhookSettings = {
 export type WebhookParts = {
   readonly database: Database;
   readonly clock: DomainClock;
-  readonly encryptionKeys: readonly Buffer[];
+  readonly encryptionKeys: EncryptionKeys;
   readonly policy: TargetPolicy;
   readonly logger: Logger;
   /** Called after each attempt whose result was recorded. */

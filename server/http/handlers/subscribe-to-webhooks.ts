@@ -9,7 +9,7 @@ export interface SubscribeParts {
   store: Bound<{ insertSubscription: typeof insertSubscription }>;
   clock: DomainClock;
   /** Encrypts a secret before it is stored (D29). */
-  encrypt(merchant: string, secret: string): Buffer;
+  encrypt(merchant: string, secret: string): Promise<Buffer>;
 }
 
 /** Subscribes to webhooks: 200 with a new key, 409 when there are too many (D26). */
@@ -22,7 +22,7 @@ export function subscribeToWebhooks({
     const saved = await store.insertSubscription({
       merchant,
       url: body.url,
-      secretCiphertext: encrypt(merchant, body.secretKey),
+      secretCiphertext: await encrypt(merchant, body.secretKey),
       type: body.subscriptionDetails.type,
       details: toDetails(body.subscriptionDetails),
       now: await clock.now(),

@@ -30,7 +30,7 @@ export type SignSent = (
     secretCiphertext: Uint8Array;
   },
   at: Date,
-) => SandboxSchemas["SentHeaders"] | undefined;
+) => Promise<SandboxSchemas["SentHeaders"] | undefined>;
 
 /** A 400 that names one field of the body, such as `/settledAt`, or one parameter, such as `/query/cursor`. */
 export function invalid(pointer: string, message: string) {

@@ -33,18 +33,22 @@ export function webhookHandlers({
       const sent = await store.findSentDelivery({ merchant, webhookId, attempts: MAX_ATTEMPTS });
       if (!sent) return notFound("delivery");
       const { secretCiphertext, dueAt, attempts, ...delivery } = sent;
+      const sign = async (at: Date) =>
+        (await signSent({ merchant, secretCiphertext, ...delivery }, at)) ?? null;
       return {
         status: 200,
         body: {
           ...delivery,
           dueAt: dueAt?.toISOString() ?? null,
-          attempts: attempts.map(({ at, domainAt, bodyStart, ...attempt }) => ({
-            ...attempt,
-            at: at.toISOString(),
-            domainAt: domainAt?.toISOString() ?? null,
-            headers: signSent({ merchant, secretCiphertext, ...delivery }, at) ?? null,
-            responseBody: bodyStart,
-          })),
+          attempts: await Promise.all(
+            attempts.map(async ({ at, domainAt, bodyStart, ...attempt }) => ({
+              ...attempt,
+              at: at.toISOString(),
+              domainAt: domainAt?.toISOString() ?? null,
+              headers: await sign(at),
+              responseBody: bodyStart,
+            })),
+          ),
         },
       };
     },

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Store } from "../database/tables.ts";
-import { decryptSecret, encryptSecret, isCurrent } from "./secrets.ts";
+import type { EncryptionKeys } from "./secrets.ts";
 
 const BATCH_SIZE = 500;
 
@@ -20,13 +20,13 @@ export type Rotation = {
  * Encrypts with the first key every secret that another key has encrypted, in batches of one transaction each. Interrupted
  * and run again, it continues. Secrets that servers write meanwhile are not overwritten.
  *
- * @param keys 32 bytes each; the first one encrypts
- * @param onBatch called after each batch
+ * @param options.all also encrypts those that the first key has encrypted, such as after a KMS has changed its key
+ * @param options.onBatch called after each batch
  */
 export async function rotateSecrets(
   store: Store,
-  keys: readonly Buffer[],
-  onBatch: (rotation: Rotation) => void = () => {},
+  keys: EncryptionKeys,
+  { all = false, onBatch = () => {} }: { all?: boolean; onBatch?: (rotation: Rotation) => void } = {},
 ): Promise<Rotation> {
   let rotation: Rotation = { seen: 0, rotated: 0, unreadable: [] };
   let last = "";
@@ -35,7 +35,10 @@ export async function rotateSecrets(
     const latest = batch.at(-1);
     if (!latest) return rotation;
     last = latest.subscription_key;
-    const fresh = toFresh(batch, keys);
+    const fresh = await toFresh(
+      all ? batch : batch.filter((row) => !keys.isCurrent(row.secret_ciphertext)),
+      keys,
+    );
     rotation = {
       seen: rotation.seen + batch.length,
       rotated: rotation.rotated + (await writeBatch(store, fresh.rows)),
@@ -62,13 +65,12 @@ type FreshSecret = {
   readonly next: Uint8Array;
 };
 
-function toFresh(batch: readonly StoredSecret[], keys: readonly Buffer[]) {
+async function toFresh(batch: readonly StoredSecret[], keys: EncryptionKeys) {
   const rows: FreshSecret[] = [];
   const unreadable: string[] = [];
   for (const { subscription_key: subscriptionKey, merchant, secret_ciphertext: old } of batch) {
-    if (isCurrent(keys, old)) continue;
     try {
-      const next = encryptSecret(keys, merchant, decryptSecret(keys, merchant, old));
+      const next = await keys.encrypt(merchant, await keys.decrypt(merchant, old));
       rows.push({ subscriptionKey, merchant, old, next });
     } catch {
       unreadable.push(subscriptionKey);

@@ -1,91 +1,97 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHash,
-  createSecretKey,
-  type KeyObject,
-  randomBytes,
-} from "node:crypto";
+import { randomBytes } from "node:crypto";
+import { KEY_BYTES, seal, unseal, type WrappingKey } from "./wrapping-keys.ts";
 
 /*
- * Form of a stored secret: version (1 byte), key id (4), nonce (12), tag (16), ciphertext. The key id is derived from the
- * key itself, so a secret stays readable as long as its key is configured, wherever it is in the list.
+ * Form of a stored secret: version (1 byte), id of the wrapping key (4), length of the wrapped data key (2), wrapped data key,
+ * and the secret sealed by the data key. The wrapped data key is stored with each secret, so that a secret needs no other row.
  */
-const ALGORITHM = "aes-256-gcm";
-const VERSION = 1;
-export const KEY_BYTES = 32;
-const KEY_ID_BYTES = 4;
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
-const HEADER_BYTES = 1 + KEY_ID_BYTES;
-const PREFIX_BYTES = HEADER_BYTES + NONCE_BYTES + TAG_BYTES;
+const VERSION = 2;
+const LENGTH_AT = 5;
+const WRAPPED_AT = 7;
 
 /**
- * Encrypts a merchant's secret for storage (D29). It is bound to the merchant: in another merchant's row it can't be decrypted.
- *
- * @param keys 32 bytes each; the first one encrypts
- * @throws Error when there is no key, or a key of another length
+ * Encrypts merchants' secrets for storage (D29), each merchant's by data keys of its own, which a wrapping key encrypts. A
+ * secret is bound to its merchant: in another merchant's row it can't be decrypted.
  */
-export function encryptSecret(keys: readonly Buffer[], merchant: string, plaintext: string): Buffer {
-  const key = keys[0];
-  if (!key) throw new Error("no key to encrypt with");
-  const header = Buffer.concat([Buffer.of(VERSION), toKeyId(key)]);
-  const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES });
-  cipher.setAAD(toContext(header, merchant));
-  const ciphertext = Buffer.concat([cipher.update(plaintext, "utf8"), cipher.final()]);
-  return Buffer.concat([header, nonce, cipher.getAuthTag(), ciphertext]);
+export interface EncryptionKeys {
+  /** Rejects when there is no key, or the data key can't be wrapped. */
+  encrypt(merchant: string, plaintext: string): Promise<Buffer>;
+  /**
+   * Reads what `encrypt` wrote for this merchant. Rejects when none of the keys encrypted it, or it was changed or belongs to
+   * another merchant; the message reveals nothing about the secret.
+   */
+  decrypt(merchant: string, stored: Uint8Array): Promise<string>;
+  /** Whether the first key encrypted a stored secret. */
+  isCurrent(stored: Uint8Array): boolean;
 }
 
-/**
- * Reads what `encryptSecret` wrote for this merchant.
- *
- * @throws Error when none of the keys encrypted it, or it was changed or belongs to another merchant; the message
- *   reveals nothing about the secret
- */
-export function decryptSecret(keys: readonly Buffer[], merchant: string, stored: Uint8Array): string {
+/** Data keys that are kept in memory, so that a KMS is asked once for each and not for each delivery. */
+const MAX_DATA_KEYS = 10_000;
+
+interface DataKey {
+  key: Buffer;
+  wrapped: Buffer;
+}
+
+/** @param keys the first one encrypts, the others only decrypt */
+export function createEncryptionKeys(keys: readonly WrappingKey[]): EncryptionKeys {
+  const byMerchant = createCache<DataKey>();
+  const byWrapped = createCache<Buffer>();
+  const [first] = keys;
+
+  async function createDataKey(): Promise<DataKey> {
+    if (!first) throw new Error("no key to encrypt with");
+    const key = randomBytes(KEY_BYTES);
+    return { key, wrapped: await first.wrap(key) };
+  }
+
+  return {
+    async encrypt(merchant, plaintext) {
+      const { key, wrapped } = await byMerchant(merchant, createDataKey);
+      const head = Buffer.alloc(WRAPPED_AT, VERSION);
+      first?.id.copy(head, 1);
+      head.writeUInt16BE(wrapped.length, LENGTH_AT);
+      return Buffer.concat([head, wrapped, seal(key, toContext(merchant), Buffer.from(plaintext, "utf8"))]);
+    },
+    async decrypt(merchant, stored) {
+      const { keyId, wrapped, sealed } = parse(stored);
+      const wrappingKey = keys.find(({ id }) => id.equals(keyId));
+      if (!wrappingKey) throw new Error("the key that encrypted this secret is not configured");
+      const cacheKey = `${keyId.toString("latin1")}${wrapped.toString("latin1")}`;
+      const dataKey = await byWrapped(cacheKey, () => wrappingKey.unwrap(wrapped));
+      return unseal(dataKey, toContext(merchant), sealed).toString("utf8");
+    },
+    isCurrent: (stored) =>
+      stored[0] === VERSION && (first?.id.equals(stored.subarray(1, LENGTH_AT)) ?? false),
+  };
+}
+
+function parse(stored: Uint8Array) {
   const bytes = Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength);
-  if (bytes.length < PREFIX_BYTES || bytes[0] !== VERSION) throw new Error("not the form of a stored secret");
-  const header = bytes.subarray(0, HEADER_BYTES);
-  const key = keys.find((candidate) => toKeyId(candidate).equals(header.subarray(1)));
-  if (!key) throw new Error("the key that encrypted this secret is not configured");
-
-  const nonce = bytes.subarray(HEADER_BYTES, HEADER_BYTES + NONCE_BYTES);
-  const decipher = createDecipheriv(ALGORITHM, toKeyObject(key), nonce, { authTagLength: TAG_BYTES });
-  decipher.setAAD(toContext(header, merchant));
-  decipher.setAuthTag(bytes.subarray(HEADER_BYTES + NONCE_BYTES, PREFIX_BYTES));
-  return Buffer.concat([decipher.update(bytes.subarray(PREFIX_BYTES)), decipher.final()]).toString("utf8");
+  if (bytes.length < WRAPPED_AT || bytes[0] !== VERSION) throw new Error("not the form of a stored secret");
+  const sealedAt = WRAPPED_AT + bytes.readUInt16BE(LENGTH_AT);
+  return {
+    keyId: bytes.subarray(1, LENGTH_AT),
+    wrapped: bytes.subarray(WRAPPED_AT, sealedAt),
+    sealed: bytes.subarray(sealedAt),
+  };
 }
 
-/** Whether the first key encrypted a stored secret. */
-export function isCurrent([key]: readonly Buffer[], stored: Uint8Array): boolean {
-  const header = Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength).subarray(0, HEADER_BYTES);
-  return key !== undefined && header[0] === VERSION && toKeyId(key).equals(header.subarray(1));
+function toContext(merchant: string): Buffer {
+  return Buffer.concat([Buffer.of(VERSION), Buffer.from(merchant, "utf8")]);
 }
 
-/** Identifies a key in encrypted secrets without disclosing it. */
-export function toKeyId(key: Buffer): Buffer {
-  const known = keyIds.get(key);
-  if (known) return known;
-  if (key.length !== KEY_BYTES)
-    throw new Error(`an encryption key has ${KEY_BYTES} bytes, not ${key.length}`);
-  const id = createHash("sha256").update("key id").update(key).digest().subarray(0, KEY_ID_BYTES);
-  keyIds.set(key, id);
-  return id;
-}
-
-function toKeyObject(key: Buffer): KeyObject {
-  const known = keyObjects.get(key);
-  if (known) return known;
-  const made = createSecretKey(key);
-  keyObjects.set(key, made);
-  return made;
-}
-
-// Computed for each delivery, both would cost as much as sending it.
-const keyIds = new WeakMap<Buffer, Buffer>();
-const keyObjects = new WeakMap<Buffer, KeyObject>();
-
-function toContext(header: Buffer, merchant: string): Buffer {
-  return Buffer.concat([header, Buffer.from(merchant, "utf8")]);
+/** Concurrent lookups share one result; a failure is not remembered. */
+function createCache<Value>() {
+  const known = new Map<string, Promise<Value>>();
+  return (name: string, create: () => Promise<Value>): Promise<Value> => {
+    const present = known.get(name);
+    if (present) return present;
+    const [oldest] = known.keys();
+    if (known.size >= MAX_DATA_KEYS && oldest !== undefined) known.delete(oldest);
+    const created = create();
+    known.set(name, created);
+    created.catch(() => known.delete(name));
+    return created;
+  };
 }

@@ -11,6 +11,8 @@ import { createConcurrencyLimit } from "../../../server/http/concurrency-limit.t
 import { noMetrics } from "../../../server/metrics/metrics.ts";
 import { openDatabase } from "../../../server/storage/database.ts";
 import { bindStorage } from "../../../server/storage/storage.ts";
+import { createEncryptionKeys } from "../../../server/storage/webhooks/secrets.ts";
+import { ownKey } from "../../../server/storage/webhooks/wrapping-keys.ts";
 import { findMockMismatches } from "../../conformance/expected/mock.ts";
 import type { Row } from "../../conformance/expected/row.ts";
 import { findServerMismatches, sendRow } from "../../conformance/expected/send.ts";
@@ -45,7 +47,7 @@ export async function openHarness(dataDir: string): Promise<Harness> {
     concurrency: createConcurrencyLimit(Number.POSITIVE_INFINITY),
     metrics: noMetrics,
     clock: { realNow, now: async () => realNow() },
-    encryptionKeys: [Buffer.alloc(32)],
+    encryptionKeys: createEncryptionKeys([ownKey(Buffer.alloc(32))]),
     targetPolicy: { allowLocal: false, allowPrivate: false },
     logger: pino({ level: "silent" }),
     rateLimiter: undefined,

@@ -3,8 +3,9 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { getPayment } from "../../../server/storage/payments/payment-queries.ts";
-import { encryptSecret } from "../../../server/storage/webhooks/secrets.ts";
+import { createEncryptionKeys } from "../../../server/storage/webhooks/secrets.ts";
 import { insertSubscription } from "../../../server/storage/webhooks/subscriptions.ts";
+import { ownKey } from "../../../server/storage/webhooks/wrapping-keys.ts";
 import { runCommand, spawnCommand } from "../../helpers/admin.ts";
 import { createPayment, refundOf, type Subscription, subscriptionTo } from "../../helpers/factories.ts";
 import { type Production, startProduction } from "../../helpers/production.ts";
@@ -242,6 +243,8 @@ describe("npm run admin", () => {
   });
 });
 
+const keysOf = (...keys: readonly Buffer[]) => createEncryptionKeys(keys.map(ownKey));
+
 /** @decision D29 */
 test("npm run admin -- rotate-key encrypts every secret anew, once, and names those that no key opens", async () => {
   await using production = await startProduction();
@@ -256,7 +259,7 @@ test("npm run admin -- rotate-key encrypts every secret anew, once, and names th
       {
         merchant,
         url: "https://receiver.invalid/",
-        secretCiphertext: encryptSecret([key], merchant, "secret"),
+        secretCiphertext: await keysOf(key).encrypt(merchant, "secret"),
         type: "ALL",
         details: [],
         now: new Date(),

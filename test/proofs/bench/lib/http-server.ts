@@ -8,6 +8,7 @@ import { sandboxAccess } from "../../../../server/auth/access.ts";
 import { readConfig } from "../../../../server/config/config.ts";
 import { createConcurrencyLimit } from "../../../../server/http/concurrency-limit.ts";
 import { noMetrics } from "../../../../server/metrics/metrics.ts";
+import { createEncryptionKeys } from "../../../../server/storage/webhooks/secrets.ts";
 
 /*
  * A server process for the benchmarks: `ours` is the whole app on a store that accepts every refund, `bare` is express alone,
@@ -34,7 +35,7 @@ async function createOurs(): Promise<RequestListener> {
     config: readConfig({}),
     store: yes,
     clock: { realNow, now: async () => realNow() },
-    encryptionKeys: [],
+    encryptionKeys: createEncryptionKeys([]),
     targetPolicy: { allowLocal: true, allowPrivate: false },
     logger: pino({ level: "silent" }),
     findCaller: sandboxAccess(async () => ({ merchant: "acme", scopes: ["refunds", "webhooks"] })).findCaller,

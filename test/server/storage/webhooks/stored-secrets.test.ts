@@ -2,7 +2,8 @@ import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { decryptSecret } from "../../../../server/storage/webhooks/secrets.ts";
+import { createEncryptionKeys } from "../../../../server/storage/webhooks/secrets.ts";
+import { ownKey } from "../../../../server/storage/webhooks/wrapping-keys.ts";
 import { engines } from "../../../helpers/databases.ts";
 import { dumpDatabase, formsOf } from "../../../helpers/dump.ts";
 import { createMerchant, type Subscription, subscriptionTo } from "../../../helpers/factories.ts";
@@ -40,11 +41,10 @@ describe.each(engines)("a secret on %s", (engine) => {
     const keptKey = () => readFile(join(server.dataDir, "encryption.key"), "utf8");
     const key = Buffer.from(engine === "embedded" ? await keptKey() : ENCRYPTION_KEY, "base64");
 
-    expect(decryptSecret([key], merchant, row.secret_ciphertext)).toBe(SECRET);
-    expect(() => decryptSecret([Buffer.alloc(32)], merchant, row.secret_ciphertext)).toThrow(
-      "not configured",
-    );
-    expect(() => decryptSecret([key], "acme", row.secret_ciphertext)).toThrow();
+    const [right, wrong] = [key, Buffer.alloc(32)].map((bytes) => createEncryptionKeys([ownKey(bytes)]));
+    expect(await right?.decrypt(merchant, row.secret_ciphertext)).toBe(SECRET);
+    await expect(wrong?.decrypt(merchant, row.secret_ciphertext)).rejects.toThrow("not configured");
+    await expect(right?.decrypt("acme", row.secret_ciphertext)).rejects.toThrow();
   });
 
   /** @decision D18 D29 */

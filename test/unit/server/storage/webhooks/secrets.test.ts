@@ -1,62 +1,117 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { decryptSecret, encryptSecret } from "../../../../../server/storage/webhooks/secrets.ts";
+import { createEncryptionKeys } from "../../../../../server/storage/webhooks/secrets.ts";
+import { ownKey, type WrappingKey } from "../../../../../server/storage/webhooks/wrapping-keys.ts";
 
-const key = randomBytes(32);
-const olderKey = randomBytes(32);
+const key = ownKey(randomBytes(32));
+const olderKey = ownKey(randomBytes(32));
+const keys = createEncryptionKeys([key]);
 
 /** @decision D29 */
 describe("a stored secret", () => {
   test.each(["s", "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD", "sécret 🔑", "x".repeat(256)])(
     "is read back as %j",
-    (secret) => {
-      expect(decryptSecret([key], "acme", encryptSecret([key], "acme", secret))).toBe(secret);
+    async (secret) => {
+      expect(await keys.decrypt("acme", await keys.encrypt("acme", secret))).toBe(secret);
     },
   );
 
-  test("is read from a view into a larger buffer, as drivers return it", () => {
-    const stored = encryptSecret([key], "acme", "secret");
+  test("is read from a view into a larger buffer, as drivers return it", async () => {
+    const stored = await keys.encrypt("acme", "secret");
     const view = new Uint8Array([9, ...stored, 9]).subarray(1, 1 + stored.length);
 
-    expect(decryptSecret([key], "acme", view)).toBe("secret");
+    expect(await keys.decrypt("acme", view)).toBe("secret");
   });
 
-  test("shows neither itself nor that two are the same", () => {
-    const [one, other] = [encryptSecret([key], "acme", "secret"), encryptSecret([key], "acme", "secret")];
+  test("shows neither itself nor that two are the same", async () => {
+    const [one, other] = [await keys.encrypt("acme", "secret"), await keys.encrypt("acme", "secret")];
 
     expect(one.includes("secret")).toBe(false);
-    expect(one.equals(other)).toBe(false);
+    expect(sealedOf(one).equals(sealedOf(other))).toBe(false);
   });
 
-  test("is readable after the key was changed, for as long as the older one is listed", () => {
-    const stored = encryptSecret([olderKey], "acme", "secret");
+  test("is readable after the key was changed, for as long as the older one is listed", async () => {
+    const stored = await createEncryptionKeys([olderKey]).encrypt("acme", "secret");
+    const both = createEncryptionKeys([key, olderKey]);
 
-    expect(decryptSecret([key, olderKey], "acme", stored)).toBe("secret");
-    expect(() => decryptSecret([key], "acme", stored)).toThrow(
+    expect(await both.decrypt("acme", stored)).toBe("secret");
+    await expect(keys.decrypt("acme", stored)).rejects.toThrow(
       "the key that encrypted this secret is not configured",
     );
-    expect(decryptSecret([key], "acme", encryptSecret([key, olderKey], "acme", "secret"))).toBe("secret");
+    expect(await keys.decrypt("acme", await both.encrypt("acme", "secret"))).toBe("secret");
   });
 
-  test("is of no use to another merchant", () => {
-    expect(() => decryptSecret([key], "globex", encryptSecret([key], "acme", "secret"))).toThrow();
+  test("is of no use to another merchant", async () => {
+    await expect(keys.decrypt("globex", await keys.encrypt("acme", "secret"))).rejects.toThrow();
   });
 
-  test("is refused when any byte of it was changed, or some are missing", () => {
-    const stored = encryptSecret([key], "acme", "secret");
+  test("is refused when any byte of it was changed, or some are missing", async () => {
+    const stored = await keys.encrypt("acme", "secret");
 
     for (let index = 0; index < stored.length; index += 1) {
       const changed = Buffer.from(stored);
       changed.writeUInt8(changed.readUInt8(index) ^ 1, index);
-      expect(() => decryptSecret([key], "acme", changed)).toThrow();
-      expect(() => decryptSecret([key], "acme", stored.subarray(0, index))).toThrow();
+      await expect(keys.decrypt("acme", changed)).rejects.toThrow();
+      await expect(keys.decrypt("acme", stored.subarray(0, index))).rejects.toThrow();
     }
   });
 
-  test("needs keys of 32 bytes, and one at least", () => {
-    expect(() => encryptSecret([], "acme", "secret")).toThrow("no key to encrypt with");
-    expect(() => encryptSecret([randomBytes(16)], "acme", "secret")).toThrow(
-      "an encryption key has 32 bytes, not 16",
+  test("has a data key of its merchant, which is wrapped once and unwrapped once", async () => {
+    const { counting, calls } = countCalls(key);
+    const [writer, reader] = [createEncryptionKeys([counting]), createEncryptionKeys([counting])];
+    const [one, two, other] = await Promise.all(
+      ["acme", "acme", "globex"].map((merchant) => writer.encrypt(merchant, "secret")),
     );
+    const afterWrites = { ...calls };
+    for (let round = 0; round < 3; round += 1) {
+      for (const stored of [one, two]) await reader.decrypt("acme", stored ?? Buffer.alloc(0));
+    }
+
+    expect([afterWrites, calls]).toEqual([
+      { wrap: 2, unwrap: 0 },
+      { wrap: 2, unwrap: 1 },
+    ]);
+    expect(wrappedOf(one)).toEqual(wrappedOf(two));
+    expect(wrappedOf(one)).not.toEqual(wrappedOf(other));
+  });
+
+  test("is written once its key is at hand again", async () => {
+    let isAway = true;
+    const wrap: WrappingKey["wrap"] = async (dataKey) => {
+      if (isAway) throw new Error("the KMS is away");
+      return key.wrap(dataKey);
+    };
+    const unsteady = createEncryptionKeys([{ ...key, wrap }]);
+
+    await expect(unsteady.encrypt("acme", "secret")).rejects.toThrow("the KMS is away");
+    isAway = false;
+    expect(await keys.decrypt("acme", await unsteady.encrypt("acme", "secret"))).toBe("secret");
+  });
+
+  test("needs keys of 32 bytes, and one at least", async () => {
+    await expect(createEncryptionKeys([]).encrypt("acme", "secret")).rejects.toThrow(
+      "no key to encrypt with",
+    );
+    expect(() => ownKey(randomBytes(16))).toThrow("an encryption key has 32 bytes, not 16");
   });
 });
+
+const WRAPPED_BYTES = 60;
+const wrappedOf = (stored: Buffer | undefined) => stored?.subarray(0, 7 + WRAPPED_BYTES);
+const sealedOf = (stored: Buffer) => stored.subarray(7 + WRAPPED_BYTES);
+
+function countCalls(of: WrappingKey) {
+  const calls = { wrap: 0, unwrap: 0 };
+  const counting: WrappingKey = {
+    id: of.id,
+    wrap: (dataKey) => {
+      calls.wrap += 1;
+      return of.wrap(dataKey);
+    },
+    unwrap: (wrapped) => {
+      calls.unwrap += 1;
+      return of.unwrap(wrapped);
+    },
+  };
+  return { counting, calls };
+}

@@ -1,0 +1,99 @@
+import { randomBytes } from "node:crypto";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { readConfig } from "../../../../server/config/config.ts";
+import { ConfigError, SECRET_SETTINGS } from "../../../../server/config/environment.ts";
+import { readCommandSettings } from "../../../../server/config/store-settings.ts";
+import { makeTempDir } from "../../../helpers/temp-dir.ts";
+
+const KEY = Buffer.alloc(32, 1).toString("base64");
+const RANDOM_KEY = randomBytes(32).toString("base64");
+const OLD_KEY = Buffer.alloc(32, 2).toString("base64");
+const DATABASE_URL = "postgres://user@localhost/refunds";
+const SECRETS = { DATABASE_URL, ENCRYPTION_KEY: KEY, ENCRYPTION_KEYS_OLD: OLD_KEY };
+const toSetting = (text: string) => ({ key: Buffer.from(text, "base64") });
+
+describe("the settings", () => {
+  test("of keys say by which one secrets are encrypted: the key, or without it the command", () => {
+    const ENCRYPTION_KEY_COMMAND = " /usr/bin/kms --name refunds";
+    const command = { command: "/usr/bin/kms --name refunds" };
+    const both = { DATABASE_URL, ENCRYPTION_KEY: KEY, ENCRYPTION_KEY_COMMAND, ENCRYPTION_KEYS_OLD: OLD_KEY };
+
+    expect(readConfig(both).encryptionKeys).toEqual([toSetting(KEY), command, toSetting(OLD_KEY)]);
+    expect(readConfig({ ...both, ENCRYPTION_KEY: "" }).encryptionKeys).toEqual([command, toSetting(OLD_KEY)]);
+  });
+
+  test.each(SECRET_SETTINGS)(
+    "that are secret may be in a file instead, with a newline at its end (%s)",
+    async (name) => {
+      const { folder, ...env } = await withFile(name, `${SECRETS[name]}\n`);
+
+      expect(readConfig({ ...SECRETS, [name]: undefined, ...env })).toEqual(readConfig(SECRETS));
+
+      await rm(folder, { recursive: true });
+    },
+  );
+
+  test.each(SECRET_SETTINGS)(
+    "name the setting and its file when both are given, or the file is of no use (%s)",
+    async (name) => {
+      const { folder, ...env } = await withFile(name, "\n");
+      const read = (more: Record<string, string | undefined>) => () =>
+        readConfig({ ...SECRETS, ...env, ...more });
+
+      expect(read({})).toThrow(`${name} and ${name}_FILE are both set: remove one of them.`);
+      expect(read({ [name]: "" })).toThrow(`${name}_FILE names an empty file`);
+      expect(read({ [name]: "", [`${name}_FILE`]: folder })).toThrow(
+        `${name}_FILE names a file that can't be read (EISDIR)`,
+      );
+
+      await rm(folder, { recursive: true });
+    },
+  );
+
+  test("that are secret are never repeated in what is said about them", () => {
+    const password = "hunter2-hunter2";
+    const wrong = [
+      { ENCRYPTION_KEY: password },
+      { ENCRYPTION_KEY: KEY, ENCRYPTION_KEYS_OLD: password },
+      { DATABASE_URL: `mysql://user:${password}@localhost/refunds` },
+    ];
+
+    for (const env of wrong) {
+      expect(() => readConfig(env)).toThrow(expect.not.stringContaining(password));
+    }
+  });
+});
+
+describe("the settings of an operator's command", () => {
+  test("are read as a server's are, and those that it does not use may be missing", () => {
+    const { databaseUrl, requireEncryptionKeys } = readCommandSettings({
+      DATABASE_URL,
+      ENCRYPTION_KEY: RANDOM_KEY,
+    });
+
+    expect([databaseUrl, requireEncryptionKeys()]).toEqual([DATABASE_URL, [toSetting(RANDOM_KEY)]]);
+    expect(readCommandSettings({ DATABASE_URL }).databaseUrl).toBe(DATABASE_URL);
+  });
+
+  test.each([
+    ["DATABASE_URL", {}],
+    ["DATABASE_URL", { DATABASE_URL: "postgres://user@db.internal/refunds" }],
+    ["NODE_TLS_REJECT_UNAUTHORIZED", { DATABASE_URL, NODE_TLS_REJECT_UNAUTHORIZED: "0" }],
+    ["ENCRYPTION_KEY", { DATABASE_URL }],
+    ["ENCRYPTION_KEY", { DATABASE_URL, ENCRYPTION_KEY: Buffer.alloc(32).toString("base64") }],
+  ])("are refused by the name of the one that is missing or unsafe (%s, %j)", (name, env) => {
+    const read = () => readCommandSettings(env).requireEncryptionKeys();
+
+    expect(read).toThrow(ConfigError);
+    expect(read).toThrow(new RegExp(`^${name}\\b`));
+  });
+});
+
+async function withFile(name: string, text: string) {
+  const folder = await makeTempDir();
+  const path = join(folder, "secret");
+  await writeFile(path, text);
+  return { folder, [`${name}_FILE`]: path };
+}
