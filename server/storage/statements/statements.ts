@@ -1,4 +1,4 @@
-import { PostgresAdapter, type PostgresDialect, type QueryExecutorProvider, type RawBuilder } from "kysely";
+import type { Dialect, DialectAdapter, QueryExecutorProvider, RawBuilder } from "kysely";
 import type { InHand } from "../../domain/fair-shares.ts";
 import type { Store } from "../database/tables.ts";
 import type { QueryParts } from "./all-merchants.ts";
@@ -113,28 +113,19 @@ export type Statements = {
   removeOld(store: Store, table: OldRows, batch: RetentionBatch): Promise<RemovedBatch>;
 };
 
-/** Carries the statements with every store and transaction of a dialect. */
-class StatementsAdapter extends PostgresAdapter {
-  readonly statements: Statements;
-
-  constructor(statements: Statements) {
-    super();
-    this.statements = statements;
-  }
-}
-
-/** The dialect of a store that uses these statements. */
-export function withStatements<Dialect extends Pick<PostgresDialect, "createAdapter">>(
-  dialect: Dialect,
+/** The dialect of a store that uses these statements: its adapter carries them, with every transaction of the store. */
+export function withStatements<SomeDialect extends Dialect>(
+  dialect: SomeDialect,
   statements: Statements,
-): Dialect {
-  const adapter = new StatementsAdapter(statements);
+): SomeDialect {
+  const adapter = Object.assign(dialect.createAdapter(), { statements });
   return Object.assign(dialect, { createAdapter: () => adapter });
 }
 
 /** The statements of a store, or of a transaction in it. */
 export function statementsOf(store: QueryExecutorProvider): Statements {
-  return (store.getExecutor().adapter as StatementsAdapter).statements; // `withStatements` made every store's dialect
+  const adapter = store.getExecutor().adapter as DialectAdapter & { statements: Statements };
+  return adapter.statements; // `withStatements` made every store's dialect
 }
 
 /** What may share a statement of a store. */
