@@ -3,7 +3,7 @@ import { CITUS_SETTINGS, citus, readWhetherDistributed } from "./citus/citus.ts"
 import { installFunctions } from "./citus/functions.ts";
 import { type Connection, connectEmbedded, connectPool } from "./database/connection.ts";
 import { openEmbedded } from "./database/embedded.ts";
-import { migrateBesideOthers, migrateToLatest } from "./database/migrations.ts";
+import { type Migrations, migrateBesideOthers, migrateToLatest } from "./database/migrations.ts";
 import {
   createPool,
   createPreparing,
@@ -82,6 +82,8 @@ export type DatabaseOptions = {
   /** Called when an idle connection breaks; the pool replaces it. */
   readonly onConnectionError?: ((error: Error) => void) | undefined;
   readonly limits?: Partial<StoreLimits> | undefined;
+  /** Those of this release when undefined; tests add later ones. */
+  readonly migrations?: Migrations | undefined;
 };
 
 /**
@@ -94,8 +96,11 @@ export type DatabaseOptions = {
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { databaseUrl } = options;
   try {
-    if (databaseUrl === undefined) return await openPGlite(options.dataDir);
-    return openPostgres(databaseUrl, { ...options, ...(await migratePostgres(databaseUrl)) });
+    if (databaseUrl === undefined) return await openPGlite(options);
+    return openPostgres(databaseUrl, {
+      ...options,
+      ...(await migratePostgres(databaseUrl, options.migrations)),
+    });
   } catch (error) {
     throw explainStartError(error);
   }
@@ -105,12 +110,12 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 type Engine = { readonly statements: Statements; readonly settings?: string };
 
 /** Uses a pool without limits: a migration may take long, and so may the wait for another replica that migrates. */
-async function migratePostgres(databaseUrl: string): Promise<Engine> {
+async function migratePostgres(databaseUrl: string, migrations?: Migrations): Promise<Engine> {
   const pool = createPool(databaseUrl);
   const db = toStore(pool, postgres);
   try {
     await refuseTransactionPooling(pool);
-    await migrateBesideOthers(db);
+    await migrateBesideOthers(db, migrations);
     if (!(await readWhetherDistributed(db))) return { statements: postgres };
     await installFunctions(db);
     return { statements: citus, settings: CITUS_SETTINGS };
@@ -154,7 +159,7 @@ function toStore(pool: Pool, statements: Statements, run = createPreparing()): S
   return new Kysely<Tables>({ dialect: withStatements(dialect, statements) });
 }
 
-async function openPGlite(dataDir: string): Promise<Database> {
+async function openPGlite({ dataDir, migrations }: DatabaseOptions): Promise<Database> {
   const { pglite, unlock } = await openEmbedded(dataDir);
   const dialect = new PGliteDialect({ pglite: toPreparedPGlite(pglite) });
   const db = new Kysely<Tables>({ dialect: withStatements(dialect, postgres) });
@@ -163,7 +168,7 @@ async function openPGlite(dataDir: string): Promise<Database> {
   const parts = { db, background: db, embedded: true, connection, poolUsage: () => undefined, readTime };
   const database = toDatabase(parts, unlock);
   try {
-    await migrateToLatest(db);
+    await migrateToLatest(db, migrations);
   } catch (error) {
     await database.close();
     throw error;

@@ -95,7 +95,7 @@ export async function readDeliveries(
   const { rows } = await sql<ExportedDelivery>`
     select d.webhook_id, d.event_id, d.subscription_key, d.state, coalesce((
       select json_agg(json_build_object('number', number, 'at', at, 'status', status, 'error', error,
-        'milliseconds', milliseconds, 'bodyStart', answer) order by number)
+        'milliseconds', milliseconds, 'bodyStart', response) order by number)
       from delivery_attempts a where a.webhook_id = d.webhook_id and a.merchant = d.merchant), '[]') as attempts
     from deliveries d
     where d.merchant = ${part.merchant} and d.webhook_id > ${part.after}

@@ -21,7 +21,7 @@ export const GENEROUS_LIMITS = { connectMs: 120_000, statementMs: 120_000, backg
 export type TestDatabase = {
   readonly options: DatabaseOptions;
   /** Opens it, on PostgreSQL also several times at once: each with its own pool, as replicas do. */
-  open(): Promise<Database>;
+  open(options?: Partial<DatabaseOptions>): Promise<Database>;
   /** Closes what was opened and removes the database with all its files. */
   remove(): Promise<void>;
 };
@@ -88,8 +88,8 @@ function toTestDatabase(options: DatabaseOptions, drop: () => Promise<void>): Te
   const opened: Database[] = [];
   return {
     options,
-    async open() {
-      const database = await openDatabase({ limits: GENEROUS_LIMITS, ...options });
+    async open(more) {
+      const database = await openDatabase({ limits: GENEROUS_LIMITS, ...options, ...more });
       opened.push(database);
       return database;
     },

@@ -124,10 +124,6 @@ async function spreadTables(
   // without a connection.
   await sql`set local citus.multi_shard_modify_mode = 'sequential'`.execute(transaction);
   await sql`set local citus.enable_local_execution = off`.execute(transaction);
-  // For servers of an older release, which can't run on distributed tables. Citus refuses tables with triggers.
-  await sql`drop trigger if exists delivery_attempts_fill_in_merchant on delivery_attempts`.execute(
-    transaction,
-  );
   let moved = 0;
   for (const [index, table] of tables.entries()) {
     signal?.throwIfAborted();

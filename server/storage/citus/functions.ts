@@ -101,10 +101,10 @@ const RECORD_ATTEMPTS = `(the_merchant text, results json) returns text[] langua
     for result in
       select * from json_to_recordset(results) as source (webhook_id text, fence integer, next json,
         ends_subscription boolean, ended_at timestamptz, at timestamptz, status integer, error text,
-        milliseconds integer, answer text)
+        milliseconds integer, response text)
       order by ends_subscription desc, webhook_id
     loop
-      select subscription_key, again, forced, fence, sending, leased_until into delivery from deliveries
+      select subscription_key, redelivery_requested, only_once, fence, sending, leased_until into delivery from deliveries
         where webhook_id = result.webhook_id and merchant = the_merchant;
       continue when not found or delivery.fence <> result.fence or not delivery.sending
         or delivery.leased_until <= clock_timestamp();
@@ -113,23 +113,23 @@ const RECORD_ATTEMPTS = `(the_merchant text, results json) returns text[] langua
       continue when not found;
       domain_now := result.ended_at + offset_interval;
       next_state := result.next -> case
-        when delivery.again then 'redelivery'
+        when delivery.redelivery_requested then 'redelivery'
         when subscription.ended or result.ends_subscription then 'subscription-ended'
-        when delivery.forced then 'only-once'
+        when delivery.only_once then 'only-once'
         else 'undisturbed' end;
       update deliveries set
-          leased_until = null, sending = false, again = false,
+          leased_until = null, sending = false, redelivery_requested = false,
           state = next_state ->> 'state',
           attempts = (next_state ->> 'attempts')::integer,
-          forced = delivery.forced or (next_state ->> 'onlyOnce')::boolean,
+          only_once = delivery.only_once or (next_state ->> 'onlyOnce')::boolean,
           due_at = domain_now + (next_state ->> 'dueAfterMs')::bigint * interval '1 ms'
         where webhook_id = result.webhook_id and merchant = the_merchant;
       earlier := (select max(number) from delivery_attempts
         where webhook_id = result.webhook_id and merchant = the_merchant);
       insert into delivery_attempts
-          (webhook_id, merchant, number, at, domain_at, status, error, milliseconds, answer)
+          (webhook_id, merchant, number, at, domain_at, status, error, milliseconds, response)
         values (result.webhook_id, the_merchant, coalesce(earlier, 0) + 1, result.at,
-          domain_now, result.status, result.error, result.milliseconds, result.answer);
+          domain_now, result.status, result.error, result.milliseconds, result.response);
       if result.ends_subscription and not subscription.ended then
         update subscriptions set ended_at = domain_now
           where subscription_key = delivery.subscription_key and merchant = the_merchant and ended_at is null;

@@ -3,36 +3,22 @@ import { sql } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
 import { ADVISORY_LOCKS } from "./advisory-locks.ts";
 import { firstTables } from "./migrations/0001-first-tables.ts";
-import { deliveries } from "./migrations/0002-deliveries.ts";
-import { production } from "./migrations/0003-production.ts";
-import { newestPayments } from "./migrations/0004-newest-payments.ts";
-import { adminActions } from "./migrations/0005-admin-actions.ts";
-import { timeouts } from "./migrations/0006-timeouts.ts";
-import { attemptTimes } from "./migrations/0007-attempt-times.ts";
-import { noJobQueue } from "./migrations/0008-no-job-queue.ts";
-import { merchantKeys } from "./migrations/0009-merchant-keys.ts";
 import type { Store } from "./tables.ts";
 
+export type Migrations = Readonly<Record<string, Migration>>;
+
 /** Applied in the order of their names. A released migration is never changed. */
-export const migrations: Record<string, Migration> = {
+export const MIGRATIONS: Migrations = {
   "0001-first-tables": firstTables,
-  "0002-deliveries": deliveries,
-  "0003-production": production,
-  "0004-newest-payments": newestPayments,
-  "0005-admin-actions": adminActions,
-  "0006-timeouts": timeouts,
-  "0007-attempt-times": attemptTimes,
-  "0008-no-job-queue": noJobQueue,
-  "0009-merchant-keys": merchantKeys,
 };
 
 /**
- * Brings the tables to the latest form, all in one transaction.
+ * Brings the tables to the latest form, all in one transaction. Servers of the release before may go on meanwhile.
  *
  * @throws the database's error; also when a newer release has migrated the database already
  */
-export async function migrateToLatest(db: Store): Promise<void> {
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
+export async function migrateToLatest(db: Store, migrations = MIGRATIONS): Promise<void> {
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...migrations }) } });
   const { error } = await migrator.migrateToLatest();
   if (error) throw error;
 }
@@ -42,15 +28,14 @@ const PAUSE_MS = 100;
 
 /**
  * The same while servers of the release before are at work. Replicas that start together are safe: one migrates under a
- * lock, and the others wait and then find nothing to do. They ask again and again, because an index that is built while
- * writers go on waits for every statement that began before, also for one that waits for this lock.
+ * lock, and the others wait and then find nothing to do. They ask repeatedly, because an index that is built while writers go
+ * on waits for every statement that began before, also for one that waits for this lock.
  */
-export async function migrateBesideOthers(db: Store): Promise<void> {
+export async function migrateBesideOthers(db: Store, migrations = MIGRATIONS): Promise<void> {
   await db.connection().execute(async (connection) => {
     while (!(await tryLock(connection))) await setTimeout(PAUSE_MS);
     try {
-      await merchantKeys.prepare(connection);
-      await migrateToLatest(db);
+      await migrateToLatest(db, migrations);
     } finally {
       await sql`select pg_advisory_unlock(${ADVISORY_LOCKS.migration}::integer, 0)`.execute(connection);
     }

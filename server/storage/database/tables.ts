@@ -74,9 +74,9 @@ export type DeliveriesTable = {
    * The merchant requested a redelivery after it was finished or its subscription had ended: it is sent once, and never
    * retried.
    */
-  forced: boolean;
+  only_once: boolean;
   /** The merchant requested a redelivery during an attempt, so it is sent once more after that attempt. */
-  again: boolean;
+  redelivery_requested: boolean;
   /** Grows with every lease; a process with an older fence may no longer write the result. */
   fence: number;
   /** End of the lease, in real time; null while no process has the delivery in progress. */
@@ -92,13 +92,13 @@ export type DeliveryAttemptsTable = {
   number: number;
   /** Real time at which it began. */
   at: Date;
-  /** When it ended, in domain time (D30); null where an older server recorded it. */
+  /** When it ended, in domain time (D30). */
   domain_at: Date | null;
   status: number | null;
   error: string | null;
   milliseconds: number;
   /** The first 1,024 bytes of the body of the receiver's response. */
-  answer: string | null;
+  response: string | null;
 };
 
 /** At most one row; without one the clock was never advanced (D30). */

@@ -11,9 +11,9 @@ import { type EndedAttempt, toResultRow } from "../statements/attempts.ts";
 export async function recordAttempts(store: Store, attempts: readonly EndedAttempt[]): Promise<Set<string>> {
   const results = attempts.map(toResultRow).sort((a, b) => (a.webhook_id < b.webhook_id ? -1 : 1));
   const next = sql`(r.next -> case
-    when d.again then ${"redelivery" satisfies Circumstance}::text
+    when d.redelivery_requested then ${"redelivery" satisfies Circumstance}::text
     when s.ended_at is not null or r.subscription_ends then ${"subscription-ended" satisfies Circumstance}::text
-    when d.forced then ${"only-once" satisfies Circumstance}::text
+    when d.only_once then ${"only-once" satisfies Circumstance}::text
     else ${"undisturbed" satisfies Circumstance}::text end)`;
   const { rows } = await sql<{ webhook_id: string }>`
     with held as (
@@ -21,7 +21,7 @@ export async function recordAttempts(store: Store, attempts: readonly EndedAttem
       from (select set_config('synchronous_commit', 'off', true)) as commits_late,
         json_to_recordset(${JSON.stringify(results)}::json) as r (webhook_id text, merchant text, fence integer, next json,
           ends_subscription boolean, ended_at timestamptz, at timestamptz, status integer, error text,
-          milliseconds integer, answer text),
+          milliseconds integer, response text),
         lateral (
           select d.subscription_key from deliveries d
           where d.webhook_id = r.webhook_id and d.merchant = r.merchant
@@ -30,10 +30,10 @@ export async function recordAttempts(store: Store, attempts: readonly EndedAttem
         ) as d
     ), recorded as (
       update deliveries d set
-        leased_until = null, sending = false, again = false,
+        leased_until = null, sending = false, redelivery_requested = false,
         state = ${next} ->> 'state',
         attempts = (${next} ->> 'attempts')::integer,
-        forced = d.forced or (${next} ->> 'onlyOnce')::boolean,
+        only_once = d.only_once or (${next} ->> 'onlyOnce')::boolean,
         due_at = r.domain_now + (${next} ->> 'dueAfterMs')::bigint * interval '1 ms'
       from (
         select held.*, bool_or(ends_subscription) over (partition by merchant, subscription_key) as subscription_ends,
@@ -46,11 +46,11 @@ export async function recordAttempts(store: Store, attempts: readonly EndedAttem
       returning r.*
     ), attempt as (
       insert into delivery_attempts
-        (webhook_id, merchant, number, at, domain_at, status, error, milliseconds, answer)
+        (webhook_id, merchant, number, at, domain_at, status, error, milliseconds, response)
       select webhook_id, merchant,
         1 + coalesce((select max(number) from delivery_attempts a
           where a.webhook_id = recorded.webhook_id and a.merchant = recorded.merchant), 0),
-        at, domain_now, status, error, milliseconds, answer
+        at, domain_now, status, error, milliseconds, response
       from recorded
     ), ended as (
       update subscriptions s set ended_at = recorded.domain_now

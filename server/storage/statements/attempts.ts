@@ -45,6 +45,6 @@ export function toResultRow({ earlierAttempts, outcome, ...attempt }: EndedAttem
     status: attempt.status,
     error: attempt.error,
     milliseconds: attempt.milliseconds,
-    answer: attempt.bodyStart,
+    response: attempt.bodyStart,
   };
 }

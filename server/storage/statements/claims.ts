@@ -104,13 +104,13 @@ export function claimStatement(
         select webhook_id from deliveries d
         where d.subscription_key = s.subscription_key and d.merchant = s.merchant
           and d.state = 'PENDING' and d.leased_until is null and d.due_at <= ${now}::timestamptz
-          and (s.ended_at is null or d.forced) ${further("d.merchant")}
+          and (s.ended_at is null or d.only_once) ${further("d.merchant")}
         order by d.due_at limit claim_limit.up_to
         for update skip locked
       ) as ready
     )
     update deliveries d set
-      fence = d.fence + 1, sending = true, again = false,
+      fence = d.fence + 1, sending = true, redelivery_requested = false,
       leased_until = ${leasedFrom} + ${leaseMs}::integer * interval '1 ms'
     from subscriptions s, events e
     where d.webhook_id = any(array(select webhook_id from due)) and d.merchant = any(array(select merchant from due))

@@ -144,8 +144,8 @@ export async function redeliver(
 ): Promise<DeliveryRecord | undefined> {
   const change = sql<DeliveryRow>`
     update deliveries d set
-      forced = d.forced or d.state <> 'PENDING' or s.ended_at is not null,
-      again = d.sending,
+      only_once = d.only_once or d.state <> 'PENDING' or s.ended_at is not null,
+      redelivery_requested = d.sending,
       state = 'PENDING',
       due_at = case when d.sending then d.due_at else ${now}::timestamptz end
     from subscriptions s, events e

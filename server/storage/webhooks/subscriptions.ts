@@ -104,7 +104,7 @@ export async function endSomeDeliveries(
     with batch as materialized (
       select d.webhook_id, d.merchant from deliveries d
       join subscriptions s on s.subscription_key = d.subscription_key and s.merchant = d.merchant and s.ended_at is not null
-      where d.subscription_key = ${subscriptionKey} and d.merchant = ${merchant} and d.state = 'PENDING' and d.leased_until is null and not d.forced
+      where d.subscription_key = ${subscriptionKey} and d.merchant = ${merchant} and d.state = 'PENDING' and d.leased_until is null and not d.only_once
       limit ${atMost}::integer
       for update of d skip locked
     ), ended as (

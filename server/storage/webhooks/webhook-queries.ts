@@ -116,7 +116,7 @@ export type SentDeliveryRecord = Omit<DeliveryRecord, "attempts"> & {
 };
 
 type SentAttemptRecord = AttemptRecord & {
-  /** When the attempt ended, in domain time (D30); null for one that was recorded before this was kept. */
+  /** When the attempt ended, in domain time (D30). */
   readonly domainAt: Date | null;
   readonly bodyStart: string | null;
 };
@@ -136,7 +136,7 @@ export async function findSentDelivery(
   const [delivery] = rows;
   if (!delivery) return undefined;
   const latest = await sql<SentAttemptRecord>`
-    select at, domain_at as "domainAt", status, error, milliseconds, answer as "bodyStart" from delivery_attempts
+    select at, domain_at as "domainAt", status, error, milliseconds, response as "bodyStart" from delivery_attempts
     where webhook_id = ${webhookId} and merchant = ${merchant} order by number desc limit ${attempts}`.execute(
     store,
   );

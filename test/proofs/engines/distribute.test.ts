@@ -6,7 +6,6 @@ import { distribute } from "../../../server/storage/citus/distribute.ts";
 import type { Database } from "../../../server/storage/database.ts";
 import { statementsOf } from "../../../server/storage/statements/statements.ts";
 import { collectOutput } from "../../helpers/admin.ts";
-import { migrateUpTo } from "../../helpers/older-database.ts";
 import { runStatement } from "../../helpers/postgres.ts";
 import { forSuite } from "../../helpers/suite.ts";
 import { query, startCluster } from "./rig/cluster.ts";
@@ -77,19 +76,6 @@ test("moves the rows of a filled database, each once, those of a merchant side b
     "select sum(pg_relation_size(logicalrelid))::integer as bytes from pg_dist_partition",
   );
   expect(left).toEqual([{ bytes: 0 }]);
-});
-
-test("distributes a database that an older release has filled", async () => {
-  const databaseUrl = await cluster.createDatabase("upgraded");
-  await migrateUpTo("0008-no-job-queue", { databaseUrl, dataDir: "unused" });
-  const hasTrigger = () =>
-    query(databaseUrl, "select from pg_trigger where tgname = 'delivery_attempts_fill_in_merchant'");
-  await run(databaseUrl, "migrate");
-  expect(await hasTrigger()).toHaveLength(1);
-
-  expect(await run(databaseUrl)).toMatchObject({ code: 0, stderr: "" });
-
-  expect(await hasTrigger()).toHaveLength(0);
 });
 
 test("refuses a cluster without workers, and says how to add one", async () => {

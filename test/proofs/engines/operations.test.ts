@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { sql } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
 import { expect, test } from "vitest";
-import { migrations } from "../../../server/storage/database/migrations.ts";
+import { MIGRATIONS } from "../../../server/storage/database/migrations.ts";
 import { runStatement } from "../../helpers/postgres.ts";
 import { forSuite } from "../../helpers/suite.ts";
 import { query, startCluster } from "./rig/cluster.ts";
@@ -107,7 +107,7 @@ test("a migration of a later release changes distributed tables on every machine
       };
       return new Migrator({
         db,
-        provider: { getMigrations: async () => ({ ...migrations, "9999-later": later }) },
+        provider: { getMigrations: async () => ({ ...MIGRATIONS, "9999-later": later }) },
       }).migrateToLatest();
     };
 

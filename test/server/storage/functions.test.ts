@@ -111,8 +111,8 @@ describe("the functions for distributed tables", () => {
       fc.record({
         subscription: fc.nat({ max: 1 }),
         outcome,
-        again: fc.boolean(),
-        forced: fc.boolean(),
+        redelivery: fc.boolean(),
+        onlyOnce: fc.boolean(),
         lost: fc.constantFrom("fence", "lease", "claim", undefined, undefined, undefined),
       }),
       { minLength: 1, maxLength: 6 },
@@ -133,9 +133,9 @@ describe("the functions for distributed tables", () => {
             if (!attempt) throw new Error("a claim is missing");
             return attempt;
           });
-          for (const [index, { again, forced, lost }] of wishes.entries()) {
+          for (const [index, { redelivery, onlyOnce, lost }] of wishes.entries()) {
             await sql`
-              update deliveries set again = ${again}, forced = ${forced}, fence = fence + ${lost === "fence" ? 1 : 0}::integer,
+              update deliveries set redelivery_requested = ${redelivery}, only_once = ${onlyOnce}, fence = fence + ${lost === "fence" ? 1 : 0}::integer,
                 leased_until = ${lost === "lease" ? sql`now() - interval '1 s'` : lost === "claim" ? sql`null` : sql`leased_until`},
                 sending = ${lost !== "claim"}
               where webhook_id = ${chosen[index]?.webhookId}`.execute(db);
@@ -183,8 +183,8 @@ async function countDeliveries(merchant: string): Promise<number> {
 
 async function readDelivery(webhookId: string) {
   const { rows } = await sql`
-    select state, attempts, forced, again, sending, due_at, (
-      select json_agg(json_build_array(number, domain_at, status, error, milliseconds, answer) order by number)
+    select state, attempts, only_once, redelivery_requested, sending, due_at, (
+      select json_agg(json_build_array(number, domain_at, status, error, milliseconds, response) order by number)
       from delivery_attempts a where a.webhook_id = d.webhook_id) as attempts_made
     from deliveries d where webhook_id = ${webhookId}`.execute(stores.statement);
   return rows[0];

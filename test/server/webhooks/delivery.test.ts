@@ -204,7 +204,7 @@ describe("the list of deliveries", () => {
     const { db } = server.database;
     const attempts = await db.selectFrom("delivery_attempts").selectAll().execute();
     // The beginning of the response is stored; here it echoes the whole request.
-    expect(attempts.some(({ answer }) => answer?.includes("webhook-signature"))).toBe(true);
+    expect(attempts.some(({ response }) => response?.includes("webhook-signature"))).toBe(true);
     const secrets = [secretKey, btoa(secretKey), Buffer.from(secretKey).toString("hex")];
     for (const text of [listed, JSON.stringify(attempts), ...server.logLines]) {
       for (const secret of secrets) expect(text).not.toContain(secret);

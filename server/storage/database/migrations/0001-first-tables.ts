@@ -7,7 +7,11 @@ import { type Kysely, sql } from "kysely";
  * Instants have three decimals, as a JavaScript Date has: otherwise a condition that compares an instant with the one
  * that was read would never hold for a row that another program wrote with six.
  *
- * The merchant is part of the primary key, so that a search for another merchant's payment costs as much as for an unknown one.
+ * The merchant is part of every primary key, so that the tables can be spread over machines by merchant, and that a search for
+ * another merchant's payment costs as much as for an unknown one. The id comes first, because scans follow the order of ids.
+ *
+ * Most indexes serve one query, and hold only rows that the query can return: a claim reads the ready deliveries of one
+ * subscription in the order of their due times, however many other subscriptions have.
  */
 const statements = [
   `create table access_tokens (
@@ -52,38 +56,111 @@ const statements = [
   `create index payments_due on payments (due_at)
     where kind = 'REFUND' and status = 'PENDING' and due_at is not null`,
   "create index payments_original on payments (original_payment_id, merchant) where original_payment_id is not null",
-  "create index payments_newest on payments (merchant, created_at desc, payment_id desc)",
+  // The condition holds for every row, so that only a query which states it too can use the index. Without it PostgreSQL also used
+  // the index to find one payment, as long as the table was new and the primary key seemed no better; it kept that plan, and each
+  // refund read all rows of a merchant.
+  "create index payments_newest on payments (merchant, created_at desc, payment_id desc) where sequence >= 0",
 
   `create table events (
-    event_id text collate "C" primary key,
+    event_id text collate "C" not null,
     merchant text collate "C" not null,
     type text not null,
     resource_id text collate "C" not null,
     sequence integer not null check (sequence >= 1),
     occurred_at timestamptz(3) not null,
     payload text not null,
-    dispatched_at timestamptz(3)
+    primary key (event_id, merchant)
   )`,
   // Payments, accounts and customers may share an id: each kind of resource counts its own events.
   "create unique index events_sequence on events (resource_id, merchant, split_part(type, '.', 1), sequence)",
-  "create index events_waiting on events (event_id) where dispatched_at is null",
 
   `create table subscriptions (
-    subscription_key text collate "C" primary key,
+    subscription_key text collate "C" not null,
     merchant text collate "C" not null,
     url text not null,
     secret_ciphertext bytea not null,
     type text not null check (type in ('EVENT', 'CATEGORY', 'ALL')),
     details text[] not null,
     created_at timestamptz(3) not null,
-    ended_at timestamptz(3)
+    ended_at timestamptz(3),
+    timeouts integer check (timeouts >= 0),
+    primary key (subscription_key, merchant)
   )`,
   "create index subscriptions_live on subscriptions (merchant) where ended_at is null",
+
+  // No foreign keys from a delivery to its event and subscription: they would lock a row of each for every event, on the path of
+  // every refund. The reset, which deletes a merchant's data, deletes all three under one lock.
+  `create table deliveries (
+    webhook_id text collate "C" not null,
+    event_id text collate "C" not null,
+    merchant text collate "C" not null,
+    subscription_key text collate "C" not null,
+    state text not null default 'PENDING' check (state in ('PENDING', 'DELIVERED', 'EXHAUSTED', 'ENDED')),
+    due_at timestamptz(3),
+    attempts integer not null default 0 check (attempts >= 0),
+    only_once boolean not null default false,
+    redelivery_requested boolean not null default false,
+    fence integer not null default 0,
+    leased_until timestamptz,
+    sending boolean not null default false,
+    primary key (webhook_id, merchant),
+    constraint due_while_pending check ((state = 'PENDING') = (due_at is not null)),
+    constraint leased_while_pending check (state = 'PENDING' or leased_until is null),
+    constraint sending_while_leased check (leased_until is not null or not sending)
+  )`,
+  `create index deliveries_ready on deliveries (subscription_key, due_at)
+    where state = 'PENDING' and leased_until is null`,
+  `create index deliveries_leased on deliveries (subscription_key, merchant, sending, leased_until)
+    where leased_until is not null`,
+  "create index deliveries_newest on deliveries (merchant, webhook_id desc)",
+  // For operators, who list exhausted deliveries; the table itself never shrinks.
+  "create index deliveries_exhausted on deliveries (webhook_id desc) where state = 'EXHAUSTED'",
+
+  `create table delivery_attempts (
+    webhook_id text collate "C" not null,
+    merchant text collate "C" not null,
+    number integer not null check (number >= 1),
+    at timestamptz(3) not null,
+    domain_at timestamptz(3),
+    status integer,
+    error text,
+    milliseconds integer not null check (milliseconds >= 0),
+    response text,
+    primary key (webhook_id, number, merchant),
+    constraint delivery_attempts_delivery_fkey foreign key (webhook_id, merchant)
+      references deliveries (webhook_id, merchant) on delete cascade
+  )`,
 
   `create table clock (
     single_row boolean primary key default true check (single_row),
     offset_ms bigint not null check (offset_ms >= 0)
   )`,
+
+  `create table deployment (
+    single_row boolean primary key default true check (single_row),
+    mode text not null check (mode in ('sandbox', 'production'))
+  )`,
+
+  // Unlogged, because it is written often, and after a crash every merchant may begin with a full bucket.
+  `create unlogged table rate_limits (
+    merchant text collate "C" primary key,
+    full_at timestamptz not null
+  )`,
+
+  // What operators did. The trigger holds for the table's owner too, who could grant itself any right.
+  `create table admin_actions (
+    action_id bigint generated always as identity primary key,
+    run_id uuid not null,
+    at timestamptz(3) not null default clock_timestamp(),
+    operator text not null,
+    database_role text not null default session_user,
+    command text[] not null,
+    outcome text not null check (outcome in ('begun', 'succeeded', 'refused', 'failed'))
+  )`,
+  `create function refuse_change() returns trigger language plpgsql as $$
+    begin raise exception 'the table % only grows', tg_table_name; end $$`,
+  `create trigger admin_actions_only_grow before update or delete or truncate on admin_actions
+    for each statement execute function refuse_change()`,
 ] as const;
 
 export const firstTables = {

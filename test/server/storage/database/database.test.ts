@@ -1,13 +1,10 @@
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
-import pg from "pg";
 import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
 import { DataDirLockedError } from "../../../../server/storage/database/lock.ts";
-import type { Store } from "../../../../server/storage/database/tables.ts";
 import { openDatabase } from "../../../../server/storage/database.ts";
 import { createTestDatabase, engines, type TestDatabase } from "../../../helpers/databases.ts";
-import { migrateUpTo } from "../../../helpers/older-database.ts";
 import { runStatement } from "../../../helpers/postgres.ts";
 import { startProgram } from "../../../helpers/process.ts";
 import { createPayment, getDebit } from "../../../helpers/store-factories.ts";
@@ -44,16 +41,6 @@ describe.each(engines)("a database on %s", (engine) => {
     await expect(database.ping()).rejects.toThrow();
   });
 
-  test("loses the tables of the job queue that it once had", async () => {
-    await testDatabase.remove();
-    testDatabase = await createTestDatabase(engine, { empty: true });
-    await haveJobQueue(testDatabase);
-
-    const { db } = await testDatabase.open();
-
-    expect(await listJobTables(db)).toEqual([]);
-  });
-
   test("undoes all of a transaction that fails", async () => {
     const { db } = await testDatabase.open();
 
@@ -74,62 +61,6 @@ describe("a database on postgres", () => {
     testDatabase = await createTestDatabase("postgres", { empty: true });
   });
   afterEach(() => testDatabase.remove());
-
-  test("is migrated once when several replicas open it together", async () => {
-    const [first, ...others] = await Promise.all([
-      testDatabase.open(),
-      ...Array.from({ length: 4 }, () => testDatabase.open()),
-    ]);
-
-    await Promise.all([first, ...others].map((replica) => replica.ping()));
-    const { rows } = await sql`select name from kysely_migration`.execute(first.db);
-    const names = [
-      "0001-first-tables",
-      "0002-deliveries",
-      "0003-production",
-      "0004-newest-payments",
-      "0005-admin-actions",
-      "0006-timeouts",
-      "0007-attempt-times",
-      "0008-no-job-queue",
-      "0009-merchant-keys",
-    ];
-    expect(rows).toEqual(names.map((name) => ({ name })));
-  });
-
-  test("is migrated while another session uses the tables of the job queue, which then stay behind", async () => {
-    await haveJobQueue(testDatabase);
-    const other = new pg.Client(testDatabase.options.databaseUrl);
-    await other.connect();
-    await other.query("begin; select from pgboss.job");
-
-    const { db } = await testDatabase.open();
-
-    await other.end();
-    expect(await listJobTables(db)).toEqual(["job"]);
-  });
-
-  test("is migrated by a role that owns all tables but those of the job queue, which then stay behind", async () => {
-    await haveJobQueue(testDatabase);
-    const databaseUrl = new URL(testDatabase.options.databaseUrl ?? "");
-    const role = `${databaseUrl.pathname.slice(1)}_owner`;
-    const administrator = new pg.Client(databaseUrl.href);
-    await administrator.connect();
-    await administrator.query(`create role ${role} login; grant all on schema public to ${role}`);
-    const { rows } = await administrator.query("select tablename from pg_tables where schemaname = 'public'");
-    for (const { tablename } of rows) await administrator.query(`alter table ${tablename} owner to ${role}`);
-    databaseUrl.username = role;
-
-    const { db, close } = await openDatabase({ ...testDatabase.options, databaseUrl: databaseUrl.href });
-    const stayed = await listJobTables(db);
-    await close();
-
-    await administrator.query(
-      `reassign owned by ${role} to postgres; drop owned by ${role}; drop role ${role}`,
-    );
-    await administrator.end();
-    expect(stayed).toEqual(["job"]);
-  });
 
   test("works on after the server has ended its idle connections", async () => {
     const { promise: broken, resolve } = Promise.withResolvers<Error>();
@@ -153,20 +84,6 @@ describe("a database on postgres", () => {
     await expect(openDatabase(options)).rejects.toMatchObject({ code: "ECONNREFUSED" });
   });
 });
-
-/** Gives an empty database the tables of the release that handed deliveries to workers as jobs. */
-async function haveJobQueue(testDatabase: TestDatabase): Promise<void> {
-  await migrateUpTo("0007-attempt-times", testDatabase.options, async (older) => {
-    await older.query("create schema pgboss", []);
-    await older.query("create table pgboss.job (id integer primary key)", []);
-  });
-}
-
-async function listJobTables(db: Store): Promise<string[]> {
-  const { rows } = await sql<{ tablename: string }>`
-    select tablename from pg_tables where schemaname = 'pgboss'`.execute(db);
-  return rows.map(({ tablename }) => tablename);
-}
 
 describe("the embedded store of a data folder", () => {
   let testDatabase: TestDatabase;

@@ -102,20 +102,20 @@ describe.each(engines)("the result of an attempt on %s", (engine) => {
         await recordAttempts(database.db, [{ ...attempt, ...RESULT, outcome }]);
 
         const { onlyOnce, ...next } = nextDelivery(outcome, attempt.earlierAttempts + 1, circumstance);
-        expect(await stored(attempt)).toMatchObject(onlyOnce ? { ...next, forced: true } : next);
+        expect(await stored(attempt)).toMatchObject(onlyOnce ? { ...next, only_once: true } : next);
       }
     },
   );
 
   async function stored({
     webhookId,
-  }: Attempt): Promise<Omit<NextDelivery, "onlyOnce"> & { forced: boolean }> {
+  }: Attempt): Promise<Omit<NextDelivery, "onlyOnce"> & { only_once: boolean }> {
     const row = await database.db
       .selectFrom("deliveries")
-      .select(["state", "attempts", "due_at", "forced"])
+      .select(["state", "attempts", "due_at", "only_once"])
       .where("webhook_id", "=", webhookId)
       .executeTakeFirstOrThrow();
     const dueAfterMs = row.due_at && row.due_at.getTime() - NOW.getTime();
-    return { state: row.state, attempts: row.attempts, dueAfterMs, forced: row.forced };
+    return { state: row.state, attempts: row.attempts, dueAfterMs, only_once: row.only_once };
   }
 });

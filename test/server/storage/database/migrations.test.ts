@@ -1,0 +1,111 @@
+import { sql } from "kysely";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { MIGRATIONS, type Migrations } from "../../../../server/storage/database/migrations.ts";
+import type { Store } from "../../../../server/storage/database/tables.ts";
+import { isUnavailable } from "../../../../server/storage/database/unavailable.ts";
+import { createTestDatabase, engines, type TestDatabase, useDatabase } from "../../../helpers/databases.ts";
+import { createPayment, getDebit } from "../../../helpers/store-factories.ts";
+
+/** Tables without a merchant in their keys: small, or read before the merchant is known. Each machine of a cluster has all rows. */
+const REFERENCE_TABLES = [
+  "access_tokens", // found by the token, which names the merchant
+  "admin_actions",
+  "clock",
+  "deployment",
+  "kysely_migration",
+  "kysely_migration_lock",
+];
+
+describe.each(engines)("the tables on %s", (engine) => {
+  const database = useDatabase(engine);
+
+  test("have the merchant in every primary and unique key, save those that every machine has", async () => {
+    const { rows } = await sql<{ name: string }>`
+      select distinct relname as name from pg_index join pg_class on pg_class.oid = indrelid
+      where indisunique and relnamespace = current_schema()::regnamespace and not exists (
+        select from pg_attribute where attrelid = indrelid and attnum = any(indkey) and attname = 'merchant')
+      order by relname`.execute(database.db);
+
+    expect(rows.map(({ name }) => name)).toEqual(REFERENCE_TABLES);
+  });
+
+  test("refer to rows of the same merchant only", async () => {
+    const { rows } = await sql<{ name: string; of_merchant: boolean }>`
+      select conname as name, exists (
+        select from unnest(conkey, confkey) as pair (own, other)
+        join pg_attribute own on own.attrelid = conrelid and own.attnum = pair.own and own.attname = 'merchant'
+        join pg_attribute other on other.attrelid = confrelid and other.attnum = pair.other and other.attname = 'merchant'
+      ) as of_merchant
+      from pg_constraint where contype = 'f' and connamespace = current_schema()::regnamespace
+      order by conname`.execute(database.db);
+
+    expect(rows).toEqual([
+      { name: "delivery_attempts_delivery_fkey", of_merchant: true },
+      { name: "payments_original_payment_id_merchant_fkey", of_merchant: true },
+    ]);
+  });
+});
+
+/** The migrations of a later release, whose last one runs these statements. */
+function laterMigrations(statements: readonly string[]): Migrations {
+  const later = {
+    async up(db: Parameters<Migrations[string]["up"]>[0]) {
+      for (const statement of statements) await sql.raw(statement).execute(db);
+    },
+  };
+  return { ...MIGRATIONS, "9999-later": later };
+}
+
+const ADD_NOTE = "alter table payments add column note text";
+const LATER = laterMigrations([ADD_NOTE]);
+const BROKEN = laterMigrations([ADD_NOTE, "alter table missing add column note text"]);
+
+async function readNotes(db: Store): Promise<unknown[]> {
+  return (await sql`select note from payments`.execute(db)).rows;
+}
+
+describe.each(engines)("a database of an older release on %s", (engine) => {
+  let stored: TestDatabase;
+  beforeEach(async () => {
+    stored = await createTestDatabase(engine, { empty: true });
+  });
+  afterEach(() => stored.remove());
+
+  test("gets the tables of a later one, and keeps its rows", async () => {
+    const older = await stored.open();
+    const payment = await createPayment(older.db, { merchant: "acme" });
+    await older.close();
+
+    const { db } = await stored.open({ migrations: LATER });
+
+    expect(await readNotes(db)).toEqual([{ note: null }]);
+    expect(await getDebit(db, payment)).toEqual(payment);
+  });
+
+  test("stays as it was when a migration fails", async () => {
+    await (await stored.open()).close();
+
+    await expect(stored.open({ migrations: BROKEN })).rejects.toMatchObject({ code: "42P01" });
+
+    const { db } = await stored.open();
+    await expect(readNotes(db)).rejects.toMatchObject({ code: "42703" });
+  });
+});
+
+test("several new servers migrate once, while a server of the release before goes on", async () => {
+  const stored = await createTestDatabase("postgres", { empty: true });
+  const older = await stored.open();
+  const payment = await createPayment(older.db, { merchant: "acme" });
+  const read = () => getDebit(older.db, payment);
+  await read();
+
+  const newer = await Promise.all(Array.from({ length: 5 }, () => stored.open({ migrations: LATER })));
+
+  await Promise.all(newer.map(({ ping }) => ping()));
+  const { rows } = await sql`select name from kysely_migration`.execute(older.db);
+  expect(rows).toEqual(Object.keys(LATER).map((name) => ({ name })));
+  // Its connection has planned this statement for the columns of before: one call gets 503.
+  await expect(read()).rejects.toSatisfy(isUnavailable);
+  expect(await read()).toEqual(payment);
+  await stored.remove();
+});
