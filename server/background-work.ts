@@ -14,7 +14,7 @@ import type { EncryptionKeys } from "./storage/webhooks/secrets.ts";
 import type { TargetPolicy } from "./webhooks/target.ts";
 import { startWebhooks, type WebhookSettings } from "./webhooks/webhooks.ts";
 
-interface WorkParts {
+type WorkParts = {
   database: Database;
   store: BoundStorage;
   clock: DomainClock;
@@ -26,18 +26,18 @@ interface WorkParts {
   vacuumMs: number;
   retentionMs?: number;
   webhooks?: Partial<WebhookSettings>;
-}
+};
 
 /** The parts that work beside the requests. */
 type WorkName = "webhooks" | "dueScan" | "clockCheck" | "vacuum" | "retention";
 
 /** What requests ask of background work. */
-export interface BackgroundWork {
+export type BackgroundWork = {
   /** Does at once what is due; resolves when it has been stored. */
   runDue(): Promise<void>;
   /** Rejects when this server's clock and the database's differ too much, or the database does not respond. */
   checkClock(): Promise<void>;
-}
+};
 
 /** Starts what a server does besides responding to requests, and adds each part to `running` as soon as it has started. */
 export async function startBackgroundWork(

@@ -15,7 +15,7 @@ import { type Database, openDatabase, type StoreLimits } from "./storage/databas
 import { prepareStore } from "./storage/prepare-store.ts";
 import type { WebhookSettings } from "./webhooks/webhooks.ts";
 
-export interface StartOptions {
+export type StartOptions = {
   logger: Logger;
   /** Real time. */
   realNow?: () => Date;
@@ -37,9 +37,9 @@ export interface StartOptions {
   webhooks?: Partial<WebhookSettings>;
   /** Times of fetching the issuer's keys that differ from the defaults. */
   issuerKeys?: Pick<IssuerKeysOptions, "refreshMs" | "cooldownMs">;
-}
+};
 
-export interface RunningServer {
+export type RunningServer = {
   /** Its address, such as `http://127.0.0.1:3000`. */
   url: string;
   /** The address of `/metrics`; undefined when it is not served. */
@@ -47,7 +47,7 @@ export interface RunningServer {
   database: Database;
   /** Refuses new requests, waits for those in flight, then closes every part. May be called again. */
   close(): Promise<void>;
-}
+};
 
 /** About as many requests as the store serves in a tenth of a second. */
 const MAX_CALLS_IN_FLIGHT = 256;

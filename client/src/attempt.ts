@@ -3,14 +3,14 @@ import { NetworkError, TimeoutError } from "./errors.ts";
 /** The function that sends a request: the runtime's own `fetch`, or a custom one. */
 export type Fetch = (request: Request) => Promise<Response>;
 
-export interface AttemptOptions {
+export type AttemptOptions = {
   fetch: Fetch;
   timeoutMs: number;
   /** The caller's signal. */
   signal: AbortSignal | undefined;
   /** Which attempt of the call this is, from 1. */
   attempt: number;
-}
+};
 
 /**
  * Sends a copy of the request once, and waits for the whole response, so that an incomplete one counts as no response.

@@ -11,11 +11,11 @@ export class BodyTooLargeError extends Error {
 }
 
 /** The chunks of a body. */
-export interface BodyCollector {
+export type BodyCollector = {
   /** @throws BodyTooLargeError at the first chunk that exceeds the limit; the chunk is not kept */
   add(chunk: Uint8Array): void;
   toBytes(): Uint8Array;
-}
+};
 
 export function collectBody(): BodyCollector {
   const chunks: Uint8Array[] = [];

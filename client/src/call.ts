@@ -8,14 +8,14 @@ import { type AttemptReport, createRetryingFetch } from "./retry.ts";
 import type { OperationId, PathOf, RequestBody, Result, SuccessOf } from "./types.ts";
 
 /** Limits of one call. */
-export interface CallOptions {
+export type CallOptions = {
   /** Aborts the call, even while it waits for the next attempt: the call then throws the signal's reason. */
   signal?: AbortSignal;
   /** Milliseconds that one attempt may take; 15,000 by default. */
   attemptTimeoutMs?: number;
   /** Milliseconds that all attempts and the pauses between them may take; 60,000 by default. */
   totalTimeoutMs?: number;
-}
+};
 
 export interface ClientOptions extends Omit<CallOptions, "signal"> {
   /** The address of the service, such as `https://payments.example.com`. */
@@ -34,10 +34,10 @@ export interface ClientOptions extends Omit<CallOptions, "signal"> {
 }
 
 /** How a call is retried; without this, it is sent once. */
-export interface Repetition {
+export type Repetition = {
   maxAttempts: number | undefined;
   mayRepeat: (status: number | undefined) => boolean;
-}
+};
 
 /** Sends one call of the contract. */
 export type Call = <Id extends OperationId>(

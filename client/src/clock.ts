@@ -1,10 +1,10 @@
 /** The clock that retries use; tests can replace it. */
-export interface Clock {
+export type Clock = {
   /** Milliseconds since an arbitrary moment. */
   now(): number;
   /** Rejects with the signal's reason when it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-}
+};
 
 export const realClock: Clock = {
   now: () => performance.now(),

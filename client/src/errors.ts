@@ -1,7 +1,7 @@
 import type { ExistingRecord, Problem, ProblemErrorCode, Violation } from "./types.ts";
 
 /** The facts known about a call, while it is in progress and when it has failed. */
-export interface CallProgress {
+export type CallProgress = {
   /** The number of requests that were sent. */
   attempts: number;
   /**
@@ -9,7 +9,7 @@ export interface CallProgress {
    * same `requestKey` and `{ repeated: true }` to find out.
    */
   outcomeUnknown: boolean;
-}
+};
 
 /** A call without a result. `name` says which kind of error it is. */
 export abstract class CallError extends Error implements Readonly<CallProgress> {

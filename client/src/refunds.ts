@@ -20,7 +20,7 @@ export interface IssueRefundOptions extends CallOptions {
   repeated?: boolean;
 }
 
-export interface Refunds {
+export type Refunds = {
   /**
    * Refunds all or part of an earlier payment. A refund with the status `TERMINAL_FAILED` is returned like the others, with
    * `errorDetails`.
@@ -34,7 +34,7 @@ export interface Refunds {
    * @throws NetworkError, TimeoutError, UnexpectedResponseError when no attempt gets a valid response
    */
   issue(request: IssueRefundRequest, options?: IssueRefundOptions): Promise<IssuedRefund>;
-}
+};
 
 /** Statuses of a gateway, or of a service that is starting or overloaded; or no response at all. */
 function mayRepeat(status: number | undefined): boolean {

@@ -6,7 +6,7 @@ import { isObject, parseJson } from "./json.ts";
 import type { OperationId } from "./types.ts";
 
 /** One request and its outcome, for logs, metrics and traces. */
-export interface AttemptReport {
+export type AttemptReport = {
   operation: OperationId;
   /** From 1. */
   attempt: number;
@@ -19,9 +19,9 @@ export interface AttemptReport {
   error?: unknown;
   /** Milliseconds until the next attempt; absent when this was the last one. */
   retryInMs?: number;
-}
+};
 
-export interface RetryPlan {
+export type RetryPlan = {
   operation: OperationId;
   fetch: Fetch;
   clock: Clock;
@@ -35,7 +35,7 @@ export interface RetryPlan {
   mayRepeat: (status: number | undefined) => boolean;
   /** Kept up to date, because the call may end with an error that reports it. */
   progress: CallProgress;
-}
+};
 
 /** A `fetch` for one call, which retries it according to the plan. It throws the errors of `sendOnce`. */
 export function createRetryingFetch(plan: RetryPlan): Fetch {
@@ -57,12 +57,12 @@ export function createRetryingFetch(plan: RetryPlan): Fetch {
   };
 }
 
-interface Outcome {
+type Outcome = {
   response?: Response;
   text?: string;
   error?: unknown;
   durationMs: number;
-}
+};
 
 async function observe(request: Request, plan: RetryPlan, deadline: number): Promise<Outcome> {
   const { clock, fetch, signal, progress } = plan;

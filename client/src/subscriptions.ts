@@ -7,7 +7,7 @@ export interface SubscribeOptions extends CallOptions {
   maxAttempts?: number;
 }
 
-export interface Subscriptions {
+export type Subscriptions = {
   /**
    * Registers an address for notifications. Retries after 429 only: each call creates another subscription, and only a 429
    * is certain to have created none. After an error whose `outcomeUnknown` is true, repeating the call can leave two
@@ -17,7 +17,7 @@ export interface Subscriptions {
    * @throws NetworkError, TimeoutError, UnexpectedResponseError without a valid response
    */
   subscribe(request: SubscriptionRequest, options?: SubscribeOptions): Promise<Subscription>;
-}
+};
 
 export function createSubscriptions(call: Call): Subscriptions {
   return {

@@ -38,9 +38,9 @@ export type Context = {
 export type Visit = (node: DocumentNode, ctx: Context) => void;
 
 /** Keys are Redocly's node types (nested: a type inside another), `any`, `ref`, or `enter` and `leave`. */
-export interface Visitor {
+export type Visitor = {
   [type: string]: Visit | Visitor;
-}
+};
 
 export type Rule<Options = unknown> = (options: Options) => Visitor;
 

@@ -4,12 +4,12 @@ import { RE2 } from "re2-wasm";
 /** A pattern as one engine compiles it: says whether it is found in a text. Compiling throws when the engine refuses. */
 export type Compile = (pattern: string) => (text: string) => boolean;
 
-interface Pcre {
+type Pcre = {
   match(text: string): object | null;
-}
-interface PcreModule {
+};
+type PcreModule = {
   readonly default: { new (pattern: string): Pcre; init(): Promise<void> };
-}
+};
 
 const Pcre = await loadPcre();
 

@@ -1,20 +1,20 @@
 import { spawn } from "node:child_process";
 
 /** A command of the toolchain, run from the top folder. */
-export interface Step {
+export type Step = {
   name: string;
   command: string;
   args: string[];
   /** Added to the environment of this process. */
   env?: Readonly<Record<string, string>>;
-}
+};
 
-export interface StepResult {
+export type StepResult = {
   name: string;
   passed: boolean;
   seconds: number;
   output: string;
-}
+};
 
 /** Runs a command and captures its output; prints it at once when `live`. */
 export async function runStep({ name, command, args, env: added }: Step, live = false): Promise<StepResult> {

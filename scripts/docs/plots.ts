@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ROOT } from "../command/redocly.ts";
 
 /** A result of a benchmark. */
-export interface Figure {
+export type Figure = {
   name: string;
   unit: string;
   /** The median of the rounds. */
@@ -17,16 +17,16 @@ export interface Figure {
   reached: boolean;
   /** Our figure of each round, and theirs. */
   rounds: number[][];
-}
+};
 
 /** The results of one file of `test/proofs/bench`. */
-export interface PartResult {
+export type PartResult = {
   part: string;
   /** The day, such as `2026-11-21`. */
   measured: string;
   figures: Figure[];
   notes: string[];
-}
+};
 
 /** The saved results of the benchmarks, from which the build draws the plots. */
 export const RESULTS_FILE = "docs/performance/results.json";

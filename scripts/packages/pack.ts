@@ -7,11 +7,11 @@ import { run } from "./run.ts";
 import { PACKAGES, type PackageName } from "./sources.ts";
 
 /** A package as it is published. */
-export interface Tarball {
+export type Tarball = {
   readonly name: PackageName;
   readonly file: string;
   readonly bytes: number;
-}
+};
 
 /** Builds packages and packs each into `folder`, one after the other, because building takes both cores. */
 export async function packPackages(names: readonly PackageName[], folder: string): Promise<Tarball[]> {

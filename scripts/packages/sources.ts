@@ -2,7 +2,7 @@ import { buildConsole, isConsoleCurrent } from "../console/build-console.ts";
 import { buildDocs, isDocsCurrent } from "../docs/docs.ts";
 
 /** A package that is built from this tree. */
-export interface PackageSource {
+export type PackageSource = {
   /** Without the scope. */
   readonly name: string;
   /**
@@ -24,7 +24,7 @@ export interface PackageSource {
   readonly required: readonly string[];
   /** Builds those of the files that are generated. */
   prepare(): Promise<void>;
-}
+};
 
 const CONTRACTS = "openapi/generated/*.{json,yaml}";
 const DOCS = "docs/dist/*";

@@ -4,18 +4,18 @@ import { ROOT } from "../command/redocly.ts";
 import { runStep } from "../command/steps.ts";
 
 /** The parts of Vitest's JSON report that are read. */
-interface Report {
+type Report = {
   testResults: TestFile[];
-}
+};
 
-interface TestFile {
+type TestFile = {
   name: string;
   status: string;
   assertionResults: { status: string; fullName: string; failureMessages: string[] }[];
-}
+};
 
 /** What a run of Vitest came to. */
-export interface TestRun {
+export type TestRun = {
   passed: number;
   failed: number;
   /** One entry for each failed test: its file, its name and why it failed. */
@@ -24,7 +24,7 @@ export interface TestRun {
   unsteady: string[];
   /** The run failed, though no file did: the set-up of all broke, or an error was not caught. */
   broken: boolean;
-}
+};
 
 export type TestOptions = {
   /** Whether the files of failed tests run once more, alone; their second results replace the first in the report. */

@@ -27,14 +27,14 @@ import { feedPayments } from "./payments.ts";
 import { disableSubscription, listSubscriptions, rotateKey } from "./subscriptions.ts";
 
 /** What a command works with. */
-export interface AdminContext {
+export type AdminContext = {
   settings: CommandSettings;
   database: Database;
   output: Output;
   stdin: Readable;
   /** Aborted when the operator interrupts. */
   signal: AbortSignal;
-}
+};
 
 /** The work of a command whose arguments are valid; resolves with whether all of it succeeded. */
 export type Work = (context: AdminContext) => Promise<boolean>;

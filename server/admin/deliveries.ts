@@ -10,17 +10,17 @@ import { count, type Output, startProgress, toTable } from "./output.ts";
 export type DeliveryStore = Pick<Bound<typeof storage>, "redeliver"> &
   Bound<{ findDeliveries: typeof findDeliveries; findDeliveryMerchant: typeof findDeliveryMerchant }>;
 
-export interface DeliveryOptions {
+export type DeliveryOptions = {
   store: DeliveryStore;
   output: Output;
   now: () => Date;
-}
+};
 
 /** Selects deliveries; all of them without a merchant and a subscription. */
-export interface DeliveryChoice {
+export type DeliveryChoice = {
   merchant?: string | undefined;
   subscriptionKey?: string | undefined;
-}
+};
 
 const HEADINGS = [
   "webhookId",

@@ -25,17 +25,17 @@ type Functions = {
   eraseSubscriptions: typeof eraseSubscriptions;
 };
 
-export interface MerchantDataOptions {
+export type MerchantDataOptions = {
   store: Bound<Functions>;
   output: Output;
   /** Aborted when the operator interrupts. */
   signal: AbortSignal;
-}
+};
 
-export interface MerchantChoice {
+export type MerchantChoice = {
   merchant: string;
   before: Date;
-}
+};
 
 /** Rows that are read or erased by one statement. */
 const PART_SIZE = 500;

@@ -1,5 +1,5 @@
 /** Where a command writes: results to one stream, progress and errors to another. */
-export interface Output {
+export type Output = {
   /** Writes a line of the result. */
   print(line: string): void;
   /** Writes a line for the operator that is not part of the result. */
@@ -12,7 +12,7 @@ export interface Output {
   interactive: boolean;
   /** Writes text to the other stream, unchanged. */
   write(text: string): void;
-}
+};
 
 const TERMINAL_INTERVAL_MS = 500;
 const LOG_INTERVAL_MS = 10_000;

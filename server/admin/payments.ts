@@ -4,7 +4,7 @@ import { type Applied, applyPayment, type PaymentStore } from "./apply-payment.t
 import { count, type Output, startProgress } from "./output.ts";
 import { createPaymentLineParser, type PaymentLine } from "./payment-line.ts";
 
-export interface PaymentsOptions {
+export type PaymentsOptions = {
   store: PaymentStore;
   /** The domain's time. */
   now: () => Date;
@@ -12,7 +12,7 @@ export interface PaymentsOptions {
   output: Output;
   /** Aborted together with the input: lines in progress are completed, and no further ones begin. */
   signal: AbortSignal;
-}
+};
 
 const MAX_LINE_BYTES = 64 * 1024;
 const RUN_AGAIN = "Run it again with the same lines: those that were carried out change nothing.";
@@ -88,12 +88,12 @@ function keysOf(line: PaymentLine): string[] {
 }
 
 /** A line of a stream. */
-export interface Line {
+export type Line = {
   /** From 1. */
   number: number;
   /** Without the line feed; undefined for a line that is too long. */
   bytes: Buffer | undefined;
-}
+};
 
 const LF = 0x0a;
 

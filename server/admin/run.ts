@@ -12,7 +12,7 @@ import { type Database, openDatabase } from "../storage/database.ts";
 import { createProgram, type Work } from "./commands.ts";
 import type { Output } from "./output.ts";
 
-export interface AdminOptions {
+export type AdminOptions = {
   /** The command's name, and its arguments. */
   args: readonly string[];
   env: Environment;
@@ -22,7 +22,7 @@ export interface AdminOptions {
   signal: AbortSignal;
   /** Milliseconds that one statement may take. */
   statementMs?: number;
-}
+};
 
 /** More than a server allows: a list may read many rows, and no caller waits for it. */
 const STATEMENT_MS = 60_000;

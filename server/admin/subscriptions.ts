@@ -7,7 +7,7 @@ import type {
 import type { Rotation } from "../storage/webhooks/rotate-secrets.ts";
 import { count, type Output, startProgress, toTable } from "./output.ts";
 
-export interface SubscriptionOptions {
+export type SubscriptionOptions = {
   store: Pick<Bound<typeof storage>, "endSubscription"> &
     Bound<{
       findSubscriptions: typeof findSubscriptions;
@@ -15,7 +15,7 @@ export interface SubscriptionOptions {
     }>;
   output: Output;
   now: () => Date;
-}
+};
 
 const HEADINGS = ["subscriptionKey", "merchant", "host", "selects", "created", "ended", "waiting"];
 

@@ -2,12 +2,12 @@
  * Runs tasks concurrently, except that tasks with a key in common run one after the other, in the order in which they were
  * added.
  */
-export interface KeyedQueue {
+export type KeyedQueue = {
   /** Resolves when there is room for the next task. Rejects with the error of an earlier task. */
   add(keys: readonly string[], task: () => Promise<void>): Promise<void>;
   /** Resolves when all tasks have ended. Rejects with the error of one that failed. */
   end(): Promise<void>;
-}
+};
 
 /** @param capacity how many tasks may run or wait for an earlier one */
 export function createKeyedQueue(capacity: number): KeyedQueue {

@@ -1,12 +1,12 @@
 import type { Logger } from "pino";
 
 /** Work that is repeated until it is stopped. */
-export interface Repeated {
+export type Repeated = {
   /** Resolves when a run that began after this call has ended. Rejects with its error. */
   run(): Promise<void>;
   /** Ends the timer and waits for the run under way. */
   stop(): Promise<void>;
-}
+};
 
 /**
  * Repeats work on a timer and on request, never twice at a time in this process. A failed run is logged and repeated: work

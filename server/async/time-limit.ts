@@ -1,10 +1,10 @@
 /** How long the caller of a piece of work waits for it. */
-export interface TimeLimit {
+export type TimeLimit = {
   /** Aborted when the caller no longer waits: then no further step should begin. */
   readonly signal: AbortSignal;
   /** Milliseconds until then; negative afterwards. */
   remainingMs(): number;
-}
+};
 
 /** No deadline: the caller waits until the work ends. */
 export const noTimeLimit: TimeLimit = {

@@ -7,7 +7,7 @@ import { createIssuerKeys, type IssuerKeysOptions } from "./issuer-keys.ts";
 import { verifyJwts } from "./jwt.ts";
 
 /** How a server verifies access tokens (D18). */
-export interface Access {
+export type Access = {
   findCaller: FindCaller;
   /** Rejects while no access token could be verified. */
   ready(): Promise<void>;
@@ -15,16 +15,16 @@ export interface Access {
   keysAgeSeconds(): number | undefined;
   /** Ends a fetch of the issuer's keys. */
   stop(): Promise<void>;
-}
+};
 
 type IssuerOptions = Pick<IssuerKeysOptions, "refreshMs" | "cooldownMs">;
 
-export interface CreateAccessOptions {
+export type CreateAccessOptions = {
   findToken: FindToken;
   realNow: () => Date;
   logger: Logger;
   issuerKeys?: IssuerOptions | undefined;
-}
+};
 
 /** Verifies the tokens of the mode: those of the store in the sandbox, those of the issuer in production. */
 export function createAccess(

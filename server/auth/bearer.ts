@@ -2,15 +2,15 @@ import type { IncomingHttpHeaders } from "node:http";
 import { ProblemError } from "../contract/problem.ts";
 
 /** The owner of an access token, and what the token allows. */
-export interface Caller {
+export type Caller = {
   merchant: string;
   scopes: readonly string[];
-}
+};
 
 /** Why an access token is not accepted. The reason is logged, so it must hold no part of the token. */
-export interface Refusal {
+export type Refusal = {
   reason: string;
-}
+};
 
 /** Finds the owner of an access token (D18) that came with these headers. Rejects when the token can't be verified now. */
 export type FindCaller = (token: string, headers: IncomingHttpHeaders) => Promise<Caller | Refusal>;

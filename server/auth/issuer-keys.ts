@@ -15,7 +15,7 @@ export interface IssuerKeysOptions extends Pick<AuthSettings, "jwksUrl" | "algor
 }
 
 /** The public keys of the issuer of access tokens. */
-export interface IssuerKeys {
+export type IssuerKeys = {
   /**
    * Finds the keys with this id; for a token without an id, all of them. Throws {@link KeysUnavailableError} when no keys can
    * be trusted now.
@@ -29,7 +29,7 @@ export interface IssuerKeys {
   ageSeconds(): number | undefined;
   /** Ends the fetch in progress. */
   stop(): Promise<void>;
-}
+};
 
 /** The issuer's keys can't be fetched now, so a token can be neither accepted nor refused. */
 export class KeysUnavailableError extends Error {
@@ -52,10 +52,10 @@ const MAX_KEY_SET_BYTES = 256 * 1024;
 const MAX_KEYS_TRIED = 8;
 const LEAST_RSA_BITS = 2048;
 
-interface IssuerKey {
+type IssuerKey = {
   kid: string | undefined;
   key: CryptoKey;
-}
+};
 
 /**
  * Fetches keys from a URL and keeps them. A failed fetch changes nothing: requests use the present keys while the issuer is

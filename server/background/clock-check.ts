@@ -12,17 +12,17 @@ const SKEW_WARNING_MS = 5_000;
  */
 const SKEW_LIMIT_MS = 60_000;
 
-export interface ClockCheck {
+export type ClockCheck = {
   /** Rejects when the clocks differ too much, or the database does not respond. */
   check(): Promise<void>;
   stop(): Promise<void>;
-}
+};
 
-export interface ClockCheckParts {
+export type ClockCheckParts = {
   database: Pick<Database, "embedded" | "readTime">;
   realNow: () => Date;
   logger: Logger;
-}
+};
 
 /** Compares this server's clock with the database's, now and every minute, and logs when they differ. */
 export async function startClockCheck({ database, realNow, logger }: ClockCheckParts): Promise<ClockCheck> {

@@ -5,7 +5,7 @@ import type { BoundStorage } from "../storage/storage.ts";
 
 const EVERY_MS = 1_000;
 
-export interface DueScanParts {
+export type DueScanParts = {
   store: Pick<BoundStorage, "authorizeDue">;
   clock: DomainClock;
   /** Begins the deliveries that are due. */
@@ -13,7 +13,7 @@ export interface DueScanParts {
   /** Called with the number of refunds that a run has authorized. */
   onAuthorized: (refunds: number) => void;
   logger: Logger;
-}
+};
 
 /**
  * Authorizes the refunds whose wait of three business days is over, and then begins the deliveries that are due: every second

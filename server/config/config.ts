@@ -24,7 +24,7 @@ export interface Config extends StoreSettings {
 }
 
 /** Whose access tokens production accepts, and how it checks them (D18). */
-export interface AuthSettings {
+export type AuthSettings = {
   /** The `iss` of a token, character for character. */
   issuer: string;
   /** One of the values in the `aud` of a token. */
@@ -39,7 +39,7 @@ export interface AuthSettings {
   keysMaxAgeSeconds: number;
   /** The header in which a trusted proxy sends the caller's certificate, in lower case; undefined: none does. */
   clientCertHeader: string | undefined;
-}
+};
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 

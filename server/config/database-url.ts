@@ -2,11 +2,11 @@ import pg from "pg";
 import { ConfigError, type Environment, oneOf } from "./environment.ts";
 
 /** Where the driver connects to, and how: the part of an address that decides who can read along. */
-interface DriverSettings {
+type DriverSettings = {
   /** A name, an address, or the folder of a local socket. */
   host: string;
   ssl: unknown;
-}
+};
 
 /** The address of the PostgreSQL database; undefined when there is none. Throws {@link ConfigError}. */
 export function readDatabaseUrl(env: Environment): string | undefined {

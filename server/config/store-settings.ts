@@ -3,14 +3,14 @@ import { readDatabaseUrl, requireTls } from "./database-url.ts";
 import { ConfigError, type Environment, withSecretFiles } from "./environment.ts";
 
 /** Where the data is, and the keys of the secrets in it. */
-export interface StoreSettings {
+export type StoreSettings = {
   /** Unset: the embedded store in `dataDir`. */
   databaseUrl: string | undefined;
   /** A folder, or {@link IN_MEMORY}. */
   dataDir: string;
   /** The first encrypts, the others only decrypt. Empty: the embedded sandbox makes and keeps its own. */
   encryptionKeys: readonly WrappingKeySetting[];
-}
+};
 
 /** A key of 32 bytes, or the command line of a program that has a KMS use its key. */
 export type WrappingKeySetting = { key: Buffer } | { command: string };
@@ -42,11 +42,11 @@ export function readStoreSettings(env: Environment, { production }: { production
 }
 
 /** The settings of an operator's command. */
-export interface CommandSettings {
+export type CommandSettings = {
   databaseUrl: string;
   /** The same as a server's, and at least one. Throws {@link ConfigError}. */
   requireEncryptionKeys(): readonly WrappingKeySetting[];
-}
+};
 
 /**
  * Reads the settings of an operator's command as production's server reads its own, because the command sends the same data

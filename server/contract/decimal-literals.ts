@@ -4,12 +4,12 @@ import { type ContractDocument, type ContractOperation, resolveSchema, type Sche
 import type { Violation } from "./problem.ts";
 
 /** A field of a request body that holds money. */
-export interface DecimalField {
+export type DecimalField = {
   /** The names that lead to it, such as `["amount", "value"]`. */
   path: readonly string[];
   /** How many digits may follow the point. */
   digits: number;
-}
+};
 
 /** Finds the fields with `x-fraction-digits` in the request body of an operation. */
 export function decimalFields(document: ContractDocument, operation: ContractOperation): DecimalField[] {

@@ -10,25 +10,25 @@ export type Schemas = components["schemas"];
 export type SandboxSchemas = sandboxComponents["schemas"];
 
 /** The parts of a bundled OpenAPI document that the server reads itself; validators read the rest. */
-export interface ContractDocument {
+export type ContractDocument = {
   openapi: string;
   paths: Record<string, Partial<Record<Method, ContractOperation>>>;
   components: { schemas: Record<string, Schema>; parameters?: object; requestBodies?: object };
-}
+};
 
 const METHODS = ["get", "post", "delete"] as const;
 export type Method = (typeof METHODS)[number];
 
-export interface ContractOperation {
+export type ContractOperation = {
   operationId: string;
   security?: Record<string, string[]>[];
   parameters?: object[];
   responses?: object;
   requestBody?: { required?: boolean; content: Record<string, { schema: Schema }> };
-}
+};
 
 /** The keywords of JSON Schema that the server reads itself. */
-export interface Schema {
+export type Schema = {
   $ref?: string;
   properties?: Record<string, Schema>;
   oneOf?: Schema[];
@@ -38,7 +38,7 @@ export interface Schema {
   format?: string;
   "x-fraction-digits"?: number;
   "x-pattern-message"?: string;
-}
+};
 
 /** The names that lead from the top of a document to one of its nodes. */
 export type DocumentPath = readonly string[];

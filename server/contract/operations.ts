@@ -48,14 +48,14 @@ export type HandlerResponse<Id extends OperationId> =
   | ProblemResponse<CodeOfStatus<Status<Id>>>;
 
 /** A request that is valid by the contract, from a caller who may send it. */
-export interface ValidRequest<Id extends OperationId> {
+export type ValidRequest<Id extends OperationId> = {
   merchant: string;
   body: RequestBody<Id>;
   path: Member<Member<Operation<Id>, "parameters">, "path">;
   query: Member<Member<Operation<Id>, "parameters">, "query">;
   /** Passes when the request is refused because it took too long. */
   timeLimit: TimeLimit;
-}
+};
 
 /** Serves one operation: load, decide, save, respond. */
 export type Handler<Id extends OperationId> = (request: ValidRequest<Id>) => Promise<HandlerResponse<Id>>;

@@ -6,12 +6,12 @@ export type ProblemCode =
   | SandboxSchemas["ImpossibleMoveErrorDetails"]["errorCode"];
 export type Violation = Schemas["Violation"];
 
-interface Kind {
+type Kind = {
   status: number;
   title: string;
   /** The detail of a problem whose cause has nothing more exact to say. */
   detail: string;
-}
+};
 
 /** Every kind of problem (D08). The only place that knows the status of an error. */
 export const PROBLEMS = {
@@ -96,14 +96,14 @@ export const PROBLEMS = {
 } as const satisfies Record<ProblemCode, Kind>;
 
 /** The members of a problem that its kind does not settle. */
-export interface ProblemExtras {
+export type ProblemExtras = {
   detail?: string;
   violations?: Violation[];
   existing?: Schemas["ExistingRecord"];
   headers?: Record<string, string>;
   /** Logged, and not sent to the caller. */
   reason?: string;
-}
+};
 
 /** A problem as an expected outcome of a handler. */
 export interface ProblemResponse<Code extends ProblemCode = ProblemCode> extends ProblemExtras {

@@ -27,21 +27,21 @@ export type FindViolations<Locals> = (
 ) => Violation[];
 
 /** An operation of a document, by its path and method. */
-export interface OperationAt {
+export type OperationAt = {
   path: string;
   method: Method;
   operation: ContractOperation;
-}
+};
 
 type Step = RequestHandler | ErrorRequestHandler;
 
 /** Validates the requests of one document. */
-export interface RequestValidator {
+export type RequestValidator = {
   /** The steps that validate one operation. They pass on valid requests alone, with parsed parameters. */
   stepsFor<Locals>(at: OperationAt, findViolations: FindViolations<Locals>): Step[];
   /** Compiles every schema; otherwise the first request of each operation would wait for that. */
   warmUp(app: Express): Promise<void>;
-}
+};
 
 /**
  * Validates requests against a document. The app needs `case sensitive routing` and `strict routing`, which the validator

@@ -3,12 +3,12 @@ import { type CompileSchema, createCompiler } from "./compile-schema.ts";
 import { type ContractDocument, type DocumentPath, follow, operationsOf } from "./document.ts";
 
 /** A response as it is about to go over the wire. */
-export interface WireResponse {
+export type WireResponse = {
   status: number;
   /** The value of a header, by its name in lower case. */
   header: (name: string) => string | undefined;
   bytes: Buffer;
-}
+};
 
 /** The media type of a stream of server-sent events. */
 export const EVENT_STREAM = "text/event-stream";

@@ -3,11 +3,11 @@ import { type ContractDocument, type Schema, visitNodes } from "./document.ts";
 import type { Violation } from "./problem.ts";
 
 /** An error of the request validator, such as `{path: "/body/amount/value", errorCode: "type.openapi.validation"}`. */
-export interface ValidatorError {
+export type ValidatorError = {
   path: string;
   message: string;
   errorCode?: string;
-}
+};
 
 /** What violations of a pattern say, by the pattern. */
 export type PatternMessages = ReadonlyMap<string, string>;

@@ -1,10 +1,10 @@
 /** Domain time (D30): real time, plus in a sandbox the offset that its clock was advanced by. */
-export interface DomainClock {
+export type DomainClock = {
   /** Real time. */
   realNow(): Date;
   /** Domain time, with the offset read from the database. */
   now(): Promise<Date>;
-}
+};
 
 /** Domain time, from real time and the offset in milliseconds. */
 export function toDomainTime(realNow: Date, offsetMs: number): Date {

@@ -46,11 +46,11 @@ export interface ApiOptions<Ids extends OperationId> extends AccessOptions {
   bodyTimeoutMs: number;
 }
 
-export interface Api {
+export type Api = {
   router: Router;
   /** Compiles the schemas of requests; otherwise the first requests would wait for that. */
   warmUp(app: Express): Promise<void>;
-}
+};
 
 /** Serves every operation of the contract. Requests are checked in the order of D08a: the first error ends a request. */
 export function createApi<Ids extends OperationId>(options: ApiOptions<Ids>): Api {

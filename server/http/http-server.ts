@@ -26,16 +26,16 @@ const KEEP_ALIVE_MS = 65_000;
  */
 const BACKLOG = 4_096;
 
-export interface HttpServerOptions {
+export type HttpServerOptions = {
   host: string;
   port: number;
   /** Milliseconds that a caller has to send a head. */
   headTimeoutMs: number;
   /** Milliseconds that requests in flight have to end when the server stops. */
   drainMs: number;
-}
+};
 
-export interface HttpServer {
+export type HttpServer = {
   /** Resolves when it listens. Rejects with the system's error when it can't. */
   start(app: RequestListener): Promise<void>;
   /** Its address, such as `http://127.0.0.1:3000`. */
@@ -46,7 +46,7 @@ export interface HttpServer {
   isDraining(): boolean;
   /** Waits for the requests in flight. */
   stop(): Promise<void>;
-}
+};
 
 /** Creates the server of the app, which asks it whether it drains, and so is made after it. */
 export function createHttpServer({ host, port, headTimeoutMs, drainMs }: HttpServerOptions): HttpServer {

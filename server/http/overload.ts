@@ -9,7 +9,7 @@ import type { RequestOutcome } from "./middleware/request-log.ts";
 import { readSecurityHeaders } from "./middleware/security-headers.ts";
 import { problemMediaType } from "./middleware/send-response.ts";
 
-export interface OverloadOptions {
+export type OverloadOptions = {
   /** Whose operations are refused. The one with most requests comes first. */
   documents: readonly ContractDocument[];
   concurrency: Pick<ConcurrencyLimit, "isFull">;
@@ -18,7 +18,7 @@ export interface OverloadOptions {
   headChecks: readonly HeadCheck[];
   observe: (outcome: RequestOutcome) => void;
   logger: Logger;
-}
+};
 
 const LOG_EVERY_MS = 1_000;
 
@@ -52,13 +52,13 @@ export function refuseOverload(app: RequestListener, options: OverloadOptions): 
   };
 }
 
-interface Route {
+type Route = {
   method: string;
   /** As the contract writes it, such as `/sandbox/payments/{paymentId}`. */
   path: string;
   /** Matches the targets of its requests, with and without a query. */
   target: RegExp;
-}
+};
 
 function toRoutes(document: ContractDocument): Route[] {
   return operationsOf(document).flatMap(([path, operations]) => {

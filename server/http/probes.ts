@@ -6,11 +6,11 @@ import { sendJson } from "./middleware/send-response.ts";
 /** How long a readiness probe waits, in milliseconds: less than the timeout of those that send probes. */
 const READY_LIMIT_MS = 3_000;
 
-export interface ProbeOptions {
+export type ProbeOptions = {
   /** Each rejects while a part that every request needs does not work. */
   readinessChecks: readonly (() => Promise<void>)[];
   isDraining: () => boolean;
-}
+};
 
 /** `/healthz`: the process lives. `/readyz`: it can serve calls; 503 while it drains or can't serve them. */
 export function createProbes({ readinessChecks, isDraining }: ProbeOptions): Router {

@@ -17,24 +17,24 @@ const CLOSE_ARRAY = 0x5d;
 const COMMA = 0x2c;
 
 /** Why a text is refused before it is parsed: parsing would hide the reason. */
-export interface RawError {
+export type RawError = {
   pointer: string;
   message: string;
-}
+};
 
 /** A number that is not a plain integer, exactly as the text has it. */
-export interface NumberLiteral {
+export type NumberLiteral = {
   /** The names and indexes that lead to it. */
   path: readonly (string | number)[];
   /** Such as `10.990000000000000001`, which parses as 10.99. */
   text: string;
-}
+};
 
-export interface ScannedJson {
+export type ScannedJson = {
   error?: RawError;
   /** Every number that is not written with digits only. */
   literals: NumberLiteral[];
-}
+};
 
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const INTEGER = /^\d+$/;
@@ -43,13 +43,13 @@ const WORD = /[a-z]+/iy;
 const SPACES = /[ \t\n\r]+/y;
 
 /** An object or a list that is still open, and the member that is being read. */
-interface Level {
+type Level = {
   keys: Set<string> | undefined;
   key: string | number;
-}
+};
 
 /** How far the scan of a text has come. */
-interface Scan {
+type Scan = {
   readonly text: string;
   position: number;
   readonly open: Level[];
@@ -57,7 +57,7 @@ interface Scan {
   /** Keys, and values without the outermost one: in JSON there are as many values as members and items. */
   keys: number;
   values: number;
-}
+};
 
 /**
  * Finds what `JSON.parse` hides or can't handle, in one pass and without recursion: duplicate keys (the last would win

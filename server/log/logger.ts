@@ -7,13 +7,13 @@ const STDOUT = { dest: 1, sync: false, minLength: 4_096, periodicFlush: 100, max
 /** Milliseconds that the end of the process waits for the log to be read. */
 const LAST_LINES_MS = 2_000;
 
-export interface ProcessLog {
+export type ProcessLog = {
   readonly logger: Logger;
   /** Writes text for people among the lines of the log. */
   print(text: string): void;
   /** Writes the remaining lines; resolves with false when they are not read in time. Closes the log permanently. */
   close(): Promise<boolean>;
-}
+};
 
 /**
  * The log of this process, on its standard output. Neither a stalled reader nor a full disk stops the process.
@@ -50,13 +50,13 @@ export function createLogger(level: string, destination: DestinationStream): Log
 }
 
 /** The logged fields of an error. Others are left out: the database's `detail`, for one, repeats whole rows. */
-interface LoggedError {
+type LoggedError = {
   type: string;
   message: string;
   code?: unknown;
   stack?: string | undefined;
   cause?: LoggedError;
-}
+};
 
 /** How many nested causes are logged: an error may be its own cause. */
 const MAX_DEPTH = 3;

@@ -1,5 +1,5 @@
 /** The fields of a logged line that are read here. LOG_FORMAT=json prints all of them. */
-interface Entry {
+type Entry = {
   readonly level: number;
   readonly time: number;
   readonly msg: string;
@@ -18,13 +18,13 @@ interface Entry {
   readonly outcome?: string;
   readonly error?: string | null;
   readonly err?: LoggedError;
-}
+};
 
-interface LoggedError {
+type LoggedError = {
   readonly message?: string;
   readonly stack?: string;
   readonly cause?: LoggedError;
-}
+};
 
 /** From pino's level 40 on a line is a warning, from 50 on an error. */
 const WARNING = 40;

@@ -3,14 +3,14 @@ import type { PoolUsage } from "../storage/database.ts";
 import type { Backlog } from "../storage/webhooks/backlog.ts";
 
 /** Where gauges get their present values from. */
-export interface GaugeSources {
+export type GaugeSources = {
   /** Rejects when the database can't be read. */
   backlog(): Promise<Backlog>;
   /** Undefined where there is no pool. */
   poolUsage(): PoolUsage | undefined;
   /** Undefined where no keys are used, or before the first fetch. */
   keysAgeSeconds(): number | undefined;
-}
+};
 
 /** Gauges are read from their sources at each scrape. Without a database its gauges are left out, and `database_up` is 0. */
 export function registerGauges(registers: Registry[], sources: GaugeSources): void {

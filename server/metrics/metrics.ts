@@ -8,12 +8,12 @@ import type { Metrics } from "./prometheus.ts";
 /** Counts nothing, for a server without `METRICS_PORT`. */
 export const noMetrics: Metrics = { observeRequest() {}, countRefunds() {}, observeAttempt() {} };
 
-export interface RunningMetrics {
+export type RunningMetrics = {
   metrics: Metrics;
   /** Where the metrics are served, such as `http://127.0.0.1:9464/metrics`; undefined when they are not served. */
   url: string | undefined;
   stop(): Promise<void>;
-}
+};
 
 /** Serves `/metrics` on a port of its own, so that callers of the API can't read it. Without a port nothing is counted. */
 export async function startMetrics(

@@ -5,12 +5,12 @@ import type { AttemptResult } from "../storage/statements/attempts.ts";
 import { type GaugeSources, registerGauges } from "./gauges.ts";
 
 /** The events that a server counts. Labels have few values, so never a merchant, an id or an address. */
-export interface Metrics {
+export type Metrics = {
   observeRequest(outcome: RequestOutcome): void;
   /** Counts refunds that took this status at this server. */
   countRefunds(status: RefundStatus, count: number): void;
   observeAttempt(result: AttemptResult): void;
-}
+};
 
 const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const ATTEMPT_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];

@@ -4,10 +4,10 @@ import type { Config } from "../config/config.ts";
 import { IN_MEMORY } from "../config/store-settings.ts";
 
 /** The process that has a data folder open, and where it listens. */
-export interface Owner {
+export type Owner = {
   readonly pid: number;
   readonly url: string;
-}
+};
 
 const toFile = (dataDir: string) => join(dataDir, "server.json");
 

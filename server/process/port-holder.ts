@@ -4,14 +4,14 @@ import { readdir, readFile, readlink } from "node:fs/promises";
 const PROBE_MS = 1_000;
 
 /** A process that listens on a TCP port. */
-export interface PortHolder {
+export type PortHolder = {
   /** Undefined where the system does not tell this user. */
   readonly pid: number | undefined;
   /** Such as `node server/main.ts`. */
   readonly command: string | undefined;
   /** Whether it is a sandbox of this contract. */
   readonly isSandbox: boolean;
-}
+};
 
 /** Finds the process that listens on an address. */
 export async function findPortHolder(url: string): Promise<PortHolder> {

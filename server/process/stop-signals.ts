@@ -29,11 +29,11 @@ const STOP_LIMIT_MS = 9_800;
 /** Milliseconds that the process has after a stop to end by itself; a pending lookup can keep it alive. */
 const LEFT_OVER_MS = 100;
 
-export interface StopOptions {
+export type StopOptions = {
   log: ProcessLog;
   /** For a sandbox: writes text for people, where production logs JSON. */
   print: ((text: string) => void) | undefined;
-}
+};
 
 /** Closes a server at the first signal, says so, and has the process end. */
 export function stopOnSignal(close: () => Promise<void>, { log, print }: StopOptions): void {

@@ -1,13 +1,13 @@
 import type { Logger } from "pino";
 import { bucketSize, hasToken, type Take, type TokenBucket, takeToken } from "./token-bucket.ts";
 
-export interface RateLimiter {
+export type RateLimiter = {
   requestsPerSecond: number;
   /** Takes a token from a merchant's bucket; `waitMs` above 0 means that the request exceeds the limit. */
   take(merchant: string): Promise<Take>;
   /** Reports nothing more. */
   stop(): Promise<void>;
-}
+};
 
 /**
  * Adds requests that were let through to the count that all servers share.
@@ -16,14 +16,14 @@ export interface RateLimiter {
  */
 export type ReportCalls = (report: { merchant: string; calls: number; msPerCall: number }) => Promise<number>;
 
-export interface RateLimiterOptions {
+export type RateLimiterOptions = {
   requestsPerSecond: number;
   /** Undefined for a single server, which shares its count with no other. */
   report: ReportCalls | undefined;
   logger: Logger;
   /** Milliseconds, on a clock that never goes back. */
   nowMs?: () => number;
-}
+};
 
 /** How long requests wait to be reported, in milliseconds, so that one report holds many. */
 const REPORT_AFTER_MS = 50;

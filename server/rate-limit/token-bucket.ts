@@ -1,26 +1,26 @@
 /** A token bucket, stored as the time at which it is full again: every token that is taken moves that time further away. */
-export interface TokenBucket {
+export type TokenBucket = {
   /** In milliseconds, on the clock of `performance.now()`; in the past for a full bucket. */
   fullAtMs: number;
-}
+};
 
 /** How much a bucket holds and how fast it fills. */
-export interface BucketSize {
+export type BucketSize = {
   /** Milliseconds in which one token is added. */
   msPerToken: number;
   /** Milliseconds in which an empty bucket becomes full. */
   capacityMs: number;
-}
+};
 
 /** The result of asking a bucket for a token. */
-export interface Take {
+export type Take = {
   /** Whole tokens that are left: requests that may follow at once. */
   remaining: number;
   /** Milliseconds until the bucket is full. */
   fullInMs: number;
   /** Milliseconds until the bucket has a token; 0 when this request got one. */
   waitMs: number;
-}
+};
 
 /** A bucket holds the tokens of two seconds: 200 at 100 a second (D27). */
 const BURST_SECONDS = 2;

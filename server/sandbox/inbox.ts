@@ -17,20 +17,20 @@ const LISTED = 50;
 const MAX_RECEIVED = 500;
 const MAX_BYTES = 4_000_000;
 
-export interface InboxParts {
+export type InboxParts = {
   changes: Pick<Changes, "notify">;
   /** Where the sandbox listens, such as `http://127.0.0.1:3000`. */
   ownUrl: () => string;
   /** Real time. */
   realNow: () => Date;
-}
+};
 
-export interface InboxReceiver {
+export type InboxReceiver = {
   /** Receives deliveries, which carry no access token. */
   router: Router;
   handlers: HandlersOf<"getInbox" | "setInbox">;
   forget(merchant: string): void;
-}
+};
 
 /** A receiver of webhooks for a merchant without a server, with switches that make it fail. */
 export function createInbox({ changes, ownUrl, realNow }: InboxParts): InboxReceiver {

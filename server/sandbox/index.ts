@@ -14,7 +14,7 @@ export {
 } from "./sandbox-calls.ts";
 
 /** All options are optional. */
-export interface SandboxOptions {
+export type SandboxOptions = {
   /** Without one, a free port. */
   port?: number;
   /** The address to listen on; `127.0.0.1`, which only this machine reaches, when left out. */
@@ -28,7 +28,7 @@ export interface SandboxOptions {
   settings?: Readonly<Record<string, string>>;
   /** Receives the log, one JSON object on each line. Without it, nothing is logged. */
   log?: (line: string) => void;
-}
+};
 
 /** A running sandbox, with every call of its contract for the merchant `acme`. */
 export interface Sandbox extends SandboxCalls {

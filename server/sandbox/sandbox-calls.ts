@@ -34,7 +34,7 @@ export class SandboxCallError extends Error {
  * Every call of the sandbox's contract, by subject. Each resolves with the body of the response, and rejects with a {@link
  * SandboxCallError} when the sandbox refuses it.
  */
-export interface SandboxCalls {
+export type SandboxCalls = {
   /** The time that decides on waiting refunds and on retries. It only moves forward. */
   readonly clock: {
     read(): Promise<Result<"getClock">>;
@@ -83,7 +83,7 @@ export interface SandboxCalls {
   changes(): Promise<ReadableStream<Uint8Array>>;
   /** Restores the data of the start, but not the clock. */
   reset(): Promise<void>;
-}
+};
 
 /** Creates the calls for the bearer of an access token. */
 export function createCalls(baseUrl: string, accessToken: string): SandboxCalls {

@@ -26,14 +26,14 @@ export interface SandboxOptions
 }
 
 /** What the app of a sandbox serves in addition to the published contract. */
-export interface Sandbox {
+export type Sandbox = {
   document: ContractDocument;
   handlers: SandboxHandlers;
   /** Records the requests to the published contract. */
   record: Middleware;
   /** The inbox, which receives deliveries, and the console. */
   routers: readonly Router[];
-}
+};
 
 /** Fills the store, and creates the parts of a sandbox that are kept in memory. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {

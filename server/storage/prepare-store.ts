@@ -7,11 +7,11 @@ import { openEncryptionKeys } from "./webhooks/encryption-keys.ts";
 import type { EncryptionKeys } from "./webhooks/secrets.ts";
 
 /** The store's functions, the domain's clock, and the keys of the secrets in the store. */
-export interface PreparedStore {
+export type PreparedStore = {
   store: BoundStorage;
   clock: DomainClock;
   encryptionKeys: EncryptionKeys;
-}
+};
 
 /** Prepares an open database for a server. Throws {@link ConfigError} for a database of the other mode. */
 export async function prepareStore(

@@ -3,12 +3,12 @@ import { isIP, type LookupFunction } from "node:net";
 import ipaddr from "ipaddr.js";
 
 /** The targets besides public `https` ones to which a server delivers (D24). */
-export interface TargetPolicy {
+export type TargetPolicy = {
   /** The sandbox: `http`, and this machine itself. */
   allowLocal: boolean;
   /** `WEBHOOK_ALLOW_PRIVATE`: private networks; never link-local or metadata addresses. */
   allowPrivate: boolean;
-}
+};
 
 const PRIVATE_RANGES = ["private", "uniqueLocal", "carrierGradeNat"];
 

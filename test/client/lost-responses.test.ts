@@ -31,13 +31,13 @@ async function createPayment(value: number): Promise<string> {
   return body.paymentId;
 }
 
-interface RefundRecord {
+type RefundRecord = {
   paymentId: string;
   paymentStatus: string;
   requestKey: string;
   clientReferenceId: string | null;
   amount: { value: number };
-}
+};
 
 async function get<Body>(path: string): Promise<Body> {
   const headers = { Authorization: "Bearer sandbox_acme", Accept: "application/json" };

@@ -2,7 +2,7 @@ import type { Kit } from "./kit.ts";
 import type { Precondition } from "./preconditions.ts";
 
 /** One thing that users of the service rely on. */
-export interface Check {
+export type Check = {
   /** Stable, for machines: `group.what`. */
   readonly id: string;
   readonly group: string;
@@ -13,7 +13,7 @@ export interface Check {
   readonly preconditions: readonly Precondition[];
   /** Throws a `CheckFailure` when the service behaves differently. */
   run(kit: Kit): Promise<void> | void;
-}
+};
 
 /** The parts of a check that its group does not define. */
 export type CheckParts = Omit<Check, "group" | "preconditions"> & {

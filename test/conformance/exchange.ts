@@ -1,27 +1,27 @@
 import type { OperationId } from "../../client/src/index.ts";
 
 /** The request. Secrets have been removed from its texts. */
-export interface Sent {
+export type Sent = {
   readonly operation: OperationId | undefined;
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-}
+};
 
-export interface Received {
+export type Received = {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
   /** The parsed JSON of the body, its text when it is not JSON, or undefined when it is empty. */
   readonly body: unknown;
   readonly milliseconds: number;
-}
+};
 
-export interface Exchange {
+export type Exchange = {
   readonly sent: Sent;
   readonly received: Received;
-}
+};
 
 /** The service does not behave as it should. */
 export class CheckFailure extends Error {
@@ -52,11 +52,11 @@ export class CheckFailure extends Error {
 export class NotRun extends Error {}
 
 /** Removes secrets from everything that is shown or written. */
-export interface Redactor {
+export type Redactor = {
   /** From now on `secret` is shown as `‹name›`. */
   add(name: string, secret: string | undefined): void;
   apply(text: string): string;
-}
+};
 
 export function createRedactor(): Redactor {
   const names = new Map<string, string>();

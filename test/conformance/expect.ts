@@ -36,12 +36,12 @@ export function bodyOf({ received: { body } }: Exchange): Node {
   return isNode(body) ? body : {};
 }
 
-export interface ExpectedRefund {
+export type ExpectedRefund = {
   readonly paymentStatus?: RefundStatus;
   /** The code of a failed refund; when `paymentStatus` is given, undefined expects no `errorDetails`. */
   readonly errorCode?: string;
   readonly clientReferenceId?: string | null;
-}
+};
 
 /** Expects a valid refund; resolves with its body. */
 export function expectRefund(exchange: Exchange, expected: ExpectedRefund = {}): Node {

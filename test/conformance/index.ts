@@ -5,7 +5,7 @@ import { runConformance } from "./run.ts";
 export { ConformError };
 
 /** `payments` has ids of payments of the merchant that `token` belongs to, by their state. */
-export interface ConformanceOptions {
+export type ConformanceOptions = {
   /** The address of the service: the part before `/v1`, such as `https://payments.example.com`. */
   url: string;
   /** An access token with both scopes. */
@@ -35,10 +35,10 @@ export interface ConformanceOptions {
   only?: readonly string[];
   /** Prefixes of the ids of checks that fail when they are not run, or "all". */
   require?: "all" | readonly string[];
-}
+};
 
 /** The result of one check. */
-export interface ConformanceCheck {
+export type ConformanceCheck = {
   /** Such as `access.no-token`. */
   readonly id: string;
   readonly group: string;
@@ -63,10 +63,10 @@ export interface ConformanceCheck {
   readonly sent?: readonly string[];
   /** For a failure: the lines of the response, or why there was none. */
   readonly received?: readonly string[];
-}
+};
 
 /** The result of a run, without secrets; the same as the JSON of the command's `--json`. */
-export interface ConformanceReport {
+export type ConformanceReport = {
   readonly url: string;
   /** A time in ISO 8601. */
   readonly startedAt: string;
@@ -78,7 +78,7 @@ export interface ConformanceReport {
   readonly failed: number;
   readonly notRun: number;
   readonly checks: readonly ConformanceCheck[];
-}
+};
 
 /**
  * Makes every check that the options allow, one after the other.

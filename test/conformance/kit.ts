@@ -42,7 +42,7 @@ export interface Kit extends AsyncDisposable {
 }
 
 /** The parts of a call that differ from a valid one. */
-export interface CallSpec {
+export type CallSpec = {
   /** Decides the path, and which responses are documented. */
   readonly operation?: OperationId;
   readonly path?: string;
@@ -55,7 +55,7 @@ export interface CallSpec {
   readonly headers?: Readonly<Record<string, string | null>>;
   /** Whether a 429 is returned like any other response. */
   readonly takeLimit?: boolean;
-}
+};
 
 export function createKit(options: ConformOptions, contract: Contract): Kit {
   const redactor = createRedactor();

@@ -6,7 +6,7 @@ export const PAYMENT_KINDS = ["settled", "recent", "processing", "failed", "cove
 export type PaymentKind = (typeof PAYMENT_KINDS)[number];
 
 /** The options of a run. Checks that need a missing option are not run, and the report names them. */
-export interface ConformOptions {
+export type ConformOptions = {
   /** The address of the service: the part before `/v1`, without a trailing slash. */
   readonly url: string;
   readonly token?: string | undefined;
@@ -35,7 +35,7 @@ export interface ConformOptions {
   readonly only: readonly string[];
   /** Prefixes of the ids of checks that fail when they are not run; "" matches all. */
   readonly require?: readonly string[];
-}
+};
 
 /** More than any constraint has. */
 export const MAX_SAMPLE = 100_000;

@@ -1,10 +1,10 @@
 import type { ConformOptions } from "./options.ts";
 
 /** A precondition of a check: the option that satisfies it, and whether that option is set. */
-export interface Precondition {
+export type Precondition = {
   readonly option: string;
   isMet(options: ConformOptions): boolean;
-}
+};
 
 const precondition = (option: string, isMet: Precondition["isMet"]): Precondition => ({ option, isMet });
 

@@ -5,31 +5,31 @@ import type { Kit } from "./kit.ts";
 import { ConformError, type ConformOptions } from "./options.ts";
 
 /** A delivery as received. */
-export interface Delivery {
+export type Delivery = {
   readonly method: string;
   readonly headers: Headers;
   readonly bytes: Buffer;
   /** Whether the hook has responded with 410. */
   readonly refused: boolean;
-}
+};
 
 /** The receiver of a service's deliveries: it has hooks, each for one subscription. */
-export interface Receiver {
+export type Receiver = {
   /** The address of a hook. An unwanted hook responds with 410 from the start, which ends its subscription. */
   hook(options: { wanted: boolean }): Hook;
   /** How many hooks have responded with 410. */
   readonly ended: number;
   close(): void;
-}
+};
 
-export interface Hook {
+export type Hook = {
   readonly url: string;
   readonly deliveries: readonly Delivery[];
   /** Responds with 410 from now on. */
   refuse(): void;
   /** Resolves with true when the deliveries meet the condition, or with false when the time limit is reached. */
   until(isDone: (deliveries: readonly Delivery[]) => boolean, timeoutMs: number): Promise<boolean>;
-}
+};
 
 /** More bytes than a delivery may have. */
 const MAX_BYTES = 64 * 1024;

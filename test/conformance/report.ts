@@ -2,7 +2,7 @@ import junit from "junit-report-builder";
 import type { CheckFailure, Received, Sent } from "./exchange.ts";
 import { describeSource, type Source } from "./sources.ts";
 
-export interface Result {
+export type Result = {
   readonly id: string;
   readonly group: string;
   readonly name: string;
@@ -14,10 +14,10 @@ export interface Result {
   /** The options that would make it run. */
   readonly missing: readonly string[];
   readonly seconds: number;
-}
+};
 
 /** The result of a run, without secrets. */
-export interface Report {
+export type Report = {
   readonly url: string;
   readonly startedAt: Date;
   readonly seconds: number;
@@ -25,7 +25,7 @@ export interface Report {
   readonly calls: number;
   readonly subscriptionsMade: number;
   readonly subscriptionsEnded: number;
-}
+};
 
 export function countOutcomes({ results }: Report) {
   const count = (outcome: Result["outcome"]) => results.filter((result) => result.outcome === outcome).length;

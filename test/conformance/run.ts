@@ -9,11 +9,11 @@ import { receiverOf } from "./receiver.ts";
 import type { Report, Result } from "./report.ts";
 import { readSources } from "./sources.ts";
 
-export interface Listener {
+export type Listener = {
   /** Called before each check; `position` counts from 1. */
   onStart?(check: Check, position: number, count: number): void;
   onResult?(result: Result): void;
-}
+};
 
 /** How many requests in a row without a response end the run. */
 const MAX_TIMEOUTS = 3;

@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 
 /** A clause of the interface or a decision, as a report names it. */
-export interface Source {
+export type Source = {
   readonly id: string;
   readonly kind: "clause" | "decision";
   readonly title: string;
   /** The text of a clause, on one line; a decision is too long to be repeated. */
   readonly text: string;
-}
+};
 
 const DOCS = new URL("../../docs/", import.meta.url);
 

@@ -7,26 +7,26 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 
 /** A call exactly as it is sent: path and headers are not changed, as `fetch` would do. */
-export interface WireCall {
+export type WireCall = {
   readonly method: string;
   /** The path below the address of the service. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-}
+};
 
-export interface WireResponse {
+export type WireResponse = {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
   readonly milliseconds: number;
-}
+};
 
-export interface Transport {
+export type Transport = {
   /** Rejects with a `NoResponseError`, within the time limit. */
   send(call: WireCall): Promise<WireResponse>;
   close(): void;
-}
+};
 
 /** The response is missing or incomplete. */
 export class NoResponseError extends Error {

@@ -10,10 +10,10 @@ import type { Kit } from "./kit.ts";
 import { LimitedError, untilTaken } from "./transport.ts";
 
 /** The published client, calling the service through Prism, which validates requests and responses against the document. */
-export interface TypedClient {
+export type TypedClient = {
   /** Sends a body and resolves with the response. Throws a `CheckFailure` when client or proxy find a violation. */
   call(id: OperationId, body: unknown): Promise<Exchange>;
-}
+};
 
 /** The proxy closes its own connections before it is closed; those of a service that hangs stay open. */
 const CLOSE_TIMEOUT_MS = 1_000;

@@ -12,13 +12,13 @@ export interface PrismProxy extends PrismServer {
   violations: Violation[];
 }
 
-export interface Violation {
+export type Violation = {
   call: string;
   side: "request" | "response";
   /** Its location, such as `body.amount.value`. */
   location: string;
   message: string;
-}
+};
 
 /** Serves the document's examples: `Prefer: code=201, example=RefundPending` chooses one. */
 export async function createMock(document: object): Promise<PrismServer> {
@@ -87,30 +87,30 @@ function recordViolations(prism: Prism["prism"]): Violation[] {
 }
 
 /** The part of Prism that we use. It is CommonJS, and its types need those of its own dependencies. */
-interface Prism {
+type Prism = {
   prism: { request(input: PrismInput, ...rest: unknown[]): () => Promise<PrismResult> };
   listen(port: number, host: string): Promise<string>;
   close(): Promise<void>;
-}
+};
 
-interface PrismInput {
+type PrismInput = {
   method: string;
   url: { path: string };
-}
+};
 
-interface Diagnostic {
+type Diagnostic = {
   path?: string[];
   message: string;
-}
+};
 
 type PrismResult =
   | { _tag: "Left"; left: Error }
   | { _tag: "Right"; right: { validations: { input: Diagnostic[]; output: Diagnostic[] } } };
 
-interface PrismModules {
+type PrismModules = {
   getHttpOperationsFromSpec(document: object): Promise<unknown[]>;
   createServer(operations: unknown[], options: object): Prism;
-}
+};
 
 /** The project depends only on the command line package; the server is resolved from there. Takes a second or more, once. */
 function loadPrism(): PrismModules {

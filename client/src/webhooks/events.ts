@@ -12,13 +12,13 @@ export type WebhookEventOf<Name extends WebhookEventName> =
  * An event that this version of the client does not know, because the service began to send it later. Its own name is in
  * `name`, so that `switch (event.type)` still narrows every other event.
  */
-export interface UnknownWebhookEvent {
+export type UnknownWebhookEvent = {
   type: "unknown";
   name: string;
   timestamp: string;
   sequence: number;
   data: Record<string, unknown>;
-}
+};
 
 /** An event that this version of the client knows: `switch (event.type)` narrows `event.data`. */
 export type KnownWebhookEvent = { [Name in WebhookEventName]: WebhookEventOf<Name> }[WebhookEventName];
@@ -49,12 +49,12 @@ export function parseEvent(body: string): WebhookEvent | undefined {
   return { type: "unknown", name, timestamp, sequence, data };
 }
 
-interface UnverifiedEvent {
+type UnverifiedEvent = {
   type: string;
   timestamp: string;
   sequence: number;
   data: Record<string, unknown>;
-}
+};
 
 function isEvent(value: unknown): value is UnverifiedEvent {
   return (

@@ -2,7 +2,7 @@ import { collectBody } from "../bytes.ts";
 import { createRespond, type SeparatedWebhookOptions, type WebhookHandlerOptions } from "./response.ts";
 
 /** The parts of Express's and Node's requests that the handler uses. */
-export interface IncomingWebhook {
+export type IncomingWebhook = {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly readableEnded: boolean;
   /** The result of a body parser that ran before the handler. */
@@ -10,15 +10,15 @@ export interface IncomingWebhook {
   on(event: "data", listener: (chunk: Uint8Array) => void): unknown;
   on(event: "end", listener: () => void): unknown;
   on(event: "error", listener: (error: Error) => void): unknown;
-}
+};
 
 /** The parts of Express's and Node's responses that the handler uses. */
-export interface OutgoingResponse {
+export type OutgoingResponse = {
   statusCode: number;
   readonly headersSent: boolean;
   setHeader(name: string, value: string): unknown;
   end(body?: string): unknown;
-}
+};
 
 type ExpressHandler = (request: IncomingWebhook, response: OutgoingResponse) => Promise<void>;
 

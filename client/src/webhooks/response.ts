@@ -17,7 +17,7 @@ interface CommonOptions extends VerifyOptions {
   onError?: (error: unknown) => void;
 }
 
-interface SingleHandlerOptions {
+type SingleHandlerOptions = {
   /**
    * Called with each verified event. When it resolves, the response is a success and the delivery is not retried: resolve
    * once the event is stored, within 15 seconds. An event can arrive twice, with the same `webhookId`, or before an earlier
@@ -25,9 +25,9 @@ interface SingleHandlerOptions {
    */
   onEvent: EventHandler<WebhookEvent>;
   onUnknownEvent?: undefined;
-}
+};
 
-interface SplitHandlerOptions {
+type SplitHandlerOptions = {
   /**
    * Called with each verified event that this version of the client knows. When it resolves, the response is a success and
    * the delivery is not retried: resolve once the event is stored, within 15 seconds. An event can arrive twice, with the
@@ -36,7 +36,7 @@ interface SplitHandlerOptions {
   onEvent: EventHandler<KnownWebhookEvent>;
   /** Called with the other events, which the service began to send later; without this option, `onEvent` gets them too. */
   onUnknownEvent: EventHandler<UnknownWebhookEvent>;
-}
+};
 
 /** Options that separate the known events from the others. */
 export type SeparatedWebhookOptions = CommonOptions & SplitHandlerOptions;

@@ -5,11 +5,11 @@ import { createSign, includesSignature, type Sign, type SignedContent } from "./
 export type WebhookSecrets = string | readonly string[];
 
 /** Verifies signatures with each secret. */
-export interface SignatureCheck {
+export type SignatureCheck = {
   isSigned(content: SignedContent, signatures: string): boolean;
   /** Explains a common mistake that makes a delivery look unsigned; empty when none of them was made. */
   explain(content: SignedContent, signatures: string): string;
-}
+};
 
 /** @throws TypeError when there is no secret, or one is empty or not a string */
 export function createSignatureCheck(secretKey: WebhookSecrets): SignatureCheck {

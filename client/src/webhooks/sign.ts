@@ -1,19 +1,19 @@
 import type { KnownWebhookEvent } from "./events.ts";
 import { createSign } from "./signature.ts";
 
-export interface SignOptions {
+export type SignOptions = {
   /** The same on each attempt of one delivery; a new one by default. */
   webhookId?: string;
   /** The time of the attempt; now by default. */
   now?: () => Date;
-}
+};
 
 /** A delivery as the service sends it, in the form of the second argument of `fetch` or `new Request`. */
-export interface SignedDelivery {
+export type SignedDelivery = {
   method: "POST";
   body: string;
   headers: Record<"content-type" | "webhook-id" | "webhook-timestamp" | "webhook-signature", string>;
-}
+};
 
 /**
  * Creates a delivery for tests of a receiver, signed as the service signs.

@@ -1,12 +1,12 @@
 import sha256 from "fast-sha256";
 
 /** The data that a signature covers. */
-export interface SignedContent {
+export type SignedContent = {
   webhookId: string;
   /** Seconds since 1970. */
   timestamp: number;
   body: string;
-}
+};
 
 /** Creates the signature of a delivery: `v1,` and base64. */
 export type Sign = (content: SignedContent) => string;

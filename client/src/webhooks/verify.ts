@@ -5,17 +5,17 @@ import { createSignatureCheck, type SignatureCheck, type WebhookSecrets } from "
 /** The headers of a delivery, in the form of the Fetch API, Node, or any other framework. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-export interface VerifyOptions {
+export type VerifyOptions = {
   /** The current time; the runtime's clock by default. */
   now?: () => Date;
-}
+};
 
 /** A verified delivery. */
-export interface VerifiedDelivery {
+export type VerifiedDelivery = {
   event: WebhookEvent;
   /** The same on every attempt: remember it to recognize repeated deliveries. */
   webhookId: string;
-}
+};
 
 /** Seconds by which the time of an attempt may differ from our clock, in either direction. */
 const TOLERANCE_SECONDS = 300;

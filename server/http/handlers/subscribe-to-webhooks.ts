@@ -5,12 +5,12 @@ import type { Bound } from "../../storage/storage.ts";
 import type { insertSubscription } from "../../storage/webhooks/subscriptions.ts";
 
 /** The parts of the server that subscribing uses. */
-export interface SubscribeParts {
+export type SubscribeParts = {
   store: Bound<{ insertSubscription: typeof insertSubscription }>;
   clock: DomainClock;
   /** Encrypts a secret before it is stored (D29). */
   encrypt(merchant: string, secret: string): Promise<Buffer>;
-}
+};
 
 /** Subscribes to webhooks: 200 with a new key, 409 when there are too many (D26). */
 export function subscribeToWebhooks({

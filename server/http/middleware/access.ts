@@ -24,12 +24,12 @@ export function limitRate(limiter: RateLimiter | undefined): LimitRate {
   };
 }
 
-export interface AccessOptions {
+export type AccessOptions = {
   findCaller: FindCaller;
   limitRate: LimitRate;
   /** Bounds how long a request waits for the caller to be found. */
   deadline: Deadline;
-}
+};
 
 /** Verifies the access token (401) and its scopes (403), then counts the request for the rate limit (429). */
 export function requireAccess(

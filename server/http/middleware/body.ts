@@ -64,10 +64,10 @@ function takeBody(request: Request, { locals }: HttpResponse): unknown {
   }
 }
 
-interface ParsedBody {
+type ParsedBody = {
   value: unknown;
   literals: readonly NumberLiteral[];
-}
+};
 
 /** Parses a body after checks for what parsing would hide (D15). Throws `INVALID_REQUEST`. */
 function parseBody(bytes: Buffer): ParsedBody {

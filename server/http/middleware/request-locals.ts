@@ -3,7 +3,7 @@ import type { Caller } from "../../auth/bearer.ts";
 import type { NumberLiteral } from "../../json/scan.ts";
 
 /** What the steps of a request store in `response.locals` for later steps. */
-export interface RequestLocals {
+export type RequestLocals = {
   /** The id in the log, and in the `instance` of a problem. */
   requestId: string;
   /** Set once the access token is verified. */
@@ -20,7 +20,7 @@ export interface RequestLocals {
   errorCode?: string;
   /** Why the request is refused, for the log only. */
   reason?: string | undefined;
-}
+};
 
 /** Express's types with our locals, which it types as `any` otherwise. */
 export type HttpResponse = Response<unknown, RequestLocals>;

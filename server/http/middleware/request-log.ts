@@ -4,13 +4,13 @@ import type { Logger } from "pino";
 import type { HttpResponse, Middleware } from "./request-locals.ts";
 
 /** A finished request, as metrics count it. */
-export interface RequestOutcome {
+export type RequestOutcome = {
   /** The path as the contract writes it, or "unknown": paths that callers invent would make too many series. */
   route: string;
   /** "aborted" when the caller had gone before the response was sent. */
   status: number | "aborted";
   milliseconds: number;
-}
+};
 
 /** Gives each request the id that its problem carries as `instance`, and logs its outcome under that id. */
 export function logRequests(

@@ -5,12 +5,12 @@ import { unavailable } from "../../contract/problem.ts";
 export type Topic = "clock" | "payments" | "webhooks" | "requests" | "inbox";
 
 /** Tells open pages which of the records that they show have changed, so that they read them again. */
-export interface Changes {
+export type Changes = {
   /** @param merchant whose records have changed; undefined: possibly everybody's */
   notify(topics: readonly Topic[], merchant?: string): void;
   /** Ends every stream; otherwise a server that stops would wait for them. */
   stop(): Promise<void>;
-}
+};
 
 /** Sends the data of one event. */
 type Send = (data: string) => void;

@@ -24,12 +24,12 @@ const OPERATIONS: Readonly<Record<string, RequestRecord["operation"]>> = {
 /** Values of such members are never recorded, however the name is written. */
 const SECRET_NAME = /secret|token|password|authorization/i;
 
-export interface RequestMemory {
+export type RequestMemory = {
   /** Records each request to the published contract whose caller is known, with its response. */
   record: Middleware;
   handlers: HandlersOf<"listRequests">;
   forget(merchant: string): void;
-}
+};
 
 /** Keeps the latest requests in memory, without access tokens and secrets. */
 export function createRequestMemory(changes: Pick<Changes, "notify">): RequestMemory {

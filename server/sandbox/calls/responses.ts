@@ -11,7 +11,7 @@ import type { BoundStorage } from "../../storage/storage.ts";
 import type { Changes } from "./changes.ts";
 
 /** The parts of the server that the operations of the sandbox use. */
-export interface SandboxParts {
+export type SandboxParts = {
   store: BoundStorage;
   clock: DomainClock;
   changes: Pick<Changes, "notify">;
@@ -20,7 +20,7 @@ export interface SandboxParts {
   signSent: SignSent;
   /** Makes all transitions that are due at the domain's time; resolves when they are stored. */
   runDue(): Promise<void>;
-}
+};
 
 export type SignSent = (
   delivery: {

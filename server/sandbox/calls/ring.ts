@@ -1,10 +1,10 @@
 /** The latest items, limited by count and by bytes, and kept in memory only. */
-export interface Ring<Item> {
+export type Ring<Item> = {
   add(item: Item): void;
   /** The newest first. */
   list(): readonly Item[];
   removeWhere(matches: (item: Item) => boolean): void;
-}
+};
 
 /** @param bytesOf the approximate size of an item in memory */
 export function createRing<Item>(options: {

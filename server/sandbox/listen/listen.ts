@@ -10,7 +10,7 @@ import {
   type WebhookEvent,
 } from "../../../client/src/index.ts";
 
-export interface ListenOptions {
+export type ListenOptions = {
   /** The address of the sandbox. */
   url: string;
   token: string;
@@ -20,15 +20,15 @@ export interface ListenOptions {
   secretKey: string;
   /** The stream on which each event is printed. */
   out: NodeJS.WritableStream;
-}
+};
 
-export interface Listening {
+export type Listening = {
   /** The address to which the sandbox delivers. */
   receiverUrl: string;
   subscriptionKey: string;
   /** Ends the subscription and closes the port. Rejects with a `ListenError` when the subscription can't be ended. */
   stop(): Promise<void>;
-}
+};
 
 /** An error whose message is shown at the terminal. */
 export class ListenError extends Error {}

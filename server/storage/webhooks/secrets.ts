@@ -13,7 +13,7 @@ const WRAPPED_AT = 7;
  * Encrypts merchants' secrets for storage (D29), each merchant's by data keys of its own, which a wrapping key encrypts. A
  * secret is bound to its merchant: in another merchant's row it can't be decrypted.
  */
-export interface EncryptionKeys {
+export type EncryptionKeys = {
   /** Rejects when there is no key, or the data key can't be wrapped. */
   encrypt(merchant: string, plaintext: string): Promise<Buffer>;
   /**
@@ -23,15 +23,15 @@ export interface EncryptionKeys {
   decrypt(merchant: string, stored: Uint8Array): Promise<string>;
   /** Whether the first key encrypted a stored secret. */
   isCurrent(stored: Uint8Array): boolean;
-}
+};
 
 /** Data keys that are kept in memory, so that a KMS is asked once for each and not for each delivery. */
 const MAX_DATA_KEYS = 10_000;
 
-interface DataKey {
+type DataKey = {
   key: Buffer;
   wrapped: Buffer;
-}
+};
 
 /** @param keys the first one encrypts, the others only decrypt */
 export function createEncryptionKeys(keys: readonly WrappingKey[]): EncryptionKeys {

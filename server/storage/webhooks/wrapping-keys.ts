@@ -6,13 +6,13 @@ import { ConfigError, SECRET_SETTINGS } from "../../config/environment.ts";
 import type { WrappingKeySetting } from "../../config/store-settings.ts";
 
 /** Encrypts the data keys with which secrets are encrypted. It may be held by this process, or by a KMS. */
-export interface WrappingKey {
+export type WrappingKey = {
   /** 4 bytes that are stored beside what it has wrapped, and disclose nothing. */
   readonly id: Buffer;
   wrap(dataKey: Buffer): Promise<Buffer>;
   /** Rejects for anything that this key has not wrapped. */
   unwrap(wrapped: Buffer): Promise<Buffer>;
-}
+};
 
 export const KEY_BYTES = 32;
 const KEY_ID_BYTES = 4;

@@ -18,14 +18,14 @@ const OTHERS = ["express", "@types/express", "@types/node"];
 type Settings = Readonly<Record<string, string>>;
 
 /** A program that runs until it is stopped. */
-export interface RunningProgram {
+export type RunningProgram = {
   /** The next line that it prints. */
   nextLine(): Promise<string>;
   stop(): Promise<void>;
-}
+};
 
 /** A merchant's project in which the published client is installed. */
-export interface PackedProject {
+export type PackedProject = {
   /** The package as npm publishes it. */
   readonly tarball: Buffer;
   /** Where the package is installed. */
@@ -38,7 +38,7 @@ export interface PackedProject {
   /** Starts a program of the project. */
   start(file: string, settings: Settings): RunningProgram;
   remove(): Promise<void>;
-}
+};
 
 /** Packs the client, which builds it, and unpacks it where `npm install` would. Nothing is downloaded. */
 export async function createPackedProject(): Promise<PackedProject> {

@@ -8,7 +8,7 @@ import { pause } from "../transport.ts";
 import { refuseFull } from "./subscriptions.ts";
 
 /** Three subscriptions, the refunds whose events they receive, and the attempts that were seen. */
-export interface DeliveryRun {
+export type DeliveryRun = {
   /** Subscribed to every event. */
   readonly all: Hook;
   /** Subscribed to the category of payments and another one. */
@@ -17,7 +17,7 @@ export interface DeliveryRun {
   readonly single: Hook;
   readonly secrets: ReadonlyMap<Hook, string>;
   readonly refunds: readonly Node[];
-}
+};
 
 /** Creates them once in a run, and waits until everything has arrived or the time limit is reached. */
 export function deliveryRunOf(kit: Kit): Promise<DeliveryRun> {

@@ -5,13 +5,13 @@ import type { PaymentKind } from "../options.ts";
 import { PRECONDITIONS } from "../preconditions.ts";
 import { issue, refundOf } from "../requests.ts";
 
-interface Row {
+type Row = {
   readonly kind: PaymentKind;
   readonly payment: string;
   readonly paymentStatus: RefundStatus;
   readonly errorCode?: string;
   readonly sources: readonly string[];
-}
+};
 
 /** The table of states, row by row: the first status of a refund. */
 const ROWS: readonly Row[] = [

@@ -20,10 +20,10 @@ const SOURCES: Readonly<Record<string, readonly string[]>> = {
   duplicateKeyIsRejected: ["7.5", "11.3", "D09"],
 };
 
-interface Document {
+type Document = {
   readonly workflows: readonly Workflow[];
   readonly components: { readonly parameters: Readonly<Record<string, Node>> };
-}
+};
 
 /** The scenarios of the sandbox's contract, step by step. They need the sandbox's calls, and reset the merchant's data. */
 export function scenarioChecks(): Check[] {
@@ -100,15 +100,15 @@ function outputsOf(outputs: Readonly<Record<string, string>> = {}, scope: Scope)
 }
 
 /** The part of Arazzo 1.0 that the contract's scenarios use. Anything else throws, so that an unknown step can't pass. */
-interface Workflow {
+type Workflow = {
   readonly workflowId: string;
   readonly summary: string;
   readonly parameters?: readonly Node[];
   readonly steps: readonly Step[];
   readonly outputs?: Readonly<Record<string, string>>;
-}
+};
 
-interface Step {
+type Step = {
   readonly stepId: string;
   readonly operationId?: string;
   readonly workflowId?: string;
@@ -116,7 +116,7 @@ interface Step {
   readonly requestBody?: { readonly payload: unknown };
   readonly successCriteria?: readonly { readonly condition: string }[];
   readonly outputs?: Readonly<Record<string, string>>;
-}
+};
 
 /** The values that expressions refer to: the names after `$`, such as `inputs`, `steps`, `statusCode` and `response`. */
 type Scope = Readonly<Record<string, unknown>>;

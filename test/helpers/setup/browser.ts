@@ -4,6 +4,7 @@ import type { TestProject } from "vitest/node";
 import { makeTempDir } from "../temp-dir.ts";
 
 declare module "vitest" {
+  // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface can add to the one of vitest
   interface ProvidedContext {
     /** The folder into which the first test that needs a browser unpacks it. */
     browserDir: string;

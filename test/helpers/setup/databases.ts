@@ -5,6 +5,7 @@ import { runStatement, startPostgres } from "../postgres.ts";
 import { makeStoresDir } from "../temp-dir.ts";
 
 declare module "vitest" {
+  // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface can add to the one of vitest
   interface ProvidedContext {
     /** Address of the run's PostgreSQL server, with a database to send administrative statements to. */
     postgresUrl: string;

@@ -3,6 +3,7 @@ import { promisify } from "node:util";
 import type { TestProject } from "vitest/node";
 
 declare module "vitest" {
+  // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface can add to the one of vitest
   interface ProvidedContext {
     /** Whether the docs and the console are built. */
     pagesBuilt: boolean;

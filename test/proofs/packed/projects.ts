@@ -6,10 +6,10 @@ import { run } from "../../../scripts/packages/run.ts";
 import { MAIN, PROGRAM } from "./program.ts";
 
 /** A merchant's project with the package installed from the tarball, ready to run `main.js`. */
-export interface Project {
+export type Project = {
   readonly name: string;
   readonly folder: string;
-}
+};
 
 export async function openJavaScriptProject(parent: string, tarball: string): Promise<Project> {
   const folder = await openProject(join(parent, "javascript"), [tarball]);

@@ -4,13 +4,13 @@ import { ROOT } from "../../../scripts/command/redocly.ts";
 import { run } from "../../../scripts/packages/run.ts";
 
 /** A copy of this project's last commit, in which releases can be made. */
-export interface Copy {
+export type Copy = {
   readonly folder: string;
   /** Makes a release as `npm run release` does, and returns the tarballs. */
   release(): Promise<string[]>;
   /** Adds a text under "Unreleased", and commits it. */
   change(): Promise<void>;
-}
+};
 
 export async function copyProject(parent: string): Promise<Copy> {
   const folder = join(parent, "copy");

@@ -5,13 +5,13 @@ import { ROOT } from "../../../scripts/command/redocly.ts";
 import { run } from "../../../scripts/packages/run.ts";
 
 /** A JavaScript runtime from npm. */
-export interface Runtime {
+export type Runtime = {
   readonly name: string;
   /** Its name and exact version. */
   readonly package: string;
   /** Runs the program of a project there with the sandbox's address, and resolves with its output. */
   use(tools: string, project: string, url: string): Promise<string>;
-}
+};
 
 const node = (version: string): Runtime => {
   const name = `node-linux-${process.arch}`;

@@ -5,10 +5,10 @@ import { run } from "../../../scripts/packages/run.ts";
 import type { Project } from "./projects.ts";
 
 /** A merchant's tool that uses the package. The function rejects when the tool fails. */
-export interface Toolchain {
+export type Toolchain = {
   readonly name: string;
   use(project: Project): Promise<void>;
-}
+};
 
 /** From the oldest supported version to the newest. */
 const COMPILERS = ["5.4.5", "5.9.3", "7.0.2"];

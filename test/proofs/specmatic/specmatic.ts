@@ -15,7 +15,7 @@ const JAR = join(WORKSHOP, "node_modules/specmatic/specmatic.jar");
 const NAMES = ["properties", "schemas", "responses", "headers", "requestBodies", "paths", "content"];
 
 /** Specmatic's result. */
-export interface SpecmaticReport {
+export type SpecmaticReport = {
   /** Requests that it made, each of which is a test. */
   readonly tests: number;
   readonly asExpected: number;
@@ -23,7 +23,7 @@ export interface SpecmaticReport {
   readonly explained: ReadonlyMap<string, number>;
   /** The other failures, as Specmatic prints them. */
   readonly failures: readonly string[];
-}
+};
 
 /**
  * Has Specmatic test a service by the contract. It is downloaded from npm the first time.

@@ -10,7 +10,7 @@ export type BuiltName = keyof typeof PACKAGES;
 export const BUILT_NAMES = Object.keys(PACKAGES) as BuiltName[];
 
 /** Packages unpacked as by npm, in a folder that has the dependencies of this project. Nothing is downloaded. */
-export interface UnpackedPackages {
+export type UnpackedPackages = {
   /** Where the packages are installed. */
   readonly folder: string;
   packageFolder(name: BuiltName): string;
@@ -18,7 +18,7 @@ export interface UnpackedPackages {
   /** The command of a package, which `npx` would run. */
   command(name: BuiltName): Promise<string[]>;
   remove(): Promise<void>;
-}
+};
 
 export async function unpackPackages(): Promise<UnpackedPackages> {
   const folder = join(ROOT, ".cache", `unpacked-${process.pid}`);

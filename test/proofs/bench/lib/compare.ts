@@ -10,7 +10,7 @@ const ROUNDS = 5;
 
 export type Measure = () => Promise<number>;
 
-interface Sides {
+type Sides = {
   name: string;
   unit: string;
   /** What ours is compared with. */
@@ -21,7 +21,7 @@ interface Sides {
   atMost?: number;
   /** A bound on our own figure, in addition to the ratio. */
   floor?: number;
-}
+};
 
 /** Measures two things in turns, in alternating order, after a warm-up round that does not count. */
 export async function inTurns<T>(

@@ -9,29 +9,29 @@ export const SECONDS = Number(process.env.BENCH_SECONDS ?? 3);
 /** Connections of callers that don't wait for each other: enough that none waits for one. */
 const MAX_CONNECTIONS = 2_000;
 
-export interface Target {
+export type Target = {
   url: string;
   path?: string;
   token?: string;
   /** The body of the next request. */
   body: () => string;
-}
+};
 
-export interface LoadOptions {
+export type LoadOptions = {
   connections?: number;
   seconds?: number;
-}
+};
 
-export interface LoadResult {
+export type LoadResult = {
   /** Responses a second with a status below 300. */
   rate: number;
   /** Milliseconds that each of them took. */
   latencies: number[];
   /** How many responses had each status. */
   statuses: Map<number, number>;
-}
+};
 
-export interface OfferResult {
+export type OfferResult = {
   /** Milliseconds that each response took, by its status. */
   latencies: Map<number, number[]>;
   /** Calls a second that were begun. */
@@ -40,7 +40,7 @@ export interface OfferResult {
   tookSeconds: number;
   /** How late the callers' own event loop was (p99, in milliseconds), which the latencies include. */
   lateMs: number;
-}
+};
 
 function headersOf(token: string) {
   return {

@@ -6,10 +6,10 @@ import type { Tables } from "../../../../server/storage/database/tables.ts";
 import { loadOriginal, saveRefund } from "../../../helpers/store-factories.ts";
 
 /** A statement as the server sends it. */
-export interface Statement {
+export type Statement = {
   text: string;
   values: unknown[];
-}
+};
 
 /** The statements of one refund, in order, and a function that creates those of the next. */
 export async function captureRefund(dialect: Dialect, paymentId: string): Promise<() => Statement[]> {

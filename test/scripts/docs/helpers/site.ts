@@ -47,11 +47,11 @@ export function headingOf(page: Page, name: string): Locator {
   });
 }
 
-export interface Watched {
+export type Watched = {
   requests: string[];
   /** Errors and warnings of the console, uncaught exceptions and failed requests. */
   faults: string[];
-}
+};
 
 /** Records the requests and errors of a page from now on. */
 export function watch(page: Page): Watched {
