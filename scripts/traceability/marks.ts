@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import ts from "typescript";
 import { ROOT } from "../command/redocly.ts";
-import { readCases } from "./cases.ts";
 
 export const KINDS = ["clause", "decision"] as const;
 
@@ -15,13 +14,8 @@ export type Mark = {
   /** Path of the test's file from the top folder, and the line of the comment in it. */
   readonly file: string;
   readonly line: number;
-  /**
-   * Titles of the marked `describe` or `test` and of all around it, the outermost first; for a table, those of the first
-   * case.
-   */
+  /** Titles of the marked `describe` or `test` and of all around it, the outermost first, as {@link titleOf} gives them. */
   readonly titles: readonly string[];
-  /** How many tests of that table there are, such as 6 for 3 rows on 2 engines; 1 without a table. */
-  readonly cases: number;
   /** Whether it is above a `describe`, and so applies to every test in it. */
   readonly group: boolean;
 };
@@ -50,15 +44,13 @@ export function readMarks(file: string, text: string): Marks {
     for (const comment of commentsBefore(source, statement)) {
       if (!unclaimed.delete(comment.at)) continue;
       const line = lineOf(comment.at);
-      const named = around.map((call) => readCases(call, source)).filter((cases) => cases !== undefined);
-      if (named.length < around.length)
+      const titles = around.map(titleOf).filter((title) => title !== undefined);
+      if (titles.length < around.length)
         errors.push(
-          `${file}:${line} marks a test whose name is only known when it runs: mark a describe around it that has a plain title.`,
+          `${file}:${line} marks a test whose title is computed: mark a describe around it that has a plain title.`,
         );
-      const titles = named.map(({ title }) => title);
-      const cases = named.reduce((product, { count }) => product * count, 1);
       for (const { kind, id } of idsIn(comment.text)) {
-        if (FORMS[kind].test(id)) marks.push({ kind, id, file, line, titles, cases, group });
+        if (FORMS[kind].test(id)) marks.push({ kind, id, file, line, titles, group });
         else errors.push(`${file}:${line} has a mark of "${id}", which is no ${kind}: write ids only.`);
       }
     }
@@ -74,6 +66,22 @@ function idsIn(comment: string): { kind: Kind; id: string }[] {
     const ids = rest.split(/[\s,/]+/).filter((id) => id !== "");
     return (ids.length > 0 ? ids : ["nothing"]).map((id) => ({ kind: kind as Kind, id }));
   });
+}
+
+/** The title of a test as it is written, with `…` for each value of a table; undefined when it is computed. */
+function titleOf({ arguments: [title] }: ts.CallExpression): string | undefined {
+  if (!title || !ts.isStringLiteralLike(title)) return undefined;
+  return title.text.replaceAll(/%[sdifjoOc#]|\$[a-zA-Z][\w.]*/g, "…");
+}
+
+/** The titles of all groups and tests of a file. */
+export function readTitles(text: string): string[] {
+  const titles: string[] = [];
+  const source = ts.createSourceFile("test.ts", text, ts.ScriptTarget.Latest, true);
+  visitTests(source, [], (_, around) =>
+    titles.push(...around.slice(-1).flatMap((call) => titleOf(call) ?? [])),
+  );
+  return titles;
 }
 
 type Visit = (statement: ts.Node, around: readonly ts.CallExpression[], group: boolean) => void;

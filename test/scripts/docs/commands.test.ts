@@ -43,6 +43,15 @@ test.each(commands)(
   },
 );
 
+test("README.md lists every command once, in a line, and every proof; there are at most 16 commands", () => {
+  const readme = readFileSync("README.md", "utf8");
+  const listed = Array.from(readme.matchAll(/^\| `npm (?:run )?([\w:]+)/gm), ([, name]) => name);
+
+  expect(listed.toSorted()).toEqual(Object.keys(scripts).toSorted());
+  expect(listed.length).toBeLessThanOrEqual(16);
+  expect(PROOFS.filter(([name]) => !readme.includes(`\`${name}\``))).toEqual([]);
+});
+
 describe("CONTRIBUTING.md", () => {
   const text = readFileSync("CONTRIBUTING.md", "utf8");
   const lines = blocksOf(text).flatMap((block) => block.text.trim().split("\n"));

@@ -19,10 +19,12 @@ const ENDINGS: Readonly<Record<string, string>> = { js: ".mjs", ts: ".mts", pyth
 const read = (file: string) => readFile(new URL(`../../../${file}`, import.meta.url), "utf8");
 
 const pages = await Promise.all(
-  [{ slug: "home", file: HOME_FILE }, ...(await listSources())].map(async ({ slug, file }) => ({
-    slug,
-    blocks: blocksOf(await read(file)),
-  })),
+  [{ slug: "README", file: "README.md" }, { slug: "home", file: HOME_FILE }, ...(await listSources())].map(
+    async ({ slug, file }) => ({
+      slug,
+      blocks: blocksOf(await read(file)),
+    }),
+  ),
 );
 
 describe("the code on the pages", () => {
@@ -37,7 +39,7 @@ describe("the code on the pages", () => {
       blocks
         .filter(({ language }) => language in ENDINGS)
         .map(({ language, line, marks }) => ({
-          place: `${slug}:${line}`,
+          block: `${slug}:${line}`,
           name: marks.get("file") ?? marks.get("run") ?? "",
           ending: ENDINGS[language] ?? "",
         }))

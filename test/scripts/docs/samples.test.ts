@@ -5,20 +5,20 @@ import { readContract } from "../../../openapi/document/contract.ts";
 import { callsOf } from "../../../scripts/docs/reference/calls.ts";
 import { type Sample, samplesOf } from "../../../scripts/docs/reference/samples.ts";
 import { startTestServer, type TestServer } from "../../helpers/server.ts";
-import { createWorkshop, type Workshop } from "./helpers/workshop.ts";
+import { createProjectFolder, type ProjectFolder } from "./helpers/project-folder.ts";
 
 let server: TestServer;
-let workshop: Workshop;
+let project: ProjectFolder;
 beforeAll(async () => {
   server = await startTestServer();
-  workshop = await createWorkshop(server.url);
+  project = await createProjectFolder(server.url);
   return async () => {
-    await workshop[Symbol.asyncDispose]();
+    await project[Symbol.asyncDispose]();
     await server.close();
   };
 });
 
-const RUN: Readonly<Record<Sample["label"], { file: string; command: readonly [string, ...string[]] }>> = {
+const RUN: Readonly<Record<Sample["label"], { file: string; command: readonly string[] }>> = {
   curl: { file: "sample.sh", command: ["sh", "-eu"] },
   "Our client": { file: "sample.mjs", command: [process.execPath] },
   fetch: { file: "sample.mjs", command: [process.execPath] },
@@ -33,14 +33,11 @@ async function reset(): Promise<void> {
 
 /** Runs a sample as printed, but against the test's own sandbox. */
 async function run({ label, source }: Sample): Promise<string> {
-  const {
-    file,
-    command: [program, ...options],
-  } = RUN[label];
+  const { file, command } = RUN[label];
   const here = source.replaceAll("http://127.0.0.1:3000", server.url);
   expect(here).not.toBe(source);
-  await writeFile(join(workshop.folder, file), here);
-  return workshop.run(program, ...options, file);
+  await writeFile(join(project.folder, file), here);
+  return project.run(...command, file);
 }
 
 describe.each(callsOf(readContract("openapi").document))("the sample of $operationId", (call) => {

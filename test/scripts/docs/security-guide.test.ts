@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import ts from "typescript";
 import { describe, expect, test } from "vitest";
+import { readTitles } from "../../../scripts/traceability/marks.ts";
 
 const ROOT = new URL("../../../", import.meta.url);
 const guide = readFileSync(new URL("docs/guides/security.md", ROOT), "utf8");
@@ -23,27 +23,6 @@ describe("the guide to security", () => {
   });
 
   test.each(named)("names a test that is there ($path: $title)", ({ path, title }) => {
-    expect(titlesOf(readFileSync(new URL(path, ROOT), "utf8"))).toContain(title);
+    expect(readTitles(readFileSync(new URL(path, ROOT), "utf8"))).toContain(title);
   });
 });
-
-/** Titles of tests and groups as written, with `…` for the values from a table. */
-function titlesOf(source: string): string[] {
-  const titles: string[] = [];
-  const visit = (node: ts.Node): void => {
-    const isTitled = ts.isCallExpression(node) && ["describe", "test"].includes(rootOf(node));
-    const [title] = isTitled ? node.arguments : [];
-    if (title && ts.isStringLiteralLike(title))
-      titles.push(title.text.replaceAll(/%[sdifjoOc]|\$[a-z][\w.]*/g, "…"));
-    ts.forEachChild(node, visit);
-  };
-  visit(ts.createSourceFile("test.ts", source, ts.ScriptTarget.Latest));
-  return titles;
-}
-
-/** The first name of a call: `test` of `test.each(rows)(…)`. */
-function rootOf(node: ts.Node): string {
-  if (ts.isIdentifier(node)) return node.text;
-  if (ts.isCallExpression(node) || ts.isPropertyAccessExpression(node)) return rootOf(node.expression);
-  return "";
-}

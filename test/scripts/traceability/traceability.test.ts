@@ -63,7 +63,6 @@ describe("traceability", () => {
         file: "test/refunds.test.ts",
         line: 2,
         titles: ["takes an amount"],
-        cases: 1,
         group: false,
       },
       {
@@ -71,8 +70,7 @@ describe("traceability", () => {
         id: "D01",
         file: "test/refunds.test.ts",
         line: 5,
-        titles: ["with 1 cents", "is exact: 0.29"],
-        cases: 6,
+        titles: ["with … cents", "is exact: …"],
         group: false,
       },
     ]);
@@ -139,12 +137,7 @@ describe("traceability", () => {
     [
       "a marked test without a title",
       tests("/** @clause 2.1 */\ntest(name, () => {});"),
-      /^test\/refunds\.test\.ts:8 marks a test whose name is only known when it runs: mark a describe/,
-    ],
-    [
-      "a marked test whose table is computed",
-      tests('/** @clause 2.1 */\ntest.each(computed())("of %s", () => {});'),
-      /^test\/refunds\.test\.ts:8 marks a test whose name is only known when it runs: mark a describe/,
+      /^test\/refunds\.test\.ts:8 marks a test whose title is computed: mark a describe/,
     ],
     [
       "a test of what is said to have none",
@@ -174,34 +167,11 @@ describe("traceability", () => {
     expect(trace(change).errors).toContainEqual(expect.stringMatching(error));
   });
 
-  test.each([
-    ['test.each(["a", "b"])("of %s", () => {});', "of a", 2],
-    ['test.each([["a", 2]])("of %s, %d", () => {});', "of a, 2", 1],
-    ['test.each([[["a"], 2], [[], 1]])("of %j", () => {});', 'of ["a"]', 2],
-    [
-      'const rows = [{ name: "a" }] as const;\n/** @clause 2.1 */\ntest.each(rows)("of $name", () => {});',
-      "of a",
-      1,
-    ],
-    [
-      'import { engines } from "./helpers/databases.ts";\n/** @clause 2.1 */\ntest.each(engines)("on %s", () => {});',
-      "on embedded",
-      2,
-    ],
-  ])("names a test as it runs: %s", (test, title, cases) => {
-    const text = test.includes("@clause") ? test : `/** @clause 2.1 */\n${test}`;
-
-    expect(readMarks("test/refunds.test.ts", text)).toMatchObject({
-      marks: [{ titles: [title], cases }],
-      errors: [],
-    });
-  });
-
   test("takes no text in quotes for a mark", () => {
     expect(trace(tests("const text = `/** @clause 9.9 */`;")).errors).toEqual([]);
   });
 
-  test("shows each clause with its place, its tests, its decisions or its reason", () => {
+  test("shows each clause with its element, its tests, its decisions or its reason", () => {
     const page = renderPage(trace({}).traced);
 
     const file = "[refunds](../test/refunds.test.ts)";
@@ -210,7 +180,7 @@ describe("traceability", () => {
       "| [1.1](interface.md#11-purpose) Purpose | – | *not testable: it tells what the service is for* |",
       `| [1.2](interface.md#12-gap) Gap | – | left open, filled by [D01](decisions.md#d01-amounts) Amounts (${file}) |`,
       `| [2.1](interface.md#21-amount) amount | \`Refund.amount\` | ${file}: takes an amount |`,
-      `| [D01](decisions.md#d01-amounts) Amounts | \`POST /v1/refunds\` | ${file}: with 1 cents › is exact: 0.29 *(and 5 more cases)* |`,
+      `| [D01](decisions.md#d01-amounts) Amounts | \`POST /v1/refunds\` | ${file}: with … cents › is exact: … |`,
     ]);
     expect(page).toContain(
       "**3 clauses**: 1 enforced by tests, 1 left open and filled by decisions, 1 not testable.",
@@ -247,7 +217,7 @@ describe("a mark stands for a test that ran and passed", () => {
     const none = unprovenBy({ testResults: [] }, marks, "/project");
 
     expect(others).toEqual([
-      "decision D01 is marked at test/refunds.test.ts:5, but no such test passed: with 1 cents > is exact: 0.29",
+      "decision D01 is marked at test/refunds.test.ts:5, but no such test passed: with … cents > is exact: …",
     ]);
     expect(none).toHaveLength(2);
   });

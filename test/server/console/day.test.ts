@@ -1,26 +1,13 @@
 import type { Locator, Page } from "playwright-core";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { button, TUESDAY, useConsole } from "../../helpers/console.ts";
 import { createSandboxMerchant } from "../../helpers/sandbox.ts";
 import { startTestServer } from "../../helpers/server.ts";
 
 const suite = useConsole();
 
-/** Ways of using the page; everything in the day below uses them. */
-type Hand = {
-  press(control: Locator): Promise<void>;
-  write(field: Locator, text: string): Promise<void>;
-  choose(field: Locator, option: string): Promise<void>;
-};
-
-const mouse: Hand = {
-  press: (control) => control.click(),
-  write: (field, text) => field.fill(text),
-  choose: async (field, option) => void (await field.selectOption(option)),
-};
-
-/** Reaches everything with Tab, and uses it with Enter and by typing. */
-function keyboard(page: Page): Hand {
+/** Uses the page without a mouse: reaches everything with Tab, and uses it with Enter and by typing. */
+function keyboard(page: Page) {
   const reach = async (control: Locator) => {
     await control.waitFor();
     const isFocused = () => control.evaluate((element) => element === document.activeElement);
@@ -31,16 +18,16 @@ function keyboard(page: Page): Hand {
     throw new Error(`Tab does not reach ${control}`);
   };
   return {
-    async press(control) {
+    async press(control: Locator) {
       await reach(control);
       await page.keyboard.press("Enter");
     },
-    async write(field, text) {
+    async write(field: Locator, text: string) {
       await reach(field);
       await page.keyboard.press("Control+A");
       await page.keyboard.type(text);
     },
-    async choose(field, option) {
+    async choose(field: Locator, option: string) {
       await reach(field);
       await page.keyboard.type(option);
     },
@@ -48,7 +35,8 @@ function keyboard(page: Page): Hand {
 }
 
 /** A payment, a refund, a wait, a delivery that fails and is sent again, and a key that was used twice. */
-async function liveThroughTheDay(page: Page, { press, write, choose }: Hand): Promise<void> {
+async function liveThroughTheDay(page: Page): Promise<void> {
+  const { press, write, choose } = keyboard(page);
   const link = (name: string) => page.getByRole("navigation").getByRole("link", { name, exact: true });
   const field = (label: string | RegExp) => page.getByLabel(label);
 
@@ -107,27 +95,13 @@ async function liveThroughTheDay(page: Page, { press, write, choose }: Hand): Pr
   await page.getByText("webhook-signature: v1,").first().waitFor();
 }
 
-/** Chromium reports each response of 400 and more on the console, and the day has some. */
-const unexpected = (errors: readonly string[]) => errors.filter((error) => !error.includes("status of 4"));
+test("a merchant's day at the console goes from the keyboard alone", async () => {
+  // The day moves the clock, which all merchants of a sandbox share.
+  await using server = await startTestServer({ realNow: () => TUESDAY });
+  await using opened = await suite.open(await createSandboxMerchant(server), { url: server.url });
 
-describe("a merchant's day at the console", () => {
-  test("goes by clicking", async () => {
-    // The day moves the clock, which all merchants of a sandbox share.
-    await using server = await startTestServer({ realNow: () => TUESDAY });
-    await using opened = await suite.open(await createSandboxMerchant(server), { url: server.url });
+  await liveThroughTheDay(opened.page);
 
-    await liveThroughTheDay(opened.page, mouse);
-
-    expect(unexpected(opened.errors)).toEqual([]);
-  });
-
-  test("goes from the keyboard alone", async () => {
-    // The day moves the clock, which all merchants of a sandbox share.
-    await using server = await startTestServer({ realNow: () => TUESDAY });
-    await using opened = await suite.open(await createSandboxMerchant(server), { url: server.url });
-
-    await liveThroughTheDay(opened.page, keyboard(opened.page));
-
-    expect(unexpected(opened.errors)).toEqual([]);
-  });
+  // Chromium reports each response of 400 and more on the console, and the day has some.
+  expect(opened.errors.filter((error) => !error.includes("status of 4"))).toEqual([]);
 });

@@ -55,25 +55,6 @@ async function scrollUntil(page: Page, rows: number): Promise<void> {
     .toBeGreaterThanOrEqual(rows);
 }
 
-/**
- * The longest time that the page was too busy to draw, in milliseconds, while it scrolls through this many rows. What else
- * runs on this machine makes it longer, and nothing makes it shorter: the least of several counts.
- */
-async function longestPause(page: Page): Promise<number> {
-  return page.evaluate(async () => {
-    scrollTo(0, document.documentElement.scrollHeight);
-    let longest = 0;
-    let last = performance.now();
-    for (let step = 0; step < 60; step += 1) {
-      scrollBy(0, -2_000);
-      await new Promise(requestAnimationFrame);
-      longest = Math.max(longest, performance.now() - last);
-      last = performance.now();
-    }
-    return longest;
-  });
-}
-
 describe("a list that is longer than anybody reads", () => {
   test("of ten thousand payments scrolls to its end, and stays current", async () => {
     const merchant = await createSandboxMerchant(suite.server);
@@ -87,7 +68,6 @@ describe("a list that is longer than anybody reads", () => {
     await page.getByRole("link", { name: /_1$/ }).waitFor();
 
     expect(await page.getByRole("row").count()).toBeLessThan(80);
-    await expect.poll(() => longestPause(page)).toBeLessThan(1_000);
     await merchant.create({ amount: dollars(66.6) });
     await page.evaluate(() => scrollTo(0, 0));
     await page.getByText("$66.60").first().waitFor();
@@ -108,7 +88,6 @@ describe("a list that is longer than anybody reads", () => {
     await scrollUntil(page, 3_000);
 
     expect(await page.getByRole("row").count()).toBeLessThan(80);
-    await expect.poll(() => longestPause(page)).toBeLessThan(1_000);
     const pages = requested.filter((query) => query.includes("cursor="));
     // Each page was requested once, and none with more than the contract's limit of a hundred.
     expect(new Set(pages).size).toBe(pages.length);

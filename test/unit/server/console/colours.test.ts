@@ -73,18 +73,9 @@ function luminance([red, green, blue]: Linear): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-function contrast(a: Linear, b: Linear): number {
-  const [darker = 0, lighter = 0] = [luminance(a), luminance(b)].toSorted((one, other) => one - other);
-  return (lighter + 0.05) / (darker + 0.05);
-}
-
 const STATES = ["pending", "authorized", "failed"] as const;
 
 describe.each(["light", "dark"] as const)("the colours of the three states in %s", (scheme) => {
-  test.each(STATES)("are readable on a card: %s", (state) => {
-    expect(contrast(colourOf(state, scheme), colourOf("card", scheme))).toBeGreaterThan(4.5);
-  });
-
   test.each(Object.keys(EYES) as (keyof typeof EYES)[])("differ for %s", (eyes) => {
     const [pending, authorized, failed] = STATES.map((state) => seenBy(eyes, colourOf(state, scheme)));
     if (!pending || !authorized || !failed) throw new Error("there are three states");
