@@ -1,4 +1,6 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
+import { realClock } from "../../../client/src/clock.ts";
 import { NetworkError } from "../../../client/src/index.ts";
 import { createTestClient, failureOf, made, REQUEST, SUBSCRIPTION } from "../../client/factories.ts";
 import {
@@ -69,6 +71,32 @@ describe("onAttempt", () => {
 
     expect(await createTestClient(server.url, { onAttempt }).client.refunds.issue(REQUEST)).toEqual(REFUND);
   });
+});
+
+describe("signal", () => {
+  test("of many calls gathers no listeners", async () => {
+    await using server = await startScriptedServer(problem(429, "RATE_LIMITED"), made);
+    const { signal } = new AbortController();
+
+    await createTestClient(server.url).client.refunds.issue(REQUEST, { signal });
+
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+  });
+
+  test("ends the wait for the next attempt, also when it comes just before the wait", async () => {
+    const controller = new AbortController();
+    controller.abort(new Error("the caller has left"));
+
+    await expect(realClock.sleep(60_000, controller.signal)).rejects.toThrow("the caller has left");
+  });
+});
+
+test("a response that the service does not give leaves open what became of the call", async () => {
+  await using server = await startScriptedServer(page(404));
+
+  const error = await failureOf(createTestClient(server.url).client.webhooks.subscribe(SUBSCRIPTION));
+
+  expect(error).toMatchObject({ name: "UnexpectedResponseError", attempts: 1, outcomeUnknown: true });
 });
 
 describe("accessToken", () => {
