@@ -32,6 +32,7 @@ export const PROOFS: readonly (readonly [name: string, file: string, description
     "changes the contract in every way that matters; a test must notice each",
   ],
   ["packed", "packed/packed.ts", "publishes two releases to a registry on this machine, and uses them"],
+  ["planted", "planted/planted.ts", "plants faults in the source, and keeps which test files catch each"],
   ["review", "review/review.ts", "shows on one page what a change does to the contract"],
   ["sbom", "../../scripts/supply-chain/sbom.ts", "lists what runs in production, as CycloneDX"],
   ["screenshots", "screenshots/screenshots.ts", "takes the pictures of the console's guide"],
