@@ -10,8 +10,8 @@ export default defineConfig({
   test: {
     // Once, unless `--watch` is asked for.
     watch: false,
-    // Both cores: much of a test's time is waiting for a process of its own.
-    maxWorkers: 2,
+    // One more than the cores of CI: a quarter of the tests' time is waiting, for time limits and for other processes.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     // For the commands that tests run: most of their time is to load what they are made of.
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL(".cache/node", import.meta.url)) },
@@ -51,7 +51,9 @@ export function toProject(
       include: [...include],
       exclude: [...defaultExclude, ...leftOut],
       globalSetup: [...globalSetup],
-      setupFiles: ["test/helpers/baseline-wasm.ts", "test/helpers/setup/seed.ts"],
+      setupFiles: ["baseline-wasm", "setup/seed", "setup/shared-document-schema"].map(
+        (name) => `test/helpers/${name}.ts`,
+      ),
       // Without isolation: a file that starts a server loads for three seconds what the file before it has loaded already.
       isolate: false,
       // No test is about these limits: they end a run that hangs. A busy machine must never reach them.

@@ -19,6 +19,12 @@ const staticSteps: readonly Step[] = [
 
 const longSteps: readonly Step[] = [
   {
+    name: "2,000 random commands on the model of refunds",
+    command: "vitest",
+    args: ["run", "test/server/lifecycle/model.test.ts"],
+    env: { MODEL_COMMANDS: "2000" },
+  },
+  {
     name: "every mutant of the contract is killed",
     command: "node",
     args: ["test/proofs/mutation/mutate.ts"],

@@ -3,7 +3,7 @@ import { createClient, type IssuedRefund, ProblemError } from "../../client/src/
 import { post, useTestServer } from "../helpers/server.ts";
 import { type Fate, startLossyProxy } from "./lossy-proxy.ts";
 
-const REFUNDS = 1_000;
+const REFUNDS = 300;
 const AT_ONCE = 16;
 const SEED = "lossy proxy";
 
@@ -90,7 +90,7 @@ describe("refunds.issue, where every second response is lost", () => {
     expect(payment.refundableAmount.value).toBe((10_000_000 - cents) / 100);
     // The test proves something only if many messages were lost.
     const { pass, ...faults } = proxy.count;
-    expect(Math.min(...Object.values(faults))).toBeGreaterThan(200);
+    expect(Math.min(...Object.values(faults))).toBeGreaterThan(50);
   }, 120_000);
 });
 

@@ -2,17 +2,26 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** The files that take longest, as measured on two cores. Names of missing files do no harm. */
 const LONGEST = [
-  "server/lifecycle/model",
   "openapi/mutants",
-  "server/webhooks/crash",
-  "server/process/process",
-  "server/webhooks/replicas",
-  "client/lost-responses",
-  "openapi/fuzz/fuzz",
-  "server/storage/database/database",
-  "openapi/conformance/conform",
+  "scripts/docs/review",
+  "server/lifecycle/model",
+  "scripts/docs/accessibility",
+  "scripts/docs/commands",
+  "server/http/unavailable",
+  "scripts/packages/built",
+  "scripts/docs/page",
+  "server/console/views",
+  "scripts/docs/guides",
   "scripts/docs/content",
-  "openapi/statuses",
+  "server/process/npm",
+  "server/process/process",
+  "server/console/long-lists",
+  "openapi/conformance/conform",
+  "server/process/start-failures",
+  "server/webhooks/crash",
+  "server/storage/database/limits",
+  "server/lifecycle/due",
+  "server/webhooks/replicas",
 ];
 
 /**

@@ -10,10 +10,10 @@ describe("requests made from the contract", () => {
   const server = useTestServer();
 
   test("all get the documented response, the good and the bad", async () => {
-    const { tally, failure } = await fuzz({ ...SETTINGS, url: server.url, runs: 1000 });
+    const { tally, failure } = await fuzz({ ...SETTINGS, url: server.url, runs: 400 });
 
     expect(failure).toBeUndefined();
-    expect(tally.calls).toBeGreaterThan(1000);
+    expect(tally.calls).toBeGreaterThan(400);
     expect([...tally.statuses.keys()].sort()).toEqual([...levels].sort());
     expect(server.logLines.filter((line) => JSON.parse(line).level >= 50)).toEqual([]);
   });

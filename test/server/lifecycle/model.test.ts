@@ -23,10 +23,11 @@ import { createReal, type Real } from "./model/real.ts";
  *
  * - MODEL_SEED: what the random choices begin with, the same in every run unless another one is given;
  * - MODEL_PATH: the one case of that seed which failed;
- * - MODEL_REPLAY: which of the case's commands ran.
+ * - MODEL_REPLAY: which of the case's commands ran;
+ * - MODEL_COMMANDS: how many commands run at least; `npm test -- --whole` runs many more than `npm test`.
  */
-const { MODEL_SEED, MODEL_PATH, MODEL_REPLAY } = process.env;
-const COMMANDS = 1_000;
+const { MODEL_SEED, MODEL_PATH, MODEL_REPLAY, MODEL_COMMANDS } = process.env;
+const COMMANDS = Number(MODEL_COMMANDS ?? 300);
 const RUNS_PER_ROUND = 5;
 
 const index = fc.nat(100);

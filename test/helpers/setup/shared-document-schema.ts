@@ -1,0 +1,28 @@
+import { createRequire } from "node:module";
+
+/*
+ * For each server that starts, express-openapi-validator compiles its schema of OpenAPI documents, although `validateApiSpec:
+ * false` says that it is not to validate with it. That is a quarter of the time of a start: a process of tests compiles it once.
+ */
+type Options = { readonly version: string };
+type Validator = new (options: Options) => object;
+
+const require = createRequire(import.meta.url);
+const library: {
+  OpenAPISchemaValidator: Validator & { readonly shared?: Validator };
+} = require("express-openapi-validator/dist/framework/openapi.schema.validator.js");
+const compiled = new Map<string, object>();
+const { OpenAPISchemaValidator: Original } = library;
+
+// Files of one worker share what they load, so that this one may run many times.
+if (!Original.shared) {
+  library.OpenAPISchemaValidator = class {
+    static readonly shared = Original;
+    constructor(options: Options) {
+      const known = compiled.get(options.version) ?? new Original(options);
+      compiled.set(options.version, known);
+      // biome-ignore lint/correctness/noConstructorReturn: the library calls it with `new`
+      return known;
+    }
+  };
+}
