@@ -33,7 +33,7 @@ export function readStoreSettings(env: Environment, { production }: { production
   const encryptionKeys = readEncryptionKeys(env);
   if (databaseUrl && encryptionKeys.length === 0) {
     throw new ConfigError(
-      "ENCRYPTION_KEY (or ENCRYPTION_KEY_COMMAND) is required with DATABASE_URL: every replica needs the same key. Make one with: openssl rand -base64 32",
+      "ENCRYPTION_KEY is required with DATABASE_URL, or ENCRYPTION_KEY_COMMAND: every replica needs the same key. Make one with: openssl rand -base64 32",
     );
   }
   if (production) requireRandom(encryptionKeys);
@@ -65,7 +65,9 @@ export function readCommandSettings(environment: Environment): CommandSettings {
   const requireEncryptionKeys = () => {
     const keys = readEncryptionKeys(env);
     if (keys.length === 0)
-      throw new ConfigError("ENCRYPTION_KEY or ENCRYPTION_KEY_COMMAND is required: the key to encrypt with.");
+      throw new ConfigError(
+        "ENCRYPTION_KEY is required, or ENCRYPTION_KEY_COMMAND: the key to encrypt with.",
+      );
     requireRandom(keys);
     return keys;
   };
