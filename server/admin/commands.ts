@@ -19,12 +19,12 @@ import {
 import { rotateSecrets } from "../storage/webhooks/rotate-secrets.ts";
 import { createEncryptionKeys } from "../storage/webhooks/secrets.ts";
 import { openWrappingKey } from "../storage/webhooks/wrapping-keys.ts";
-import { listDeliveries, redeliver, redeliverExhausted } from "./deliveries.ts";
+import { listDeliveries, redeliver, redeliverExhausted } from "./delivery-commands.ts";
 import { distributeTables } from "./distribute.ts";
 import { eraseMerchant, exportMerchant } from "./merchant-data.ts";
 import type { Output } from "./output.ts";
-import { feedPayments } from "./payments.ts";
-import { disableSubscription, listSubscriptions, rotateKey } from "./subscriptions.ts";
+import { feedPayments } from "./payment-commands.ts";
+import { disableSubscription, listSubscriptions, rotateKey } from "./subscription-commands.ts";
 
 /** What a command works with. */
 export type AdminContext = {

@@ -1,5 +1,5 @@
 import { refuseInspector } from "../process/no-inspector.ts";
-import { runAdmin } from "./run.ts";
+import { runAdmin } from "./run-command.ts";
 
 refuseInspector();
 const interrupted = new AbortController();

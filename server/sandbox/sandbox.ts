@@ -8,7 +8,7 @@ import { toDeliveryHeaders } from "../webhooks/sign-delivery.ts";
 import type { createChanges } from "./calls/changes.ts";
 import { clockHandlers } from "./calls/clock.ts";
 import { paymentHandlers } from "./calls/payments.ts";
-import { createRequestMemory, type RequestMemory } from "./calls/requests.ts";
+import { createRequestMemory, type RequestMemory } from "./calls/recorded-requests.ts";
 import type { SandboxParts } from "./calls/responses.ts";
 import { webhookHandlers } from "./calls/webhooks.ts";
 import { createConsolePage } from "./console-page.ts";

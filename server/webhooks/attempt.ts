@@ -1,4 +1,4 @@
-import { toOutcome } from "../domain/deliveries.ts";
+import { toOutcome } from "../domain/delivery-outcome.ts";
 import type { AttemptResult } from "../storage/statements/attempts.ts";
 import type { Attempt } from "../storage/statements/claims.ts";
 import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { type AddToBatch, createBatcher } from "../async/batcher.ts";
-import { endsSubscription } from "../domain/deliveries.ts";
+import { endsSubscription } from "../domain/delivery-outcome.ts";
 import { changesTimeouts } from "../domain/fair-shares.ts";
 import type { Database } from "../storage/database.ts";
 import type { AttemptResult, EndedAttempt } from "../storage/statements/attempts.ts";

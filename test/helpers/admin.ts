@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { Output } from "../../server/admin/output.ts";
-import { runAdmin } from "../../server/admin/run.ts";
+import { runAdmin } from "../../server/admin/run-command.ts";
 import { runProgram } from "./process.ts";
 
 /** An output that records what is written to it. */

@@ -1,5 +1,5 @@
 import type { ColumnType, Generated, Kysely } from "kysely";
-import type { DeliveryState } from "../../domain/deliveries.ts";
+import type { DeliveryState } from "../../domain/delivery-outcome.ts";
 import type { EventType, SubscriptionType } from "../../domain/events.ts";
 import type { OriginalStatus, RefundErrorCode, RefundStatus } from "../../domain/refunds.ts";
 

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Circumstance } from "../../domain/deliveries.ts";
+import type { Circumstance } from "../../domain/delivery-outcome.ts";
 import type { Store } from "../database/tables.ts";
 import { type EndedAttempt, toResultRow } from "../statements/attempts.ts";
 

@@ -4,7 +4,7 @@ import {
   endsSubscription,
   nextDelivery,
   type Outcome,
-} from "../../domain/deliveries.ts";
+} from "../../domain/delivery-outcome.ts";
 import type { Attempt, Claim } from "./claims.ts";
 
 export type AttemptResult = {

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { DeliveryState } from "../../domain/deliveries.ts";
+import type { DeliveryState } from "../../domain/delivery-outcome.ts";
 import type { EventType } from "../../domain/events.ts";
 import type { Store } from "../database/tables.ts";
 import { statementsOf } from "../statements/statements.ts";

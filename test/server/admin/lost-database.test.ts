@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
-import { runAdmin } from "../../../server/admin/run.ts";
+import { runAdmin } from "../../../server/admin/run-command.ts";
 import { collectOutput } from "../../helpers/admin.ts";
 import { createTestDatabase } from "../../helpers/databases.ts";
 import { type SilentProxy, startSilentProxy } from "../../helpers/network/silent-proxy.ts";

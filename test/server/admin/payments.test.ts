@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { feedPayments } from "../../../server/admin/payments.ts";
+import { feedPayments } from "../../../server/admin/payment-commands.ts";
 import { bindStore, storage } from "../../../server/storage/storage.ts";
 import { collectOutput, streamOf } from "../../helpers/admin.ts";
 import { useDatabase } from "../../helpers/databases.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { Kysely, PostgresDialect, sql } from "kysely";
 import { describe, expect, test } from "vitest";
-import type { Outcome } from "../../../server/domain/deliveries.ts";
+import type { Outcome } from "../../../server/domain/delivery-outcome.ts";
 import { citus } from "../../../server/storage/citus/citus.ts";
 import { FUNCTIONS } from "../../../server/storage/citus/functions.ts";
 import { createPool } from "../../../server/storage/database/pool.ts";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { Readable } from "node:stream";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { runAdmin } from "../../../server/admin/run.ts";
+import { runAdmin } from "../../../server/admin/run-command.ts";
 import { collectOutput, runCommand } from "../../helpers/admin.ts";
 import { createTestDatabase, type TestDatabase } from "../../helpers/databases.ts";
 import { refundOf, type Subscription, subscriptionTo } from "../../helpers/factories.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type DeliveryState, RETRY_STEPS_MS } from "../../../server/domain/deliveries.ts";
+import { type DeliveryState, RETRY_STEPS_MS } from "../../../server/domain/delivery-outcome.ts";
 import { accept, type Responder, respondWith, startReceiver } from "../../helpers/receiver.ts";
 import { useTestServer } from "../../helpers/server.ts";
 import { createSubscriber, type Subscriber } from "../../helpers/subscriber.ts";

@@ -4,7 +4,7 @@ import {
   type NextDelivery,
   nextDelivery,
   type Outcome,
-} from "../../../../server/domain/deliveries.ts";
+} from "../../../../server/domain/delivery-outcome.ts";
 import type { Attempt } from "../../../../server/storage/statements/claims.ts";
 import { recordAttempts } from "../../../../server/storage/statements/statements.ts";
 import { redeliver } from "../../../../server/storage/webhooks/deliveries.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { beforeEach, describe, expect, test } from "vitest";
-import type { Outcome } from "../../../../server/domain/deliveries.ts";
+import type { Outcome } from "../../../../server/domain/delivery-outcome.ts";
 import type { Store } from "../../../../server/storage/database/tables.ts";
 import { resetMerchant } from "../../../../server/storage/fixtures.ts";
 import type { AttemptResult } from "../../../../server/storage/statements/attempts.ts";

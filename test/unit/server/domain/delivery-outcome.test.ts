@@ -10,7 +10,7 @@ import {
   RETRY_STEPS_MS,
   retryDelay,
   toOutcome,
-} from "../../../../server/domain/deliveries.ts";
+} from "../../../../server/domain/delivery-outcome.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
