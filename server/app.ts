@@ -62,7 +62,7 @@ export interface AppOptions extends ProbeOptions {
   document?: ContractDocument;
 }
 
-/** Assembles the app: the one place that knows every part. */
+/** Assembles the app: the one module that knows every part. */
 export async function createApp(options: AppOptions): Promise<RequestListener> {
   const { config, logger, sandbox } = options;
   const published = options.document ?? (await readContract("openapi"));

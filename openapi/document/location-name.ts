@@ -2,7 +2,7 @@
  * A readable name for the element at a path of a contract: `RefundRequest.amount`, `POST /v1/refunds body`, `event
  * refund.pending.data`. Steps that mean nothing to a reader are left out.
  */
-export function placeName(path: readonly string[]): string {
+export function locationName(path: readonly string[]): string {
   const [first = "", second = "", third = ""] = path;
   if (first === "paths") return `${third.toUpperCase()} ${second}${partsOf(path.slice(3))}`.trim();
   if (first === "webhooks") return `event ${second}${partsOf(path.slice(3))}`;

@@ -1,18 +1,18 @@
 import type { Node } from "./node.ts";
 
-/** A keyword's value, the schema that holds it, and the place in a valid message that it limits. */
+/** A keyword's value, the schema that holds it, and the location in a valid message that it limits. */
 export type Spot = {
   /** The value of the keyword: a bound, a list of values, the name of a required member. */
   readonly value: unknown;
   readonly schema: Node;
-  /** The valid value at the place. */
+  /** The valid value at the location. */
   readonly current: unknown;
-  /** Values that the document allows at this place elsewhere. */
+  /** Values that the document allows at this location elsewhere. */
   readonly others: readonly unknown[];
 };
 
 /**
- * JSON texts to put at a place, because some differences exist in the text only: `1.00` and `1`. Other keywords of the schema may
+ * JSON texts to put at a location, because some differences exist in the text only: `1.00` and `1`. Other keywords of the schema may
  * decide otherwise about some of them, so callers ask a validator which to keep.
  */
 export type Values = (spot: Spot) => string[];
@@ -30,7 +30,7 @@ export const otherTypes: Values = ({ current }) => [
   ...toTexts(typeof current === "string" ? [[current]] : []),
 ];
 
-/** Other spellings of the allowed values, numbers close to them, and what other messages have at this place. */
+/** Other spellings of the allowed values, numbers close to them, and what other messages have at this location. */
 export const nearMisses: Values = ({ value, others }) => {
   const allowed = [value].flat();
   const numbers = allowed.filter((one) => typeof one === "number");

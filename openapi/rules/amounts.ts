@@ -65,19 +65,19 @@ function checkExamples(holder: DocumentNode, ctx: Context): void {
   checkExample(holder.schema, holder.example, ctx.location.child("example"), ctx);
   for (const [name, example] of Object.entries(isNode(holder.examples) ? holder.examples : {})) {
     const { node, location } = ctx.resolve(example);
-    const place = node === example ? ctx.location.child(["examples", name]) : location;
-    if (isNode(node) && place) checkExample(holder.schema, node.value, place.child("value"), ctx);
+    const position = node === example ? ctx.location.child(["examples", name]) : location;
+    if (isNode(node) && position) checkExample(holder.schema, node.value, position.child("value"), ctx);
   }
 }
 
 function checkExample(schema: unknown, value: unknown, location: Location, ctx: Context): void {
   if (value === undefined) return;
-  const places = moneyPlaces(schema, ctx.location.source.absoluteRef, value, ctx.resolve);
-  const unique = new Map(places.map((place) => [place.path.join("/"), place]));
+  const positions = moneyPositions(schema, ctx.location.source.absoluteRef, value, ctx.resolve);
+  const unique = new Map(positions.map((position) => [position.path.join("/"), position]));
   for (const { path, schema: money } of unique.values()) {
-    const place = path.length === 0 ? location : location.child(path);
-    const message = violationOfAmount(numberLiteral(place) ?? JSON.stringify(valueAt(value, path)), money);
-    if (message !== undefined) ctx.report({ message, location: place });
+    const position = path.length === 0 ? location : location.child(path);
+    const message = violationOfAmount(numberLiteral(position) ?? JSON.stringify(valueAt(value, path)), money);
+    if (message !== undefined) ctx.report({ message, location: position });
   }
 }
 
@@ -98,25 +98,30 @@ function valueAt(value: unknown, path: (string | number)[]): unknown {
 }
 
 /** A number inside an example that its schema calls money. */
-export type MoneyPlace = { path: (string | number)[]; schema: DocumentNode };
+export type MoneyPosition = { path: (string | number)[]; schema: DocumentNode };
 
 type Step = { schema: unknown; file: string; value: unknown; path: (string | number)[] };
 
 /** Finds the money in a value by walking it along its schema. `file` is the one that the schema stands in. */
-export function moneyPlaces(schema: unknown, file: string, value: unknown, resolve: Resolve): MoneyPlace[] {
-  return placesIn({ schema, file, value, path: [] }, resolve, []);
+export function moneyPositions(
+  schema: unknown,
+  file: string,
+  value: unknown,
+  resolve: Resolve,
+): MoneyPosition[] {
+  return positionsIn({ schema, file, value, path: [] }, resolve, []);
 }
 
 /** `above` holds the schemas that describe the same value already, so that a schema made of itself ends. */
-function placesIn(step: Step, resolve: Resolve, above: DocumentNode[]): MoneyPlace[] {
+function positionsIn(step: Step, resolve: Resolve, above: DocumentNode[]): MoneyPosition[] {
   const { node, location } = resolve(step.schema, step.file);
   if (!isNode(node) || above.includes(node)) return [];
   if ("x-fraction-digits" in node) return [{ path: step.path, schema: node }];
 
   const here = { ...step, file: location?.source.absoluteRef ?? step.file };
   return [
-    ...branchesOf(node, here, resolve).flatMap((branch) => placesIn(branch, resolve, [...above, node])),
-    ...childrenOf(node, here).flatMap((child) => placesIn(child, resolve, [])),
+    ...branchesOf(node, here, resolve).flatMap((branch) => positionsIn(branch, resolve, [...above, node])),
+    ...childrenOf(node, here).flatMap((child) => positionsIn(child, resolve, [])),
   ];
 }
 
@@ -150,7 +155,7 @@ const documents = new WeakMap<Location["source"], Document.Parsed>();
 
 /**
  * The characters that a number is written with in its file, which its parsed value no longer shows: `10.10` and `1e1`
- * both parse. Undefined when there is no number at that place.
+ * both parse. Undefined when there is no number at that location.
  */
 export function numberLiteral({ source, pointer }: Location): string | undefined {
   const document = documents.get(source) ?? parseDocument(source.body);

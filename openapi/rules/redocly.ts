@@ -8,17 +8,17 @@ export type DocumentNode = Record<string, unknown>;
 
 export type Reference = DocumentNode & { $ref: string };
 
-/** A place in a file of the document, for messages. */
-export type Place = {
+/** A position in a file of the document, for messages. */
+export type Position = {
   source: { absoluteRef: string; body: string };
   /** `#/`-prefixed JSON Pointer inside the file. */
   pointer: string;
 };
 
-export type Location = Place & {
+export type Location = Position & {
   child(path: string | number | (string | number)[]): Location;
-  /** The same place, marked at its key instead of its value; a plain copy, without the methods. */
-  key(): Place;
+  /** The same position, marked at its key instead of its value; a plain copy, without the methods. */
+  key(): Position;
 };
 
 export type Resolved = { node: unknown; location: Location | undefined };
@@ -32,7 +32,7 @@ export type Context = {
   key: string | number;
   parent: unknown;
   resolve: Resolve;
-  report(problem: { message: string; location?: Place }): void;
+  report(problem: { message: string; location?: Position }): void;
 };
 
 export type Visit = (node: DocumentNode, ctx: Context) => void;

@@ -7,13 +7,13 @@ import {
   isNode,
   isReference,
   type Location,
-  type Place,
+  type Position,
   toList,
 } from "./redocly.ts";
 
 export type Targets = { clauses: Headings; decisions: Headings };
 
-export type Violation = { message: string; location: Place };
+export type Violation = { message: string; location: Position };
 
 const form = '{ kind: specified, clause: "2.3" } or { kind: decided, decision: D07 }';
 
@@ -95,17 +95,17 @@ function violationsOfTable(
   }
   const missing = [...values]
     .filter(([value]) => !Object.hasOwn(table, value))
-    .map(([value, place]) => ({
+    .map(([value, position]) => ({
       message: `The value \`${value}\` has no source: add it to \`x-enum-source\`.`,
-      location: place,
+      location: position,
     }));
   const entries = Object.entries(table).flatMap(([value, sources]) => {
-    const place = location.child(["x-enum-source", value]);
-    if (values.has(value)) return violationsOfSources(sources, place, targets);
+    const position = location.child(["x-enum-source", value]);
+    if (values.has(value)) return violationsOfSources(sources, position, targets);
     return [
       {
         message: `\`x-enum-source\` names \`${value}\`, which is no value: remove it.`,
-        location: place.key(),
+        location: position.key(),
       },
     ];
   });

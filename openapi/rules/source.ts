@@ -59,9 +59,9 @@ export function createSourceRule(folder: string): Rule<SourceOptions> {
         conditions.enter(schema, ctx);
         for (const violation of violationsOfProperties(schema, ctx, conditions)) {
           // Many properties may lead to one schema, which lacks its source once.
-          const place = violation.location.source.absoluteRef + violation.location.pointer;
-          if (reported.has(place)) continue;
-          reported.add(place);
+          const position = violation.location.source.absoluteRef + violation.location.pointer;
+          if (reported.has(position)) continue;
+          reported.add(position);
           ctx.report(violation);
         }
         violationsOfEnumSource(schema, ctx.location, targets, conditions.has(schema)).forEach(ctx.report);

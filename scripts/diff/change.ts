@@ -1,5 +1,5 @@
 import type { Effect } from "../../openapi/document/comparisons.ts";
-import { placeName } from "../../openapi/document/location-name.ts";
+import { locationName } from "../../openapi/document/location-name.ts";
 import { stepsOf } from "../../openapi/document/pointer.ts";
 
 /** What a change requires of the version, the least first. */
@@ -32,7 +32,7 @@ export type Finding = {
 
 /** One change of the contract, whichever tool found it, and however many operations it affects. */
 export type Change = {
-  readonly place: string;
+  readonly location: string;
   readonly pointer: string;
   readonly what: readonly string[];
   readonly uses: readonly string[];
@@ -70,7 +70,7 @@ function toChange(pointer: string, group: readonly { by: string; finding: Findin
   const unique = (texts: readonly string[]) => [...new Set(texts.filter((text) => text !== ""))];
   const informative = group.filter(({ finding }) => finding.level === level);
   return {
-    place: placeName(stepsOf(pointer)),
+    location: locationName(stepsOf(pointer)),
     pointer,
     what: unique(informative.map(({ finding }) => finding.what)),
     uses: unique(informative.map(({ finding }) => finding.use)),

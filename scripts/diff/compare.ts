@@ -57,12 +57,12 @@ export function renderReport(changes: readonly Change[], verdict: Verdict): stri
   ].join("\n");
 }
 
-function renderChange({ level, place, pointer, what, uses, ratings }: Change): string {
+function renderChange({ level, location, pointer, what, uses, ratings }: Change): string {
   const found = Object.entries(ratings).map(([by, rating]) => (rating === level ? by : `${by} (${rating})`));
   const [first, ...others] = uses;
   const more = others.length > 0 ? ` and ${others.length} more` : "";
   return [
-    `${level.padEnd(6)} ${place}: ${what.join("; ")}`,
+    `${level.padEnd(6)} ${location}: ${what.join("; ")}`,
     ...(first === undefined ? [] : [`       in ${first}${more}`]),
     `       found by ${found.join(" and ")}; ${pointer}`,
   ].join("\n");
@@ -76,7 +76,7 @@ function renderVerdict(changes: readonly Change[], { released, version, need, re
   return `Since ${released}: ${counts.join(", ")}. That needs ${required}. info.version says ${version}.`;
 }
 
-type Place = { readonly pointer: string; readonly value?: unknown };
+type Location = { readonly pointer: string; readonly value?: unknown };
 type Report = {
   readonly changes: readonly {
     readonly path: string;
@@ -84,8 +84,8 @@ type Report = {
     readonly impact: Level;
     readonly property?: string;
     readonly verdicts: readonly { readonly message: string }[];
-    readonly base?: Place;
-    readonly revision?: Place;
+    readonly base?: Location;
+    readonly revision?: Location;
   }[];
 };
 
@@ -114,10 +114,10 @@ export async function runRedoclyDiff(from: string, to: string): Promise<Finding[
     .filter(({ path, property }) => !(path === "#/info" && property === "version")) // the version, with which the changes are compared
     .map(({ path, kind, impact, property, verdicts, base, revision }) => {
       // A removed part no longer exists, so the pointer is that of the old document.
-      const place =
+      const location =
         property !== undefined && revision?.value === undefined ? (base ?? revision) : (revision ?? base);
       const said = verdicts.map(({ message }) => message.replace(/\.$/, "")).join("; ");
       const what = said || [property, kind].filter((word) => word !== undefined).join(" ");
-      return { pointer: (place?.pointer ?? path).replace(/^#/, ""), use: "", what, level: impact };
+      return { pointer: (location?.pointer ?? path).replace(/^#/, ""), use: "", what, level: impact };
     });
 }

@@ -59,7 +59,8 @@ export function tableOf(
 ): string {
   const rows = changes.map((change) => {
     const location = locationOf(change, pair);
-    const name = location === undefined ? `\`${change.place}\`` : `[${change.place}](${link(location)})`;
+    const name =
+      location === undefined ? `\`${change.location}\`` : `[${change.location}](${link(location)})`;
     const found = Object.entries(change.ratings).map(([by, level]) => `${by}: ${level}`);
     const cells = [
       `**${change.level}**`,

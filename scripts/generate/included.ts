@@ -9,8 +9,13 @@ const PAGES = ["client/README.md", "docs/guides/*.md"];
 const WORDS = "docs/words.yaml";
 const WORDS_PAGE = "CONTRIBUTING.md";
 
-/** A word of the project, and what it replaces; `match` finds what is never right, as a regular expression. */
-export type Word = { readonly say: string; readonly not: string; readonly match?: string };
+/** A word of the project, and what it replaces. A test finds what `match` and `names` say is never right. */
+export type Word = {
+  readonly say: string;
+  readonly not: string;
+  readonly match?: string;
+  readonly names?: string;
+};
 
 /** The pages that show files of the repository, with the files as they are now. Throws for a file that no page shows. */
 export async function includeFiles(root: string): Promise<[path: string, text: string][]> {

@@ -103,7 +103,7 @@ function titleOf(failure: string): string {
 
 /** The first report, with the files of the second in place of theirs. */
 function replaceResults(first: Report, second: Report): Report {
-  const again = new Map(second.testResults.map((file) => [file.name, file]));
-  const kept = first.testResults.filter(({ name }) => !again.has(name));
-  return { ...first, testResults: [...kept, ...again.values()] };
+  const repeated = new Map(second.testResults.map((file) => [file.name, file]));
+  const kept = first.testResults.filter(({ name }) => !repeated.has(name));
+  return { ...first, testResults: [...kept, ...repeated.values()] };
 }

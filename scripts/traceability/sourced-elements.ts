@@ -1,4 +1,4 @@
-import { placeName } from "../../openapi/document/location-name.ts";
+import { locationName } from "../../openapi/document/location-name.ts";
 import { isNode, walk } from "../../openapi/document/node.ts";
 import type { Kind } from "./marks.ts";
 
@@ -22,7 +22,7 @@ export function readSourcedElements(document: unknown): SourcedElement[] {
 function toElements(path: readonly string[], sources: unknown): SourcedElement[] {
   if (!Array.isArray(sources)) return [];
   return sources.map(({ kind, clause, decision }): SourcedElement => {
-    const element = placeName(path);
+    const element = locationName(path);
     return kind === "specified"
       ? { kind: "clause", id: String(clause), element }
       : { kind: "decision", id: String(decision), element };

@@ -41,7 +41,7 @@ async function put(
     status: "PROCESSING",
     settledAt: null,
     now,
-    announced: true,
+    emitted: true,
   });
   if (made) return "applied";
 

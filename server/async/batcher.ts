@@ -15,7 +15,7 @@ export type BatcherOptions<Item, Result> = {
    * Whether an error means that a run was abandoned early; then even an item that was alone in the run is run again by
    * itself.
    */
-  readonly isGivenUp?: (error: unknown) => boolean;
+  readonly isAbandoned?: (error: unknown) => boolean;
 };
 
 /**
@@ -63,7 +63,7 @@ function createOneBatcher<Item, Result>(
   run: (items: readonly Item[]) => Promise<readonly Result[]>,
   { maxBatchSize = 200, concurrency = 1, ...options }: Omit<BatcherOptions<Item, Result>, "keyOf">,
 ): AddToBatch<Item, Result> {
-  const { runAlone = async (item) => (await run([item]))[0] as Result, isGivenUp = () => false } = options;
+  const { runAlone = async (item) => (await run([item]))[0] as Result, isAbandoned = () => false } = options;
   const limit = pLimit(concurrency);
   /** The run that was begun last; it never rejects. */
   let begun: Promise<unknown> = Promise.resolve();
@@ -81,7 +81,7 @@ function createOneBatcher<Item, Result>(
       const results = await run(entries.map(({ item }) => item));
       return new Map(entries.map((entry, index) => [entry, async () => results[index] as Result]));
     } catch (error) {
-      const isOver = entries.length === 1 && !isGivenUp(error);
+      const isOver = entries.length === 1 && !isAbandoned(error);
       const goOn = async ({ item, signal }: Entry<Item>) => {
         if (isOver) throw error;
         signal?.throwIfAborted();

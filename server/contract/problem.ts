@@ -13,7 +13,7 @@ type Kind = {
   detail: string;
 };
 
-/** Every kind of problem (D08). The only place that knows the status of an error. */
+/** Every kind of problem (D08). The only module that knows the status of an error. */
 export const PROBLEMS = {
   INVALID_REQUEST: {
     status: 400,

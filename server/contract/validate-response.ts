@@ -137,7 +137,7 @@ function bodyErrors(
   }
 }
 
-/** The errors with their place, and without the value found there, which must not be logged. */
+/** The errors with their location, and without the value found there, which must not be logged. */
 function errorsOf(name: string, { errors }: ValidateFunction): string[] {
   return (errors ?? []).map(({ instancePath, message }) => `${name}${instancePath} ${message}`);
 }

@@ -90,8 +90,8 @@ export type NextDelivery = {
 };
 
 /**
- * The next state of a delivery. A redelivery sends once more and starts no new schedule: while retries are left, it takes the
- * place of the next one.
+ * The next state of a delivery. A redelivery sends once more and starts no new schedule: while retries are left, it
+ * replaces the next one.
  *
  * @param attempts attempts so far, this one included
  */

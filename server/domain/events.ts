@@ -25,13 +25,13 @@ export const EVENT_CATEGORIES = {
 } as const satisfies Record<EventType, EventCategory>;
 
 export type RefundEventType = EventType & `refund.${Lowercase<RefundStatus>}`;
-export type PaymentEventType = EventType & `payment.${Lowercase<AnnouncedStatus>}`;
+export type PaymentEventType = EventType & `payment.${Lowercase<EmittedStatus>}`;
 
 /** The events of accounts and customers, which no operation of this service emits (D20). */
 export type ResourceEventType = Exclude<EventType, RefundEventType | PaymentEventType>;
 
 /** The statuses of an original payment that have an event; `PROCESSING` has none (D20). */
-export type AnnouncedStatus = Exclude<OriginalStatus, "PROCESSING">;
+export type EmittedStatus = Exclude<OriginalStatus, "PROCESSING">;
 
 /** The refund as callers and receivers see it (D06, D21). */
 export type RefundView = Schemas["Refund"] & { errorDetails?: RefundFailure };
@@ -55,7 +55,7 @@ export function refundEventType(status: RefundStatus): RefundEventType {
 }
 
 /** The name of the event that an original payment emits when it takes a status (D20). */
-export function paymentEventType(status: AnnouncedStatus): PaymentEventType {
+export function paymentEventType(status: EmittedStatus): PaymentEventType {
   return `payment.${toLower(status)}`;
 }
 
@@ -101,7 +101,7 @@ export function refundEvent(refund: RefundView, moment: EventMoment): EventMessa
 
 /** The event of an original payment that has just taken its status. */
 export function paymentEvent(
-  payment: PaymentView & { readonly status: AnnouncedStatus },
+  payment: PaymentView & { readonly status: EmittedStatus },
   moment: EventMoment,
 ): EventMessage {
   return message(paymentEventType(payment.status), payment, moment);

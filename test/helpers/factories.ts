@@ -51,7 +51,7 @@ export async function createPayment(
     amountCents: 100_00,
     settledAt: payment.status === "PROCESSING" ? null : LONG_AGO,
     now,
-    announced: false,
+    emitted: false,
     ...payment,
   });
   if (!record) throw new Error("the payment exists already");

@@ -48,7 +48,7 @@ export async function createPayment(
     amountCents: 100_00,
     settledAt: payment.status === "PROCESSING" ? null : NOW,
     now: NOW,
-    announced: false,
+    emitted: false,
     ...payment,
   });
   if (!record) throw new Error("the payment exists already");

@@ -48,10 +48,10 @@ describe("a day at the proxy", () => {
 
   test("a refund, and the same call again", async () => {
     const first = await client.issueRefund(refund);
-    const again = await client.issueRefund(refund);
+    const repeated = await client.issueRefund(refund);
 
     expect(first).toMatchObject({ status: 201, body: { paymentStatus: "PENDING", clientReferenceId: null } });
-    expect(again).toMatchObject({ status: 409, body: { existing: first.body } });
+    expect(repeated).toMatchObject({ status: 409, body: { existing: first.body } });
     expect(proxy.violations).toEqual([]);
   });
 

@@ -72,8 +72,8 @@ export function preparedPython({ base, token, before, method, path }: PreparedCa
   };
   const steps = before.map((step) => {
     if (!step.take) return call(step);
-    const place = step.take.from.map((part) => `[${JSON.stringify(part)}]`).join("");
-    return `${step.take.name} = json.loads(${call(step)}[1])${place}`;
+    const location = step.take.from.map((part) => `[${JSON.stringify(part)}]`).join("");
+    return `${step.take.name} = json.loads(${call(step)}[1])${location}`;
   });
   return `import json
 from urllib.request import Request, urlopen

@@ -89,8 +89,8 @@ const EXCERPT = 110;
 /** Some words around the first match. */
 function excerptOf({ text }: Entry, query: string): string {
   const words = query.toLowerCase().split(/\s+/);
-  const places = words.map((word) => text.toLowerCase().indexOf(word)).filter((place) => place >= 0);
-  const start = places.length === 0 ? 0 : Math.max(0, Math.min(...places) - EXCERPT / 3);
+  const positions = words.map((word) => text.toLowerCase().indexOf(word)).filter((location) => location >= 0);
+  const start = positions.length === 0 ? 0 : Math.max(0, Math.min(...positions) - EXCERPT / 3);
   const from = start === 0 ? 0 : text.indexOf(" ", start) + 1;
   const excerpt = text.slice(from, from + EXCERPT);
   return `${from > 0 ? "…" : ""}${excerpt.trim()}${from + EXCERPT < text.length ? "…" : ""}`;

@@ -48,7 +48,7 @@ export function paymentHandlers({
         requestKey,
         clientReferenceId,
         now,
-        announced: true,
+        emitted: true,
       });
       changes.notify(["payments", "webhooks"], merchant);
       if (payment) return { status: 201, body: toDebit(payment) };

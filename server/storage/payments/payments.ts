@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { refundDueAt } from "../../domain/calendar.ts";
-import { type AnnouncedStatus, paymentEvent, toPaymentView } from "../../domain/events.ts";
+import { type EmittedStatus, paymentEvent, toPaymentView } from "../../domain/events.ts";
 import { failureBy, type OriginalStatus, originalTransition, statusesLeftBy } from "../../domain/refunds.ts";
 import type { HistoryEntry, Store } from "../database/tables.ts";
 import {
@@ -22,7 +22,7 @@ export type NewPayment = PaymentKey & {
   /** The domain's time (D30). */
   readonly now: Date;
   /** Whether its status emits an event (D20). */
-  readonly announced: boolean;
+  readonly emitted: boolean;
 };
 
 /** The result of a requested transition of an original payment (D16a). */
@@ -65,7 +65,7 @@ export async function insertPayment(store: Store, payment: NewPayment): Promise<
       .executeTakeFirst();
     if (!row) return undefined;
     const record = toDebitRecord(row);
-    if (payment.announced) await emitEvent(transaction, record, now);
+    if (payment.emitted) await emitEvent(transaction, record, now);
     return record;
   });
 }
@@ -81,7 +81,7 @@ async function emitEvent(transaction: Store, payment: DebitRecord, at: Date): Pr
     .where("merchant", "=", merchant)
     .returning("sequence")
     .executeTakeFirstOrThrow();
-  const view = { ...toPaymentView(payment), status: status satisfies AnnouncedStatus };
+  const view = { ...toPaymentView(payment), status: status satisfies EmittedStatus };
   const event = paymentEvent(view, { at, sequence });
   await insertEvents(transaction, [{ ...event, merchant, resourceId: paymentId, sequence, occurredAt: at }]);
 }
@@ -111,7 +111,7 @@ export async function coverOriginal(
 }
 
 type TransitionRequest = PaymentKey & {
-  readonly to: AnnouncedStatus;
+  readonly to: EmittedStatus;
   readonly settledAt?: Date;
   readonly now: Date;
 };

@@ -75,7 +75,7 @@ export function createRefundStore(
       ...BATCH,
       keyOf: keyOf && (({ refund }: Saving) => keyOf(refund)),
       runAlone: saveAlone,
-      isGivenUp: isLockTimeout,
+      isAbandoned: isLockTimeout,
     },
   );
 

@@ -110,8 +110,8 @@ describe("a merchant's project", () => {
       const amount = { currency: "USD", value: 19.99 };
       const request = { paymentId: "pay_settled", amount, requestKey: "packed-1" };
       const made = await client.issueRefund(request);
-      const again = await client.issueRefund(request);
-      console.log(made.status, made.body.paymentStatus, again.status, again.body.existing.paymentId === made.body.paymentId);
+      const second = await client.issueRefund(request);
+      console.log(made.status, made.body.paymentStatus, second.status, second.body.existing.paymentId === made.body.paymentId);
       const refund = await client.refunds.issue({ ...request, amount: "19.99" }, { repeated: true });
       console.log(refund.paymentId === made.body.paymentId, verifyWebhook === webhooks.verifyWebhook);
       const page = createClient({ baseUrl: "data:text/html,", accessToken: "" });

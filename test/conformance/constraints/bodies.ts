@@ -28,7 +28,7 @@ export type BodyChange = Edit & {
 const OWN_KEYWORDS = ["x-fraction-digits"];
 
 /**
- * Changes that violate one constraint and no other place. Throws when there is none, so that no constraint stays untested.
+ * Changes that violate one constraint and no other value. Throws when there is none, so that no constraint stays untested.
  * Those that violate it together with another one are left out where others violate it alone.
  */
 export function breakingChanges(model: BodyModel, constraint: Constraint): BodyChange[] {

@@ -3,10 +3,10 @@ import { locate, members, type Node } from "../../../openapi/document/node.ts";
 import { step, valueAt } from "../../../openapi/document/pointer.ts";
 import { createCompiler } from "../../../openapi/document/schemas.ts";
 
-/** An invalid place in a value, and the keywords that it violates. */
+/** An invalid part of a value, and the keywords that it violates. */
 export type Violation = { readonly pointer: string; readonly keywords: ReadonlySet<string> };
 
-/** The violations of the schema at a pointer of the document in a value, one for each place. */
+/** The violations of the schema at a pointer of the document in a value, one for each part. */
 export type FindViolations = (schemaPointer: string, value: unknown) => Violation[];
 
 /**

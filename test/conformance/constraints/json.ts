@@ -8,7 +8,7 @@ export type Edit = { readonly pointer: string; readonly json?: string };
  */
 const MARK = "\u{F0000}mark\u{F0000}";
 
-/** The text of a body after a change. The parent of the changed place must exist. */
+/** The text of a body after a change. The parent of the changed part must exist. */
 export function write(body: unknown, { pointer, json }: Edit): string {
   if (pointer === "") return json ?? "";
   const copy = structuredClone(body);

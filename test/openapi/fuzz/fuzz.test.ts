@@ -109,8 +109,8 @@ describe("requests made from the contract", () => {
     const { failure } = await fuzz(options);
 
     expect(failure?.message).toContain(message);
-    const again = await fuzz({ ...options, seed: failure?.seed ?? 0, path: failure?.path, runs: 1 });
-    expect(again.failure?.message).toContain(message);
+    const repeated = await fuzz({ ...options, seed: failure?.seed ?? 0, path: failure?.path, runs: 1 });
+    expect(repeated.failure?.message).toContain(message);
   });
 
   test("show a call that never gets a response", async () => {

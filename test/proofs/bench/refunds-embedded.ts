@@ -46,7 +46,7 @@ async function openBare(): Promise<() => Promise<number>> {
   const { db, close } = await store.open();
   const settledAt = new Date(Date.now() - 30 * 86_400_000);
   const payment = { merchant: "acme", paymentId: "pay_bare", status: "SETTLED" as const, settledAt };
-  await insertPayment(db, { ...payment, amountCents: 999_999_999, now: new Date(), announced: false });
+  await insertPayment(db, { ...payment, amountCents: 999_999_999, now: new Date(), emitted: false });
   await close();
   const { pglite, unlock } = await openEmbedded(store.env.DATA_DIR ?? "");
   atEnd(() => pglite.close().then(unlock));

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { runProgram } from "../../helpers/process.ts";
 import { sandboxOf } from "../../helpers/sandbox.ts";
-import { record } from "../faults/rig/figures.ts";
-import { startDeployment } from "./rig/deployment.ts";
+import { record } from "../faults/setup/figures.ts";
+import { startDeployment } from "./setup/deployment.ts";
 
 const PAYMENTS = "settled=pay_settled,recent=pay_recent,processing=pay_processing,failed=pay_failed";
 

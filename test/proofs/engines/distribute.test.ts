@@ -8,13 +8,13 @@ import { statementsOf } from "../../../server/storage/statements/statements.ts";
 import { collectOutput } from "../../helpers/admin.ts";
 import { runStatement } from "../../helpers/postgres.ts";
 import { forSuite } from "../../helpers/suite.ts";
-import { query, startCluster } from "./rig/cluster.ts";
-import { requireCitus } from "./rig/deployment.ts";
-import { createFilled, inDatabase, open, readRows, run } from "./rig/filled.ts";
+import { query, startCluster } from "./setup/cluster.ts";
+import { requireCitus } from "./setup/deployment.ts";
+import { createFilled, inDatabase, open, readRows, run } from "./setup/filled.ts";
 
 const BY_MERCHANT = ["deliveries", "delivery_attempts", "events", "payments", "subscriptions"];
 const EVERYWHERE = ["access_tokens", "clock", "deployment"];
-const PLACES =
+const LOCATIONS =
   "payments, events, subscriptions, deliveries, delivery_attempts: by merchant, in 32 shards each, on 2 machines\n" +
   "access_tokens, clock, deployment: on every machine\n";
 
@@ -45,11 +45,11 @@ test("distributes an empty database, and says later that it was done before", as
 
   expect(first).toMatchObject({ code: 0, stderr: "" });
   expect(first.stdout).toMatch(/^The tables are distributed: 0 rows moved in \d+ s\.\n/);
-  expect(first.stdout).toContain(PLACES);
+  expect(first.stdout).toContain(LOCATIONS);
   expect(second).toMatchObject({
     code: 0,
     stderr: "",
-    stdout: `The tables were distributed before.\n${PLACES}`,
+    stdout: `The tables were distributed before.\n${LOCATIONS}`,
   });
 });
 

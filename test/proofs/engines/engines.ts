@@ -4,8 +4,8 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { Argument } from "@commander-js/extra-typings";
 import { defineProof, seedNumber } from "../../../scripts/command/command.ts";
 import { runTests } from "../../../scripts/test/vitest-report.ts";
-import { findCitus } from "./rig/citus.ts";
-import { createTemplates, startCluster } from "./rig/cluster.ts";
+import { findCitus } from "./setup/citus.ts";
+import { createTemplates, startCluster } from "./setup/cluster.ts";
 
 const FIGURES = ".cache/engines.txt";
 const SUITES_REPORT = ".cache/engines-suites.json";

@@ -2,9 +2,9 @@ import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { dollars, refundOf } from "../../helpers/factories.ts";
 import { until } from "../../helpers/subscriber.ts";
-import { createRandom, record } from "../faults/rig/figures.ts";
-import { send } from "../faults/rig/load.ts";
-import { portOf } from "./rig/cluster.ts";
+import { createRandom, record } from "../faults/setup/figures.ts";
+import { send } from "../faults/setup/load.ts";
+import { portOf } from "./setup/cluster.ts";
 import {
   type Business,
   type Counts,
@@ -14,7 +14,7 @@ import {
   settle,
   startDeployment,
   startLoad,
-} from "./rig/deployment.ts";
+} from "./setup/deployment.ts";
 
 const MERCHANTS_PER_WORKER = 4;
 const LOAD_MS = 3_000;

@@ -5,9 +5,9 @@ import { expect, test } from "vitest";
 import { MIGRATIONS } from "../../../server/storage/database/migrations.ts";
 import { runStatement } from "../../helpers/postgres.ts";
 import { forSuite } from "../../helpers/suite.ts";
-import { query, startCluster } from "./rig/cluster.ts";
-import { requireCitus } from "./rig/deployment.ts";
-import { createFilled, createMerchants, inDatabase, readRows, run } from "./rig/filled.ts";
+import { query, startCluster } from "./setup/cluster.ts";
+import { requireCitus } from "./setup/deployment.ts";
+import { createFilled, createMerchants, inDatabase, readRows, run } from "./setup/filled.ts";
 
 const readScript = (name: string) => readFileSync(`docs/examples/${name}`, "utf8");
 
@@ -61,10 +61,13 @@ test("tables come back to the coordinator, and can be distributed again", async 
      commit`,
   );
   const returned = await readRows(databaseUrl);
-  const again = await run(databaseUrl);
+  const repeated = await run(databaseUrl);
 
   expect(returned).toEqual(before);
-  expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining("The tables are distributed: ") });
+  expect(repeated).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("The tables are distributed: "),
+  });
   expect(await readRows(databaseUrl)).toEqual(before);
   const whole = await query(
     databaseUrl,

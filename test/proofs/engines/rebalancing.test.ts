@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { record } from "../faults/rig/figures.ts";
-import { query } from "./rig/cluster.ts";
+import { record } from "../faults/setup/figures.ts";
+import { query } from "./setup/cluster.ts";
 import {
   countCalls,
   createBusinesses,
@@ -9,7 +9,7 @@ import {
   settle,
   startDeployment,
   startLoad,
-} from "./rig/deployment.ts";
+} from "./setup/deployment.ts";
 
 const MERCHANTS_PER_WORKER = 4;
 const LOAD_MS = 3_000;

@@ -8,10 +8,10 @@ import { createSandboxMerchant } from "../../helpers/sandbox.ts";
 import { createPayment, issueRefund, LONG_AGO, newMerchant } from "../../helpers/store-factories.ts";
 import { until } from "../../helpers/subscriber.ts";
 import { load, refundsOf } from "../bench/lib/load.ts";
-import { record } from "../faults/rig/figures.ts";
-import { createDistributed, findWorkerOf, portOf, query, startCluster } from "./rig/cluster.ts";
-import { requireCitus, type Servers, startDeployment, startServers } from "./rig/deployment.ts";
-import { processorTimeOf } from "./rig/processor-time.ts";
+import { record } from "../faults/setup/figures.ts";
+import { createDistributed, findWorkerOf, portOf, query, startCluster } from "./setup/cluster.ts";
+import { requireCitus, type Servers, startDeployment, startServers } from "./setup/deployment.ts";
+import { processorTimeOf } from "./setup/processor-time.ts";
 
 const REFUNDS = 50;
 const MERCHANTS = 24;

@@ -4,9 +4,9 @@ import { startReceiver } from "../../helpers/receiver.ts";
 import { sandboxOf } from "../../helpers/sandbox.ts";
 import { startTestServer } from "../../helpers/server.ts";
 import { until } from "../../helpers/subscriber.ts";
-import { createRandom, record, reportProgress, roundsOf } from "./rig/figures.ts";
-import { createLedger, send } from "./rig/load.ts";
-import { reckon } from "./rig/reckon.ts";
+import { createRandom, record, reportProgress, roundsOf } from "./setup/figures.ts";
+import { createLedger, send } from "./setup/load.ts";
+import { countLosses } from "./setup/losses.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
@@ -27,8 +27,8 @@ test("the clock of the process moved back and forth: each refund exists, is auth
     const issued = await send<Refund>(server.url, "/v1/refunds", request);
     expect(issued?.status).toBe(201);
     if (issued) ledger.acknowledged.set(request.requestKey, issued.body);
-    const again = await send<Duplicate>(server.url, "/v1/refunds", request);
-    expect([again?.status, again?.body.existing.paymentId]).toEqual([409, issued?.body.paymentId]);
+    const repeated = await send<Duplicate>(server.url, "/v1/refunds", request);
+    expect([repeated?.status, repeated?.body.existing.paymentId]).toEqual([409, issued?.body.paymentId]);
 
     // A refund that waits for its day; the next advance of the clock may pass it.
     const recent = await sandboxOf(server)("createPayment", {
@@ -56,7 +56,7 @@ test("the clock of the process moved back and forth: each refund exists, is auth
     const { history } = body as Extract<typeof body, { kind: "REFUND" }>;
     expect(history.map(({ paymentStatus }) => paymentStatus)).toEqual(["PENDING", "AUTHORIZED"]);
   }
-  const { lost, doubled } = await reckon(server, ledger, receiver);
+  const { lost, doubled } = await countLosses(server, ledger, receiver);
   record("clock moved", { rounds, refunds: 2 * rounds, lost: lost.length, doubled: doubled.length });
   expect({ lost, doubled }).toEqual({ lost: [], doubled: [] });
 });

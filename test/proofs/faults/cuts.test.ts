@@ -14,9 +14,9 @@ import { startReceiver } from "../../helpers/receiver.ts";
 import { sandboxOf } from "../../helpers/sandbox.ts";
 import { spawnServer } from "../../helpers/server.ts";
 import { until } from "../../helpers/subscriber.ts";
-import { record, reportProgress } from "./rig/figures.ts";
-import { postgresEnv } from "./rig/lasting-store.ts";
-import { send } from "./rig/load.ts";
+import { record, reportProgress } from "./setup/figures.ts";
+import { postgresEnv } from "./setup/lasting-store.ts";
+import { send } from "./setup/load.ts";
 
 type Body = Refund & Duplicate & Problem;
 
@@ -82,8 +82,8 @@ test("a connection cut at any message of a refund leaves it whole or absent, and
       expect([NOTHING, WHOLE], JSON.stringify([cut, shape])).toContainEqual(before);
       counted[before.refunds === 1 ? "there after" : "not there after"] += 1;
       const repeated = await until(async () => {
-        const again = await issue(request);
-        return again && again.status < 500 ? again : undefined;
+        const second = await issue(request);
+        return second && second.status < 500 ? second : undefined;
       });
       expect(repeated.status, JSON.stringify(cut)).toBe(before.refunds === 1 ? 409 : 201);
       if (served) expect(repeated.body.existing?.paymentId).toBe(response.body.paymentId);

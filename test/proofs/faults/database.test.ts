@@ -2,16 +2,16 @@ import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { dollars, refundOf, subscriptionTo } from "../../helpers/factories.ts";
 import { until } from "../../helpers/subscriber.ts";
-import { createRandom, record, reportProgress, roundsOf } from "./rig/figures.ts";
-import { createBusiness, createCrashableStore } from "./rig/lasting-store.ts";
-import { callUntil, send } from "./rig/load.ts";
-import { endSubscriptions, reckon, repeatUnknown } from "./rig/reckon.ts";
+import { createRandom, record, reportProgress, roundsOf } from "./setup/figures.ts";
+import { createBusiness, createCrashableStore } from "./setup/lasting-store.ts";
+import { callUntil, send } from "./setup/load.ts";
+import { countLosses, endSubscriptions, repeatUnknown } from "./setup/losses.ts";
 
 const LOAD_MS = 800;
 const OUTAGE_MS = 1_500;
 /** Longer than any time limit of a call. */
 const SILENCE_MS = 15_000;
-const ANSWER_LIMIT_MS = 10_000;
+const RESPONSE_LIMIT_MS = 10_000;
 /** Subscribed to events that never happen, because only the response matters. */
 const subscriptionDetails = { type: "EVENT", details: ["account.linked"] };
 
@@ -46,7 +46,7 @@ test("PostgreSQL killed and restarted under load: the server goes on, and nothin
     reportProgress("PostgreSQL killed", round, rounds, { acknowledged, lost: lost.length });
   }
 
-  const losses = await reckon(server, ledger, receiver);
+  const losses = await countLosses(server, ledger, receiver);
   lost.push(...losses.lost);
   const { doubled } = losses;
   record("PostgreSQL killed", {
@@ -109,7 +109,7 @@ test("PostgreSQL stopped under load without closing anything: requests get respo
     });
   }
 
-  const { lost, doubled } = await reckon(server, ledger, receiver);
+  const { lost, doubled } = await countLosses(server, ledger, receiver);
   record("PostgreSQL stopped", {
     rounds,
     acknowledged: ledger.acknowledged.size,
@@ -118,7 +118,7 @@ test("PostgreSQL stopped under load without closing anything: requests get respo
     doubled: doubled.length,
   });
   expect({ lost, doubled, wrong: ledger.wrong }).toEqual({ lost: [], doubled: [], wrong: [] });
-  expect(counted["ms at most"]).toBeLessThan(ANSWER_LIMIT_MS);
+  expect(counted["ms at most"]).toBeLessThan(RESPONSE_LIMIT_MS);
 });
 
 async function statusOf(url: string, path: string): Promise<number> {

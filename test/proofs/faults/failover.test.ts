@@ -5,17 +5,17 @@ import { dollars, refundOf } from "../../helpers/factories.ts";
 import { sandboxOf } from "../../helpers/sandbox.ts";
 import { spawnServer } from "../../helpers/server.ts";
 import { until } from "../../helpers/subscriber.ts";
-import { record, recordMissing } from "./rig/figures.ts";
-import { createBusiness, postgresEnv } from "./rig/lasting-store.ts";
-import { callUntil, send } from "./rig/load.ts";
-import { findPostgresPrograms, startPostgresPair } from "./rig/postgres-pair.ts";
-import { findProgram, startHaProxy } from "./rig/programs.ts";
-import { reckon, repeatUnknown } from "./rig/reckon.ts";
+import { record, recordMissing } from "./setup/figures.ts";
+import { createBusiness, postgresEnv } from "./setup/lasting-store.ts";
+import { callUntil, send } from "./setup/load.ts";
+import { countLosses, repeatUnknown } from "./setup/losses.ts";
+import { findPostgresPrograms, startPostgresPair } from "./setup/postgres-pair.ts";
+import { findProgram, startHaProxy } from "./setup/programs.ts";
 
 const LOAD_MS = 1_500;
 /** Longer than any time limit of a call, and longer than the server waits for an unresponsive database. */
 const FROZEN_MS = 12_000;
-const ANSWER_LIMIT_MS = 10_000;
+const RESPONSE_LIMIT_MS = 10_000;
 const RECOVERY_LIMIT_MS = 5_000;
 
 const statusOf = async (url: string) => (await fetch(`${url}/readyz`)).status;
@@ -77,7 +77,7 @@ test("a failover to the synchronous standby loses nothing, and no server is rest
   await Promise.all(load);
 
   const cameThrough = await repeatUnknown(two, ledger);
-  const { lost, doubled } = await reckon(two, ledger, receiver);
+  const { lost, doubled } = await countLosses(two, ledger, receiver);
   record("failover", {
     acknowledged: ledger.acknowledged.size,
     "came through without a response": cameThrough,
@@ -124,7 +124,7 @@ test("a frozen synchronous standby: refunds respond 503 in time, and recover wit
 
   const slowestMs = Math.max(...calls.map(({ milliseconds }) => milliseconds));
   await repeatUnknown(server, ledger);
-  const { lost, doubled } = await reckon(server, ledger, receiver);
+  const { lost, doubled } = await countLosses(server, ledger, receiver);
   record("standby frozen", {
     "503 meanwhile": calls.length,
     "ms at most": Math.round(slowestMs),
@@ -135,6 +135,6 @@ test("a frozen synchronous standby: refunds respond 503 in time, and recover wit
   });
   expect(new Set(calls.map(({ status }) => status))).toEqual(new Set([503]));
   expect({ lost, doubled, wrong: ledger.wrong }).toEqual({ lost: [], doubled: [], wrong: [] });
-  expect(slowestMs).toBeLessThan(ANSWER_LIMIT_MS);
+  expect(slowestMs).toBeLessThan(RESPONSE_LIMIT_MS);
   expect(recoveredMs).toBeLessThan(RECOVERY_LIMIT_MS);
 });

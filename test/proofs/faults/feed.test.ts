@@ -4,7 +4,7 @@ import { type AdminRun, spawnCommand } from "../../helpers/admin.ts";
 import { startPostgres } from "../../helpers/postgres.ts";
 import { allEvents, allRecords, newMerchant } from "../../helpers/store-factories.ts";
 import { until } from "../../helpers/subscriber.ts";
-import { createRandom, record, reportProgress, roundsOf } from "./rig/figures.ts";
+import { createRandom, record, reportProgress, roundsOf } from "./setup/figures.ts";
 
 const PAYMENTS = 2_000;
 
@@ -36,9 +36,9 @@ test("PostgreSQL killed in the middle of a feed of payments: it says so, and run
     const first = await running;
     await postgres.restart();
     expect(first).toMatchObject({ code: 1, stderr: expect.stringContaining("Broken off. Run it again") });
-    const again = await feed();
-    expect(again).toMatchObject({ code: 0, stdout: expect.stringMatching(/ 0 refused\n$/) });
-    counted["carried out before"] += unchangedOf(again);
+    const repeated = await feed();
+    expect(repeated).toMatchObject({ code: 0, stdout: expect.stringMatching(/ 0 refused\n$/) });
+    counted["carried out before"] += unchangedOf(repeated);
 
     const [records, events] = [await allRecords(db, merchant), await allEvents(db, merchant)];
     counted.lost += PAYMENTS - records.filter(({ status }) => status === "SETTLED").length;

@@ -4,11 +4,11 @@ import { expect, inject, test } from "vitest";
 import { SERVER } from "../../helpers/process.ts";
 import { runServer, spawnServer } from "../../helpers/server.ts";
 import { until } from "../../helpers/subscriber.ts";
-import { record } from "./rig/figures.ts";
-import { createBusiness } from "./rig/lasting-store.ts";
-import { callUntil } from "./rig/load.ts";
-import { reckon, repeatUnknown } from "./rig/reckon.ts";
-import { canMakeDisk, createSmallDisk, type SmallDisk } from "./rig/small-disk.ts";
+import { record } from "./setup/figures.ts";
+import { createBusiness } from "./setup/lasting-store.ts";
+import { callUntil } from "./setup/load.ts";
+import { countLosses, repeatUnknown } from "./setup/losses.ts";
+import { canMakeDisk, createSmallDisk, type SmallDisk } from "./setup/small-disk.ts";
 
 const MEGABYTES = 160;
 
@@ -54,7 +54,7 @@ onDisk(
 
     await using second = await spawnServer(options);
     const cameThrough = await repeatUnknown(second, ledger);
-    const { lost, doubled } = await reckon(second, ledger, receiver);
+    const { lost, doubled } = await countLosses(second, ledger, receiver);
     record("disk full", {
       refused,
       acknowledged: ledger.acknowledged.size,

@@ -2,10 +2,10 @@ import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { engines } from "../../helpers/databases.ts";
 import { runServer } from "../../helpers/server.ts";
-import { createRandom, ROUNDS, record, reportProgress } from "./rig/figures.ts";
-import { createBusiness, createLastingStore, type LastingStore } from "./rig/lasting-store.ts";
-import { callUntil } from "./rig/load.ts";
-import { endSubscriptions, reckon, repeatUnknown } from "./rig/reckon.ts";
+import { createRandom, ROUNDS, record, reportProgress } from "./setup/figures.ts";
+import { createBusiness, createLastingStore, type LastingStore } from "./setup/lasting-store.ts";
+import { callUntil } from "./setup/load.ts";
+import { countLosses, endSubscriptions, repeatUnknown } from "./setup/losses.ts";
 
 /** The latest moment of a kill, in milliseconds after the start of the load, or of the process. */
 const LOAD_MS = 800;
@@ -42,7 +42,7 @@ test.each(engines)(
       reportProgress(`kill -9, ${engine}`, round, ROUNDS, { ...counted, lost: lost.length });
     }
 
-    const losses = await reckon(server, ledger, receiver);
+    const losses = await countLosses(server, ledger, receiver);
     lost.push(...losses.lost);
     const { doubled } = losses;
     record(`kill -9, ${engine}`, { rounds: ROUNDS, ...counted, lost: lost.length, doubled: doubled.length });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { findFreePort } from "../../helpers/network/free-port.ts";
 import { SERVER, startProgram } from "../../helpers/process.ts";
 import { startProduction } from "../../helpers/production.ts";
-import { record } from "./rig/figures.ts";
+import { record } from "./setup/figures.ts";
 
 const CALLS = 100;
 

@@ -2,11 +2,11 @@ import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { startPostgres } from "../../helpers/postgres.ts";
 import { runServer, spawnServer } from "../../helpers/server.ts";
-import { record, recordMissing } from "./rig/figures.ts";
-import { createBusiness, postgresEnv } from "./rig/lasting-store.ts";
-import { callUntil } from "./rig/load.ts";
-import { findProgram, startPgBouncer } from "./rig/programs.ts";
-import { reckon, repeatUnknown } from "./rig/reckon.ts";
+import { record, recordMissing } from "./setup/figures.ts";
+import { createBusiness, postgresEnv } from "./setup/lasting-store.ts";
+import { callUntil } from "./setup/load.ts";
+import { countLosses, repeatUnknown } from "./setup/losses.ts";
+import { findProgram, startPgBouncer } from "./setup/programs.ts";
 
 const LOAD_MS = 2_000;
 
@@ -35,7 +35,7 @@ test("behind PgBouncer, session pooling keeps every guarantee, and transaction p
       stderr: expect.stringMatching(/^DATABASE_URL leads to a pooler .*pool_mode = session.*\n$/),
     });
     await repeatUnknown(server, ledger);
-    const { lost, doubled } = await reckon(server, ledger, receiver);
+    const { lost, doubled } = await countLosses(server, ledger, receiver);
     record("behind PgBouncer", {
       acknowledged: ledger.acknowledged.size,
       "refused in transaction mode": 1,

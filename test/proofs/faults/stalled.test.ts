@@ -7,10 +7,10 @@ import { head, openConnection } from "../../helpers/network/raw-http.ts";
 import type { ServerProcess } from "../../helpers/process.ts";
 import { startProduction } from "../../helpers/production.ts";
 import { spawnServer } from "../../helpers/server.ts";
-import { createRandom, reportProgress, roundsOf } from "./rig/figures.ts";
-import { createBusiness, createLastingStore } from "./rig/lasting-store.ts";
-import { callUntil, createLedger, type Ledger } from "./rig/load.ts";
-import { concludeStop, type Losses, reckon, repeatUnknown } from "./rig/reckon.ts";
+import { createRandom, reportProgress, roundsOf } from "./setup/figures.ts";
+import { createBusiness, createLastingStore } from "./setup/lasting-store.ts";
+import { callUntil, createLedger, type Ledger } from "./setup/load.ts";
+import { concludeStop, countLosses, type Losses, repeatUnknown } from "./setup/losses.ts";
 
 const LOAD_MS = 800;
 /** How long a stop waits for stalled callers. A stop that takes less time had none to wait for, so it would prove nothing. */
@@ -22,7 +22,7 @@ const UNREAD_RESPONSES = 300;
 type Business = AsyncDisposable & {
   start(): Promise<ServerProcess>;
   ledger: Ledger;
-  reckon(server: { url: string }): Promise<Losses>;
+  countLosses(server: { url: string }): Promise<Losses>;
 };
 
 async function createSandbox(): Promise<Business> {
@@ -34,7 +34,7 @@ async function createSandbox(): Promise<Business> {
   return {
     start: store.start,
     ledger,
-    reckon: (again) => reckon(again, ledger, receiver),
+    countLosses: (repeated) => countLosses(repeated, ledger, receiver),
     async [Symbol.asyncDispose]() {
       await receiver[Symbol.asyncDispose]();
       await store[Symbol.asyncDispose]();
@@ -51,7 +51,7 @@ async function createProductive(): Promise<Business> {
   return {
     start: () => spawnServer({ dataDir: "unused", env: { ...production.env } }),
     ledger,
-    async reckon() {
+    async countLosses() {
       const query = database.db.selectFrom("payments").select(["payment_id", "request_key"]);
       const stored = await query.where("original_payment_id", "=", paymentId).execute();
       const idOf = new Map(stored.map((row) => [row.request_key, row.payment_id]));
@@ -125,10 +125,10 @@ test.each([
       stopped = true;
       await load;
 
-      const again = await business.start();
-      withoutResponse += await repeatUnknown(again, ledger);
-      again.kill("SIGTERM");
-      await again.exit;
+      const repeated = await business.start();
+      withoutResponse += await repeatUnknown(repeated, ledger);
+      repeated.kill("SIGTERM");
+      await repeated.exit;
       reportProgress(`SIGTERM, stalled callers, ${mode}`, round, rounds, {
         acknowledged: ledger.acknowledged.size,
       });
@@ -136,7 +136,7 @@ test.each([
 
     await using last = await business.start();
     const subscribed = ledger.subscriptions.size;
-    const losses = await business.reckon(last);
+    const losses = await business.countLosses(last);
     concludeStop(`SIGTERM, stalled callers, ${mode}`, { rounds, ledger, losses, withoutResponse, slowestMs });
     expect(ledger.acknowledged.size).toBeGreaterThan(rounds);
     expect(subscribed).toBeGreaterThan(0);

@@ -4,10 +4,10 @@ import { engines } from "../../helpers/databases.ts";
 import { refundOf, subscriptionTo } from "../../helpers/factories.ts";
 import { head, openConnection } from "../../helpers/network/raw-http.ts";
 import { startReceiver } from "../../helpers/receiver.ts";
-import { createRandom, record, reportProgress, roundsOf } from "./rig/figures.ts";
-import { createBusiness, createCrashableStore, createLastingStore } from "./rig/lasting-store.ts";
-import { callUntil, send } from "./rig/load.ts";
-import { concludeStop, reckon, repeatUnknown } from "./rig/reckon.ts";
+import { createRandom, record, reportProgress, roundsOf } from "./setup/figures.ts";
+import { createBusiness, createCrashableStore, createLastingStore } from "./setup/lasting-store.ts";
+import { callUntil, send } from "./setup/load.ts";
+import { concludeStop, countLosses, repeatUnknown } from "./setup/losses.ts";
 
 const LOAD_MS = 800;
 const EXIT_LIMIT_MS = 10_000;
@@ -44,7 +44,7 @@ test.each(engines)(
       });
     }
 
-    const losses = await reckon(server, ledger, receiver);
+    const losses = await countLosses(server, ledger, receiver);
     concludeStop(`SIGTERM, ${engine}`, { rounds, ledger, losses, withoutResponse, slowestMs });
     expect(slowestMs).toBeLessThan(EXIT_LIMIT_MS);
   },

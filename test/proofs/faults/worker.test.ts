@@ -4,11 +4,11 @@ import { accept, startReceiver } from "../../helpers/receiver.ts";
 import { sandboxOf } from "../../helpers/sandbox.ts";
 import { spawnServer } from "../../helpers/server.ts";
 import { until } from "../../helpers/subscriber.ts";
-import { record, reportProgress, roundsOf } from "./rig/figures.ts";
-import { createLastingStore } from "./rig/lasting-store.ts";
-import { send } from "./rig/load.ts";
+import { record, reportProgress, roundsOf } from "./setup/figures.ts";
+import { createLastingStore } from "./setup/lasting-store.ts";
+import { send } from "./setup/load.ts";
 
-const COMMAND = [process.execPath, "test/proofs/faults/rig/short-lease-server.ts"];
+const COMMAND = [process.execPath, "test/proofs/faults/setup/short-lease-server.ts"];
 
 test("a worker stopped past its lease, then continued: another has delivered, and it changes nothing", async () => {
   const rounds = roundsOf(0.1);

@@ -72,8 +72,8 @@ function withKey(value: unknown, freshKey: string): unknown {
 
 function edit(bytes: Buffer, edits: readonly Edit[]): Buffer {
   return edits.reduce((before, { at, remove, insert }) => {
-    const place = Math.floor(at * before.length);
-    return Buffer.concat([before.subarray(0, place), insert, before.subarray(place + remove)]);
+    const position = Math.floor(at * before.length);
+    return Buffer.concat([before.subarray(0, position), insert, before.subarray(position + remove)]);
   }, bytes);
 }
 

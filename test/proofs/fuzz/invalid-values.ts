@@ -15,7 +15,7 @@ const SAMPLES: Readonly<Record<string, readonly unknown[]>> = {
 const NAUGHTY = ["\0", "a\0b", "\uD800", "x\uDFFFy", "\u{1F600}!", "%00", "'; --", "../..", "a\r\nb", " "];
 
 /**
- * Values that a schema refuses, each invalid in one place. The caller filters out the few that are valid nevertheless, such
+ * Values that a schema refuses, each invalid in one respect. The caller filters out the few that are valid nevertheless, such
  * as one that another branch allows.
  */
 export function toInvalid(schema: Schema): Arbitrary<unknown> {

@@ -61,9 +61,9 @@ function toAddress(path: string, parameters: readonly Parameter[]): Arbitrary<st
   return values.map((given) => {
     const query = new URLSearchParams();
     let target = path;
-    parameters.forEach(({ name, in: place }, at) => {
+    parameters.forEach(({ name, in: position }, at) => {
       const text = typeof given[at] === "string" ? given[at] : JSON.stringify(given[at]);
-      if (place === "query") query.append(name, text);
+      if (position === "query") query.append(name, text);
       // Not empty, because that would be another path.
       else target = target.replace(`{${name}}`, encodeURIComponent(text.toWellFormed() || "x"));
     });

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import ts from "typescript";
 import { type Measured, toProbe } from "./probe.ts";
-import type { Project } from "./workshop.ts";
+import type { Project } from "./projects.ts";
 
 /** The flags that this project uses beyond `strict`, with which generated code may not compile. */
 const EXTRA_FLAGS = [

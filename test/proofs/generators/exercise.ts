@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type Project, runShell } from "./workshop.ts";
+import { type Project, runShell } from "./projects.ts";
 
 /** Far longer than four calls take. */
 const LIMIT_MS = 30_000;

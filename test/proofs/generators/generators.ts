@@ -13,10 +13,10 @@ import {
   installLanguageGenerators,
   type LanguageFinding,
   tryLanguage,
-} from "./language-workshop.ts";
+} from "./language-projects.ts";
 import { type Language, languages } from "./languages.ts";
+import { installGenerators, openProject, readGenerated, runShell, versionOf } from "./projects.ts";
 import { type Tool, tools } from "./tools.ts";
-import { installGenerators, openProject, readGenerated, runShell, versionOf } from "./workshop.ts";
 
 /** Matches the type declaration of a field that only events have. */
 const EVENT_FIELD = /\bsequence["']?\??:\s*[A-Za-z]/;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ROOT } from "../../../scripts/command/redocly.ts";
 import { fillPart } from "./guide.ts";
 import { AMOUNTS } from "./language-checks.ts";
-import type { LanguageFinding } from "./language-workshop.ts";
+import type { LanguageFinding } from "./language-projects.ts";
 import { type Language, languages } from "./languages.ts";
 
 /** The guide whose marked parts are the table of results, and each language's commands and code. */

@@ -16,12 +16,12 @@ const REFUND_ERROR_CODES = [
  */
 export function* wrongExtensions(document: Node): Generator<string> {
   const { RefundStatus, EventName, RefundErrorDetails } = schemasOf(document);
-  const moves = members(RefundStatus?.["x-transitions"]).map(([, { from, trigger, to }]) => ({
+  const transitions = members(RefundStatus?.["x-transitions"]).map(([, { from, trigger, to }]) => ({
     from,
     trigger,
     to,
   }));
-  if (differ(moves, REFUND_TRANSITIONS)) yield "the moves of a refund";
+  if (differ(transitions, REFUND_TRANSITIONS)) yield "the moves of a refund";
 
   const categories = members(EventName?.["x-event-categories"]).flatMap(([category, names]) =>
     Object.values(names).map((name) => [name, category]),

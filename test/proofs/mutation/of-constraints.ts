@@ -25,8 +25,8 @@ type Maker = (constraint: Constraint) => Mutant[];
 
 /** Changes of a constraint. Each part of the document is changed once, however often it is referenced. */
 export function mutantsOfConstraints(constraints: readonly Constraint[]): Mutant[] {
-  const places = new Map(constraints.map((constraint) => [constraint.pointer, constraint]));
-  return [...places.values()].flatMap((constraint) => {
+  const positions = new Map(constraints.map((constraint) => [constraint.pointer, constraint]));
+  return [...positions.values()].flatMap((constraint) => {
     const make = MAKERS[constraint.keyword];
     if (!make) throw new Error(`no mutation for the keyword ${constraint.keyword} at ${constraint.pointer}`);
     return make(constraint);

@@ -28,11 +28,11 @@ const MISTAKEN: Readonly<Record<string, string>> = {
 };
 
 function ofTransitions(pointer: string, transitions: unknown): Mutant[] {
-  const moves = members(transitions);
-  if (moves.length === 0) return [];
+  const entries = members(transitions);
+  if (entries.length === 0) return [];
   return [
     remove(pointer, "x-transitions removed"),
-    ...moves.flatMap(([index, move]) => [
+    ...entries.flatMap(([index, move]) => [
       remove(pointer + step(index), "move removed"),
       ...["from", "trigger", "to"].map((part) =>
         put(`${pointer}/${index}/${part}`, `move with another ${part}`, MISTAKEN[String(move[part])]),
@@ -45,7 +45,7 @@ function ofTransitions(pointer: string, transitions: unknown): Mutant[] {
       mutant(
         pointer,
         "move added",
-        (holder, name) => void (holder[name] as unknown[]).push({ ...moves[0]?.[1], from, trigger, to }),
+        (holder, name) => void (holder[name] as unknown[]).push({ ...entries[0]?.[1], from, trigger, to }),
         `from ${from}`,
       ),
     ),

@@ -16,7 +16,9 @@ export function reachOf({ pointer }: Mutant, constraints: readonly Constraint[])
   const steps = pointer.split("/");
   const near = steps
     .map((_step, index) => steps.slice(0, steps.length - index).join("/"))
-    .map((place) => constraints.filter((one) => one.pointer === place || one.pointer.startsWith(`${place}/`)))
+    .map((position) =>
+      constraints.filter((one) => one.pointer === position || one.pointer.startsWith(`${position}/`)),
+    )
     .find((found) => found.length > 0);
   const all = near ?? constraints;
   const of = (side: Constraint["side"]) => all.filter((one) => one.side === side);

@@ -5,11 +5,11 @@ import { withTempDir } from "../../../scripts/command/files.ts";
 import { ROOT } from "../../../scripts/command/redocly.ts";
 import type { ContractTester } from "../../conformance/command.ts";
 import { ConformError } from "../../conformance/options.ts";
-import { installPackages, runShell } from "../generators/workshop.ts";
+import { installPackages, runShell } from "../generators/projects.ts";
 
 const SOURCE = join(ROOT, "test/proofs/specmatic/packages");
-const WORKSHOP = join(ROOT, ".cache/testers");
-const JAR = join(WORKSHOP, "node_modules/specmatic/specmatic.jar");
+const FOLDER = join(ROOT, ".cache/testers");
+const JAR = join(FOLDER, "node_modules/specmatic/specmatic.jar");
 
 /** The members of these keywords are names, not keywords. */
 const NAMES = ["properties", "schemas", "responses", "headers", "requestBodies", "paths", "content"];
@@ -36,7 +36,7 @@ export const runSpecmatic: ContractTester = async ({ url, token, payments, sandb
   await runShell("java -version", ROOT).catch(() => {
     throw new ConformError("Specmatic needs Java 17 or later, and there is no java here.");
   });
-  await installPackages(SOURCE, WORKSHOP);
+  await installPackages(SOURCE, FOLDER);
   const response = await fetch(`${url}/openapi.json`);
   if (!response.ok) throw new ConformError(`${url}/openapi.json responded with ${response.status}.`);
   const contract = prepareContract((await response.json()) as Node, payments.settled);

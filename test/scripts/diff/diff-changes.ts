@@ -9,7 +9,7 @@ type Node = { [name: string]: unknown };
 export type Change = {
   readonly name: string;
   readonly level: Level;
-  readonly place: string;
+  readonly location: string;
   readonly alone?: true;
   readonly change: Node;
 };
@@ -66,7 +66,9 @@ export function inBatches(changes: readonly Change[]): Change[][] {
 function clash(one: Change, other: Change): boolean {
   const [ours, theirs] = [touched(one.change), touched(other.change)];
   const within = (a: string, b: string) => `${a}/`.startsWith(`${b}/`);
-  return one.place === other.place || ours.some((a) => theirs.some((b) => within(a, b) || within(b, a)));
+  return (
+    one.location === other.location || ours.some((a) => theirs.some((b) => within(a, b) || within(b, a)))
+  );
 }
 
 function touched(change: Node, at = ""): string[] {

@@ -30,11 +30,11 @@ async function save(name: string, document: unknown): Promise<string> {
 
 /** @decision D28 */
 describe("a change of the contract", () => {
-  test.each(CHANGES)("is rated by our own check: $name, $level", ({ level, place, change }) => {
+  test.each(CHANGES)("is rated by our own check: $name, $level", ({ level, location, change }) => {
     const changes = toChanges({ [OWN]: findChanges(contract(), contractWith([{ change }])) });
 
     expect(changes[0]?.level).toBe(level);
-    expect(changes.filter((one) => one.level === level).map((one) => one.place)).toContain(place);
+    expect(changes.filter((one) => one.level === level).map((one) => one.location)).toContain(location);
   });
 
   test("is none when the contract is the same but for its version", async () => {
@@ -56,8 +56,8 @@ describe("changes that both checks look for", () => {
   beforeAll(async () => {
     for (const [index, batch] of inBatches(together).entries()) {
       const { changes } = await diffContracts(base, await save(`batch-${index}`, contractWith(batch)));
-      for (const { name, place } of batch) {
-        const found = changes.filter((change) => change.place === place);
+      for (const { name, location } of batch) {
+        const found = changes.filter((change) => change.location === location);
         const most = (levels: (Level | undefined)[]) => LEVELS.findLast((level) => levels.includes(level));
         rated.set(name, {
           both: most(found.map(({ level }) => level)),
@@ -95,7 +95,7 @@ describe("changes that both checks look for", () => {
 
 /** @decision D28 */
 describe("the version of the contract", () => {
-  const change = (level: Level) => ({ place: "", pointer: "", what: [], uses: [], level, ratings: {} });
+  const change = (level: Level) => ({ location: "", pointer: "", what: [], uses: [], level, ratings: {} });
 
   test.each<[levels: Level[], version: string, required: string, error: RegExp | undefined]>([
     [[], "1.2.3", "1.2.3", undefined],
@@ -150,7 +150,7 @@ describe("npm run diff", () => {
     return run("--from", base, "--to", to, ...args);
   };
 
-  test("fails for a breaking change in a version that says less, and names place, need and remedy", async () => {
+  test("fails for a breaking change in a version that says less, and names location, need and remedy", async () => {
     const { status, stdout, stderr } = await compare("1.1.0", [
       "a request's maxLength reduced",
       "an operation's description",
@@ -179,7 +179,7 @@ describe("npm run diff", () => {
       required: "1.1.0",
       errors: [],
     });
-    expect(report.changes).toMatchObject([{ place: "RefundRequest.reason", level: "minor" }]);
+    expect(report.changes).toMatchObject([{ location: "RefundRequest.reason", level: "minor" }]);
   });
 
   test("asks for a patch for a change of words", async () => {

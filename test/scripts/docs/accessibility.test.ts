@@ -168,8 +168,8 @@ async function findLasting(page: Page): Promise<Violation[]> {
   const first = await runAxe(page);
   if (first.length === 0) return first;
   await page.evaluate(settle);
-  const again = await runAxe(page);
-  return first.filter(({ id, target }) => again.some((one) => one.id === id && one.target === target));
+  const repeated = await runAxe(page);
+  return first.filter(({ id, target }) => repeated.some((one) => one.id === id && one.target === target));
 }
 
 /** Ours are the text of the pages, with its badges and drawing, and everything around Redoc. */

@@ -144,7 +144,7 @@ describe("the reference", () => {
     await page.goto(`${site.url}reference.html#/refunds/issuerefund`);
 
     await expect
-      .poll(() => page.evaluate(placeOfSection, "refunds/issuerefund"))
+      .poll(() => page.evaluate(positionOfSection, "refunds/issuerefund"))
       .toEqual({ isPageScrolled: true, barTop: 0, isBelowBar: true, isInView: true });
   });
 
@@ -157,7 +157,7 @@ describe("the reference", () => {
     await page.keyboard.press("Escape");
   });
 
-  test("leads to places that exist, as all pages do", async () => {
+  test("leads to what exists, as all pages do", async () => {
     const names = (await readdir(DIST)).filter((name) => /^(?!review).*\.html$/.test(name));
     const pages = new Map(
       await Promise.all(names.map(async (name) => [name, (await readBuilt(name)).toString()] as const)),
@@ -174,13 +174,13 @@ describe("the reference", () => {
         const [file = "", ...rest] = link.split("#");
         const target = pages.get(file === "" ? name : file);
         const id = rest.length > 0 ? `#${rest.join("#")}` : "";
-        const isPlace =
+        const isLocation =
           id === "" || id.startsWith("#/")
             ? id === "" || routes.includes(id) || file === ""
             : target?.includes(` id="${id.slice(1)}"`);
         const isFile =
           target !== undefined || (/\.(md|txt|json)$/.test(file) && existsSync(new URL(file, DIST)));
-        if (!isFile || !isPlace) broken.push(`${name}: ${link}`);
+        if (!isFile || !isLocation) broken.push(`${name}: ${link}`);
       }
     }
 
@@ -195,7 +195,7 @@ function distanceToTop(id: string): number {
 }
 
 /** Where a section and the bar above all pages are in the window. Runs in the page. */
-function placeOfSection(id: string): unknown {
+function positionOfSection(id: string): unknown {
   const bar = document.querySelector(".site-header")?.getBoundingClientRect();
   const top = document.getElementById(id)?.getBoundingClientRect().top ?? Number.NaN;
   return {

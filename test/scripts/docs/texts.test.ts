@@ -45,7 +45,7 @@ describe("the plain text of the site", () => {
     for (const name of listed) expect(textOf("llms-full.txt")).toContain(textOf(name).trim());
   });
 
-  test("links to places that exist", () => {
+  test("links to what exists", () => {
     const anchors = new Map(
       [...texts].map(([name, text]) => [name, headingsOf(text).map(({ anchor }) => anchor)]),
     );

@@ -150,7 +150,7 @@ describe("npm run admin", () => {
     const listed = await run(["deliveries", "--merchant", merchant]);
     const asJson = await run(["deliveries", "--merchant", merchant, "--json", "--limit", "1"]);
     const none = await run(["deliveries", "--merchant", newMerchant()]);
-    const again = await run(["redeliver", "--exhausted", "--subscription", subscriptionKey]);
+    const repeated = await run(["redeliver", "--exhausted", "--subscription", subscriptionKey]);
 
     const [headings = "", row = "", ...more] = listed.stdout.trimEnd().split("\n");
     expect([listed.code, more, headings.split(/ {2,}/)[0]]).toEqual([0, [], "webhookId"]);
@@ -171,7 +171,7 @@ describe("npm run admin", () => {
     });
     expect(asJson.stderr).toContain(`--before ${webhookId}`);
     expect(none.stdout).toBe("None.\n");
-    expect(again).toMatchObject({ code: 0, stderr: "", stdout: "1 delivery will be sent again.\n" });
+    expect(repeated).toMatchObject({ code: 0, stderr: "", stdout: "1 delivery will be sent again.\n" });
     await until(async () => ((await attemptsOf(webhookId)) === 2 ? true : undefined));
   });
 
@@ -193,7 +193,7 @@ describe("npm run admin", () => {
 
     const live = await run(["subscriptions", "--merchant", merchant]);
     const disabled = await run(["subscription", "disable", subscriptionKey]);
-    const again = await run(["subscription", "disable", subscriptionKey]);
+    const repeated = await run(["subscription", "disable", subscriptionKey]);
     const unknown = await run(["subscription", "disable", "sub_unknown"]);
     const left = await run(["subscriptions", "--merchant", merchant]);
     const ended = await run(["subscriptions", "--merchant", merchant, "--ended"]);
@@ -207,7 +207,7 @@ describe("npm run admin", () => {
       "-",
       "0",
     ]);
-    expect([disabled, again, unknown].map(({ code, stdout }) => [code, stdout])).toEqual([
+    expect([disabled, repeated, unknown].map(({ code, stdout }) => [code, stdout])).toEqual([
       [0, `${subscriptionKey} of ${merchant}: disabled, and nothing more is sent to it\n`],
       [0, `${subscriptionKey} of ${merchant}: had ended already\n`],
       [1, "sub_unknown: there is no such subscription\n"],

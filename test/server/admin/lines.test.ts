@@ -97,7 +97,7 @@ describe("tasks in queue", () => {
   });
   type Held = ReturnType<typeof createTask>;
 
-  test("wait for a place when all are taken", async () => {
+  test("wait for a slot when all are taken", async () => {
     const log: string[] = [];
     const [a, b] = ["a", "b"].map((name) => createTask(log, name)) as [Held, Held];
     const queue = createKeyedQueue(2);

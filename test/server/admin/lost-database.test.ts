@@ -32,7 +32,7 @@ test.each<[fault: string, strike: (proxy: SilentProxy) => void]>([
       STRUCK_MS,
     );
     proxy.speak();
-    const again = await feed(proxy.url, lines, AGAIN_MS);
+    const repeated = await feed(proxy.url, lines, AGAIN_MS);
 
     expect(broken.code).toBe(1);
     expect(broken.printed.at(-1)).toMatch(/^\d+ lines: \d+ applied, 0 unchanged, 0 refused, \d+ not known$/);
@@ -40,8 +40,9 @@ test.each<[fault: string, strike: (proxy: SilentProxy) => void]>([
       "Broken off. Run it again with the same lines: those that were carried out change nothing.",
       expect.stringMatching(/^The database can't be used: .+\. Check DATABASE_URL, and run it again\.$/),
     ]);
-    expect(again).toMatchObject({ code: 0, complaints: [] });
-    const [, applied, unchanged] = /: (\d+) applied, (\d+) unchanged/.exec(again.printed.at(-1) ?? "") ?? [];
+    expect(repeated).toMatchObject({ code: 0, complaints: [] });
+    const [, applied, unchanged] =
+      /: (\d+) applied, (\d+) unchanged/.exec(repeated.printed.at(-1) ?? "") ?? [];
     expect(Number(applied) + Number(unchanged)).toBe(2 * PAYMENTS);
     expect(Number(unchanged)).toBeGreaterThanOrEqual(1);
     const records = await allRecords(db, merchant);

@@ -103,10 +103,10 @@ describe.each(engines)("the data of a merchant on %s", (engine) => {
     const untouched = (await run(exportMerchant, { merchant: other.merchant, before: BEFORE })).printed;
 
     const erased = await run(eraseMerchant, { merchant, before: BEFORE });
-    const again = await run(eraseMerchant, { merchant, before: BEFORE });
+    const repeated = await run(eraseMerchant, { merchant, before: BEFORE });
 
     const nothing = "erased 0 deliveries, 0 events, 0 ended subscriptions, and the texts of 0 payments";
-    expect([erased, again]).toEqual([
+    expect([erased, repeated]).toEqual([
       {
         complete: true,
         printed: [

@@ -79,10 +79,10 @@ describe("original payments fed from lines", () => {
     await feed(story);
     const before = [await allRecords(database.db, merchant), await allEvents(database.db, merchant)];
 
-    const again = await feed(story);
+    const repeated = await feed(story);
     const fromTheMiddle = await feed(story.slice(5));
 
-    expect(again).toEqual({ ok: true, printed: ["11 lines: 0 applied, 11 unchanged, 0 refused"] });
+    expect(repeated).toEqual({ ok: true, printed: ["11 lines: 0 applied, 11 unchanged, 0 refused"] });
     expect(fromTheMiddle.printed).toEqual(["6 lines: 0 applied, 6 unchanged, 0 refused"]);
     expect([await allRecords(database.db, merchant), await allEvents(database.db, merchant)]).toEqual(before);
   });
@@ -180,10 +180,10 @@ describe("original payments fed from lines", () => {
 
     const options = { store, now: () => NOW, output, signal: interrupted.signal };
     const first = await feedPayments({ ...options, input: cutShort() });
-    const again = await feed(lines);
+    const repeated = await feed(lines);
 
     expect([first, output.complaints]).toEqual([false, [expect.stringContaining("Run it again")]]);
-    expect(again).toEqual({
+    expect(repeated).toEqual({
       ok: true,
       printed: ["50 lines: 31 applied, 19 unchanged, 0 refused"],
     });

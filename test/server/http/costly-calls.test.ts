@@ -7,7 +7,7 @@ import { expectNothingStored, post, useTestServer } from "../../helpers/server.t
 const TOO_MANY = { pointer: "", message: "has too many fields and list items; at most 128 in all are read" };
 
 /** @decision D07 D31 */
-describe("a call that is wrong in thousands of places", () => {
+describe("a call that is wrong in thousands of fields", () => {
   const server = useTestServer();
   expectNothingStored(server);
 

@@ -107,7 +107,7 @@ describe("a call", () => {
     test.each([
       ["nothing in particular", null, problem],
       ["a list that names nothing", "", problem],
-      ["a list of empty places", " , ,", problem],
+      ["a list of empty entries", " , ,", problem],
       ["anything", "*/*", problem],
       ["any application type", "application/*", problem],
       ["both types", "application/json, application/problem+json", problem],

@@ -182,7 +182,7 @@ describe.each(engines)("POST /v1/webhook/subscribe on %s", (engine) => {
           "https://localhost../",
         ],
       ].flat(),
-    )("of a wrong form or place gets one violation (%s)", async (url) => {
+    )("of a wrong form or location gets one violation (%s)", async (url) => {
       expect((await refuse(subscriptionTo(url))).map(({ pointer }) => pointer)).toEqual(["/url"]);
     });
 

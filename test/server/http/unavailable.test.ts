@@ -17,7 +17,7 @@ import { until } from "../../helpers/subscriber.ts";
 
 /** What is to be done in time has seconds, for a busy machine. */
 const LIMITS = { connectMs: 2_000, statementMs: 2_000, backgroundMs: 2_000 };
-/** More than the limits above together: a call that is given up waits for nothing any more. */
+/** More than the limits above together: a call that is abandoned waits for nothing any more. */
 const CALL_LIMIT_MS = 20_000;
 /** Generous for the same reason; without limits the calls would never end. */
 const LATEST_MS = 60_000;
@@ -98,10 +98,10 @@ describe("a server whose PostgreSQL", () => {
     proxy.silenceAfter(request.requestKey);
     await expectUnavailable([issue(request)]);
     proxy.speak();
-    const again = await issue(request);
+    const second = await issue(request);
 
     const { paymentId, requestKey, ...rest } = request;
-    expect([again.status, again.body.existing]).toEqual([
+    expect([second.status, second.body.existing]).toEqual([
       409,
       expect.objectContaining({ originalPaymentId: paymentId, amount: rest.amount }),
     ]);

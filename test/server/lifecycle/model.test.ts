@@ -112,8 +112,8 @@ describe.each(engines)("random lives of refunds on %s", (engine) => {
 function toReport(engine: string, details: fc.RunDetails<[number, Life]>): string {
   const { seed, counterexamplePath, counterexample } = details;
   const replay = /replayPath="([^"]*)"/.exec(String(counterexample?.[1]))?.[1];
-  const again = `MODEL_SEED=${seed} MODEL_PATH='${counterexamplePath}' MODEL_REPLAY='${replay}'`;
-  return `To run this again: ${again} npx vitest run test/server/lifecycle/model.test.ts -t ${engine}
+  const repeated = `MODEL_SEED=${seed} MODEL_PATH='${counterexamplePath}' MODEL_REPLAY='${replay}'`;
+  return `To run this again: ${repeated} npx vitest run test/server/lifecycle/model.test.ts -t ${engine}
 ${fc.defaultReportMessage(details)}`;
 }
 

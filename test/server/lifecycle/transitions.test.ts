@@ -70,7 +70,7 @@ describe("the table of a refund's transitions", () => {
   test("is the same in the contract and in the program", () => {
     const inContract = transitions.map(({ from, trigger, to }) => ({ from, trigger, to }));
 
-    const sorted = (moves: readonly object[]) => moves.map((move) => JSON.stringify(move)).toSorted();
+    const sorted = (list: readonly object[]) => list.map((one) => JSON.stringify(one)).toSorted();
     const inProgram = REFUND_TRANSITIONS.map(({ from, trigger, to }) => ({ from, trigger, to }));
     expect(sorted(inContract)).toEqual(sorted(inProgram));
   });

@@ -82,8 +82,12 @@ describe("POST /sandbox/reset", () => {
       events: 0,
       subscriptions: 0,
     });
-    const again = await post(fresh.url, "/v1/refunds", refundOf("pay_settled", { requestKey: "refund-1" }));
-    expect(again.status).toBe(201);
+    const repeated = await post(
+      fresh.url,
+      "/v1/refunds",
+      refundOf("pay_settled", { requestKey: "refund-1" }),
+    );
+    expect(repeated.status).toBe(201);
   });
 
   test("leaves the other merchant's records alone", async () => {

@@ -92,7 +92,7 @@ describe.each(engines)("deleting a merchant's data on %s", (engine) => {
         amountCents: 100_00,
         settledAt: NOW,
         now: NOW,
-        announced: true,
+        emitted: true,
       });
 
     const work = ids.flatMap((paymentId) => [

@@ -14,7 +14,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 };
 const startZone = () => startNameserver((name) => (name.startsWith("silent") ? "silent" : NAMES[name]));
 const LOOPBACK = { address: "127.0.0.1", family: 4 };
-/** A lookup is given up after five seconds. */
+/** A lookup is abandoned after five seconds. */
 const LOOKUP_MS = 4_500;
 const UNKNOWN = "the host name does not resolve";
 const LATE = "the host name was not resolved in time";
@@ -45,7 +45,7 @@ describe("the host name of a receiver", () => {
     expect(nameserver.queried).toEqual([]);
   });
 
-  test("that never resolves is given up in time, also while it waits for others", async () => {
+  test("that never resolves is abandoned in time, also while it waits for others", async () => {
     await using nameserver = await startZone();
     const resolver = createResolver({ nameservers: [nameserver.address], timeoutMs: 1_500 });
     const startedAt = performance.now();

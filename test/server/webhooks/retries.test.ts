@@ -145,8 +145,8 @@ describe("a receiver that responds with 410", () => {
       ["ENDED", null],
     ]);
     expect(latest?.webhookId).not.toBe(waiting.webhookId);
-    const again = await acme.sandbox("endSubscription", { path: { subscriptionKey: key } });
-    expect(again.status).toBe(404);
+    const repeated = await acme.sandbox("endSubscription", { path: { subscriptionKey: key } });
+    expect(repeated.status).toBe(404);
     await acme.refund();
     expect((await acme.deliveries()).length).toBe(2);
 

@@ -21,7 +21,7 @@ const closed = {
 };
 
 describe("the constraints of a document", () => {
-  test("are found at every place of use, through references and branches", () => {
+  test("are found wherever they are used, through references and branches", () => {
     const word = { type: "string", minLength: 1 };
     const branch = (tag: string, more: object) => {
       return { type: "object", required: ["tag"], properties: { tag: { const: tag }, ...more } };

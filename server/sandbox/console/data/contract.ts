@@ -48,7 +48,7 @@ declare const CONTRACT: {
   verify: string;
 };
 
-/** Used in one place only, because the build inserts all of it wherever its name stands. */
+/** Used once, because the build inserts all of it wherever its name stands. */
 const contract = CONTRACT;
 
 export const SCENARIOS: readonly Scenario[] = contract.workflows;

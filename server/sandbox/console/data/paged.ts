@@ -112,9 +112,9 @@ function createPager<Item>(
     busy = true;
     try {
       while (open && (wanted.refresh || wanted.more)) {
-        const { refresh: again } = wanted;
-        wanted = again ? { ...wanted, refresh: false } : { refresh: false, more: false };
-        await (again ? refresh() : more());
+        const { refresh: repeated } = wanted;
+        wanted = repeated ? { ...wanted, refresh: false } : { refresh: false, more: false };
+        await (repeated ? refresh() : more());
         if (open && loaded) changed(loaded);
       }
     } catch {

@@ -144,11 +144,11 @@ async function describe(before: Snapshot): Promise<string> {
   const fresh = known === -1 ? after.events : after.events.slice(0, known);
   const orMore = known === -1 && after.more ? " or more" : "";
   const authorized = fresh.filter(({ type }) => type === "refund.authorized").length;
-  const again = before.due.filter(({ kind, at }) => kind === "DELIVERY" && at <= after.now).length;
+  const repeated = before.due.filter(({ kind, at }) => kind === "DELIVERY" && at <= after.now).length;
   const parts = [
     `${count(authorized, "refund")}${orMore} authorized`,
     `${count(fresh.length, "event")}${orMore} emitted`,
-    ...(again > 0 ? [`${count(again, "delivery", "deliveries")} sent again`] : []),
+    ...(repeated > 0 ? [`${count(repeated, "delivery", "deliveries")} sent again`] : []),
   ];
   return `It is ${toEastern(after.now)}: ${parts.join(", ")}.`;
 }

@@ -8,11 +8,11 @@ import {
   dueTimesOf,
   firstStatus,
   leftOf,
-  MOVES,
   type Model,
   type ModelRecord,
   paymentsOf,
   refundsOf,
+  TRANSITIONS,
   transitionOriginal,
 } from "./model.ts";
 import { expectAgreement, type Real } from "./real.ts";
@@ -162,7 +162,7 @@ export function movePayment(of: number, to: keyof typeof CALLS, hoursAgo: number
     const { sandbox } = real.merchant();
     const response = await sandbox(CALLS[to], { path: { paymentId: payment.id }, ...body });
 
-    if (!MOVES[payment.status].includes(to)) {
+    if (!TRANSITIONS[payment.status].includes(to)) {
       expect(response).toMatchObject({
         status: 409,
         body: { errorDetails: { errorCode: "IMPOSSIBLE_MOVE" } },

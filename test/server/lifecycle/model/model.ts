@@ -39,7 +39,7 @@ export type Model = {
   restarted: boolean;
 };
 
-export const MOVES: Readonly<Record<OriginalStatus, readonly OriginalStatus[]>> = {
+export const TRANSITIONS: Readonly<Record<OriginalStatus, readonly OriginalStatus[]>> = {
   PROCESSING: ["SETTLED", "FAILED"],
   SETTLED: ["FAILED", "COVERED"],
   FAILED: [],

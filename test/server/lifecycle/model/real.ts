@@ -49,15 +49,15 @@ export async function createReal(engine: Engine): Promise<Real> {
       merchant = await createSandboxMerchant(server());
     },
     async restart() {
-      const place = turn % servers.length;
+      const position = turn % servers.length;
       await server().close();
-      servers[place] = await start();
+      servers[position] = await start();
     },
     remove: () => deployment.remove(),
   };
 }
 
-/** Compares every record, and every event with its place, of the model and of the servers. */
+/** Compares every record, and every event with its position, of the model and of the servers. */
 export async function expectAgreement(model: Model, real: Real): Promise<void> {
   const { merchant, token } = real.merchant();
   const records = await listRecords(`${real.server().url}/sandbox/payments?limit=100`, token);

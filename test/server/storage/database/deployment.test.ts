@@ -51,11 +51,11 @@ describe.each(engines)("the clock on %s", (engine) => {
   test("makes every move of thirty at once, one after the other, from the very first on", async () => {
     const { db } = database;
 
-    const moves = await Promise.all(
+    const advances = await Promise.all(
       Array.from({ length: 30 }, () => advance(db, (offsetMs) => offsetMs + 1_000)),
     );
 
-    const offsets = moves.map((move) => (move.kind === "advanced" ? move.offsetMs : 0));
+    const offsets = advances.map((move) => (move.kind === "advanced" ? move.offsetMs : 0));
     expect(offsets.sort((a, b) => a - b)).toEqual(
       Array.from({ length: 30 }, (_, index) => (index + 1) * 1_000),
     );

@@ -35,7 +35,7 @@ describe.each(engines)("an original payment on %s", (engine) => {
       requestKey: "key",
       clientReferenceId: "order-1",
       now: NOW,
-      announced: true,
+      emitted: true,
     } as const;
 
     const record = await insertPayment(db, payment);
@@ -78,8 +78,8 @@ describe.each(engines)("an original payment on %s", (engine) => {
     const { db } = database;
     const merchant = newMerchant();
 
-    await createPayment(db, { merchant, status: "PROCESSING", announced: true });
-    await createPayment(db, { merchant, status: "SETTLED", announced: false });
+    await createPayment(db, { merchant, status: "PROCESSING", emitted: true });
+    await createPayment(db, { merchant, status: "SETTLED", emitted: false });
 
     expect(await allEvents(db, merchant)).toEqual([]);
   });
@@ -87,10 +87,10 @@ describe.each(engines)("an original payment on %s", (engine) => {
   test("is stored once for one paymentId and for one requestKey", async () => {
     const { db } = database;
     const payment = await createPayment(db, { merchant: newMerchant(), requestKey: "key" });
-    const again = { ...payment, status: "PROCESSING", settledAt: null, now: NOW, announced: true } as const;
+    const repeated = { ...payment, status: "PROCESSING", settledAt: null, now: NOW, emitted: true } as const;
 
-    expect(await insertPayment(db, { ...again, requestKey: "another" })).toBeUndefined();
-    expect(await insertPayment(db, { ...again, paymentId: createPaymentId() })).toBeUndefined();
+    expect(await insertPayment(db, { ...repeated, requestKey: "another" })).toBeUndefined();
+    expect(await insertPayment(db, { ...repeated, paymentId: createPaymentId() })).toBeUndefined();
 
     expect(await getDebit(db, payment)).toEqual(payment);
     expect(await allEvents(db, payment.merchant)).toEqual([]);
@@ -241,8 +241,8 @@ describe.each(engines)("an original payment on %s", (engine) => {
     const payment = await createPayment(db, { merchant: newMerchant() });
     const refund = await createRefund(db, payment);
 
-    const moves = [failOriginal, coverOriginal, failOriginal, coverOriginal];
-    const results = await Promise.all(moves.map((move) => move(db, { ...payment, now: NOW })));
+    const transitions = [failOriginal, coverOriginal, failOriginal, coverOriginal];
+    const results = await Promise.all(transitions.map((move) => move(db, { ...payment, now: NOW })));
 
     expect(results.filter((result) => result.kind === "moved")).toHaveLength(1);
     expect(results.filter((result) => result.kind === "impossible")).toHaveLength(3);

@@ -100,9 +100,9 @@ describe.each(engines)("refunds of one statement on %s", (engine) => {
     ]);
 
     expect(sizes).toEqual([2]);
-    const again = await decideRefund(db, payment, wish);
-    expect(again.decision.paymentStatus).toBe("PENDING");
-    expect(await store.saveRefund(again)).toBe(true);
+    const repeated = await decideRefund(db, payment, wish);
+    expect(repeated.decision.paymentStatus).toBe("PENDING");
+    expect(await store.saveRefund(repeated)).toBe(true);
   });
 
   test("with one requestKey are saved once", async () => {
@@ -177,7 +177,7 @@ describe.each(engines)("refunds of one statement on %s", (engine) => {
     }
   });
 
-  test("are not begun when they were given up before", async () => {
+  test("are not begun when they were abandoned before", async () => {
     const { db } = database;
     const { sizes, ...store } = openRefundStore(db);
     const merchant = newMerchant();

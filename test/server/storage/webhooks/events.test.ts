@@ -9,7 +9,7 @@ describe.each(engines)("events of accounts and customers on %s", (engine) => {
   test("are counted for each of a merchant's accounts and customers, also where ids are the same", async () => {
     const { db } = database;
     const [merchant, other] = [newMerchant(), newMerchant()];
-    await createPayment(db, { merchant, paymentId: "same", announced: true });
+    await createPayment(db, { merchant, paymentId: "same", emitted: true });
     const emit = (owner: string, type: "account.linked" | "account.unlinked" | "customer.created") =>
       emitResourceEvent(db, { merchant: owner, type, resourceId: "same", now: NOW });
 

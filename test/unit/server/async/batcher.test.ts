@@ -115,11 +115,11 @@ describe("a batcher", () => {
     expect(await failed[0]).toBe("did a alone");
   });
 
-  test("runs a lone item again only if its run was given up early", async () => {
+  test("runs a lone item again only if its run was abandoned early", async () => {
     const early = new Error("waited for a lock");
     const { runs, add } = createWork({
       runAlone: async (item) => `did ${item} alone`,
-      isGivenUp: (error) => error === early,
+      isAbandoned: (error) => error === early,
     });
 
     const first = add("a");

@@ -67,7 +67,7 @@ describe("the next state of a delivery", () => {
     onlyOnce: false,
     dueAfterMs: null,
   });
-  const again = (onlyOnce: boolean): NextDelivery => ({
+  const repeated = (onlyOnce: boolean): NextDelivery => ({
     state: "PENDING",
     attempts: 3,
     onlyOnce,
@@ -76,15 +76,15 @@ describe("the next state of a delivery", () => {
   const table: [outcome: Outcome, circumstance: Circumstance, next: NextDelivery][] = [
     [{ kind: "delivered" }, "undisturbed", done("DELIVERED")],
     [{ kind: "delivered" }, "subscription-ended", done("DELIVERED")],
-    [{ kind: "delivered" }, "redelivery", again(true)],
+    [{ kind: "delivered" }, "redelivery", repeated(true)],
     [{ kind: "delivered" }, "only-once", done("DELIVERED")],
     [retry, "undisturbed", { state: "PENDING", attempts: 3, onlyOnce: false, dueAfterMs: 5_000 }],
     [retry, "subscription-ended", done("ENDED")],
-    [retry, "redelivery", again(false)],
+    [retry, "redelivery", repeated(false)],
     [retry, "only-once", done("EXHAUSTED")],
     [{ kind: "exhausted" }, "undisturbed", done("EXHAUSTED")],
     [{ kind: "exhausted" }, "subscription-ended", done("ENDED")],
-    [{ kind: "exhausted" }, "redelivery", again(true)],
+    [{ kind: "exhausted" }, "redelivery", repeated(true)],
     [{ kind: "exhausted" }, "only-once", done("EXHAUSTED")],
     [{ kind: "ended" }, "undisturbed", done("ENDED")],
     [{ kind: "ended" }, "subscription-ended", done("ENDED")],

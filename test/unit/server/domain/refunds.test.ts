@@ -161,10 +161,10 @@ describe("the next status of a refund", () => {
 
   /** @decision D17 */
   test("has no other transition than these eight, and none twice", () => {
-    const moves = REFUND_TRANSITIONS.map(({ from, trigger, to }) => `${from} ${trigger} ${to}`);
+    const transitions = REFUND_TRANSITIONS.map(({ from, trigger, to }) => `${from} ${trigger} ${to}`);
 
-    expect(new Set(moves).size).toBe(moves.length);
-    expect(moves).toHaveLength(3 + cases.filter(([, , to]) => to).length);
+    expect(new Set(transitions).size).toBe(transitions.length);
+    expect(transitions).toHaveLength(3 + cases.filter(([, , to]) => to).length);
   });
 
   test.each([

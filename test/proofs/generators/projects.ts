@@ -8,14 +8,14 @@ import type { Tool } from "./tools.ts";
 const SOURCE = join(ROOT, "test/proofs/generators/clients/typescript");
 
 /** The folder in which they are installed and run, apart from the project's own dependencies. */
-const WORKSHOP = join(ROOT, ".cache/generators/typescript");
+const FOLDER = join(ROOT, ".cache/generators/typescript");
 
 /** One tool's folder, like that of a merchant who starts with nothing but the contract. */
 export type Project = { readonly tool: Tool; readonly folder: string };
 
 /** Installs the generators when the installed versions differ from their lockfile. */
 export async function installGenerators(): Promise<"installed" | "present"> {
-  return installPackages(SOURCE, WORKSHOP);
+  return installPackages(SOURCE, FOLDER);
 }
 
 /** Installs the packages that `source` describes into `target`, unless they are installed as in its lockfile. */
@@ -35,7 +35,7 @@ export async function installPackages(source: string, target: string): Promise<"
 
 /** Creates a tool's folder afresh, with the contract as the sandbox at `url` serves it. */
 export async function openProject(tool: Tool, url: string): Promise<Project> {
-  const folder = join(WORKSHOP, tool.name);
+  const folder = join(FOLDER, tool.name);
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   await fetchContract(url, folder, ["openapi.yaml", "openapi.json"]);

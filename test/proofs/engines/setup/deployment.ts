@@ -3,9 +3,9 @@ import { createMerchant } from "../../../helpers/factories.ts";
 import type { ServerProcess } from "../../../helpers/process.ts";
 import type { Receiver } from "../../../helpers/receiver.ts";
 import { spawnServer } from "../../../helpers/server.ts";
-import { createBusiness, postgresEnv } from "../../faults/rig/lasting-store.ts";
-import { callUntil, type Ledger } from "../../faults/rig/load.ts";
-import { reckon, repeatUnknown } from "../../faults/rig/reckon.ts";
+import { createBusiness, postgresEnv } from "../../faults/setup/lasting-store.ts";
+import { callUntil, type Ledger } from "../../faults/setup/load.ts";
+import { countLosses, repeatUnknown } from "../../faults/setup/losses.ts";
 import { findCitus } from "./citus.ts";
 import { type Cluster, createDistributed, findWorkerOf, startCluster } from "./cluster.ts";
 
@@ -132,7 +132,7 @@ export async function settle({ servers: [server] }: Deployment, businesses: read
   const found = { cameThrough: 0, lost: [] as string[], doubled: [] as string[], wrong: [] as string[] };
   for (const { ledger, receiver } of businesses) {
     found.cameThrough += await repeatUnknown(server, ledger);
-    const { lost, doubled } = await reckon(server, ledger, receiver);
+    const { lost, doubled } = await countLosses(server, ledger, receiver);
     found.lost.push(...lost);
     found.doubled.push(...doubled);
     found.wrong.push(...ledger.wrong);

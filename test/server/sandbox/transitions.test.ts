@@ -14,7 +14,7 @@ const NOW = new Date("2026-11-16T15:00:00.000Z");
 const AT = NOW.toISOString();
 
 const statusAfter = { settlePayment: "SETTLED", failPayment: "FAILED", coverPayment: "COVERED" } as const;
-const moves = Object.keys(statusAfter) as (keyof typeof statusAfter)[];
+const transitions = Object.keys(statusAfter) as (keyof typeof statusAfter)[];
 const possible: Record<string, string[]> = {
   PROCESSING: ["settlePayment", "failPayment"],
   SETTLED: ["failPayment", "coverPayment"],
@@ -22,7 +22,7 @@ const possible: Record<string, string[]> = {
   COVERED: [],
 };
 const cases = Object.entries(possible).flatMap(([from, allowed]) =>
-  moves.map((move) => ({ from, move, to: statusAfter[move], allowed: allowed.includes(move) })),
+  transitions.map((move) => ({ from, move, to: statusAfter[move], allowed: allowed.includes(move) })),
 );
 
 const server = useTestServer({ realNow: () => NOW });
@@ -118,7 +118,7 @@ describe("an original payment", () => {
   });
 });
 
-describe.each(["getPayment", ...moves] as const)("%s", (id) => {
+describe.each(["getPayment", ...transitions] as const)("%s", (id) => {
   test("knows no payment that does not exist", async () => {
     const response = await acme.sandbox(id, { path: { paymentId: "pay_unknown" } });
 
@@ -149,7 +149,7 @@ describe.each(["getPayment", ...moves] as const)("%s", (id) => {
   });
 });
 
-test.each(moves)("%s knows no refund, for a refund has no moves of its own", async (id) => {
+test.each(transitions)("%s knows no refund, for a refund has no moves of its own", async (id) => {
   const { paymentId } = await acme.create();
   const { body: refund } = await acme.issue(refundOf(paymentId));
 
