@@ -44,7 +44,8 @@ describe("the workflow that the guide gives to copy", () => {
       const script = step.replaceAll(/\b401[01]\b/g, (port) => String(ports[port as "4010" | "4011"]));
       await writeFile(join(project.folder, "step.sh"), script);
       // As the CI runner does. Background processes of a step live until the job ends.
-      const command = "bash -e step.sh && echo step passed || echo step failed; sleep infinity";
+      const end = "echo step failed; sleep infinity"; // keeps background processes within reach
+      const command = `trap "${end}" EXIT; set -e; . ./step.sh; echo step passed; sleep infinity`;
       const started = project.start(`step ${index}`, "bash", "-c", command);
       expect((await started.untilPrinted(/^step (passed|failed)$/m))[0]).toBe("step passed");
     }
