@@ -133,7 +133,7 @@ async function startParts(
   const parts = { ...settings, database, store, clock, encryptionKeys, metrics, changes, targetPolicy };
   const work = await startBackgroundWork(config, parts, running);
 
-  const http = createHttpServer({ ...settings, host: config.host, port: config.port });
+  const http = createHttpServer({ ...settings, ...config });
   // A single server counts alone; several servers on one database share their count (D27).
   const report = config.databaseUrl ? store.reportCalls : undefined;
   const rateLimiter =

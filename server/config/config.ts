@@ -1,3 +1,4 @@
+import { readMaxConnections } from "./connections.ts";
 import { ConfigError, type Environment, oneOf, port, withSecretFiles } from "./environment.ts";
 import { readStoreSettings, refuseUnverifiedTls, type StoreSettings } from "./store-settings.ts";
 
@@ -5,6 +6,8 @@ import { readStoreSettings, refuseUnverifiedTls, type StoreSettings } from "./st
 export interface Config extends StoreSettings {
   host: string;
   port: number;
+  /** How many connections callers may have open at a time. */
+  maxConnections: number;
   mode: "sandbox" | "production";
   /** Whose access tokens are verified; undefined: the sandbox, which issues its own (D18). */
   auth: AuthSettings | undefined;
@@ -54,6 +57,7 @@ export function readConfig(environment: Environment): Config {
   return {
     host: env.HOST || "127.0.0.1",
     port: port("PORT", env.PORT || "3000"),
+    maxConnections: readMaxConnections(env),
     mode,
     ...readStoreSettings(env, { production }),
     auth: production ? readAuth(env) : undefined,

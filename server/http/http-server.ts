@@ -8,7 +8,15 @@ import {
   type ServerResponse,
 } from "node:http";
 import { type AddressInfo, Socket } from "node:net";
-import { invalidRequestError, malformedRequest, ProblemError, toProblemBody } from "../contract/problem.ts";
+import type { Logger } from "pino";
+import {
+  invalidRequestError,
+  malformedRequest,
+  ProblemError,
+  toProblemBody,
+  unavailable,
+} from "../contract/problem.ts";
+import { logRefusals } from "./overload.ts";
 
 /** Longer than the limit for the body, whose response explains more. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -33,6 +41,9 @@ export type HttpServerOptions = {
   headTimeoutMs: number;
   /** Milliseconds that requests in flight have to end when the server stops. */
   drainMs: number;
+  /** How many connections callers may have open at a time. */
+  maxConnections: number;
+  logger: Logger;
 };
 
 export type HttpServer = {
@@ -49,13 +60,14 @@ export type HttpServer = {
 };
 
 /** Creates the server of the app, which asks it whether it drains, and so is made after it. */
-export function createHttpServer({ host, port, headTimeoutMs, drainMs }: HttpServerOptions): HttpServer {
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const { host, port, drainMs } = options;
   let server: Server | undefined;
   let draining = false;
   const urlOf = (name: string) => (server ? toUrl(server, name) : "");
   return {
     start(app) {
-      server = createServerFor(app, headTimeoutMs);
+      server = createServerFor(app, options);
       return listen(server, { host, port });
     },
     url: () => urlOf(host),
@@ -72,9 +84,13 @@ export function createHttpServer({ host, port, headTimeoutMs, drainMs }: HttpSer
 /**
  * Requests that Node itself would refuse with an empty response, or handle differently, also go to the app or get a problem.
  */
-function createServerFor(app: RequestListener, headTimeoutMs: number): Server {
+function createServerFor(
+  app: RequestListener,
+  { headTimeoutMs, maxConnections, logger }: HttpServerOptions,
+): Server {
   const latest = new WeakMap<Socket, { request: IncomingMessage; response: ServerResponse }>();
   const serve: RequestListener = (request, response) => {
+    if (!request.socket.writable) return; // it has been refused already
     latest.set(request.socket, { request, response });
     useOriginForm(request);
     app(request, response);
@@ -99,12 +115,38 @@ function createServerFor(app: RequestListener, headTimeoutMs: number): Server {
     if (previous?.request.complete && !previous.response.closed) previous.response.once("close", refuse);
     else refuse();
   });
+  refuseConnections(server, maxConnections, logRefusals(logger, "connection", "too many were open"));
   // An expectation other than 100-continue may be ignored (RFC 9110, 10.1.1).
   server.on("checkExpectation", serve);
   server.on("connect", (_request, stream) => {
     if (stream instanceof Socket) refuseBrokenRequest(new Error("CONNECT"), stream);
   });
   return server;
+}
+
+/** Connections that are being refused at a time; further ones are closed without a response. */
+const MAX_REFUSING = 100;
+/** Milliseconds that a caller has to read the refusal. */
+const REFUSAL_MS = 1_000;
+
+/**
+ * Refuses excess connections with 503. Without a bound, callers could take every descriptor of the process, and then it could
+ * open neither a connection to the database nor a file.
+ */
+function refuseConnections(server: Server, maxConnections: number, countRefusal: () => void): void {
+  let open = 0;
+  server.maxConnections = maxConnections + MAX_REFUSING;
+  server.on("drop", countRefusal);
+  server.on("connection", (socket) => {
+    open += 1;
+    socket.once("close", () => {
+      open -= 1;
+    });
+    if (open <= maxConnections) return;
+    countRefusal();
+    endWith(unavailable(), socket);
+    setTimeout(() => socket.destroy(), REFUSAL_MS).unref();
+  });
 }
 
 /** A target in the form for proxies counts as the path in it, and its host replaces `Host` (RFC 9112, 3.2.2). */
@@ -121,12 +163,16 @@ function refuseBrokenRequest(error: Error & { code?: string }, socket: Socket): 
     socket.destroy();
     return;
   }
-  const { problem } = toProblem(error.code);
+  endWith(toProblem(error.code), socket);
+}
+
+function endWith({ problem }: ProblemError, socket: Socket): void {
+  const headers = Object.entries(problem.headers ?? {}).map(([name, value]) => `${name}: ${value}\r\n`);
   const body = toProblemBody(problem, randomUUID());
   const text = JSON.stringify(body);
   socket.end(
     `HTTP/1.1 ${body.status} ${body.title}\r\nContent-Type: application/problem+json\r\n` +
-      `Content-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`,
+      `${headers.join("")}Content-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`,
   );
 }
 

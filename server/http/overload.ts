@@ -32,7 +32,7 @@ export function refuseOverload(app: RequestListener, options: OverloadOptions): 
   const routes = options.documents.flatMap(toRoutes);
   const { problem } = unavailable();
   const headers = [...readSecurityHeaders(), ...Object.entries(problem.headers ?? {})].flat();
-  const countRefusal = logRefusals(logger);
+  const countRefusal = logRefusals(logger, "call", "too many were under way");
 
   return (request, response) => {
     const route = concurrency.isFull() && !isDraining() ? findRoute(routes, request) : undefined;
@@ -81,11 +81,11 @@ function passes(request: IncomingMessage, checks: readonly HeadCheck[]): boolean
 }
 
 /** Logs once a second how many requests were refused. A line for each would take more time than the refusal. */
-function logRefusals(logger: Logger): () => void {
+export function logRefusals(logger: Logger, noun: string, why: string): () => void {
   let refused = 0;
   const log = () => {
-    const calls = refused === 1 ? "1 call" : `${refused} calls`;
-    logger.warn({ refused }, `refused ${calls}, because too many were under way`);
+    const count = refused === 1 ? `1 ${noun}` : `${refused} ${noun}s`;
+    logger.warn({ refused }, `refused ${count}, because ${why}`);
     refused = 0;
   };
   return () => {

@@ -14,6 +14,9 @@ const NETWORK_CODES = [
   "ENETUNREACH",
   "ENOTFOUND",
   "EAI_AGAIN",
+  // This process, or the machine, has no descriptor left for a connection.
+  "EMFILE",
+  "ENFILE",
 ];
 const SILENCE = "Query read timeout";
 /** The pool and the driver distinguish these errors by their messages only. */

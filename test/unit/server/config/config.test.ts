@@ -25,6 +25,7 @@ describe("the settings", () => {
     const expected = {
       host: "127.0.0.1",
       port: 3000,
+      maxConnections: expect.any(Number),
       mode: "sandbox",
       databaseUrl: undefined,
       dataDir: resolve(".data"),
@@ -61,6 +62,7 @@ describe("the settings", () => {
     const config = readConfig({
       HOST: "0.0.0.0",
       PORT: "8080",
+      MAX_CONNECTIONS: "100",
       DATABASE_URL,
       DATA_DIR: "/var/lib/refunds",
       ENCRYPTION_KEY: `${KEY}\n`,
@@ -76,6 +78,7 @@ describe("the settings", () => {
     expect(config).toEqual({
       host: "0.0.0.0",
       port: 8080,
+      maxConnections: 100,
       mode: "sandbox",
       databaseUrl: DATABASE_URL,
       dataDir: "/var/lib/refunds",
@@ -95,6 +98,7 @@ describe("the settings", () => {
     expect(readConfig(PRODUCTION)).toEqual({
       host: "127.0.0.1",
       port: 3000,
+      maxConnections: expect.any(Number),
       mode: "production",
       databaseUrl: DATABASE_URL,
       dataDir: resolve(".data"),
@@ -181,6 +185,8 @@ describe("the settings", () => {
     ["PORT", { PORT: "80.5" }],
     ["PORT", { PORT: " 80" }],
     ["PORT", { PORT: "1e3" }],
+    ["MAX_CONNECTIONS", { MAX_CONNECTIONS: "0" }],
+    ["MAX_CONNECTIONS", { MAX_CONNECTIONS: "9999999999" }],
     ["MODE", { MODE: "prod" }],
     ["MODE", { MODE: "Sandbox" }],
     ["DATABASE_URL", { DATABASE_URL: "mysql://localhost/refunds" }],

@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { refundOf } from "../../helpers/factories.ts";
+import { type Connection, exchange, head, openConnection } from "../../helpers/network/raw-http.ts";
+import { spawnServer } from "../../helpers/server.ts";
+
+const DESCRIPTORS = 400;
+
+test("callers who open more connections than the process has descriptors get 503, and others are served", async () => {
+  const command = ["/bin/sh", "-c", `ulimit -n ${DESCRIPTORS}; exec "$0" server/main.ts`, process.execPath];
+  await using server = await spawnServer({ command });
+  using early = await openConnection(server.url);
+  const crowd: Connection[] = [];
+  for (let count = 0; count < DESCRIPTORS; count += 1) crowd.push(await openConnection(server.url));
+
+  const refused = await exchange(server.url, head("GET /readyz"));
+  const body = JSON.stringify(refundOf("pay_settled"));
+  early.send(head("/v1/refunds", { "Content-Length": body.length }) + body);
+  const served = await early.response();
+  for (const connection of crowd) connection[Symbol.dispose]();
+  await expect.poll(async () => (await exchange(server.url, head("GET /readyz"))).status).toBe(200);
+
+  expect([refused.status, refused.headers["retry-after"], served.status]).toEqual([503, "1", 201]);
+  expect(refused.body).toMatchObject({ errorDetails: { errorCode: "UNAVAILABLE" } });
+});
