@@ -48,6 +48,7 @@ export async function startBackgroundWork(
   const { database, store, clock, metrics, changes, logger, vacuumMs, retentionMs } = parts;
   const webhooks = await startWebhooks({
     database,
+    store,
     clock,
     encryptionKeys: parts.encryptionKeys,
     policy: parts.targetPolicy,

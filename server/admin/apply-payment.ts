@@ -2,11 +2,11 @@ import { isInCalendar } from "../domain/calendar.ts";
 import type { OriginalStatus } from "../domain/refunds.ts";
 import type { TransitionResult } from "../storage/payments/payments.ts";
 import type { DebitRecord } from "../storage/statements/payment-record.ts";
-import type { Bound, storage } from "../storage/storage.ts";
+import type { BoundStorage } from "../storage/storage.ts";
 import type { PaymentLine } from "./payment-line.ts";
 
 export type PaymentStore = Pick<
-  Bound<typeof storage>,
+  BoundStorage,
   "insertPayment" | "settleOriginal" | "failOriginal" | "coverOriginal" | "getPayment" | "findByRequestKey"
 >;
 

@@ -7,7 +7,7 @@ import { toDomainTime } from "../domain/clock.ts";
 import { distribute } from "../storage/citus/distribute.ts";
 import type { Database } from "../storage/database.ts";
 import * as merchantData from "../storage/merchant-data.ts";
-import { bindStore, storage } from "../storage/storage.ts";
+import { bindStorage, bindStore } from "../storage/storage.ts";
 import {
   DELIVERY_FILTERS,
   type DeliveryFilter,
@@ -238,14 +238,10 @@ function limitOption(): Option {
 
 /** The store's functions for operators, and the domain's time. */
 async function openStore({ database: { db }, output }: AdminContext) {
-  const functions = {
-    ...storage,
-    findDeliveries,
-    findDeliveryMerchant,
-    findSubscriptions,
-    findSubscriptionMerchant,
+  const store = {
+    ...bindStorage({ db, background: db }),
+    ...bindStore(db, { findDeliveries, findDeliveryMerchant, findSubscriptions, findSubscriptionMerchant }),
   };
-  const store = bindStore(db, functions);
   const offsetMs = await store.readOffset();
   return { store, output, now: () => toDomainTime(new Date(), offsetMs) };
 }

@@ -1,4 +1,4 @@
-import type { Bound, storage } from "../storage/storage.ts";
+import type { Bound, BoundStorage } from "../storage/storage.ts";
 import type {
   DeliveryFilter,
   findDeliveries,
@@ -7,7 +7,7 @@ import type {
 } from "../storage/webhooks/operator.ts";
 import { count, type Output, startProgress, toTable } from "./output.ts";
 
-export type DeliveryStore = Pick<Bound<typeof storage>, "redeliver"> &
+export type DeliveryStore = Pick<BoundStorage, "redeliver"> &
   Bound<{ findDeliveries: typeof findDeliveries; findDeliveryMerchant: typeof findDeliveryMerchant }>;
 
 export type DeliveryOptions = {

@@ -1,4 +1,4 @@
-import type { Bound, storage } from "../storage/storage.ts";
+import type { Bound, BoundStorage } from "../storage/storage.ts";
 import type {
   findSubscriptionMerchant,
   findSubscriptions,
@@ -8,7 +8,7 @@ import type { Rotation } from "../storage/webhooks/rotate-secrets.ts";
 import { count, type Output, startProgress, toTable } from "./output.ts";
 
 export type SubscriptionOptions = {
-  store: Pick<Bound<typeof storage>, "endSubscription"> &
+  store: Pick<BoundStorage, "endSubscription"> &
     Bound<{
       findSubscriptions: typeof findSubscriptions;
       findSubscriptionMerchant: typeof findSubscriptionMerchant;

@@ -6,23 +6,31 @@ import { isConflict } from "./database/unavailable.ts";
 import type { Database } from "./database.ts";
 import { listDue } from "./due-queries.ts";
 import { insertFixtures, resetMerchant } from "./fixtures.ts";
-import { findByRequestKey, getPayment, listPayments } from "./payments/payment-queries.ts";
+import { getPayment, listPayments } from "./payments/payment-queries.ts";
 import { coverOriginal, failOriginal, insertPayment, settleOriginal } from "./payments/payments.ts";
 import { createRefundStore, type RefundStore, saveRefundInTime } from "./payments/refund-batches.ts";
 import { authorizeDue } from "./payments/refund-transitions.ts";
 import {
+  claimDeliveries,
+  countInHand,
   findByRequestKeys,
+  freeLeases,
+  listWaiting,
   loadOriginals,
+  readShares,
+  recordAttempts,
   removeDeliveries,
   removeEvents,
+  type Statements,
   saveRefunds,
   statementsOf,
 } from "./statements/statements.ts";
+import { recordTimeout, releaseClaim } from "./webhooks/attempts.ts";
 import { readBacklog } from "./webhooks/backlog.ts";
 import { listDeliveries, redeliver } from "./webhooks/deliveries.ts";
 import { readKeyUses } from "./webhooks/encryption-keys.ts";
 import { emitResourceEvent } from "./webhooks/outbox.ts";
-import { endSubscription, insertSubscription } from "./webhooks/subscriptions.ts";
+import { endSomeDeliveries, endSubscription, insertSubscription } from "./webhooks/subscriptions.ts";
 import {
   findEvent,
   findSentDelivery,
@@ -31,68 +39,66 @@ import {
   listSubscriptions,
 } from "./webhooks/webhook-queries.ts";
 
-/** All storage functions of a server. Each of its parts declares which of them it uses, and gets them bound to the store. */
-export const storage = {
-  advance,
-  authorizeDue,
-  claimMode,
-  coverOriginal,
-  emitResourceEvent,
-  endSubscription,
-  failOriginal,
-  findByRequestKey,
-  findEvent,
-  findSentDelivery,
-  findSubscription,
-  findToken,
-  getPayment,
-  insertFixtures,
-  insertPayment,
-  insertSubscription,
-  insertToken,
-  listDeliveries,
-  listDue,
-  listEvents,
-  listPayments,
-  listSubscriptions,
-  readBacklog,
-  readKeyUses,
-  readOffset,
-  redeliver,
-  removeDeliveries,
-  removeEvents,
-  reportCalls,
-  resetMerchant,
-  settleOriginal,
-};
+/**
+ * All storage functions of a server, and whose connections and time limits they use: `db` those of calls; `background` those of
+ * work that no caller waits for or that may change very many rows, which under the limits of calls might never end.
+ */
+const FUNCTIONS = {
+  advance: [advance, "db"],
+  authorizeDue: [authorizeDue, "background"],
+  claimDeliveries: [claimDeliveries, "background"],
+  claimMode: [claimMode, "db"],
+  countInHand: [countInHand, "background"],
+  coverOriginal: [coverOriginal, "background"],
+  emitResourceEvent: [emitResourceEvent, "db"],
+  endSomeDeliveries: [endSomeDeliveries, "background"],
+  endSubscription: [endSubscription, "background"],
+  failOriginal: [failOriginal, "background"],
+  findEvent: [findEvent, "db"],
+  findSentDelivery: [findSentDelivery, "db"],
+  findSubscription: [findSubscription, "db"],
+  findToken: [findToken, "db"],
+  freeLeases: [freeLeases, "background"],
+  getPayment: [getPayment, "db"],
+  insertFixtures: [insertFixtures, "db"],
+  insertPayment: [insertPayment, "db"],
+  insertSubscription: [insertSubscription, "db"],
+  insertToken: [insertToken, "db"],
+  listDeliveries: [listDeliveries, "db"],
+  listDue: [listDue, "db"],
+  listEvents: [listEvents, "db"],
+  listPayments: [listPayments, "db"],
+  listSubscriptions: [listSubscriptions, "db"],
+  listWaiting: [listWaiting, "background"],
+  readBacklog: [readBacklog, "background"],
+  readKeyUses: [readKeyUses, "background"],
+  readOffset: [readOffset, "db"],
+  readShares: [readShares, "background"],
+  recordAttempts: [recordAttempts, "db"],
+  recordTimeout: [recordTimeout, "db"],
+  redeliver: [redeliver, "db"],
+  releaseClaim: [releaseClaim, "db"],
+  removeDeliveries: [removeDeliveries, "background"],
+  removeEvents: [removeEvents, "background"],
+  reportCalls: [reportCalls, "db"],
+  resetMerchant: [resetMerchant, "background"],
+  settleOriginal: [settleOriginal, "background"],
+} as const satisfies Record<string, readonly [StorageFunction, keyof Stores]>;
 
-/** Work that no caller waits for or that may change very many rows: under the time limits of a call it might never end. */
-const backgroundStorage = {
-  authorizeDue,
-  coverOriginal,
-  endSubscription,
-  failOriginal,
-  readBacklog,
-  readKeyUses,
-  removeDeliveries,
-  removeEvents,
-  resetMerchant,
-  settleOriginal,
-};
+type Stores = Pick<Database, "db" | "background">;
 
-/** The storage functions of a server, bound to its store. */
-export type BoundStorage = Bound<typeof storage> & RefundStore;
+/** The storage functions of a server, bound to its store. Each of its parts declares which of them it uses. */
+export type BoundStorage = Bound<{ [Name in keyof typeof FUNCTIONS]: (typeof FUNCTIONS)[Name][0] }> &
+  RefundStore &
+  Pick<Statements, "batchKey">;
 
 /** Binds each function to the connections for its kind of work. */
-export function bindStorage({ db, background }: Pick<Database, "db" | "background">): BoundStorage {
-  return {
-    ...bindStore(db, storage),
-    ...bindStore(background, backgroundStorage),
-    ...createRefundStore(
-      bindStore(db, { loadOriginals, saveRefunds, saveRefundInTime, findByRequestKeys }),
-      statementsOf(db).batchKey,
-    ),
-  };
+export function bindStorage(stores: Stores): BoundStorage {
+  const bound = Object.entries(FUNCTIONS).map(([name, [run, kind]]) => [name, bind(stores[kind], run)]);
+  const { db } = stores;
+  const { batchKey } = statementsOf(db);
+  const statements = bindStore(db, { loadOriginals, saveRefunds, saveRefundInTime, findByRequestKeys });
+  return { ...Object.fromEntries(bound), ...createRefundStore(statements, batchKey), batchKey };
 }
 
 type StorageFunction = (store: Store, ...rest: never[]) => unknown;
@@ -112,11 +118,12 @@ export function bindStore<const Functions extends Record<string, StorageFunction
   store: Store,
   functions: Functions,
 ): Bound<Functions> {
-  const entries = Object.entries(functions).map(([name, run]) => [
-    name,
-    (...rest: never[]) => repeatAfterConflicts(async () => run(store, ...rest)),
-  ]);
+  const entries = Object.entries(functions).map(([name, run]) => [name, bind(store, run)]);
   return Object.fromEntries(entries); // the mapped type above describes each function
+}
+
+function bind(store: Store, run: StorageFunction) {
+  return (...rest: never[]) => repeatAfterConflicts(async () => run(store, ...rest));
 }
 
 const MAX_CONFLICTS = 4;

@@ -2,16 +2,10 @@ import type { Logger } from "pino";
 import { singleFlight } from "../async/repeat.ts";
 import type { DomainClock } from "../domain/clock.ts";
 import { type InHand, type Limits, shareFairly } from "../domain/fair-shares.ts";
-import type { Store } from "../storage/database/tables.ts";
 import type { Attempt, Shares, Waiting } from "../storage/statements/claims.ts";
-import {
-  claimDeliveries,
-  countInHand,
-  listWaiting,
-  readShares,
-  toBatches,
-} from "../storage/statements/statements.ts";
-import { END_BATCH_SIZE, endSomeDeliveries } from "../storage/webhooks/subscriptions.ts";
+import { toBatches } from "../storage/statements/statements.ts";
+import type { BoundStorage } from "../storage/storage.ts";
+import { END_BATCH_SIZE } from "../storage/webhooks/subscriptions.ts";
 
 /** What makes the attempts. */
 export type DispatchedWorker = {
@@ -22,7 +16,10 @@ export type DispatchedWorker = {
 };
 
 export type DispatcherParts = {
-  readonly db: Store;
+  readonly store: Pick<
+    BoundStorage,
+    "batchKey" | "claimDeliveries" | "countInHand" | "endSomeDeliveries" | "listWaiting" | "readShares"
+  >;
   readonly clock: DomainClock;
   readonly worker: DispatchedWorker;
   readonly limits: Limits;
@@ -131,17 +128,17 @@ export class Dispatcher {
     await this.#claimWoken();
     if (!this.#all) return;
     this.#all = false;
-    const { db, clock, limits } = this.#parts;
+    const { store, clock, limits } = this.#parts;
     const now = await clock.now();
-    let inHand = await countInHand(db);
+    let inHand = await store.countInHand();
     for (let after = ""; !this.#stopped; ) {
-      const page = await listWaiting(db, { now, after, limit: PAGE_SIZE });
+      const page = await store.listWaiting({ now, after, limit: PAGE_SIZE });
       await this.#endWaiting(page);
       const due = page.filter((waiting) => waiting.due);
       // With many subscriptions of silent receivers, most pages contain none that may have another delivery in progress.
       if (shareFairly(due, inHand, limits).length > 0) {
-        await this.#claim({ due, inHand: await countInHand(db), now });
-        inHand = await countInHand(db);
+        await this.#claim({ due, inHand: await store.countInHand(), now });
+        inHand = await store.countInHand();
       }
       after = page.at(-1)?.subscriptionKey ?? "";
       if (page.length < PAGE_SIZE) return;
@@ -154,16 +151,17 @@ export class Dispatcher {
     if (this.#woken.size === 0) return;
     const merchants = [...this.#woken];
     this.#woken.clear();
-    await this.#claim(await readShares(this.#parts.db, { merchants, realNow: this.#parts.clock.realNow() }));
+    const { store, clock } = this.#parts;
+    await this.#claim(await store.readShares({ merchants, realNow: clock.realNow() }));
   }
 
   async #claim({ due, inHand, now }: Shares): Promise<void> {
-    const { db, worker, limits, leaseMs } = this.#parts;
+    const { store, worker, limits, leaseMs } = this.#parts;
     const room = sum(inHand) + worker.room();
     const claimLimits = shareFairly(due, inHand, { ...limits, total: Math.min(limits.total, room) });
     if (claimLimits.length === 0) return;
-    const claims = toBatches(db, claimLimits).map(async (some) =>
-      worker.begin(await claimDeliveries(db, { claimLimits: some, now, leaseMs })),
+    const claims = toBatches(claimLimits, store.batchKey).map(async (some) =>
+      worker.begin(await store.claimDeliveries({ claimLimits: some, now, leaseMs })),
     );
     await Promise.allSettled(claims); // where one fails, the others have begun all the same
     await Promise.all(claims);
@@ -173,7 +171,7 @@ export class Dispatcher {
   async #endWaiting(page: readonly Waiting[]): Promise<void> {
     for (const { merchant, subscriptionKey } of page.filter(({ ended }) => ended)) {
       const batch = { merchant, subscriptionKey, atMost: END_BATCH_SIZE };
-      if ((await endSomeDeliveries(this.#parts.db, batch)) === END_BATCH_SIZE) this.wake();
+      if ((await this.#parts.store.endSomeDeliveries(batch)) === END_BATCH_SIZE) this.wake();
     }
   }
 }

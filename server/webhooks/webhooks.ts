@@ -4,7 +4,7 @@ import type { Limits } from "../domain/fair-shares.ts";
 import type { Database } from "../storage/database.ts";
 import type { AttemptResult } from "../storage/statements/attempts.ts";
 import { DELIVERIES_CHANNEL } from "../storage/statements/events.ts";
-import { freeLeases } from "../storage/statements/statements.ts";
+import type { BoundStorage } from "../storage/storage.ts";
 import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { createResolver } from "./resolver.ts";
@@ -38,7 +38,8 @@ const DEFAULTS: WebhookSettings = {
 };
 
 export type WebhookParts = {
-  readonly database: Database;
+  readonly database: Pick<Database, "embedded" | "connection">;
+  readonly store: BoundStorage;
   readonly clock: DomainClock;
   readonly encryptionKeys: EncryptionKeys;
   readonly policy: TargetPolicy;
@@ -60,25 +61,25 @@ export type Webhooks = {
  * claims as many as its worker has room for, under a lease, and the worker sends them and records the results.
  */
 export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
-  const { database, clock, encryptionKeys, policy, logger, onAttempt = () => {} } = parts;
-  const { background, connection } = database;
+  const { database, store, clock, encryptionKeys, policy, logger, onAttempt = () => {} } = parts;
+  const { embedded, connection } = database;
   const { leaseMs, drainMs, limits, nameservers, ...sending } = { ...DEFAULTS, ...parts.settings };
 
   // No other process uses the embedded store, so every lease in it belongs to a process that has ended.
-  if (database.embedded) await freeLeases(background, { all: true });
+  if (embedded) await store.freeLeases({ all: true });
   const resolver = createResolver({ nameservers });
   const worker = new Worker({
-    ...{ ...sending, resolver, database, encryptionKeys, policy, logger, onAttempt },
+    ...{ ...sending, resolver, store, encryptionKeys, policy, logger, onAttempt },
     realNow: clock.realNow,
     onRoom: (merchant) => dispatcher.wake(merchant),
   });
-  const dispatcher: Dispatcher = new Dispatcher({ db: background, clock, worker, limits, leaseMs, logger });
+  const dispatcher: Dispatcher = new Dispatcher({ store, clock, worker, limits, leaseMs, logger });
   const wake = (merchant?: string) => dispatcher.wake(merchant || undefined);
   const listening = await connection.listen(DELIVERIES_CHANNEL, wake, wake);
 
   return {
     async dispatch() {
-      await freeLeases(background);
+      await store.freeLeases();
       await dispatcher.dispatch();
     },
     async stop() {

@@ -2,17 +2,18 @@ import type { Logger } from "pino";
 import { type AddToBatch, createBatcher } from "../async/batcher.ts";
 import { endsSubscription } from "../domain/delivery-outcome.ts";
 import { changesTimeouts } from "../domain/fair-shares.ts";
-import type { Database } from "../storage/database.ts";
 import type { AttemptResult, EndedAttempt } from "../storage/statements/attempts.ts";
 import type { Attempt } from "../storage/statements/claims.ts";
-import { recordAttempts, statementsOf } from "../storage/statements/statements.ts";
-import { recordTimeout, releaseClaim } from "../storage/webhooks/attempts.ts";
-import { END_BATCH_SIZE, endSomeDeliveries } from "../storage/webhooks/subscriptions.ts";
+import type { BoundStorage } from "../storage/storage.ts";
+import { END_BATCH_SIZE } from "../storage/webhooks/subscriptions.ts";
 import { type AttemptOptions, type MadeAttempt, makeAttempt } from "./attempt.ts";
 import { createConnections } from "./connections.ts";
 
 export type WorkerParts = Omit<AttemptOptions, "signal" | "connections"> & {
-  readonly database: Pick<Database, "db" | "background">;
+  readonly store: Pick<
+    BoundStorage,
+    "batchKey" | "endSomeDeliveries" | "recordAttempts" | "recordTimeout" | "releaseClaim"
+  >;
   readonly logger: Logger;
   /** Called after each attempt whose result was recorded. */
   readonly onAttempt: (result: AttemptResult) => void;
@@ -37,12 +38,12 @@ export class Worker {
   constructor(parts: WorkerParts) {
     this.#parts = parts;
     // Results that arrive while others are being written are written together, because the statement is most of the cost.
-    const { db } = parts.database;
+    const { store } = parts;
     const record = async (attempts: readonly EndedAttempt[]) => {
-      const recorded = await recordAttempts(db, attempts);
+      const recorded = await store.recordAttempts(attempts);
       return attempts.map(({ webhookId }) => recorded.has(webhookId));
     };
-    this.#record = createBatcher(record, { keyOf: statementsOf(db).batchKey });
+    this.#record = createBatcher(record, { keyOf: store.batchKey });
   }
 
   /** How many more attempts may be under way. */
@@ -53,7 +54,7 @@ export class Worker {
   /** Begins the attempts of claimed deliveries, or gives the claims back when this worker is stopping. */
   async begin(attempts: readonly Attempt[]): Promise<void> {
     if (this.#stopping) {
-      await Promise.all(attempts.map((attempt) => releaseClaim(this.#parts.database.db, attempt)));
+      await Promise.all(attempts.map((attempt) => this.#parts.store.releaseClaim(attempt)));
       return;
     }
     for (const attempt of attempts) this.#start(attempt);
@@ -82,11 +83,11 @@ export class Worker {
   }
 
   async #deliver(attempt: Attempt): Promise<void> {
-    const { database, realNow, logger, onAttempt, onRoom } = this.#parts;
+    const { store, realNow, logger, onAttempt, onRoom } = this.#parts;
     const { signal } = this.#abandoned;
     try {
       const result = await makeAttempt(attempt, { ...this.#parts, connections: this.#connections, signal });
-      if (signal.aborted && result.status === null) await releaseClaim(database.db, attempt);
+      if (signal.aborted && result.status === null) await store.releaseClaim(attempt);
       else if (await this.#record({ ...attempt, ...result, endedAt: realNow() })) {
         onAttempt(result);
         if (logger.isLevelEnabled("info")) logger.info(toLogged(attempt, result), "delivery");
@@ -105,15 +106,15 @@ export class Worker {
     { timedOut }: MadeAttempt,
   ): Promise<void> {
     if (!changesTimeouts(timeouts, timedOut)) return;
-    await recordTimeout(this.#parts.database.db, { merchant, subscriptionKey, timedOut });
+    await this.#parts.store.recordTimeout({ merchant, subscriptionKey, timedOut });
   }
 
   /** Ends the deliveries that wait for a subscription which its receiver has ended. */
   async #endWaiting({ merchant, subscriptionKey }: Attempt): Promise<void> {
-    const { database, logger } = this.#parts;
+    const { store, logger } = this.#parts;
     const batch = { merchant, subscriptionKey, atMost: END_BATCH_SIZE };
     try {
-      while ((await endSomeDeliveries(database.background, batch)) === END_BATCH_SIZE && !this.#stopping);
+      while ((await store.endSomeDeliveries(batch)) === END_BATCH_SIZE && !this.#stopping);
     } catch (error) {
       // The others are ended one by one, when they are due.
       logger.error(

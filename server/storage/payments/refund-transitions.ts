@@ -89,7 +89,7 @@ export async function authorizeDue(
   for (;;) {
     const due = await findDue(store, now, batchSize);
     if (due.length === 0) return authorised;
-    for (const batch of toBatches(store, due)) {
+    for (const batch of toBatches(due, statementsOf(store).batchKey)) {
       try {
         authorised.push(
           ...(await store.transaction().execute((transaction) => authorize(transaction, batch, now))),

@@ -128,12 +128,11 @@ export function statementsOf(store: QueryExecutorProvider): Statements {
   return adapter.statements; // `withStatements` made every store's dialect
 }
 
-/** What may share a statement of a store. */
+/** The items that may share a statement, together. */
 export function toBatches<Item extends OfMerchant>(
-  store: QueryExecutorProvider,
   items: readonly Item[],
+  batchKey: Statements["batchKey"],
 ): (readonly Item[])[] {
-  const { batchKey } = statementsOf(store);
   return batchKey ? [...Map.groupBy(items, batchKey).values()] : [items];
 }
 

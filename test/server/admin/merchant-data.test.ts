@@ -7,7 +7,8 @@ import { getPayment } from "../../../server/storage/payments/payment-queries.ts"
 import { bindStore } from "../../../server/storage/storage.ts";
 import { endSubscription, insertSubscription } from "../../../server/storage/webhooks/subscriptions.ts";
 import { collectOutput, runCommand } from "../../helpers/admin.ts";
-import { createTestDatabase, engines, type TestDatabase } from "../../helpers/databases.ts";
+import { createTestDatabase, type TestDatabase } from "../../helpers/databases.ts";
+import { engines } from "../../helpers/engine.ts";
 import {
   createPayment,
   createRefund,

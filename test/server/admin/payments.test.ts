@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { feedPayments } from "../../../server/admin/payment-commands.ts";
-import { bindStore, storage } from "../../../server/storage/storage.ts";
+import { bindStorage } from "../../../server/storage/storage.ts";
 import { collectOutput, streamOf } from "../../helpers/admin.ts";
 import { useDatabase } from "../../helpers/databases.ts";
 import { allEvents, allRecords, getDebit, issueRefund, newMerchant } from "../../helpers/store-factories.ts";
@@ -15,7 +15,7 @@ describe("original payments fed from lines", () => {
 
   async function feed(lines: readonly unknown[], { signal = new AbortController().signal } = {}) {
     const output = collectOutput();
-    const store = bindStore(database.db, storage);
+    const store = bindStorage(database);
     const ok = await feedPayments({ store, now: () => NOW, input: streamOf(lines), output, signal });
     return { ok, printed: output.printed };
   }
@@ -176,7 +176,7 @@ describe("original payments fed from lines", () => {
       throw interrupted.signal.reason;
     }
     const output = collectOutput();
-    const store = bindStore(database.db, storage);
+    const store = bindStorage(database);
 
     const options = { store, now: () => NOW, output, signal: interrupted.signal };
     const first = await feedPayments({ ...options, input: cutShort() });

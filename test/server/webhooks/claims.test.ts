@@ -2,10 +2,12 @@ import { pino } from "pino";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Attempt } from "../../../server/storage/statements/claims.ts";
 import { recordAttempts } from "../../../server/storage/statements/statements.ts";
+import { bindStorage } from "../../../server/storage/storage.ts";
 import { recordTimeout } from "../../../server/storage/webhooks/attempts.ts";
 import { Dispatcher } from "../../../server/webhooks/dispatcher.ts";
-import { engines, useDatabase } from "../../helpers/databases.ts";
+import { useDatabase } from "../../helpers/databases.ts";
 import { createEvent, createSubscription, LEASE_MS } from "../../helpers/delivery-factories.ts";
+import { engines } from "../../helpers/engine.ts";
 import { NOW, newMerchant } from "../../helpers/store-factories.ts";
 
 const DELIVERED = { at: NOW, status: 200, error: null, milliseconds: 5, bodyStart: "ok", endedAt: NOW };
@@ -38,7 +40,7 @@ describe.each(engines)("claims on %s", (engine) => {
       if (sizes.length === CLAIMS) resolve();
     };
     const dispatcher = new Dispatcher({
-      db: database.background,
+      store: bindStorage(database),
       clock: { realNow: () => NOW, now: async () => NOW },
       worker: { room: () => 512, begin },
       limits: LIMITS,

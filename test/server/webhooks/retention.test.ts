@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { engines } from "../../helpers/databases.ts";
+import { engines } from "../../helpers/engine.ts";
 import { startReceiver } from "../../helpers/receiver.ts";
 import { startTestServer } from "../../helpers/server.ts";
 import { createSubscriber, until } from "../../helpers/subscriber.ts";

@@ -3,8 +3,9 @@ import type { Database } from "../../../server/storage/database.ts";
 import { countInHand, listWaiting, readShares } from "../../../server/storage/statements/statements.ts";
 import { recordTimeout } from "../../../server/storage/webhooks/attempts.ts";
 import { endSubscription } from "../../../server/storage/webhooks/subscriptions.ts";
-import { createTestDatabase, engines, type TestDatabase } from "../../helpers/databases.ts";
+import { createTestDatabase, type TestDatabase } from "../../helpers/databases.ts";
 import { claim as claimDue, createEvent, createSubscription } from "../../helpers/delivery-factories.ts";
+import { engines } from "../../helpers/engine.ts";
 import { NOW, newMerchant } from "../../helpers/store-factories.ts";
 
 describe.each(engines)("deliveries that wait on %s", (engine) => {
