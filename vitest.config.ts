@@ -1,10 +1,11 @@
 import { fileURLToPath } from "node:url";
 import { defaultExclude, defineConfig, type TestProjectConfiguration } from "vitest/config";
+import { leftOut } from "./test/helpers/engine.ts";
 import { LongestFirst } from "./test/helpers/setup/longest-first.ts";
 
-export const DATABASES = "test/helpers/setup/databases.ts";
+const DATABASES = "test/helpers/setup/databases.ts";
 const BROWSER = "test/helpers/setup/browser.ts";
-export const PAGES = "test/helpers/setup/pages.ts";
+const PAGES = "test/helpers/setup/pages.ts";
 
 export default defineConfig({
   test: {
@@ -33,16 +34,15 @@ export default defineConfig({
   },
 });
 
-export function testsIn(...folders: readonly string[]): string[] {
+function testsIn(...folders: readonly string[]): string[] {
   return folders.map((folder) => `test/${folder}/**/*.test.ts`);
 }
 
 /** A group of test files, and the set-up that starts what they share; Vitest runs it only with one of the files. */
-export function toProject(
+function toProject(
   name: string,
   include: readonly string[],
   globalSetup: readonly string[],
-  leftOut: readonly string[] = [],
 ): TestProjectConfiguration {
   return {
     extends: true,

@@ -6,13 +6,9 @@ import { sql } from "kysely";
 import { inject } from "vitest";
 import type { Store } from "../../server/storage/database/tables.ts";
 import { type Database, type DatabaseOptions, openDatabase } from "../../server/storage/database.ts";
-import { CLUSTER_TEMPLATE, clusterUrls, EMPTY_CLUSTER, isClusterRun } from "./cluster-run.ts";
+import { CLUSTER_TEMPLATE, EMPTY_CLUSTER, type Engine, isOnCluster } from "./engine.ts";
 import { runStatement } from "./postgres.ts";
 import { forSuite } from "./suite.ts";
-
-/** The same tests run on both: `describe.each(engines)`. `npm run proof -- engines` runs them on distributed tables instead. */
-export const engines: readonly Engine[] = isClusterRun() ? ["distributed"] : ["embedded", "postgres"];
-export type Engine = "embedded" | "postgres" | "distributed";
 
 /** For tests that are not about limits: a busy machine must never reach them. */
 export const GENEROUS_LIMITS = { connectMs: 120_000, statementMs: 120_000, backgroundMs: 120_000 };
@@ -29,7 +25,7 @@ export type TestDatabase = {
 /** Creates a database; by default with the tables of the latest migration. */
 export async function createTestDatabase(engine: Engine, { empty = false } = {}): Promise<TestDatabase> {
   if (engine === "embedded") return createEmbedded(empty);
-  return engine === "postgres" && !isClusterRun() ? createOnPostgres(empty) : createOnCluster(empty);
+  return isOnCluster ? createOnCluster(empty) : createOnPostgres(empty);
 }
 
 /** A database for all tests of a suite, opened once. */
@@ -63,7 +59,7 @@ async function createOnPostgres(empty: boolean): Promise<TestDatabase> {
 /** On every machine of the cluster; a copy of its template includes the distribution. */
 async function createOnCluster(empty: boolean): Promise<TestDatabase> {
   const name = `test_${randomUUID().replaceAll("-", "")}`;
-  const machines = clusterUrls();
+  const machines = inject("clusterUrls");
   const template = empty ? EMPTY_CLUSTER : CLUSTER_TEMPLATE;
   const onAll = (statement: string) => Promise.all(machines.map((url) => runStatement(url, statement)));
   await onAll(`create database ${name} template ${template}`);

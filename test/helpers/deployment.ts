@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { createTestDatabase, type Engine } from "./databases.ts";
+import { createTestDatabase } from "./databases.ts";
+import type { Engine } from "./engine.ts";
 import { startTestServer, type TestServer, type TestServerOptions } from "./server.ts";
 
 /** Servers on one database of the test, which outlives them. */

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import { readConfig } from "../../server/config/config.ts";
 import { createLogger } from "../../server/log/logger.ts";
 import { type RunningServer, type StartOptions, startServer } from "../../server/start.ts";
-import { isClusterRun } from "./cluster-run.ts";
-import { createTestDatabase, type Engine, GENEROUS_LIMITS, makeDataDir } from "./databases.ts";
+import { createTestDatabase, GENEROUS_LIMITS, makeDataDir } from "./databases.ts";
+import { type Engine, isOnCluster } from "./engine.ts";
 import { countRows } from "./factories.ts";
 import {
   type Exit,
@@ -28,7 +28,7 @@ export type TestServerOptions = Partial<Omit<StartOptions, "logger">> & {
   readonly env?: Settings;
   /** A folder that the test removes itself; without one, the server has its own. */
   readonly dataDir?: string;
-  /** The engine for its own database; embedded by default, and distributed in a run on a cluster. */
+  /** The engine for its own database; embedded by default, and Citus in a run on a cluster. */
   readonly engine?: Engine;
 };
 
@@ -85,7 +85,7 @@ export function expectNothingStored(server: TestServer): void {
 /** A server with a data folder or a database of the test has no database of its own. */
 function defaultEngine({ env, dataDir }: TestServerOptions): Engine {
   const ownDatabase = dataDir === undefined && env?.DATABASE_URL === undefined;
-  return ownDatabase && isClusterRun() ? "distributed" : "embedded";
+  return ownDatabase && isOnCluster ? "citus" : "embedded";
 }
 
 async function preparePostgres(engine: Engine) {

@@ -10,8 +10,8 @@ import {
 import { readBacklog } from "../../../server/storage/webhooks/backlog.ts";
 import { claim, createEvent, createSubscription, LEASE_MS } from "../../helpers/delivery-factories.ts";
 import { createPayment, createRefund, LATER, NOW, newMerchant } from "../../helpers/store-factories.ts";
+import { requireCitus } from "./setup/citus.ts";
 import { createDistributed, findWorkerOf, portOf, startCluster } from "./setup/cluster.ts";
-import { requireCitus } from "./setup/deployment.ts";
 
 /** A name that would end a literal, or begin a placeholder, if it were not quoted. */
 const AWKWARD = "'%1$s %L\\";

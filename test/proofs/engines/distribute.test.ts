@@ -8,8 +8,8 @@ import { statementsOf } from "../../../server/storage/statements/statements.ts";
 import { collectOutput } from "../../helpers/admin.ts";
 import { runStatement } from "../../helpers/postgres.ts";
 import { forSuite } from "../../helpers/suite.ts";
+import { requireCitus } from "./setup/citus.ts";
 import { query, startCluster } from "./setup/cluster.ts";
-import { requireCitus } from "./setup/deployment.ts";
 import { createFilled, inDatabase, open, readRows, run } from "./setup/filled.ts";
 
 const BY_MERCHANT = ["deliveries", "delivery_attempts", "events", "payments", "subscriptions"];

@@ -5,7 +5,6 @@ import { Argument } from "@commander-js/extra-typings";
 import { defineProof, seedNumber } from "../../../scripts/command/command.ts";
 import { runTests } from "../../../scripts/test/vitest-report.ts";
 import { findCitus } from "./setup/citus.ts";
-import { createTemplates, startCluster } from "./setup/cluster.ts";
 
 const FIGURES = ".cache/engines.txt";
 const SUITES_REPORT = ".cache/engines-suites.json";
@@ -26,30 +25,24 @@ const command = defineProof(
     new Argument("[name...]", "which parts to run; all when left out").choices([OWN_TESTS, ...proofs]),
   )
   .parse();
-const programs = findCitus();
-if (programs) await main(programs, command.opts().seed, command.args);
+if (findCitus()) await main(command.opts().seed, command.args);
 else console.log("engines: not run, because there is no PostgreSQL with Citus here");
 
-async function main(programs: string, seed: number, names: readonly string[]): Promise<void> {
+async function main(seed: number, names: readonly string[]): Promise<void> {
   await mkdir(".cache", { recursive: true });
   await writeFile(FIGURES, "");
   const isChosen = (name: string) => names.length === 0 || names.includes(name);
-  if (isChosen(OWN_TESTS)) await runOwnTests(programs);
+  if (isChosen(OWN_TESTS)) await runOwnTests();
   const chosen = proofs.filter(isChosen);
   if (chosen.length > 0) await runProofs(seed, chosen);
   process.stdout.write(`Engines with --seed ${seed}:\n${await readFile(FIGURES, "utf8")}`);
   await rm(FIGURES);
 }
 
-async function runOwnTests(programs: string): Promise<void> {
-  // Some tests make a table refuse rows by a trigger.
-  const settings = ["citus.enable_unsafe_triggers=on"];
-  await using cluster = await startCluster({ programs, workers: 2, settings });
-  await createTemplates(cluster);
-  const machines = [cluster.coordinator, ...cluster.workers];
+async function runOwnTests(): Promise<void> {
   const { passed, failed, broken } = await runTests(SUITES_REPORT, {
-    args: ["--config", "test/proofs/engines/suites.config.ts"],
-    env: { CLUSTER_URLS: machines.map((machine) => machine.urlOf("postgres")).join(" ") },
+    args: ["--project", "storage", "--project", "server"],
+    env: { ENGINE: "citus" },
   });
   await writeFile(FIGURES, `tests on distributed tables: ${passed} passed, ${failed} failed\n`);
   if (failed > 0 || broken) process.exitCode = 1;

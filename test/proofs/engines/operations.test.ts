@@ -5,8 +5,8 @@ import { expect, test } from "vitest";
 import { MIGRATIONS } from "../../../server/storage/database/migrations.ts";
 import { runStatement } from "../../helpers/postgres.ts";
 import { forSuite } from "../../helpers/suite.ts";
+import { requireCitus } from "./setup/citus.ts";
 import { query, startCluster } from "./setup/cluster.ts";
-import { requireCitus } from "./setup/deployment.ts";
 import { createFilled, createMerchants, inDatabase, readRows, run } from "./setup/filled.ts";
 
 const readScript = (name: string) => readFileSync(`docs/examples/${name}`, "utf8");

@@ -9,8 +9,9 @@ import { createPayment, issueRefund, LONG_AGO, newMerchant } from "../../helpers
 import { until } from "../../helpers/subscriber.ts";
 import { load, refundsOf } from "../bench/lib/load.ts";
 import { record } from "../faults/setup/figures.ts";
+import { requireCitus } from "./setup/citus.ts";
 import { createDistributed, findWorkerOf, portOf, query, startCluster } from "./setup/cluster.ts";
-import { requireCitus, type Servers, startDeployment, startServers } from "./setup/deployment.ts";
+import { type Servers, startDeployment, startServers } from "./setup/deployment.ts";
 import { processorTimeOf } from "./setup/processor-time.ts";
 
 const REFUNDS = 50;

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { engines } from "../../helpers/databases.ts";
+import { engines } from "../../helpers/engine.ts";
 import { runServer } from "../../helpers/server.ts";
 import { createRandom, ROUNDS, record, reportProgress } from "./setup/figures.ts";
 import { createBusiness, createLastingStore, type LastingStore } from "./setup/lasting-store.ts";

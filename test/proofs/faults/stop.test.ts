@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { engines } from "../../helpers/databases.ts";
+import { engines } from "../../helpers/engine.ts";
 import { refundOf, subscriptionTo } from "../../helpers/factories.ts";
 import { head, openConnection } from "../../helpers/network/raw-http.ts";
 import { startReceiver } from "../../helpers/receiver.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { engines } from "../../helpers/databases.ts";
+import { engines } from "../../helpers/engine.ts";
 import { createMerchant, createPayment, type Problem, refundOf } from "../../helpers/factories.ts";
 import { exchange, head } from "../../helpers/network/raw-http.ts";
 import { useTestServer } from "../../helpers/server.ts";

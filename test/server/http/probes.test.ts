@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { engines } from "../../helpers/databases.ts";
+import { engines } from "../../helpers/engine.ts";
 import { type Problem, refundOf, subscriptionTo } from "../../helpers/factories.ts";
 import { exchange, head } from "../../helpers/network/raw-http.ts";
 import { post, useTestServer } from "../../helpers/server.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
 import { getPayment } from "../../../server/storage/payments/payment-queries.ts";
-import { engines } from "../../helpers/databases.ts";
+import { engines } from "../../helpers/engine.ts";
 import {
   createMerchant,
   createPayment,

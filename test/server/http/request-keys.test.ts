@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { coverOriginal, settleOriginal } from "../../../server/storage/payments/payments.ts";
-import { engines } from "../../helpers/databases.ts";
+import { engines } from "../../helpers/engine.ts";
 import {
   createMerchant,
   createPayment,

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { engines } from "../../helpers/databases.ts";
 import { createDeployment, type Deployment } from "../../helpers/deployment.ts";
+import { engines } from "../../helpers/engine.ts";
 import { refundOf } from "../../helpers/factories.ts";
 import { createSandboxMerchant, eventsOf, type Merchant, merchantAt } from "../../helpers/sandbox.ts";
 import type { TestServer } from "../../helpers/server.ts";

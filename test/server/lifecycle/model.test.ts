@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import fixture from "../../fixtures/business-days.json" with { type: "json" };
-import { engines } from "../../helpers/databases.ts";
+import { engines } from "../../helpers/engine.ts";
 import { dueAfter } from "./model/calendar.ts";
 import {
   advanceByBusinessDays,

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { engines } from "../../helpers/databases.ts";
 import { createDeployment } from "../../helpers/deployment.ts";
+import { engines } from "../../helpers/engine.ts";
 import { dollars, refundOf } from "../../helpers/factories.ts";
 import type { Debit } from "../../helpers/sandbox.ts";
 import { createSandboxMerchant, eventsOf, type Merchant, merchantAt } from "../../helpers/sandbox.ts";

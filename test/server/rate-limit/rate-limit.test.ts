@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { engines } from "../../helpers/databases.ts";
+import { engines } from "../../helpers/engine.ts";
 import {
   countRows,
   createMerchant,

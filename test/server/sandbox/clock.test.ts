@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { engines } from "../../helpers/databases.ts";
 import { createDeployment } from "../../helpers/deployment.ts";
+import { engines } from "../../helpers/engine.ts";
 import { refundOf } from "../../helpers/factories.ts";
 import { createSandboxMerchant, eventsOf, problemOf, sandboxOf, violationAt } from "../../helpers/sandbox.ts";
 import { useTestServer } from "../../helpers/server.ts";

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { findToken, insertToken } from "../../../server/storage/callers.ts";
-import { engines, useDatabase } from "../../helpers/databases.ts";
+import { useDatabase } from "../../helpers/databases.ts";
+import { engines } from "../../helpers/engine.ts";
 
 const sha256 = (token: string) => createHash("sha256").update(token).digest();
 

@@ -4,7 +4,8 @@ import { advance, readOffset } from "../../../server/storage/database/deployment
 import { resetMerchant } from "../../../server/storage/fixtures.ts";
 import { coverOriginal, insertPayment } from "../../../server/storage/payments/payments.ts";
 import { insertSubscription } from "../../../server/storage/webhooks/subscriptions.ts";
-import { createTestDatabase, engines, useDatabase } from "../../helpers/databases.ts";
+import { createTestDatabase, useDatabase } from "../../helpers/databases.ts";
+import { engines } from "../../helpers/engine.ts";
 import {
   allEvents,
   allRecords,

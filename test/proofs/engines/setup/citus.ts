@@ -14,6 +14,13 @@ export function findCitus(): string | undefined {
   return (given ? [given] : listPgConfigs()).flatMap(programsWithCitus)[0];
 }
 
+/** The same where the tests need it. */
+export function requireCitus(): string {
+  const programs = findCitus();
+  if (programs) return programs;
+  throw new Error("There is no PostgreSQL with Citus here. Install it, and name its pg_config in PG_CONFIG.");
+}
+
 function listPgConfigs(): string[] {
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).toReversed() : [];
   return ["pg_config", ...versions.map((version) => join(DEBIAN, version, "bin/pg_config"))];

@@ -2,7 +2,7 @@ import pg from "pg";
 import { distribute } from "../../../../server/storage/citus/distribute.ts";
 import { openDatabase } from "../../../../server/storage/database.ts";
 import { spawnCommand } from "../../../helpers/admin.ts";
-import { CLUSTER_TEMPLATE, EMPTY_CLUSTER } from "../../../helpers/cluster-run.ts";
+import { CLUSTER_TEMPLATE, EMPTY_CLUSTER } from "../../../helpers/engine.ts";
 import {
   type PostgresOptions,
   type PostgresServer,

@@ -6,7 +6,7 @@ import { spawnServer } from "../../../helpers/server.ts";
 import { createBusiness, postgresEnv } from "../../faults/setup/lasting-store.ts";
 import { callUntil, type Ledger } from "../../faults/setup/load.ts";
 import { countLosses, repeatUnknown } from "../../faults/setup/losses.ts";
-import { findCitus } from "./citus.ts";
+import { requireCitus } from "./citus.ts";
 import { type Cluster, createDistributed, findWorkerOf, startCluster } from "./cluster.ts";
 
 /** Three servers, and their database as a test sees it. */
@@ -29,13 +29,6 @@ export type Business = {
 
 /** Callers of each merchant at the same time. */
 const CALLERS = 2;
-
-/** The folder of the programs that the command has found. */
-export function requireCitus(): string {
-  const programs = findCitus();
-  if (!programs) throw new Error("There is no PostgreSQL with Citus here.");
-  return programs;
-}
 
 export async function startDeployment({ durable = false, workers = 2 } = {}): Promise<Deployment> {
   const cluster = await startCluster({ programs: requireCitus(), workers, durable });

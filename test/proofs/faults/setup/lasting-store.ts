@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import type { Engine } from "../../../helpers/databases.ts";
 import { createDataDir } from "../../../helpers/databases.ts";
+import type { Engine } from "../../../helpers/engine.ts";
 import { dollars, type Subscription, subscriptionTo } from "../../../helpers/factories.ts";
 import { type PostgresServer, startPostgres } from "../../../helpers/postgres.ts";
 import type { ServerProcess } from "../../../helpers/process.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { expect } from "vitest";
-import type { Engine } from "../../../helpers/databases.ts";
 import { createDeployment } from "../../../helpers/deployment.ts";
+import type { Engine } from "../../../helpers/engine.ts";
 import type { PaymentRecord } from "../../../helpers/sandbox.ts";
 import { createSandboxMerchant, type Merchant, merchantAt } from "../../../helpers/sandbox.ts";
 import type { TestServer } from "../../../helpers/server.ts";

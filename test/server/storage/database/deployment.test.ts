@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { advance, readOffset } from "../../../../server/storage/database/deployment.ts";
-import { engines, useDatabase } from "../../../helpers/databases.ts";
+import { useDatabase } from "../../../helpers/databases.ts";
+import { engines } from "../../../helpers/engine.ts";
 import { loadOriginal } from "../../../helpers/store-factories.ts";
 
 describe.each(engines)("the clock on %s", (engine) => {

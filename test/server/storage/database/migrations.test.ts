@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { MIGRATIONS, type Migrations } from "../../../../server/storage/database/migrations.ts";
 import type { Store } from "../../../../server/storage/database/tables.ts";
 import { isUnavailable } from "../../../../server/storage/database/unavailable.ts";
-import { createTestDatabase, engines, type TestDatabase, useDatabase } from "../../../helpers/databases.ts";
+import { createTestDatabase, type TestDatabase, useDatabase } from "../../../helpers/databases.ts";
+import { engines } from "../../../helpers/engine.ts";
 import { createPayment, getDebit } from "../../../helpers/store-factories.ts";
 
 /** Tables without a merchant in their keys: small, or read before the merchant is known. Each machine of a cluster has all rows. */

@@ -4,7 +4,8 @@ import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { explainStartError } from "../../../../server/storage/database/start-error.ts";
 import { openDatabase } from "../../../../server/storage/database.ts";
-import { createDataDir, createTestDatabase, engines } from "../../../helpers/databases.ts";
+import { createDataDir, createTestDatabase } from "../../../helpers/databases.ts";
+import { engines } from "../../../helpers/engine.ts";
 import { runStatement, startPostgres } from "../../../helpers/postgres.ts";
 import { runServer } from "../../../helpers/server.ts";
 

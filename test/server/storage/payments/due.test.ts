@@ -3,7 +3,8 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { Store } from "../../../../server/storage/database/tables.ts";
 import { failOriginal, settleOriginal } from "../../../../server/storage/payments/payments.ts";
 import { authorizeDue } from "../../../../server/storage/payments/refund-transitions.ts";
-import { createTestDatabase, engines, useDatabase } from "../../../helpers/databases.ts";
+import { createTestDatabase, useDatabase } from "../../../helpers/databases.ts";
+import { engines } from "../../../helpers/engine.ts";
 import {
   allEvents,
   allRefunds,

@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Store } from "../../../../server/storage/database/tables.ts";
 import type { Database } from "../../../../server/storage/database.ts";
 import { listPayments } from "../../../../server/storage/payments/payment-queries.ts";
-import { createTestDatabase, engines, pagesOf, type TestDatabase } from "../../../helpers/databases.ts";
+import { createTestDatabase, pagesOf, type TestDatabase } from "../../../helpers/databases.ts";
+import { engines } from "../../../helpers/engine.ts";
 import {
   createPayment,
   decideRefund,

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { listPayments } from "../../../../server/storage/payments/payment-queries.ts";
 import type { PaymentRecord } from "../../../../server/storage/statements/payment-record.ts";
-import { engines, useDatabase } from "../../../helpers/databases.ts";
+import { useDatabase } from "../../../helpers/databases.ts";
+import { engines } from "../../../helpers/engine.ts";
 import { createPayment, createRefund, LATER, NOW, newMerchant } from "../../../helpers/store-factories.ts";
 
 describe.each(engines)("a list of payments on %s", (engine) => {

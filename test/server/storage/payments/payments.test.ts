@@ -8,7 +8,8 @@ import {
   settleOriginal,
 } from "../../../../server/storage/payments/payments.ts";
 import { authorizeDue } from "../../../../server/storage/payments/refund-transitions.ts";
-import { engines, useDatabase } from "../../../helpers/databases.ts";
+import { useDatabase } from "../../../helpers/databases.ts";
+import { engines } from "../../../helpers/engine.ts";
 import {
   allEvents,
   createPayment,

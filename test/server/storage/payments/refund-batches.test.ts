@@ -7,7 +7,8 @@ import { createRefundStore } from "../../../../server/storage/payments/refund-ba
 import type { NewRefund } from "../../../../server/storage/statements/refunds.ts";
 import { loadOriginals, saveRefunds } from "../../../../server/storage/statements/statements.ts";
 import { bindStore } from "../../../../server/storage/storage.ts";
-import { engines, useDatabase } from "../../../helpers/databases.ts";
+import { useDatabase } from "../../../helpers/databases.ts";
+import { engines } from "../../../helpers/engine.ts";
 import {
   allEvents,
   allRefunds,

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { findByRequestKey } from "../../../../server/storage/payments/payment-queries.ts";
 import { failOriginal, settleOriginal } from "../../../../server/storage/payments/payments.ts";
-import { engines, useDatabase } from "../../../helpers/databases.ts";
+import { useDatabase } from "../../../helpers/databases.ts";
+import { engines } from "../../../helpers/engine.ts";
 import {
   allEvents,
   allRefunds,

@@ -9,8 +9,9 @@ import type { Attempt } from "../../../../server/storage/statements/claims.ts";
 import { recordAttempts } from "../../../../server/storage/statements/statements.ts";
 import { redeliver } from "../../../../server/storage/webhooks/deliveries.ts";
 import { endSubscription } from "../../../../server/storage/webhooks/subscriptions.ts";
-import { engines, useDatabase } from "../../../helpers/databases.ts";
+import { useDatabase } from "../../../helpers/databases.ts";
 import { claim, createEvent, createSubscription } from "../../../helpers/delivery-factories.ts";
+import { engines } from "../../../helpers/engine.ts";
 import { NOW, newMerchant } from "../../../helpers/store-factories.ts";
 
 const RESULT = { at: NOW, status: 200, error: null, milliseconds: 5, bodyStart: "ok", endedAt: NOW };

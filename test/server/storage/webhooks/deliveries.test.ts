@@ -9,13 +9,14 @@ import { freeLeases, recordAttempts } from "../../../../server/storage/statement
 import { releaseClaim } from "../../../../server/storage/webhooks/attempts.ts";
 import { listDeliveries, redeliver } from "../../../../server/storage/webhooks/deliveries.ts";
 import { endSomeDeliveries, endSubscription } from "../../../../server/storage/webhooks/subscriptions.ts";
-import { engines, pagesOf, useDatabase } from "../../../helpers/databases.ts";
+import { pagesOf, useDatabase } from "../../../helpers/databases.ts";
 import {
   claim as claimDue,
   createEvent,
   createSubscription,
   LEASE_MS,
 } from "../../../helpers/delivery-factories.ts";
+import { engines } from "../../../helpers/engine.ts";
 import { NOW, newMerchant } from "../../../helpers/store-factories.ts";
 
 const RESPONSE = { at: NOW, status: 200, error: null, milliseconds: 5, bodyStart: "ok" };

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { emitResourceEvent } from "../../../../server/storage/webhooks/outbox.ts";
-import { engines, useDatabase } from "../../../helpers/databases.ts";
+import { useDatabase } from "../../../helpers/databases.ts";
+import { engines } from "../../../helpers/engine.ts";
 import { allEvents, createPayment, NOW, newMerchant } from "../../../helpers/store-factories.ts";
 
 describe.each(engines)("events of accounts and customers on %s", (engine) => {

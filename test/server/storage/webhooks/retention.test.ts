@@ -5,8 +5,9 @@ import type { Database } from "../../../../server/storage/database.ts";
 import { removeDeliveries, removeEvents } from "../../../../server/storage/statements/statements.ts";
 import { listDeliveries, redeliver } from "../../../../server/storage/webhooks/deliveries.ts";
 import { emitResourceEvent } from "../../../../server/storage/webhooks/outbox.ts";
-import { createTestDatabase, engines, pagesOf, type TestDatabase } from "../../../helpers/databases.ts";
+import { createTestDatabase, pagesOf, type TestDatabase } from "../../../helpers/databases.ts";
 import { createSubscription } from "../../../helpers/delivery-factories.ts";
+import { engines } from "../../../helpers/engine.ts";
 import {
   allRecords,
   createPayment,

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createEncryptionKeys } from "../../../../server/storage/webhooks/secrets.ts";
 import { ownKey } from "../../../../server/storage/webhooks/wrapping-keys.ts";
-import { engines } from "../../../helpers/databases.ts";
 import { dumpDatabase, formsOf } from "../../../helpers/dump.ts";
+import { engines } from "../../../helpers/engine.ts";
 import { createMerchant, type Subscription, subscriptionTo } from "../../../helpers/factories.ts";
 import { post, useTestServer } from "../../../helpers/server.ts";
 

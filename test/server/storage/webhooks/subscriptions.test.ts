@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { endSubscription, insertSubscription } from "../../../../server/storage/webhooks/subscriptions.ts";
-import { engines, useDatabase } from "../../../helpers/databases.ts";
+import { useDatabase } from "../../../helpers/databases.ts";
+import { engines } from "../../../helpers/engine.ts";
 import { LATER, NOW, newMerchant } from "../../../helpers/store-factories.ts";
 
 const subscription = {
