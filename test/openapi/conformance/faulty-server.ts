@@ -78,6 +78,6 @@ async function send(url: string, { method, path, headers, body }: Call): Promise
 
 /** Headers that belong to one connection, or are set anew. */
 function withoutFraming(headers: IncomingHttpHeaders): IncomingHttpHeaders {
-  const framing = ["connection", "keep-alive", "transfer-encoding", "content-length"];
+  const framing = ["connection", "keep-alive", "transfer-encoding", "te", "expect", "content-length"];
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !framing.includes(name)));
 }

@@ -2,7 +2,26 @@ import { setTimeout } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { useTestServer } from "../../helpers/server.ts";
 import { fuzz, levels } from "../../proofs/fuzz/run.ts";
-import { type Alteration, startAlteredServer } from "./altered-server.ts";
+import { type Fault, type HttpResponse, startFaultyServer } from "../conformance/faulty-server.ts";
+
+/** A change of every response but those of the sandbox's own calls, which are not tested here. */
+const altered =
+  (alter: (received: HttpResponse, sent: string) => HttpResponse | Promise<HttpResponse>): Fault =>
+  async (call, forward) => {
+    const received = await forward(call);
+    return isOwn(call.path) ? received : alter(received, call.body.toString());
+  };
+
+/** The same, of the bodies of requests. */
+const sentAs =
+  (alter: (body: string) => string): Fault =>
+  (call, forward) =>
+    forward(isOwn(call.path) ? call : { ...call, body: Buffer.from(alter(call.body.toString())) });
+
+const isOwn = (path: string) => path.startsWith("/sandbox/");
+
+const replaced = (body: Buffer, pattern: RegExp, text: string) =>
+  Buffer.from(body.toString().replace(pattern, text));
 
 const SETTINGS = { seed: 20_260_101, connections: 2, limitMs: 120_000 };
 
@@ -19,88 +38,82 @@ describe("requests made from the contract", () => {
   });
 
   const refund = '{"paymentId":"rfd_1","paymentStatus":"PENDING","clientReferenceId":null}';
-  const faulty: [string, string, string, Alteration][] = [
+  const faulty: [name: string, level: string, message: string, fault: Fault][] = [
     [
       "an internal error",
       "valid",
       "it gets 500",
-      {
-        response: (received, { body }) =>
-          body.includes("softDescriptor") ? { ...received, status: 500 } : received,
-      },
+      altered((received, sent) =>
+        sent.includes("softDescriptor") ? { ...received, status: 500 } : received,
+      ),
     ],
     [
       "a field that is not documented",
       "valid",
       "body: data must NOT have additional properties",
-      { response: (received) => ({ ...received, body: received.body.replace(/^\{/, '{"more":1,') }) },
+      altered((received) => ({ ...received, body: replaced(received.body, /^\{/, '{"more":1,') })),
     ],
     [
       "a status that is not documented",
       "invalid",
       "status 422 is not documented",
-      { response: (received) => (received.status === 400 ? { ...received, status: 422 } : received) },
+      altered((received) => (received.status === 400 ? { ...received, status: 422 } : received)),
     ],
     [
       "another media type",
       "valid",
       'media type "text/json" is not documented',
-      { response: (received) => ({ ...received, headers: new Headers({ "Content-Type": "text/json" }) }) },
+      altered((received) => ({ ...received, headers: { "content-type": "text/json" } })),
     ],
     [
       "a missing header",
       "headers",
       "header WWW-Authenticate is missing",
-      {
-        response: (received) => {
-          const headers = new Headers(received.headers);
-          headers.delete("www-authenticate");
-          return { ...received, headers };
-        },
-      },
+      altered(({ headers: { "www-authenticate": _, ...headers }, ...received }) => ({
+        ...received,
+        headers,
+      })),
     ],
     [
       "an invalid request accepted",
       "invalid",
       "it should get 400",
-      {
-        response: (received, { path }) =>
-          path === "/v1/refunds" ? { ...received, status: 201, body: refund } : received,
+      async (call, forward) => {
+        const received = await forward(call);
+        return call.path === "/v1/refunds"
+          ? { ...received, status: 201, body: Buffer.from(refund) }
+          : received;
       },
     ],
     [
       "a valid request refused",
       "valid",
       "it should get 201",
-      {
-        request: ({ body }) =>
-          body.replace(/"requestKey"/, '"amount":{"currency":"USD","value":-1},"requestKey"'),
-      },
+      sentAs((body) => body.replace(/"requestKey"/, '"amount":{"currency":"USD","value":-1},"requestKey"')),
     ],
     [
       "another amount stored",
       "valid",
       "what is stored is not what was sent",
-      { request: ({ body }) => body.replace(/"value":0\.01\b/, '"value":0.02') },
+      sentAs((body) => body.replace(/"value":0\.01\b/, '"value":0.02')),
     ],
     [
       "the reference of another refund",
       "valid",
       "the refund has another reference than was sent",
-      {
-        response: (received) => ({
-          ...received,
-          body: received.body.replace(/"clientReferenceId":null/, '"clientReferenceId":"x"'),
-        }),
-      },
+      altered((received) => ({
+        ...received,
+        body: replaced(received.body, /"clientReferenceId":null/, '"clientReferenceId":"x"'),
+      })),
     ],
   ];
 
-  test.each(faulty)("show a server's fault: %s", async (_name, level, message, alteration) => {
-    await using altered = await startAlteredServer(server.url, alteration);
+  test.each(faulty)("show a server's fault: %s", async (_name, level, message, fault) => {
+    await using proxy = await startFaultyServer(server.url);
+    proxy.plant(fault);
     const options = {
       ...SETTINGS,
-      url: altered.url,
+      url: proxy.url,
       runs: 300,
       levels: [level],
       connections: 1,
@@ -115,13 +128,12 @@ describe("requests made from the contract", () => {
 
   test("show a call that never gets a response", async () => {
     let calls = 0;
-    await using altered = await startAlteredServer(server.url, {
-      response: (received) => (++calls === 20 ? undefined : received),
-    });
+    await using proxy = await startFaultyServer(server.url);
+    proxy.plant(altered((received) => (++calls === 20 ? new Promise(() => {}) : received)));
 
     const { failure } = await fuzz({
       ...SETTINGS,
-      url: altered.url,
+      url: proxy.url,
       runs: 50,
       levels: ["invalid"],
       connections: 1,
@@ -133,10 +145,9 @@ describe("requests made from the contract", () => {
   });
 
   test("show a call that takes the server too long, and none that the machine had no time for", async () => {
-    await using altered = await startAlteredServer(server.url, {
-      response: (received) => setTimeout(300, received),
-    });
-    const options = { ...SETTINGS, url: altered.url, runs: 2, levels: ["invalid"], connections: 1 };
+    await using proxy = await startFaultyServer(server.url);
+    proxy.plant(altered((received) => setTimeout(300, received)));
+    const options = { ...SETTINGS, url: proxy.url, runs: 2, levels: ["invalid"], connections: 1 };
 
     const slow = await fuzz({ ...options, own: { limitMs: 250, idleBetween: () => 0 } });
     const excused = await fuzz({

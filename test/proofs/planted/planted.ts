@@ -55,10 +55,11 @@ async function runArea(area: Area): Promise<void> {
   const chosen = faults.filter((fault) => !(missing && nameOf(fault) in table));
   if (chosen.length === 0) return;
   const stages = tests.length > 0 ? [tests] : [area.tests, area.otherwise ?? []];
-  const alwaysFailing = await failingFiles(stages.flat());
-  if (alwaysFailing.length > 0) throw new Error(`fail without a fault: ${alwaysFailing.join(", ")}`);
+  const failing = await failingFiles(stages.flat());
+  if (failing.length > 0)
+    process.stdout.write(`not counted, because they fail as it is: ${failing.join(", ")}\n`);
   for (const fault of chosen) {
-    const { ran, caughtBy } = await plant(fault, () => runUntilCaught(stages));
+    const { ran, caughtBy } = await plant(fault, () => runUntilCaught(stages, failing));
     table[nameOf(fault)] = { on: new Date().toISOString().slice(0, 10), ran, caughtBy };
     await writeFile(TABLE, stringify(table, { lineWidth: 0 }));
     process.stdout.write(`${nameOf(fault)}\n  ${caughtBy.join("\n  ") || "NOBODY"}\n`);
@@ -82,12 +83,12 @@ async function plant<Result>({ file, find, replace }: Fault, work: () => Promise
   return work().finally(() => write(original));
 }
 
-async function runUntilCaught(stages: readonly (readonly string[])[]) {
+async function runUntilCaught(stages: readonly (readonly string[])[], failing: readonly string[]) {
   const ran: string[] = [];
   for (const filters of stages) {
     if (filters.length === 0) continue;
     ran.push(...filters);
-    const caughtBy = await failingFiles(filters);
+    const caughtBy = (await failingFiles(filters)).filter((file) => !failing.includes(file));
     if (caughtBy.length > 0) return { ran, caughtBy };
   }
   return { ran, caughtBy: [] };
