@@ -49,8 +49,8 @@ export type RunningServer = {
   close(): Promise<void>;
 };
 
-/** About as many requests as the store serves in a tenth of a second. */
-const MAX_CALLS_IN_FLIGHT = 256;
+/** A merchant gets about as many requests as the store serves in a tenth of a second; the rest is always left to others. */
+const MAX_CALLS_IN_FLIGHT = { total: 320, perMerchant: 256 };
 
 /** How much longer than requests in flight the other parts may take to stop, in milliseconds. */
 const CUT_AFTER_MS = 500;

@@ -129,8 +129,9 @@ function handle<Ids extends OperationId>(
   return async (request, response) => {
     const { body, params: path, query } = request;
     const merchant = merchantOf(response);
+    const caller = { merchant, authorization: request.headers.authorization };
     const run = (timeLimit: TimeLimit) =>
-      concurrency.run(() => handler({ merchant, body, path, query, timeLimit }));
+      concurrency.run(() => handler({ merchant, body, path, query, timeLimit }), caller);
     sendResponse(request, response, await deadline(response, run));
   };
 }

@@ -35,7 +35,10 @@ export function refuseOverload(app: RequestListener, options: OverloadOptions): 
   const countRefusal = logRefusals(logger, "call", "too many were under way");
 
   return (request, response) => {
-    const route = concurrency.isFull() && !isDraining() ? findRoute(routes, request) : undefined;
+    const route =
+      concurrency.isFull(request.headers.authorization) && !isDraining()
+        ? findRoute(routes, request)
+        : undefined;
     if (!route || !passes(request, headChecks)) return app(request, response);
     const body = JSON.stringify(toProblemBody(problem, randomUUID()));
     const type = problemMediaType(request);

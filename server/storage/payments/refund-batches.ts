@@ -1,4 +1,5 @@
 import { createBatcher } from "../../async/batcher.ts";
+import { createKeyedLimit } from "../../async/keyed-limit.ts";
 import { noTimeLimit, type TimeLimit } from "../../async/time-limit.ts";
 import type { Store } from "../database/tables.ts";
 import { isLockTimeout } from "../database/unavailable.ts";
@@ -34,6 +35,12 @@ const BATCH = { maxBatchSize: 128, concurrency: 1 } as const;
 const LOCK_TIMEOUT_MS = 100;
 
 /**
+ * How many refunds of one payment, and of one merchant, may wait for locks at a time. Each holds one of the connections that all
+ * merchants share; further ones wait in this process, where they hold none.
+ */
+const MAX_WAITING = { ofPayment: 1, ofMerchant: 4 } as const;
+
+/**
  * Collects the refunds that arrive while a statement is in progress into the next statement of that kind, so that they share
  * its round trip and its commit.
  *
@@ -43,24 +50,17 @@ export function createRefundStore(
   statements: RefundStatements,
   keyOf?: (item: OfMerchant) => string,
 ): RefundStore {
-  /** How many refunds of an original payment wait for locks on their own. */
-  const waiting = new Map<string, number>();
-
-  function countWaiting(key: string, change: 1 | -1): void {
-    const count = (waiting.get(key) ?? 0) + change;
-    if (count === 0) waiting.delete(key);
-    else waiting.set(key, count);
-  }
+  /** Refunds that wait for locks on their own, by original payment and by merchant. */
+  const ofPayment = createKeyedLimit(MAX_WAITING.ofPayment);
+  const ofMerchant = createKeyedLimit(MAX_WAITING.ofMerchant);
 
   /** Waits for locks until the time limit, while refunds of other originals continue. */
-  async function saveAlone({ refund, timeLimit }: Saving): Promise<boolean> {
-    const key = toKey(refund);
-    countWaiting(key, 1);
-    try {
-      return await statements.saveRefundInTime(refund, timeLimit);
-    } finally {
-      countWaiting(key, -1);
-    }
+  function saveAlone({ refund, timeLimit }: Saving): Promise<boolean> {
+    const save = async () => {
+      timeLimit.signal.throwIfAborted();
+      return statements.saveRefundInTime(refund, timeLimit);
+    };
+    return ofPayment.run(toKey(refund), () => ofMerchant.run(refund.merchant, save));
   }
 
   const load = createBatcher(statements.loadOriginals, { ...BATCH, keyOf });
@@ -85,7 +85,7 @@ export function createRefundStore(
     saveRefund(refund, timeLimit = noTimeLimit) {
       const saving = { refund, timeLimit };
       // A refund of an original that is locked for a long time would delay all that share its statement.
-      return waiting.has(toKey(refund)) ? saveAlone(saving) : save(saving, timeLimit.signal);
+      return ofPayment.has(toKey(refund)) ? saveAlone(saving) : save(saving, timeLimit.signal);
     },
   };
 }

@@ -44,7 +44,10 @@ export async function openHarness(dataDir: string): Promise<Harness> {
     config: { ...readConfig({ DATA_DIR: dataDir }), mode: "production" as const },
     store,
     findCaller: sandboxAccess(store.findToken).findCaller,
-    concurrency: createConcurrencyLimit(Number.POSITIVE_INFINITY),
+    concurrency: createConcurrencyLimit({
+      total: Number.POSITIVE_INFINITY,
+      perMerchant: Number.POSITIVE_INFINITY,
+    }),
     metrics: noMetrics,
     clock: { realNow, now: async () => realNow() },
     encryptionKeys: createEncryptionKeys([ownKey(Buffer.alloc(32))]),
