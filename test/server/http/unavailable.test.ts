@@ -5,8 +5,10 @@ import type { StartOptions } from "../../../server/start.ts";
 import { createTestDatabase, type TestDatabase } from "../../helpers/databases.ts";
 import {
   countRows,
+  createMerchant,
   createPayment,
   type Duplicate,
+  dollars,
   type Problem,
   refundOf,
   subscriptionTo,
@@ -79,13 +81,33 @@ describe("a server whose PostgreSQL", () => {
     expect((await subscribe()).status).toBe(200);
   });
 
-  /** Holds a payment's row until the connection ends. */
-  async function lock(paymentId: string): Promise<pg.Client> {
+  /** Holds the rows of payments until the connection ends. */
+  async function lock(...paymentIds: string[]): Promise<pg.Client> {
     const holder = new pg.Client(stored.options.databaseUrl);
     await holder.connect();
     await holder.query("begin");
-    await holder.query("select from payments where payment_id = $1 for update", [paymentId]);
+    await holder.query("select from payments where payment_id = any($1) for update", [paymentIds]);
     return holder;
+  }
+
+  /** How many connections wait for a lock now. */
+  async function waitingForLocks(connection: pg.Client): Promise<number> {
+    await connection.query("select pg_stat_clear_snapshot()"); // a transaction sees the view as it was first read
+    const { rowCount } = await connection.query(
+      "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    );
+    return rowCount ?? 0;
+  }
+
+  /** Payments of several merchants, because those of one merchant hold few connections while they wait. */
+  async function createPayments(merchants: number, each: number) {
+    const payments = [];
+    for (let count = 0; count < merchants; count += 1) {
+      const { merchant, token } = await createMerchant(server);
+      for (let index = 0; index < each; index += 1)
+        payments.push({ token, paymentId: await createPayment(server, { merchant }) });
+    }
+    return payments;
   }
 
   const notReady = async () => ((await readiness()) === 503 ? true : undefined);
@@ -112,10 +134,13 @@ describe("a server whose PostgreSQL", () => {
   /** @decision D08 D12a */
   test("has all connections taken by calls that wait for a lock fails them in time, stays ready, and does nothing of them later", async () => {
     const [locked, free] = [await createPayment(server), await createPayment(server)];
+    const others = await createPayments(6, 4);
     const before = await countRows(server);
-    const holder = await lock(locked);
+    const holder = await lock(locked, ...others.map(({ paymentId }) => paymentId));
 
-    const calls = Array.from({ length: 40 }, () => issue(refundOf(locked)));
+    const calls = others.map(({ token, paymentId }) =>
+      post<Problem>(server.url, "/v1/refunds", refundOf(paymentId), { token }),
+    );
     const expected = expectUnavailable([...calls, issue(refundOf(locked))]);
     await until(async () => (server.database.poolUsage()?.waiting ? true : undefined));
     const readinesses = [await readiness(), await readiness(), await readiness()];
@@ -127,6 +152,32 @@ describe("a server whose PostgreSQL", () => {
     expect((await issue(refundOf(locked))).status).toBe(201);
     const { payments, events } = await countRows(server);
     expect([payments - before.payments, events - before.events]).toEqual([2, 2]);
+  });
+
+  /** @decision D08 D12a */
+  test("has a payment locked serves another merchant all the while, and the calls for it afterwards", async () => {
+    await using patient = await start({ callLimitMs: 300_000, storeLimits: { statementMs: 300_000 } });
+    const [locked, { merchant, token }] = [await createPayment(patient), await createMerchant(patient)];
+    const free = await createPayment(patient, { merchant });
+    const cent = { amount: dollars(0.01) };
+    const holder = await lock(locked);
+    let ended = 0;
+    const calls = Array.from({ length: 150 }, async () => {
+      const { status } = await post(patient.url, "/v1/refunds", refundOf(locked, cent));
+      ended += 1;
+      return status;
+    });
+    await until(async () => ((await waitingForLocks(holder)) > 0 ? true : undefined));
+
+    const beside = await Promise.all(
+      Array.from({ length: 40 }, () => post(patient.url, "/v1/refunds", refundOf(free, cent), { token })),
+    );
+    const [waiting, endedBeside] = [await waitingForLocks(holder), ended];
+    await holder.end();
+
+    expect(beside.map(({ status }) => status)).toEqual(Array(40).fill(201));
+    expect({ waiting, endedBeside }).toEqual({ waiting: 1, endedBeside: 0 });
+    expect(await Promise.all(calls)).toEqual(Array(150).fill(201));
   });
 
   /** @decision D08 */
