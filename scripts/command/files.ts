@@ -1,6 +1,8 @@
-import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { glob, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { ROOT } from "./redocly.ts";
 
 /** Calls `use` with a new folder, and removes the folder afterwards. */
 export async function withTempDir<T>(use: (folder: string) => Promise<T>): Promise<T> {
@@ -18,4 +20,13 @@ export async function replaceFile(path: string, content: string | Buffer): Promi
   await mkdir(dirname(path), { recursive: true });
   await writeFile(draft, content);
   await rename(draft, path);
+}
+
+/** A hash of files of the project, by their paths and their content. In a fresh clone, the files' times would mean nothing. */
+export async function hashFiles(patterns: readonly string[]): Promise<string> {
+  const hash = createHash("sha256");
+  const paths = new Set<string>();
+  for await (const path of glob(patterns, { cwd: ROOT })) paths.add(path);
+  for (const path of [...paths].sort()) hash.update(path).update(await readFile(join(ROOT, path)));
+  return hash.digest("hex");
 }

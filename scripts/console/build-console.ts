@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { glob, readdir, readFile, rm } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, gzip } from "node:zlib";
@@ -8,7 +8,7 @@ import { parse } from "yaml";
 import { type Contract, readContract } from "../../openapi/document/contract.ts";
 import { keywordsLimiting } from "../../openapi/document/keywords.ts";
 import { dereference, type Node } from "../../openapi/document/node.ts";
-import { replaceFile } from "../command/files.ts";
+import { hashFiles, replaceFile } from "../command/files.ts";
 import { ROOT, secondsSince } from "../command/redocly.ts";
 
 const SOURCE = join(ROOT, "server/sandbox/console");
@@ -175,13 +175,4 @@ async function hashSources(): Promise<string> {
     "openapi/document/*.ts",
     "node_modules/{preact,openapi-fetch,rolldown}/package.json",
   ]);
-}
-
-/** A hash of files, by their paths and their content. */
-export async function hashFiles(patterns: readonly string[]): Promise<string> {
-  const hash = createHash("sha256");
-  const paths: string[] = [];
-  for await (const path of glob(patterns, { cwd: ROOT })) paths.push(path);
-  for (const path of paths.sort()) hash.update(path).update(await readFile(join(ROOT, path)));
-  return hash.digest("hex");
 }

@@ -1,10 +1,9 @@
-import { createHash } from "node:crypto";
-import { glob, readdir, readFile, rm } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { defineCommand } from "../command/command.ts";
-import { replaceFile } from "../command/files.ts";
+import { hashFiles, replaceFile } from "../command/files.ts";
 import { ROOT, secondsSince } from "../command/redocly.ts";
 import { readAssets, renderSearch, STYLES } from "./assets.ts";
 import { renderPage } from "./fill.ts";
@@ -17,6 +16,7 @@ import { PAGE_PARTS, renderReferencePage } from "./redoc.ts";
 import { deriveReference } from "./reference/document.ts";
 import { createSiteRendering, readSite, type Site } from "./rendering.ts";
 import { listEntries, WORDS_FILE } from "./search/search-entries.ts";
+import { SITE_FILE } from "./site.ts";
 import { renderTexts } from "./texts.ts";
 
 const DIST = join(ROOT, "docs/dist");
@@ -84,34 +84,18 @@ export async function isDocsCurrent(): Promise<boolean> {
   return (await readFile(STAMP, "utf8").catch(() => "none")) === (await hashSources());
 }
 
-/** A hash of everything that the site depends on. In a fresh clone, the files' times would mean nothing. */
+/** A hash of everything that the site depends on. */
 async function hashSources(): Promise<string> {
-  const hash = createHash("sha256");
-  for (const path of [...(await listInputs())].sort())
-    hash.update(path).update(await readFile(join(ROOT, path)));
-  return hash.digest("hex");
-}
-
-async function listInputs(): Promise<Set<string>> {
   const pages = (await listSources()).map(({ file }) => file);
-  const found = new Set([
-    ...PAGE_PARTS,
-    ...STYLES,
-    ...pages,
-    HOME_FILE,
-    WORDS_FILE,
-    "node_modules/@redocly/cli/package.json",
-  ]);
-  const patterns = [
+  return hashFiles([
+    ...[...PAGE_PARTS, ...STYLES, ...pages, HOME_FILE, WORDS_FILE, SITE_FILE, RESULTS_FILE],
     "docs/{,console/}*.svg",
-    RESULTS_FILE,
     "openapi/{generated,released}/*.{json,yaml}",
     "openapi/{,sandbox/}{paths,webhooks}/*.yaml",
-    "scripts/{command,diff,docs}/**/*.ts",
     "openapi/document/*.ts",
-  ];
-  for await (const path of glob(patterns, { cwd: ROOT })) found.add(path);
-  return found;
+    "scripts/{command,diff,docs}/**/*.ts",
+    "node_modules/@redocly/cli/package.json",
+  ]);
 }
 
 if (import.meta.main) {

@@ -4,7 +4,7 @@ import { join, posix } from "node:path";
 import { type Heading, headingsIn, parseMarkdown } from "../../openapi/document/headings.ts";
 import { ROOT } from "../command/redocly.ts";
 import { isComment, type Parts } from "./markdown.ts";
-import { GROUPS, type PageSource } from "./site.ts";
+import { GROUPS, type PageSource, SITE_FILE } from "./site.ts";
 
 /** A page as it was written: links name files of the repository. */
 export type Page = PageSource & {
@@ -73,7 +73,7 @@ export async function listSources(): Promise<PageSource[]> {
   const sources = GROUPS.flatMap(({ pages }) => pages);
   const guides = (await readdir(join(ROOT, "docs/guides"))).filter((name) => name.endsWith(".md"));
   const unlisted = guides.filter((name) => !sources.some(({ file }) => file === `docs/guides/${name}`));
-  if (unlisted.length > 0) throw new Error(`scripts/docs/site.ts does not list ${unlisted.join(", ")}.`);
+  if (unlisted.length > 0) throw new Error(`${SITE_FILE} does not list ${unlisted.join(", ")}.`);
   return sources.filter(({ file }) => existsSync(join(ROOT, file)));
 }
 
