@@ -15,7 +15,7 @@ const MAX_DUE = 100;
 
 type ClockRequest = RequestBody<"advanceClock">;
 
-/** Reads the sandbox's clock (D30) and moves it forward. */
+/** Reads the sandbox's clock (D30) and advances it. */
 export function clockHandlers({
   store,
   clock,
@@ -60,7 +60,7 @@ export function clockHandlers({
   };
 }
 
-/** The time to which the clock moves. Throws when it lies in the past or beyond the calendar. */
+/** The time to which the clock is advanced. Throws when it lies in the past or beyond the calendar. */
 function targetOf(request: ClockRequest, now: Date): Date {
   const [field, time] = requestedTime(request, now);
   const error = time ? errorOf(time, now) : "must be a time or duration that exists";

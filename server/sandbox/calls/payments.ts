@@ -128,6 +128,6 @@ function toMoveResponse(result: TransitionResult, to: OriginalStatus) {
 }
 
 function explainImpossible(from: OriginalStatus, to: OriginalStatus): string {
-  const isFinal = !ORIGINAL_TRANSITIONS.some((move) => move.from === from);
+  const isFinal = !ORIGINAL_TRANSITIONS.some((transition) => transition.from === from);
   return `The payment is ${from}, ${isFinal ? "which is final, " : ""}so it can't become ${to}.`;
 }

@@ -128,9 +128,9 @@ describe("the server's process", () => {
       ]),
     );
     await second.close();
-    const { subscriptionKeys, unannounced } = await readStore(dataDir);
+    const { subscriptionKeys, withoutEvent } = await readStore(dataDir);
     expect(subscriptionKeys).toEqual([subscribed.body.subscriptionKey]);
-    expect(unannounced).toEqual([]);
+    expect(withoutEvent).toEqual([]);
   });
 
   test("is refused a folder that another one uses, which goes on unharmed", async () => {
@@ -180,7 +180,7 @@ async function killUnderLoad(server: ServerProcess): Promise<Map<unknown, Refund
 }
 
 /** The content of an unused data folder: its subscriptions, and refunds without an event. */
-async function readStore(dataDir: string): Promise<{ subscriptionKeys: string[]; unannounced: string[] }> {
+async function readStore(dataDir: string): Promise<{ subscriptionKeys: string[]; withoutEvent: string[] }> {
   const database = await openDatabase({ dataDir });
   try {
     const subscriptions = await database.db.selectFrom("subscriptions").select("subscription_key").execute();
@@ -194,7 +194,7 @@ async function readStore(dataDir: string): Promise<{ subscriptionKeys: string[];
       .execute();
     return {
       subscriptionKeys: subscriptions.map((row) => row.subscription_key),
-      unannounced: refunds.map((row) => row.payment_id),
+      withoutEvent: refunds.map((row) => row.payment_id),
     };
   } finally {
     await database.close();

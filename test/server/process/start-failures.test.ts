@@ -34,7 +34,7 @@ describe("a server that can't start", () => {
     }
   });
 
-  test("names the address of the one that has its folder, which leaves no word behind at its end", async () => {
+  test("names the address of the one that has its folder, which removes its note at its end", async () => {
     const dataDir = await makeDataDir();
     await using first = await spawnServer({ dataDir });
 

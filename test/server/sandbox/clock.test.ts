@@ -109,16 +109,6 @@ describe("the sandbox's clock", () => {
     expect((await sandbox("getClock", { token: "sandbox_globex" })).body.now).toBe(await read());
   });
 
-  test.each(["getClock", "advanceClock"] as const)("needs an access token: %s", async (id) => {
-    const response = await sandbox(id, {
-      token: null,
-      ...(id === "advanceClock" && { body: { by: "P1D" } }),
-    });
-
-    expect(problemOf(response)).toMatchObject({ status: 401, errorCode: "UNAUTHORIZED" });
-    expect(await read()).toBe(AT);
-  });
-
   /** @decision D30 */
   test("responds to an advance after every due refund is authorized, each with its event", async () => {
     const acme = await createSandboxMerchant(server);

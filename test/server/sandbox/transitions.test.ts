@@ -136,12 +136,6 @@ describe.each(["getPayment", ...transitions] as const)("%s", (id) => {
     expect(await acme.get(paymentId)).toEqual(payment);
   });
 
-  test("needs an access token", async () => {
-    const response = await acme.sandbox(id, { path: { paymentId: "pay_settled" }, token: null });
-
-    expect(problemOf(response)).toMatchObject({ status: 401, errorCode: "UNAUTHORIZED" });
-  });
-
   test.each(["x".repeat(65), "\u0000"])("refuses the identifier %j and names it", async (paymentId) => {
     const response = await acme.sandbox(id, { path: { paymentId } });
 

@@ -120,12 +120,3 @@ describe("deliveries", () => {
     );
   });
 });
-
-test.each([
-  ["emitEvent", { body: { type: "account.linked", resourceId: "acc_1" } }],
-  ["endSubscription", { path: { subscriptionKey: "sub_1" } }],
-  ["listDeliveries", {}],
-  ["redeliver", { path: { webhookId: "msg_1" } }],
-] as const)("%s needs an access token", async (id, call) => {
-  expect(problemOf(await acme.sandbox(id, { ...call, token: null }))).toMatchObject({ status: 401 });
-});

@@ -18,6 +18,7 @@ const vectors: Vector[] = JSON.parse(
 );
 
 const PLAIN = "correct horse battery staple";
+const OTHER = "größe 🐎";
 const ENCODED = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const DELIVERY = { webhookId: "msg_1", at: new Date(), body: '{"type":"refund.pending"}' };
 
@@ -43,6 +44,12 @@ describe("a signature", () => {
     ["its raw option", new Webhook(PLAIN, { format: "raw" }), PLAIN],
     ["whsec_ and base64 of a plain secret", new Webhook(`whsec_${btoa(PLAIN)}`), PLAIN],
     ["a whsec_ secret as it is", new Webhook(ENCODED), ENCODED],
+    ["the bytes of other characters", new Webhook(Buffer.from(OTHER), { format: "raw" }), OTHER],
+    [
+      "whsec_ and base64 of other characters",
+      new Webhook(`whsec_${Buffer.from(OTHER).toString("base64")}`),
+      OTHER,
+    ],
   ])("is verified by the stock library with %s", (_, webhook, secretKey) => {
     const headers = signDelivery(secretKey, DELIVERY);
 
