@@ -1,8 +1,7 @@
-import { mkdir, rename, rm, stat } from "node:fs/promises";
+import { cp, mkdir, readdir, rename, rm, stat, symlink } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { ROOT } from "../command/redocly.ts";
 import { buildPackage } from "./build.ts";
-import { pack } from "./pack-client.ts";
 import { run } from "./run.ts";
 import { PACKAGES, type PackageName } from "./sources.ts";
 
@@ -30,7 +29,7 @@ async function packPackage(name: PackageName, folder: string): Promise<string> {
   await rm(stage, { recursive: true, force: true });
   await mkdir(stage, { recursive: true });
   try {
-    const made = name === "client" ? await pack(stage) : await buildAndPack(name, stage);
+    const made = name === "client" ? await packClient(stage) : await buildAndPack(name, stage);
     const file = join(folder, basename(made));
     await rename(made, file);
     return file;
@@ -44,4 +43,27 @@ async function buildAndPack(name: Exclude<PackageName, "client">, stage: string)
   const printed = await run("npm", ["pack", "--json"], stage);
   const [{ filename }] = JSON.parse(printed);
   return join(stage, filename);
+}
+
+/** The sources of the client. */
+const CLIENT_SOURCES = [
+  "client/LICENSE",
+  "client/README.md",
+  "client/package.json",
+  "client/src",
+  "client/tsconfig.json",
+  "openapi/generated",
+  "tsconfig.json",
+];
+
+/** The client is built in a copy, because two processes may pack at the same time. */
+async function packClient(folder: string): Promise<string> {
+  const copy = join(folder, "sources");
+  await mkdir(copy);
+  for (const name of CLIENT_SOURCES) await cp(join(ROOT, name), join(copy, name), { recursive: true });
+  await symlink(join(ROOT, "node_modules"), join(copy, "node_modules"));
+  await run("npm", ["pack", "--pack-destination", folder], join(copy, "client"));
+  const name = (await readdir(folder)).find((file) => file.endsWith(".tgz"));
+  if (name === undefined) throw new Error("npm pack left no tarball");
+  return join(folder, name);
 }

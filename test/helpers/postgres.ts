@@ -30,11 +30,24 @@ const SETTINGS = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max
 /** Speed instead of safety: the data lives as long as the run. */
 const UNSAFE_SETTINGS = ["fsync=off", "full_page_writes=off", "max_wal_size=256MB"];
 
+const INIT = [
+  "initdb",
+  "--auth=trust",
+  "--username=postgres",
+  "--encoding=UTF8",
+  "--no-locale",
+  "--no-sync",
+] as const;
+const copyOf = (port: number) =>
+  ["pg_basebackup", "-h", "127.0.0.1", "-p", `${port}`, "-U", "postgres", "-R", "-c", "fast"] as const;
+
 export type PostgresOptions = {
   /** Writes commits to disk, as in production. */
   readonly durable?: boolean;
   /** The folder of its programs, when they are not those that npm has installed. */
   readonly programs?: string;
+  /** The port of the server that it copies, and then follows as a standby; `programs` must have pg_basebackup. */
+  readonly standbyOf?: number;
   /** Further settings, as `name=value`. */
   readonly settings?: readonly string[];
   /** Called with the server's log. */
@@ -48,6 +61,7 @@ export type PostgresOptions = {
 export async function startPostgres({
   durable = false,
   programs,
+  standbyOf,
   settings: moreSettings = [],
   onLog,
 }: PostgresOptions = {}): Promise<PostgresServer> {
@@ -66,16 +80,8 @@ export async function startPostgres({
     await mkdir(data, { mode: 0o700 });
     if (identity) chownSync(data, identity.uid, identity.gid);
 
-    const initOptions = [
-      "--auth=trust",
-      "--username=postgres",
-      "--encoding=UTF8",
-      "--no-locale",
-      "--no-sync",
-    ];
-    await runProgram(
-      spawn(join(bin, "initdb"), [`--pgdata=${data}`, ...initOptions], { ...identity, cwd: data }),
-    );
+    const [program, ...args] = standbyOf === undefined ? INIT : copyOf(standbyOf);
+    await runProgram(spawn(join(bin, program), [`--pgdata=${data}`, ...args], { ...identity, cwd: data }));
     const port = await findFreePort();
     const settings = [...SETTINGS, ...(durable ? [] : UNSAFE_SETTINGS), ...moreSettings].flatMap(
       (setting) => ["-c", setting],
@@ -126,15 +132,28 @@ async function startAgain(start: () => Promise<ChildProcess>): Promise<ChildProc
   }
 }
 
-/** Runs one statement on its own connection, because a transaction does not allow it. */
-export async function runStatement(databaseUrl: string, statement: string): Promise<void> {
+/** The rows of a statement, which has its own connection, because a transaction does not allow every statement. */
+export async function query<Row extends object>(
+  databaseUrl: string,
+  statement: string,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
   const client = new pg.Client(databaseUrl);
   await client.connect();
   try {
-    await client.query(statement);
+    return (await client.query<Row>(statement, [...values])).rows;
   } finally {
     await client.end();
   }
+}
+
+export async function runStatement(databaseUrl: string, statement: string): Promise<void> {
+  await query(databaseUrl, statement);
+}
+
+/** The port of a server. */
+export function portOf(server: Pick<PostgresServer, "urlOf">): number {
+  return Number(new URL(server.urlOf("postgres")).port);
 }
 
 /** The user for the server, when the present user is root and so can't run it. */

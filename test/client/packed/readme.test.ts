@@ -1,14 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
+import { createPackedProject, type PackedProject } from "../../helpers/packages.ts";
 import { startTestServer, type TestServer } from "../../helpers/server.ts";
 import { AUTHORIZED_EVENT, SECRET_KEY, signDelivery, WEBHOOK_ID } from "../signed-deliveries.ts";
-import { createPackedProject, type PackedProject } from "./project.ts";
 
 let project: PackedProject;
 let server: TestServer;
 beforeAll(async () => {
-  [project, server] = await Promise.all([createPackedProject(), startTestServer()]);
+  [project, server] = await Promise.all([createPackedProject(["client"]), startTestServer()]);
   return () => Promise.all([project.remove(), server.close()]);
 });
 
@@ -16,7 +16,7 @@ describe("the README of the package", () => {
   /** The examples, by the file name that is shown above each. */
   let examples: ReadonlyMap<string, string>;
   beforeAll(async () => {
-    const readme = await readFile(join(project.packageFolder, "README.md"), "utf8");
+    const readme = await readFile(join(project.packageFolder("client"), "README.md"), "utf8");
     const found = [...readme.matchAll(/```ts file=(\S+)\n([\s\S]*?)```/g)];
     examples = new Map(found.map(([, name = "", code = ""]) => [name, code]));
     // As `npm init -y` makes it.
@@ -99,24 +99,24 @@ describe("the README of the package", () => {
 
   test("has a receiver in Express that works as printed", async () => {
     await writeExample("receiver.mts");
-    const receiver = project.start("receiver.mts", { WEBHOOK_SECRET: SECRET_KEY });
-    try {
-      const url = `http://127.0.0.1:${await receiver.nextLine()}/webhooks`;
-      const send = async (content: unknown) => {
-        const { body, headers } = signDelivery(content, new Date());
-        return fetch(url, { method: "POST", body, headers });
-      };
+    await using receiver = project.start("receiver.mts", { WEBHOOK_SECRET: SECRET_KEY });
+    const [, port] = await receiver.untilPrinted(/^(\d+)\n/);
+    const send = async (content: unknown) => {
+      const { body, headers } = signDelivery(content, new Date());
+      return fetch(`http://127.0.0.1:${port}/webhooks`, { method: "POST", body, headers });
+    };
+    const created = { type: "customer.created", timestamp: "", sequence: 1, data: { customerId: "cus_1" } };
 
-      expect((await send(AUTHORIZED_EVENT)).status).toBe(204);
-      expect(await receiver.nextLine()).toBe(`money is moving: ${AUTHORIZED_EVENT.data.paymentId}`);
-      expect((await send({ ...AUTHORIZED_EVENT, type: "customer.merged" })).status).toBe(204);
-      expect(await receiver.nextLine()).toBe("newer than this version of the client: customer.merged");
-      const created = { type: "customer.created", timestamp: "", sequence: 1, data: { customerId: "cus_1" } };
-      expect((await send(created)).status).toBe(204);
-      expect(await receiver.nextLine()).toBe(`no concern of ours: customer.created ${WEBHOOK_ID}`);
-    } finally {
-      await receiver.stop();
-    }
+    expect((await send(AUTHORIZED_EVENT)).status).toBe(204);
+    expect((await send({ ...AUTHORIZED_EVENT, type: "customer.merged" })).status).toBe(204);
+    expect((await send(created)).status).toBe(204);
+    await receiver.untilPrinted(/no concern of ours.*\n/);
+    expect((await receiver.stop()).stdout.split("\n").slice(1)).toEqual([
+      `money is moving: ${AUTHORIZED_EVENT.data.paymentId}`,
+      "newer than this version of the client: customer.merged",
+      `no concern of ours: customer.created ${WEBHOOK_ID}`,
+      "",
+    ]);
   });
 
   test("has a receiver with the Fetch API, and one of one's own, that work as printed", async () => {
@@ -131,13 +131,13 @@ describe("the README of the package", () => {
       console.log(describeDelivery(body, new Headers(headers)), describeDelivery(body + " ", new Headers(headers)));`,
     );
     const DELIVERY = JSON.stringify(signDelivery(AUTHORIZED_EVENT, new Date()));
-    const program = project.start("deliver.mjs", { WEBHOOK_SECRET: SECRET_KEY, DELIVERY });
+    await using program = project.start("deliver.mjs", { WEBHOOK_SECRET: SECRET_KEY, DELIVERY });
 
-    expect([await program.nextLine(), await program.nextLine(), await program.nextLine()]).toEqual([
+    expect((await program.exit).stdout.split("\n")).toEqual([
       "refund.authorized 2",
       "204",
       "refund.authorized 2 no-matching-signature",
+      "",
     ]);
-    await program.stop();
   });
 });

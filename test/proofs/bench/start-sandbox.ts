@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { BUILT_NAMES, createPackedProject } from "../../helpers/packages.ts";
 import { runProgram } from "../../helpers/process.ts";
-import { unpackPackages } from "../../scripts/packages/packed.ts";
 import { repeat, single } from "./lib/compare.ts";
 import { atEnd, bench, OPERATOR_ENV } from "./lib/frame.ts";
 
@@ -26,7 +26,7 @@ console.log(JSON.stringify({ loadedMs, firstMs, secondMs }));
 type Sample = { readonly loadedMs: number; readonly firstMs: number; readonly secondMs: number };
 
 await bench(async () => {
-  const packages = await unpackPackages();
+  const packages = await createPackedProject(BUILT_NAMES);
   atEnd(packages.remove);
   const file = join(packages.folder, "start.js");
   await writeFile(file, PROGRAM);

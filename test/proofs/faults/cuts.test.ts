@@ -82,8 +82,8 @@ test("a connection cut at any message of a refund leaves it whole or absent, and
       expect([NOTHING, WHOLE], JSON.stringify([cut, shape])).toContainEqual(before);
       counted[before.refunds === 1 ? "there after" : "not there after"] += 1;
       const repeated = await until(async () => {
-        const second = await issue(request);
-        return second && second.status < 500 ? second : undefined;
+        const repeated = await issue(request);
+        return repeated && repeated.status < 500 ? repeated : undefined;
       });
       expect(repeated.status, JSON.stringify(cut)).toBe(before.refunds === 1 ? 409 : 201);
       if (served) expect(repeated.body.existing?.paymentId).toBe(response.body.paymentId);

@@ -2,10 +2,10 @@ import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { dollars, refundOf, subscriptionTo } from "../../helpers/factories.ts";
 import { until } from "../../helpers/subscriber.ts";
-import { createRandom, record, reportProgress, roundsOf } from "./setup/figures.ts";
+import { createRandom, reportProgress, roundsOf } from "./setup/figures.ts";
 import { createBusiness, createCrashableStore } from "./setup/lasting-store.ts";
-import { callUntil, send } from "./setup/load.ts";
-import { countLosses, endSubscriptions, repeatUnknown } from "./setup/losses.ts";
+import { send, startLoad } from "./setup/load.ts";
+import { conclude, endSubscriptions, repeatUnknown } from "./setup/losses.ts";
 
 const LOAD_MS = 800;
 const OUTAGE_MS = 1_500;
@@ -27,8 +27,7 @@ test("PostgreSQL killed and restarted under load: the server goes on, and nothin
   let cameThrough = 0;
 
   for (let round = 1; round <= rounds; round += 1) {
-    let stopped = false;
-    const load = callUntil(server.url, ledger, { stopped: () => stopped, persistent: true });
+    const load = startLoad([server], ledger, { persistent: true });
     await setTimeout(random() * LOAD_MS);
     await postgres.crash(round % 2 === 1 ? "SIGKILL" : "SIGQUIT");
     await setTimeout(random() * OUTAGE_MS);
@@ -37,8 +36,7 @@ test("PostgreSQL killed and restarted under load: the server goes on, and nothin
     await postgres.restart();
     await until(async () => ((await statusOf(server.url, "/readyz")) === 200 ? true : undefined));
     await setTimeout(random() * LOAD_MS);
-    stopped = true;
-    await load;
+    await load.stop();
 
     cameThrough += await repeatUnknown(server, ledger);
     lost.push(...(await endSubscriptions(server, ledger)));
@@ -46,17 +44,8 @@ test("PostgreSQL killed and restarted under load: the server goes on, and nothin
     reportProgress("PostgreSQL killed", round, rounds, { acknowledged, lost: lost.length });
   }
 
-  const losses = await countLosses(server, ledger, receiver);
-  lost.push(...losses.lost);
-  const { doubled } = losses;
-  record("PostgreSQL killed", {
-    rounds,
-    acknowledged: ledger.acknowledged.size,
-    "came through without a response": cameThrough,
-    lost: lost.length,
-    doubled: doubled.length,
-  });
-  expect({ lost, doubled, wrong: ledger.wrong }).toEqual({ lost: [], doubled: [], wrong: [] });
+  const figures = { rounds, "came through without a response": cameThrough };
+  await conclude("PostgreSQL killed", server, { ledger, receiver, lostBefore: lost, figures });
 });
 
 test("PostgreSQL stopped under load without closing anything: requests get responses in time, and it goes on", async () => {
@@ -70,8 +59,7 @@ test("PostgreSQL stopped under load without closing anything: requests get respo
   const counted = { "responses meanwhile": 0, "ms at most": 0, "came through without a response": 0 };
 
   for (let round = 1; round <= rounds; round += 1) {
-    let stopped = false;
-    const load = callUntil(server.url, ledger, { stopped: () => stopped, persistent: true });
+    const load = startLoad([server], ledger, { persistent: true });
     await setTimeout(random() * LOAD_MS);
     postgres.suspend();
     const outage = setTimeout(random() * SILENCE_MS);
@@ -100,8 +88,7 @@ test("PostgreSQL stopped under load without closing anything: requests get respo
     postgres.resume();
     await until(async () => ((await statusOf(server.url, "/readyz")) === 200 ? true : undefined));
     await setTimeout(random() * LOAD_MS);
-    stopped = true;
-    await load;
+    await load.stop();
     counted["came through without a response"] += await repeatUnknown(server, ledger);
     reportProgress("PostgreSQL stopped", round, rounds, {
       ...counted,
@@ -109,15 +96,7 @@ test("PostgreSQL stopped under load without closing anything: requests get respo
     });
   }
 
-  const { lost, doubled } = await countLosses(server, ledger, receiver);
-  record("PostgreSQL stopped", {
-    rounds,
-    acknowledged: ledger.acknowledged.size,
-    ...counted,
-    lost: lost.length,
-    doubled: doubled.length,
-  });
-  expect({ lost, doubled, wrong: ledger.wrong }).toEqual({ lost: [], doubled: [], wrong: [] });
+  await conclude("PostgreSQL stopped", server, { ledger, receiver, figures: { rounds, ...counted } });
   expect(counted["ms at most"]).toBeLessThan(RESPONSE_LIMIT_MS);
 });
 

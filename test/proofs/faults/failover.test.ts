@@ -5,10 +5,10 @@ import { dollars, refundOf } from "../../helpers/factories.ts";
 import { sandboxOf } from "../../helpers/sandbox.ts";
 import { spawnServer } from "../../helpers/server.ts";
 import { until } from "../../helpers/subscriber.ts";
-import { record, recordMissing } from "./setup/figures.ts";
+import { recordMissing } from "./setup/figures.ts";
 import { createBusiness, postgresEnv } from "./setup/lasting-store.ts";
-import { callUntil, send } from "./setup/load.ts";
-import { countLosses, repeatUnknown } from "./setup/losses.ts";
+import { send, startLoad } from "./setup/load.ts";
+import { conclude, repeatUnknown } from "./setup/losses.ts";
 import { findPostgresPrograms, startPostgresPair } from "./setup/postgres-pair.ts";
 import { findProgram, startHaProxy } from "./setup/programs.ts";
 
@@ -63,9 +63,8 @@ test("a failover to the synchronous standby loses nothing, and no server is rest
   await using two = await spawnServer({ dataDir: "unused", env });
   const { ledger, receiver } = await createBusiness(one);
   await using _ = receiver;
-  let stopped = false;
   const servers = [one, two];
-  const load = servers.map(({ url }) => callUntil(url, ledger, { stopped: () => stopped, persistent: true }));
+  const load = startLoad(servers, ledger, { persistent: true });
   await setTimeout(LOAD_MS);
 
   await pair.failOver();
@@ -73,19 +72,14 @@ test("a failover to the synchronous standby loses nothing, and no server is rest
   await Promise.all(servers.map(({ url }) => untilReady(url)));
   const readyMs = performance.now() - promotedAt;
   await setTimeout(LOAD_MS);
-  stopped = true;
-  await Promise.all(load);
+  await load.stop();
 
   const cameThrough = await repeatUnknown(two, ledger);
-  const { lost, doubled } = await countLosses(two, ledger, receiver);
-  record("failover", {
-    acknowledged: ledger.acknowledged.size,
+  const figures = {
     "came through without a response": cameThrough,
-    lost: lost.length,
-    doubled: doubled.length,
     "ms from the promotion to ready": Math.round(readyMs),
-  });
-  expect({ lost, doubled, wrong: ledger.wrong }).toEqual({ lost: [], doubled: [], wrong: [] });
+  };
+  await conclude("failover", two, { ledger, receiver, figures });
 });
 
 test("a frozen synchronous standby: refunds respond 503 in time, and recover within 5 s", async () => {
@@ -124,17 +118,14 @@ test("a frozen synchronous standby: refunds respond 503 in time, and recover wit
 
   const slowestMs = Math.max(...calls.map(({ milliseconds }) => milliseconds));
   await repeatUnknown(server, ledger);
-  const { lost, doubled } = await countLosses(server, ledger, receiver);
-  record("standby frozen", {
+  const figures = {
     "503 meanwhile": calls.length,
     "ms at most": Math.round(slowestMs),
     "connections of the primary, abandoned ones included": connections,
     "ms to recover": Math.round(recoveredMs),
-    lost: lost.length,
-    doubled: doubled.length,
-  });
+  };
+  await conclude("standby frozen", server, { ledger, receiver, figures });
   expect(new Set(calls.map(({ status }) => status))).toEqual(new Set([503]));
-  expect({ lost, doubled, wrong: ledger.wrong }).toEqual({ lost: [], doubled: [], wrong: [] });
   expect(slowestMs).toBeLessThan(RESPONSE_LIMIT_MS);
   expect(recoveredMs).toBeLessThan(RECOVERY_LIMIT_MS);
 });

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { openDatabase } from "../../../server/storage/database.ts";
 import { type AdminRun, spawnCommand } from "../../helpers/admin.ts";
+import { GENEROUS_LIMITS } from "../../helpers/databases.ts";
 import { startPostgres } from "../../helpers/postgres.ts";
 import { allEvents, allRecords, newMerchant } from "../../helpers/store-factories.ts";
 import { until } from "../../helpers/subscriber.ts";
@@ -15,7 +16,7 @@ test("PostgreSQL killed in the middle of a feed of payments: it says so, and run
   // Also when the test fails, because nothing else would end it.
   onTestFinished(postgres.stop);
   const databaseUrl = postgres.urlOf("postgres");
-  const { db, close } = await openDatabase({ databaseUrl, dataDir: "unused" });
+  const { db, close } = await openDatabase({ databaseUrl, dataDir: "unused", limits: GENEROUS_LIMITS });
   const counted = { "carried out before": 0, lost: 0, doubled: 0 };
 
   for (let round = 1; round <= rounds; round += 1) {

@@ -6,8 +6,8 @@ import { runServer, spawnServer } from "../../helpers/server.ts";
 import { until } from "../../helpers/subscriber.ts";
 import { record } from "./setup/figures.ts";
 import { createBusiness } from "./setup/lasting-store.ts";
-import { callUntil } from "./setup/load.ts";
-import { countLosses, repeatUnknown } from "./setup/losses.ts";
+import { startLoad } from "./setup/load.ts";
+import { conclude, repeatUnknown } from "./setup/losses.ts";
 import { canMakeDisk, createSmallDisk, type SmallDisk } from "./setup/small-disk.ts";
 
 const MEGABYTES = 160;
@@ -35,8 +35,7 @@ onDisk(
     const first = await spawnServer(options);
     const { ledger, receiver } = await createBusiness(first);
     await using _ = receiver;
-    let stopped = false;
-    const load = callUntil(first.url, ledger, { stopped: () => stopped, persistent: true });
+    const load = startLoad([first], ledger, { persistent: true });
 
     await until(() => ledger.acknowledged.size > 20 || undefined);
     await fill(disk);
@@ -44,8 +43,7 @@ onDisk(
     await rm(fillerOf(disk));
     const { size } = ledger.acknowledged;
     await until(() => ledger.acknowledged.size > size + 20 || undefined);
-    stopped = true;
-    await load;
+    await load.stop();
     const refused = ledger.unknown.size;
     await fill(disk);
     first.kill("SIGKILL");
@@ -54,15 +52,8 @@ onDisk(
 
     await using second = await spawnServer(options);
     const cameThrough = await repeatUnknown(second, ledger);
-    const { lost, doubled } = await countLosses(second, ledger, receiver);
-    record("disk full", {
-      refused,
-      acknowledged: ledger.acknowledged.size,
-      "came through without a response": cameThrough,
-      lost: lost.length,
-      doubled: doubled.length,
-    });
-    expect({ lost, doubled, wrong: ledger.wrong }).toEqual({ lost: [], doubled: [], wrong: [] });
+    const figures = { refused, "came through without a response": cameThrough };
+    await conclude("disk full", second, { ledger, receiver, figures });
   },
 );
 

@@ -2,10 +2,10 @@ import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { engines } from "../../helpers/engine.ts";
 import { runServer } from "../../helpers/server.ts";
-import { createRandom, ROUNDS, record, reportProgress } from "./setup/figures.ts";
+import { createRandom, ROUNDS, reportProgress } from "./setup/figures.ts";
 import { createBusiness, createLastingStore, type LastingStore } from "./setup/lasting-store.ts";
-import { callUntil } from "./setup/load.ts";
-import { countLosses, endSubscriptions, repeatUnknown } from "./setup/losses.ts";
+import { startLoad } from "./setup/load.ts";
+import { conclude, endSubscriptions, repeatUnknown } from "./setup/losses.ts";
 
 /** The latest moment of a kill, in milliseconds after the start of the load, or of the process. */
 const LOAD_MS = 800;
@@ -25,13 +25,11 @@ test.each(engines)(
     const counted = { acknowledged: 0, "came through without a response": 0, "killed while starting": 0 };
 
     for (let round = 1; round <= ROUNDS; round += 1) {
-      let killed = false;
-      const load = callUntil(server.url, ledger, { stopped: () => killed });
+      const load = startLoad([server], ledger);
       await setTimeout(random() * LOAD_MS);
       server.kill("SIGKILL");
-      killed = true;
       expect(await server.exit).toMatchObject({ signal: "SIGKILL" });
-      await load;
+      await load.stop();
 
       if (random() < START_SHARE)
         counted["killed while starting"] += await killWhileStarting(store, random());
@@ -42,11 +40,8 @@ test.each(engines)(
       reportProgress(`kill -9, ${engine}`, round, ROUNDS, { ...counted, lost: lost.length });
     }
 
-    const losses = await countLosses(server, ledger, receiver);
-    lost.push(...losses.lost);
-    const { doubled } = losses;
-    record(`kill -9, ${engine}`, { rounds: ROUNDS, ...counted, lost: lost.length, doubled: doubled.length });
-    expect({ lost, doubled, wrong: ledger.wrong }).toEqual({ lost: [], doubled: [], wrong: [] });
+    const figures = { rounds: ROUNDS, ...counted };
+    await conclude(`kill -9, ${engine}`, server, { ledger, receiver, lostBefore: lost, figures });
     expect(counted.acknowledged).toBeGreaterThan(ROUNDS);
   },
 );

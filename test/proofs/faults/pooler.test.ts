@@ -2,10 +2,10 @@ import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { startPostgres } from "../../helpers/postgres.ts";
 import { runServer, spawnServer } from "../../helpers/server.ts";
-import { record, recordMissing } from "./setup/figures.ts";
+import { recordMissing } from "./setup/figures.ts";
 import { createBusiness, postgresEnv } from "./setup/lasting-store.ts";
-import { callUntil } from "./setup/load.ts";
-import { countLosses, repeatUnknown } from "./setup/losses.ts";
+import { startLoad } from "./setup/load.ts";
+import { conclude, repeatUnknown } from "./setup/losses.ts";
 import { findProgram, startPgBouncer } from "./setup/programs.ts";
 
 const LOAD_MS = 2_000;
@@ -24,25 +24,17 @@ test("behind PgBouncer, session pooling keeps every guarantee, and transaction p
     await using server = await spawnServer({ dataDir: "unused", env: postgresEnv(urlOf(sessions.port)) });
     const { ledger, receiver } = await createBusiness(server);
     await using _ = receiver;
-    let stopped = false;
-    const load = callUntil(server.url, ledger, { stopped: () => stopped });
+    const load = startLoad([server], ledger);
     await setTimeout(LOAD_MS);
-    stopped = true;
-    await load;
+    await load.stop();
 
     expect(refused).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/^DATABASE_URL leads to a pooler .*pool_mode = session.*\n$/),
     });
     await repeatUnknown(server, ledger);
-    const { lost, doubled } = await countLosses(server, ledger, receiver);
-    record("behind PgBouncer", {
-      acknowledged: ledger.acknowledged.size,
-      "refused in transaction mode": 1,
-      lost: lost.length,
-      doubled: doubled.length,
-    });
-    expect({ lost, doubled, wrong: ledger.wrong }).toEqual({ lost: [], doubled: [], wrong: [] });
+    const figures = { "refused in transaction mode": 1 };
+    await conclude("behind PgBouncer", server, { ledger, receiver, figures });
   } finally {
     await postgres.stop();
   }

@@ -9,8 +9,8 @@ import { startProduction } from "../../helpers/production.ts";
 import { spawnServer } from "../../helpers/server.ts";
 import { createRandom, reportProgress, roundsOf } from "./setup/figures.ts";
 import { createBusiness, createLastingStore } from "./setup/lasting-store.ts";
-import { callUntil, createLedger, type Ledger } from "./setup/load.ts";
-import { concludeStop, countLosses, type Losses, repeatUnknown } from "./setup/losses.ts";
+import { createLedger, type Ledger, startLoad } from "./setup/load.ts";
+import { countLosses, expectIntact, type Losses, repeatUnknown } from "./setup/losses.ts";
 
 const LOAD_MS = 800;
 /** How long a stop waits for stalled callers. A stop that takes less time had none to wait for, so it would prove nothing. */
@@ -34,7 +34,7 @@ async function createSandbox(): Promise<Business> {
   return {
     start: store.start,
     ledger,
-    countLosses: (repeated) => countLosses(repeated, ledger, receiver),
+    countLosses: (server) => countLosses(server, ledger, receiver),
     async [Symbol.asyncDispose]() {
       await receiver[Symbol.asyncDispose]();
       await store[Symbol.asyncDispose]();
@@ -114,16 +114,14 @@ test.each([
 
     for (let round = 1; round <= rounds; round += 1) {
       const server = await business.start();
-      let stopped = false;
-      const load = callUntil(server.url, ledger, { stopped: () => stopped });
+      const load = startLoad([server], ledger);
       using _ = await stall(server.url, ledger.token);
       await setTimeout(random() * LOAD_MS);
       const stoppedAtMs = performance.now();
       server.kill("SIGTERM");
       expect(await server.exit).toMatchObject({ code: 0, signal: null });
-      slowestMs = Math.max(slowestMs, performance.now() - stoppedAtMs);
-      stopped = true;
-      await load;
+      slowestMs = Math.max(slowestMs, Math.round(performance.now() - stoppedAtMs));
+      await load.stop();
 
       const repeated = await business.start();
       withoutResponse += await repeatUnknown(repeated, ledger);
@@ -136,8 +134,10 @@ test.each([
 
     await using last = await business.start();
     const subscribed = ledger.subscriptions.size;
+    const figures = { rounds, "done without a response": withoutResponse, "ms at most to exit": slowestMs };
     const losses = await business.countLosses(last);
-    concludeStop(`SIGTERM, stalled callers, ${mode}`, { rounds, ledger, losses, withoutResponse, slowestMs });
+    expectIntact(`SIGTERM, stalled callers, ${mode}`, ledger, losses, figures);
+    expect(withoutResponse).toBe(0);
     expect(ledger.acknowledged.size).toBeGreaterThan(rounds);
     expect(subscribed).toBeGreaterThan(0);
     expect(slowestMs).toBeGreaterThan(STALL_MS);

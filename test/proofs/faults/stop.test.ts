@@ -6,8 +6,8 @@ import { head, openConnection } from "../../helpers/network/raw-http.ts";
 import { startReceiver } from "../../helpers/receiver.ts";
 import { createRandom, record, reportProgress, roundsOf } from "./setup/figures.ts";
 import { createBusiness, createCrashableStore, createLastingStore } from "./setup/lasting-store.ts";
-import { callUntil, send } from "./setup/load.ts";
-import { concludeStop, countLosses, repeatUnknown } from "./setup/losses.ts";
+import { send, startLoad } from "./setup/load.ts";
+import { conclude, repeatUnknown } from "./setup/losses.ts";
 
 const LOAD_MS = 800;
 const EXIT_LIMIT_MS = 10_000;
@@ -25,15 +25,13 @@ test.each(engines)(
     let slowestMs = 0;
 
     for (let round = 1; round <= rounds; round += 1) {
-      let stopped = false;
-      const load = callUntil(server.url, ledger, { stopped: () => stopped });
+      const load = startLoad([server], ledger);
       await setTimeout(random() * LOAD_MS);
       const stoppedAtMs = performance.now();
       server.kill("SIGTERM");
       expect(await server.exit).toMatchObject({ code: 0, signal: null });
-      slowestMs = Math.max(slowestMs, performance.now() - stoppedAtMs);
-      stopped = true;
-      await load;
+      slowestMs = Math.max(slowestMs, Math.round(performance.now() - stoppedAtMs));
+      await load.stop();
 
       server = await store.start();
       // A request that was refused or got no response had no effect: its key is free.
@@ -44,8 +42,9 @@ test.each(engines)(
       });
     }
 
-    const losses = await countLosses(server, ledger, receiver);
-    concludeStop(`SIGTERM, ${engine}`, { rounds, ledger, losses, withoutResponse, slowestMs });
+    const figures = { rounds, "done without a response": withoutResponse, "ms at most to exit": slowestMs };
+    await conclude(`SIGTERM, ${engine}`, server, { ledger, receiver, figures });
+    expect(withoutResponse).toBe(0);
     expect(slowestMs).toBeLessThan(EXIT_LIMIT_MS);
   },
 );

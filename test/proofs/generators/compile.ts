@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import ts from "typescript";
 import { type Measured, toProbe } from "./probe.ts";
-import type { Project } from "./projects.ts";
+import type { Tool } from "./tools.ts";
 
 /** The flags that this project uses beyond `strict`, with which generated code may not compile. */
 const EXTRA_FLAGS = [
@@ -38,7 +38,7 @@ const sources = new Map<string, ts.SourceFile | undefined>();
  * Compiles a project's client and program, strictly and with as many further flags as possible, and measures the types.
  * Throws the compiler's messages when they don't compile without further flags.
  */
-export async function compileProject({ tool, folder }: Project): Promise<Compiled> {
+export async function compileProject(tool: Tool, folder: string): Promise<Compiled> {
   const probe = join(folder, "probe.ts");
   await writeFile(probe, toProbe(tool));
   const program = (flags: readonly Flag[]) => createProgram([join(folder, "example.ts"), probe], flags);

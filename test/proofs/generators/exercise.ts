@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type Project, runShell } from "./projects.ts";
+import { runShell } from "../support/projects.ts";
+import type { Tool } from "./tools.ts";
 
 /** Far longer than four calls take. */
 const LIMIT_MS = 30_000;
@@ -16,7 +17,7 @@ type Run = (given: {
  * Runs a project's program against the sandbox at `url`. Fails when it did not read the service's responses: a refund, a
  * problem for the same key again, a problem for a wrong amount, and a subscription.
  */
-export async function exercise({ tool, folder }: Project, url: string): Promise<void> {
+export async function exercise(tool: Tool, folder: string, url: string): Promise<void> {
   // As applications are built: generated code imports without extensions and has enums, which Node does not run.
   const bundle = join(folder, "example.mjs");
   await runShell(

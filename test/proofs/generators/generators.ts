@@ -4,22 +4,18 @@ import { defineProof } from "../../../scripts/command/command.ts";
 import { replaceFile } from "../../../scripts/command/files.ts";
 import { secondsSince } from "../../../scripts/command/redocly.ts";
 import { startServerProcess } from "../../helpers/process.ts";
-import { compileProject } from "./compile.ts";
-import { exercise } from "./exercise.ts";
-import { type Finding, GUIDE, toGuide } from "./guide.ts";
-import { LANGUAGE_GUIDE, toLanguageGuide } from "./language-guide.ts";
+import { GUIDE, LANGUAGE_GUIDE, toGuide, toLanguageGuide } from "./guides.ts";
+import { type Language, languages } from "./languages.ts";
 import {
+  type Finding,
   findToolchains,
+  installGenerators,
   installLanguageGenerators,
   type LanguageFinding,
   tryLanguage,
-} from "./language-projects.ts";
-import { type Language, languages } from "./languages.ts";
-import { installGenerators, openProject, readGenerated, runShell, versionOf } from "./projects.ts";
+  tryTool,
+} from "./projects.ts";
 import { type Tool, tools } from "./tools.ts";
-
-/** Matches the type declaration of a field that only events have. */
-const EVENT_FIELD = /\bsequence["']?\??:\s*[A-Za-z]/;
 
 /** The result of the clients: passed, failed or, without a toolchain, not run. */
 type Tally = { passed: number; failed: number; notRun: number };
@@ -58,22 +54,6 @@ async function tryTools(chosen: readonly Tool[], url: string): Promise<Finding[]
   const findings: (Finding | undefined)[] = [];
   for (const tool of chosen) findings.push(await report(tool.packageName, () => tryTool(tool, url)));
   return findings.filter((finding) => finding !== undefined);
-}
-
-async function tryTool(tool: Tool, url: string): Promise<Finding> {
-  const project = await openProject(tool, url);
-  await runShell(tool.command, project.folder);
-  const generated = await readGenerated(project);
-  const stale = tool.notes.filter(({ sign }) => !sign.test(generated));
-  if (stale.length > 0) throw new Error(`no longer so: ${stale.map(({ text }) => text).join(" ")}`);
-  // The guide's statement about events depends on the type that is named here, or on its absence.
-  if (EVENT_FIELD.test(generated) !== (tool.types.event !== undefined))
-    throw new Error("events: has it types or not?");
-  const compiled = await compileProject(project);
-  await exercise(project, url);
-  const names = [tool.packageName, ...(tool.beside ?? [])];
-  const packages = await Promise.all(names.map(async (name) => `${name}@${await versionOf(name)}`));
-  return { ...compiled, tool, packages };
 }
 
 async function tryLanguages(chosen: readonly Language[], url: string): Promise<LanguageFinding[]> {

@@ -1,41 +1,34 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { Webhook } from "standardwebhooks";
+import { type Received, startReceiver } from "../../helpers/receiver.ts";
 
 /** Each has an odd last cent, which a 32-bit float, rounding or an exponent would lose. */
 export const AMOUNTS = ["131072.01", "1234567.89", "9999999999.99"];
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const TOKEN = "sandbox_acme";
+const HEADERS = {
+  Authorization: `Bearer ${TOKEN}`,
+  Accept: "application/json",
+  "Content-Type": "application/json",
+};
 
 /** The output of a program, and its errors. */
 export type Checked = { readonly passed: number; readonly violations: readonly string[] };
 
-type Delivery = {
-  readonly id: string;
-  readonly timestamp: string;
-  readonly signature: string;
-  readonly body: string;
-};
-
 /** The environment of a program: payments to refund in the sandbox at `url`, and a delivery to verify. */
 export async function prepareRun(url: string, run: string): Promise<Record<string, string>> {
   // All programs refund the payment that settled today, so each must leave enough for the next.
-  const reset = await fetch(`${url}/sandbox/reset`, { method: "POST", headers: headers() });
+  const reset = await fetch(`${url}/sandbox/reset`, { method: "POST", headers: HEADERS });
   if (reset.status !== 204) throw new Error(`POST /sandbox/reset responded ${reset.status}`);
   const refunds: string[] = [];
   for (const value of AMOUNTS) {
     // Written as text, because the amounts' digits are what is tested.
-    const { paymentId } = await call(
-      url,
-      "POST",
-      "/sandbox/payments",
-      `{"amount":{"currency":"USD","value":${value}}}`,
-    );
+    const body = `{"amount":{"currency":"USD","value":${value}}}`;
+    const { paymentId } = await post(url, "/sandbox/payments", body);
     refunds.push(`${paymentId}=${value}`);
   }
-  const { id, timestamp, signature, body } = await receiveDelivery(url);
+  const { headers, body } = await receiveDelivery(url);
+  const id = String(headers["webhook-id"]);
   const old = new Date(Date.now() - 3_600_000);
   return {
     PAYMENTS_URL: url,
@@ -44,8 +37,8 @@ export async function prepareRun(url: string, run: string): Promise<Record<strin
     REFUNDS: refunds.join(","),
     WEBHOOK_SECRET: SECRET,
     WEBHOOK_ID: id,
-    WEBHOOK_TIMESTAMP: timestamp,
-    WEBHOOK_SIGNATURE: signature,
+    WEBHOOK_TIMESTAMP: String(headers["webhook-timestamp"]),
+    WEBHOOK_SIGNATURE: String(headers["webhook-signature"]),
     WEBHOOK_BODY: body,
     OLD_TIMESTAMP: String(Math.floor(old.getTime() / 1000)),
     OLD_SIGNATURE: new Webhook(SECRET).sign(id, old, body),
@@ -114,71 +107,33 @@ function plain(number: string | undefined): string | undefined {
 
 /** The digits of a record's amount as the server sends them: parsing them could hide an error. */
 async function storedAmount(url: string, paymentId: string | undefined): Promise<string | undefined> {
-  const response = await fetch(`${url}/sandbox/payments/${paymentId}`, { headers: headers() });
+  const response = await fetch(`${url}/sandbox/payments/${paymentId}`, { headers: HEADERS });
   return /"value":\s*([^,}\s]+)/.exec(await response.text())?.[1];
 }
 
 async function endSubscription(url: string, key: string | undefined): Promise<string> {
   const response = await fetch(`${url}/sandbox/subscriptions/${key}`, {
     method: "DELETE",
-    headers: headers(),
+    headers: HEADERS,
   });
   return String(response.status);
 }
 
 /** A delivery that the sandbox signed, as it arrived. */
-async function receiveDelivery(url: string): Promise<Delivery> {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  try {
-    const arrived = once(server, "request");
-    const { port } = server.address() as AddressInfo;
-    const details = { type: "EVENT", details: ["customer.created"] };
-    const request = {
-      url: `http://127.0.0.1:${port}/hooks`,
-      secretKey: SECRET,
-      subscriptionDetails: details,
-    };
-    const { subscriptionKey } = await call(url, "POST", "/v1/webhook/subscribe", JSON.stringify(request));
-    await call(
-      url,
-      "POST",
-      "/sandbox/events",
-      JSON.stringify({ type: "customer.created", resourceId: "cus_1" }),
-    );
-    const [incoming, response] = await arrived;
-    const body = Buffer.concat(await incoming.toArray()).toString("utf8");
-    response.writeHead(204).end();
-    await endSubscription(url, subscriptionKey);
-    const header = (name: string) => String(incoming.headers[name]);
-    return {
-      id: header("webhook-id"),
-      timestamp: header("webhook-timestamp"),
-      signature: header("webhook-signature"),
-      body,
-    };
-  } finally {
-    server.close();
-    server.closeAllConnections();
-  }
+async function receiveDelivery(url: string): Promise<Received> {
+  await using receiver = await startReceiver();
+  const subscriptionDetails = { type: "EVENT", details: ["customer.created"] };
+  const subscription = { url: receiver.url, secretKey: SECRET, subscriptionDetails };
+  const { subscriptionKey } = await post(url, "/v1/webhook/subscribe", JSON.stringify(subscription));
+  await post(url, "/sandbox/events", JSON.stringify({ type: "customer.created", resourceId: "cus_1" }));
+  const [delivery] = await receiver.first(1);
+  await endSubscription(url, subscriptionKey);
+  if (!delivery) throw new Error("no delivery arrived");
+  return delivery;
 }
 
-async function call(
-  url: string,
-  method: string,
-  path: string,
-  body: string,
-): Promise<Record<string, string>> {
-  const response = await fetch(url + path, { method, headers: headers(), body });
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+async function post(url: string, path: string, body: string): Promise<Record<string, string>> {
+  const response = await fetch(url + path, { method: "POST", headers: HEADERS, body });
+  if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
   return (await response.json()) as Record<string, string>;
-}
-
-function headers(): Record<string, string> {
-  return {
-    Authorization: `Bearer ${TOKEN}`,
-    Accept: "application/json",
-    "Content-Type": "application/json",
-  };
 }

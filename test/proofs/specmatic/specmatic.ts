@@ -5,7 +5,7 @@ import { withTempDir } from "../../../scripts/command/files.ts";
 import { ROOT } from "../../../scripts/command/redocly.ts";
 import type { ContractTester } from "../../conformance/command.ts";
 import { ConformError } from "../../conformance/options.ts";
-import { installPackages, runShell } from "../generators/projects.ts";
+import { installPackages, runShell } from "../support/projects.ts";
 
 const SOURCE = join(ROOT, "test/proofs/specmatic/packages");
 const FOLDER = join(ROOT, ".cache/testers");

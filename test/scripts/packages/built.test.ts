@@ -1,15 +1,17 @@
-import { execFile } from "node:child_process";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { checkPackage, createPackageFromTarballData, type Problem } from "@arethetypeswrong/core";
-import { publint } from "publint";
 import { beforeAll, describe, expect, test } from "vitest";
 import { ROOT } from "../../../scripts/command/redocly.ts";
+import {
+  BUILT_NAMES,
+  type BuiltName,
+  createPackedProject,
+  inspect,
+  type PackedProject,
+} from "../../helpers/packages.ts";
 import { type Exit, runProgram, type Settings } from "../../helpers/process.ts";
 import { startProduction } from "../../helpers/production.ts";
 import { post, spawnServer } from "../../helpers/server.ts";
-import { BUILT_NAMES, type BuiltName, type UnpackedPackages, unpackPackages } from "./packed.ts";
 
 /** The largest allowed size of each tarball in bytes, about a tenth above the present size. */
 const BUDGETS: Readonly<Record<BuiltName, number>> = {
@@ -18,9 +20,9 @@ const BUDGETS: Readonly<Record<BuiltName, number>> = {
   conformance: 320_000,
 };
 
-let packages: UnpackedPackages;
+let packages: PackedProject;
 beforeAll(async () => {
-  packages = await unpackPackages();
+  packages = await createPackedProject(BUILT_NAMES);
   return packages.remove;
 }, 300_000);
 
@@ -31,22 +33,13 @@ async function runWith(settings: Settings, name: BuiltName, ...args: string[]): 
 }
 
 describe.each(BUILT_NAMES)("the package %s", (name) => {
-  test("is found without fault by publint, and is within its budget", async () => {
+  test("is found without fault by publint and attw, and is within its budget", async () => {
     const data = await packages.tarball(name);
 
-    const tarball = new Uint8Array(data).buffer;
-    expect((await publint({ pack: { tarball }, strict: true })).messages).toEqual([]);
+    const { messages, problems, entrypoints } = await inspect(data);
+    expect({ messages, problems }).toEqual({ messages: [], problems: [] });
+    expect(entrypoints !== undefined).toBe(name !== "server");
     expect(data.length).toBeLessThan(BUDGETS[name]);
-  });
-
-  test("is found without fault by attw, in every resolution mode for ES modules", async () => {
-    const analysis = await checkPackage(createPackageFromTarballData(await packages.tarball(name)));
-
-    // A program has no types, and a tool that can't load ES modules at all does not matter.
-    const isOlder = (problem: Problem) =>
-      "resolutionKind" in problem && ["node10", "node16-cjs"].includes(problem.resolutionKind);
-    expect(Boolean(analysis.types)).toBe(name !== "server");
-    expect(analysis.types ? analysis.problems.filter((problem) => !isOlder(problem)) : []).toEqual([]);
   });
 
   test("holds JavaScript with source maps, and names no folder of this machine", async () => {
@@ -170,19 +163,10 @@ describe("the commands of the packages", () => {
       const count: number = report.failed;
       console.log(count > 0, report.checks.length > 0, (await sandbox.clock.read()).now.length);
       await sandbox.close();`;
-    await writeFile(join(packages.folder, "program.js"), program.replace(": number", ""));
-    await writeFile(join(packages.folder, "program.ts"), program);
+    await packages.write("program.js", program.replace(": number", ""));
+    await packages.write("program.ts", program);
 
-    const ran = await promisify(execFile)(process.execPath, [join(packages.folder, "program.js")]);
-    expect(ran.stdout).toBe("true true 24\n");
-    const options = ["--strict", "--noEmit", "--module", "nodenext", "--types", "node"];
-    const tsc = [
-      join(ROOT, "node_modules/typescript/bin/tsc"),
-      ...options,
-      "--target",
-      "es2022",
-      "program.ts",
-    ];
-    await promisify(execFile)(process.execPath, tsc, { cwd: packages.folder });
+    expect(await packages.run("node", "program.js")).toBe("true true 24\n");
+    expect(await packages.compile(["program.ts"], { module: "nodenext", types: ["node"] })).toBe("");
   });
 });

@@ -80,7 +80,7 @@ export async function send<Body>(
 
 /**
  * Calls a server from several callers at once until `stopped`, and records the outcomes. A caller whose connection is lost
- * gives up, unless it is `persistent`: then it continues a moment later with another call.
+ * ends, unless it is `persistent`: then it continues a moment later with another call.
  */
 export async function callUntil(
   url: string,
@@ -103,6 +103,23 @@ export async function callUntil(
     }
   }
   await Promise.all(Array.from({ length: callers }, caller));
+}
+
+/** Calls servers until it is stopped. */
+export function startLoad(
+  servers: readonly { readonly url: string }[],
+  ledger: Ledger,
+  { persistent = false } = {},
+): { stop(): Promise<void> } {
+  let stopped = false;
+  const options = { stopped: () => stopped, persistent };
+  const load = servers.map(({ url }) => callUntil(url, ledger, options));
+  return {
+    async stop() {
+      stopped = true;
+      await Promise.all(load);
+    },
+  };
 }
 
 type Outcome = "served" | "refused" | "lost";

@@ -2,7 +2,7 @@ import { expect, vi } from "vitest";
 import { type Duplicate, dollars, type Refund } from "../../../helpers/factories.ts";
 import type { Receiver } from "../../../helpers/receiver.ts";
 import { sandboxOf } from "../../../helpers/sandbox.ts";
-import { record } from "./figures.ts";
+import { type Figures, record } from "./figures.ts";
 import { type Ledger, send } from "./load.ts";
 
 type Server = { readonly url: string };
@@ -140,32 +140,25 @@ async function inBatches<T>(items: readonly T[], work: (item: T) => Promise<void
   );
 }
 
-/**
- * Completes a test of stopping: records its figures, and asserts that every accepted request got a response and nothing is
- * lost.
- */
-export function concludeStop(
+type Parts = { readonly ledger: Ledger; readonly receiver: Receiver };
+
+/** Compares a server's records with the callers' knowledge, records the figures, and asserts that nothing is lost or doubled. */
+export async function conclude(
   fault: string,
-  {
-    rounds,
-    ledger,
-    losses: { lost, doubled },
-    withoutResponse,
-    slowestMs,
-  }: { rounds: number; ledger: Ledger; losses: Losses; withoutResponse: number; slowestMs: number },
+  server: Server,
+  { ledger, receiver, lostBefore = [], figures = {} }: Parts & { lostBefore?: string[]; figures?: Figures },
+): Promise<void> {
+  const { lost, doubled } = await countLosses(server, ledger, receiver);
+  expectIntact(fault, ledger, { lost: [...lostBefore, ...lost], doubled }, figures);
+}
+
+export function expectIntact(
+  fault: string,
+  ledger: Ledger,
+  { lost, doubled }: Losses,
+  figures: Figures,
 ): void {
-  record(fault, {
-    rounds,
-    acknowledged: ledger.acknowledged.size,
-    "done without a response": withoutResponse,
-    lost: lost.length,
-    doubled: doubled.length,
-    "ms at most to exit": Math.round(slowestMs),
-  });
-  expect({ lost, doubled, withoutResponse, wrong: ledger.wrong }).toEqual({
-    lost: [],
-    doubled: [],
-    withoutResponse: 0,
-    wrong: [],
-  });
+  const acknowledged = ledger.acknowledged.size;
+  record(fault, { acknowledged, ...figures, lost: lost.length, doubled: doubled.length });
+  expect({ lost, doubled, wrong: ledger.wrong }).toEqual({ lost: [], doubled: [], wrong: [] });
 }
