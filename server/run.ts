@@ -26,7 +26,7 @@ export async function runServer(env: Environment): Promise<void> {
     const { url, metricsUrl, close } = await startServer(config, { logger });
     const closeOwned = await keepOwner(config, url, close);
     const print = config.mode === "sandbox" ? log.print : undefined;
-    stopOnSignal(closeOwned, { log, print });
+    stopOnSignal(closeOwned, { log, print, delaySeconds: config.stopDelaySeconds });
     if (config.mode === "sandbox") greet(url, config.host, logger);
     else logger.info({ url, metricsUrl }, "listening");
   } catch (error) {

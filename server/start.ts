@@ -64,6 +64,9 @@ const DEFAULTS = {
   realNow: () => new Date(),
 };
 
+/** What happens before any part stops: everything is served until balancers have noticed. */
+const STOP_FIRST = ["readiness"] as const;
+
 /** The parts that accept and do work, in the order in which they stop: those of one line together, line after line. */
 const STOP_WORK = [
   // The HTTP server would wait for its open streams.
@@ -77,7 +80,7 @@ const STOP_WORK = [
 const STOP_LAST = [["metrics"], ["database"]] as const;
 
 type Settings = StartOptions & typeof DEFAULTS;
-type PartName = (typeof STOP_WORK | typeof STOP_LAST)[number][number];
+type PartName = (typeof STOP_WORK | typeof STOP_LAST | readonly [typeof STOP_FIRST])[number][number];
 type RunningParts = { [Name in PartName]?: { stop(): Promise<void> } | undefined };
 
 /** Starts the parts of a server one after the other. Rejects when one can't start, after stopping those that had started. */
@@ -152,10 +155,11 @@ async function startParts(
     rateLimiter,
     sandbox,
     findCaller: access.findCaller,
-    readinessChecks: [work.checkClock, access.ready],
+    readinessChecks: [work.checkClock, access.ready, http.checkStays],
     isDraining: http.isDraining,
   });
   running.http = http;
+  running.readiness = { stop: http.leave };
   await http.start(app);
   return { url: http.url(), metricsUrl: metricsServer.url, database };
 }
@@ -168,6 +172,7 @@ async function stopParts(running: RunningParts, { drainMs, logger }: Settings): 
   const stopWork = async () => {
     for (const step of STOP_WORK) await stopStep(step);
   };
+  await stopStep(STOP_FIRST);
   // Work that waits for an unresponsive database ends when its connections are closed below.
   const limit = { milliseconds: drainMs + CUT_AFTER_MS, message: "work was still under way" };
   await pTimeout(stopWork(), limit).catch(warn);

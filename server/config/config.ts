@@ -8,6 +8,8 @@ export interface Config extends StoreSettings {
   port: number;
   /** How many connections callers may have open at a time. */
   maxConnections: number;
+  /** For how long a server that stops is not ready and still serves, so that balancers notice. */
+  stopDelaySeconds: number;
   mode: "sandbox" | "production";
   /** Whose access tokens are verified; undefined: the sandbox, which issues its own (D18). */
   auth: AuthSettings | undefined;
@@ -58,6 +60,7 @@ export function readConfig(environment: Environment): Config {
     host: env.HOST || "127.0.0.1",
     port: port("PORT", env.PORT || "3000"),
     maxConnections: readMaxConnections(env),
+    stopDelaySeconds: stopDelaySeconds(env.STOP_DELAY || "0"),
     mode,
     ...readStoreSettings(env, { production }),
     auth: production ? readAuth(env) : undefined,
@@ -143,6 +146,16 @@ function retentionDays(text: string): number | undefined {
 function seconds(name: string, text: string): number {
   if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
   throw new ConfigError(`${name} must be a whole number of seconds, not "${text}".`);
+}
+
+/** Five minutes. */
+const MAX_STOP_DELAY_SECONDS = 300;
+
+function stopDelaySeconds(text: string): number {
+  if (/^\d{1,3}$/.test(text) && Number(text) <= MAX_STOP_DELAY_SECONDS) return Number(text);
+  throw new ConfigError(
+    `STOP_DELAY must be a whole number of seconds from 0 to ${MAX_STOP_DELAY_SECONDS}, not "${text}".`,
+  );
 }
 
 function headerName(name: string, text: string | undefined): string | undefined {

@@ -8,6 +8,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import { type AddressInfo, Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import {
   invalidRequestError,
@@ -43,6 +44,8 @@ export type HttpServerOptions = {
   drainMs: number;
   /** How many connections callers may have open at a time. */
   maxConnections: number;
+  /** Seconds that balancers have to notice that the server stops. */
+  stopDelaySeconds: number;
   logger: Logger;
 };
 
@@ -55,14 +58,19 @@ export type HttpServer = {
   ownUrl(): string;
   /** Whether it refuses new requests, because it stops. */
   isDraining(): boolean;
+  /** Rejects when the server is about to stop, although it still serves. */
+  checkStays(): Promise<void>;
+  /** Serves for some time more, and is not ready, so that balancers send no new requests before it refuses them. */
+  leave(): Promise<void>;
   /** Waits for the requests in flight. */
   stop(): Promise<void>;
 };
 
 /** Creates the server of the app, which asks it whether it drains, and so is made after it. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { host, port, drainMs } = options;
+  const { host, port, drainMs, stopDelaySeconds } = options;
   let server: Server | undefined;
+  let leaving = false;
   let draining = false;
   const urlOf = (name: string) => (server ? toUrl(server, name) : "");
   return {
@@ -74,6 +82,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     // One that listens on every address reaches itself on one of them.
     ownUrl: () => urlOf(["0.0.0.0", "::"].includes(host) ? "127.0.0.1" : host),
     isDraining: () => draining,
+    async checkStays() {
+      if (leaving) throw new Error("the server is about to stop");
+    },
+    async leave() {
+      leaving = true;
+      if (server?.listening) await sleep(stopDelaySeconds * 1000);
+    },
     async stop() {
       draining = true;
       if (server) await drain(server, drainMs);

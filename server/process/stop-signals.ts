@@ -33,15 +33,17 @@ export type StopOptions = {
   log: ProcessLog;
   /** For a sandbox: writes text for people, where production logs JSON. */
   print: ((text: string) => void) | undefined;
+  /** For how long the server goes on to serve before it stops. */
+  delaySeconds: number;
 };
 
 /** Closes a server at the first signal, says so, and has the process end. */
-export function stopOnSignal(close: () => Promise<void>, { log, print }: StopOptions): void {
+export function stopOnSignal(close: () => Promise<void>, { log, print, delaySeconds }: StopOptions): void {
   // process.exit() would wait until the log is read.
   const kill = () => process.kill(process.pid, "SIGKILL");
   onStopSignal(async (cause) => {
     // Unreferenced, so it fires only if something in flight still keeps the process alive.
-    setTimeout(kill, STOP_LIMIT_MS).unref();
+    setTimeout(kill, delaySeconds * 1000 + STOP_LIMIT_MS).unref();
     if (print) print(`Stopping (${cause}).\n`);
     else log.logger.info({ cause }, "stopping");
     await close();

@@ -2,7 +2,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createPayment, refundOf } from "../../helpers/factories.ts";
-import { head, openConnection } from "../../helpers/network/raw-http.ts";
+import { exchange, head, openConnection } from "../../helpers/network/raw-http.ts";
 import { startProduction } from "../../helpers/production.ts";
 import { post, runServer, spawnServer, startTestServer } from "../../helpers/server.ts";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
@@ -33,6 +33,17 @@ test("production runs as a process, with its secrets in files: it prints JSON li
     .map((line) => JSON.parse(line));
   expect(lines.map(({ msg }) => msg)).toEqual(["listening", "request", "stopping", "stopped"]);
   expect(lines[0].metricsUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
+});
+
+test("a server that is told to stop is not ready, and goes on to serve new connections for STOP_DELAY", async () => {
+  await using server = await spawnServer({ env: { STOP_DELAY: "8" } });
+
+  server.kill("SIGTERM");
+  await expect.poll(async () => (await exchange(server.url, head("GET /readyz"))).status).toBe(503);
+  const { status } = await post(server.url, "/v1/refunds", refundOf("pay_settled"));
+  const { code } = await server.exit;
+
+  expect([status, code]).toEqual([201, 0]);
 });
 
 test("production that lacks a setting ends with 1 and names it", async () => {
