@@ -54,20 +54,6 @@ describe.each(engines)("a refund that is due, on %s", (engine) => {
     ]);
   });
 
-  test("stays AUTHORIZED once, however often the scan comes by, and keeps its amount", async () => {
-    const payment = await acme.create({ settledAt: NOW });
-    const refund = await createRefund(payment.paymentId);
-    realNow = DUE;
-
-    await Promise.all([scan(), scan(), scan()]);
-    realNow = new Date(DUE.getTime() + 86_400_000);
-    await scan();
-
-    expect(await acme.get(refund)).toMatchObject({ history: [PENDING, AUTHORIZED] });
-    expect(await acme.get(payment.paymentId)).toMatchObject({ refundableAmount: { value: 99 } });
-    await expectConsistent(server, acme);
-  });
-
   /** @clause 6.3 6.6 */
   test("waits without a date while its payment is processing, and has one when that settles", async () => {
     const { paymentId } = await acme.create({ status: "PROCESSING" });
@@ -84,18 +70,6 @@ describe.each(engines)("a refund that is due, on %s", (engine) => {
     await scan();
 
     expect(await acme.get(refund)).toMatchObject({ history: [PENDING, AUTHORIZED] });
-  });
-
-  test("is due at once when its payment turns out to have settled long ago", async () => {
-    const { paymentId } = await acme.create({ status: "PROCESSING" });
-    const refund = await createRefund(paymentId);
-
-    await acme.sandbox("settlePayment", { path: { paymentId }, body: { settledAt: "2026-11-01T12:00:00Z" } });
-
-    const at = NOW.toISOString();
-    await expect
-      .poll(() => acme.get(refund), PROMPT)
-      .toMatchObject({ history: [PENDING, { paymentStatus: "AUTHORIZED", at }] });
   });
 
   /** @decision D20a */

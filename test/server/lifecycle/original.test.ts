@@ -91,17 +91,6 @@ describe.each(engines)("an original payment that ends, on %s", (engine) => {
       await expectConsistent(server, acme);
     });
 
-    test("fails what is refunded of it afterwards, and takes nothing for it", async () => {
-      const { paymentId } = await createRefunded(NOW);
-      await acme.sandbox(move, { path: { paymentId } });
-
-      const { status: httpStatus, body } = await acme.issue(refundOf(paymentId));
-
-      expect(httpStatus).toBe(201);
-      expect(body).toMatchObject({ paymentStatus: "TERMINAL_FAILED", errorDetails: { errorCode } });
-      expect(await acme.get(paymentId)).toMatchObject({ refundableAmount: dollars(100) });
-    });
-
     /** @decision D20a */
     test("changes nothing at all when a part of it can't be written", async () => {
       const { paymentId } = await createRefunded(NOW);
@@ -118,31 +107,6 @@ describe.each(engines)("an original payment that ends, on %s", (engine) => {
       }
       expect((await acme.sandbox(move, { path: { paymentId } })).status).toBe(200);
     });
-
-    test("leaves the refunds of other payments alone", async () => {
-      const { paymentId } = await acme.create({ settledAt: NOW });
-      await createRefunded(NOW);
-      const before = await refundsOf(acme);
-
-      await acme.sandbox(move, { path: { paymentId } });
-
-      expect(await refundsOf(acme)).toEqual(before);
-    });
-  });
-
-  test("fails the refunds that waited for it to settle", async () => {
-    const { paymentId } = await acme.create({ status: "PROCESSING" });
-    const { body: refund } = await acme.issue(refundOf(paymentId));
-
-    await acme.sandbox("failPayment", { path: { paymentId } });
-    await acme.sandbox("advanceClock", { body: { businessDays: 5 } });
-
-    expect(await acme.get(refund.paymentId)).toMatchObject({
-      paymentStatus: "TERMINAL_FAILED",
-      errorDetails: { errorCode: "CUSTOMER_NOT_DEBITED" },
-    });
-    const types = (await eventsOf(server, refund.paymentId)).map(({ type }) => type);
-    expect(types).toEqual(["refund.pending", "refund.terminal_failed"]);
   });
 });
 

@@ -242,6 +242,7 @@ describe.each(engines)("a refund on %s", (engine) => {
     expect(debits.reduce((sum, debit) => sum + debit.refundedCents, 0)).toBe(saved?.amountCents);
   });
 
+  /** @decision D13 */
   test("adds up to the cent over a thousand refunds of one payment", async () => {
     const { db } = database;
     const merchant = newMerchant();
