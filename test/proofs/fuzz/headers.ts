@@ -1,4 +1,11 @@
 import fc, { type Arbitrary } from "fast-check";
+import {
+  JSON_ACCEPTS,
+  JSON_TYPES,
+  OTHER_ACCEPTS,
+  OTHER_SCHEMES,
+  OTHER_TYPES,
+} from "../../conformance/constraints/calls.ts";
 
 /** Headers, and the only status that they can get, whatever the body is; undefined when the body decides. */
 export type HeaderChoice = {
@@ -61,14 +68,8 @@ function authorizations(token: string): Arbitrary<Choice> {
     good: [[`Bearer ${token}`]],
     bad: [
       401,
-      [],
-      [""],
-      ["Bearer"],
-      ["Bearer "],
-      ["Bearer nobody"],
-      [`Basic ${token}`],
-      [token],
-      [`Bearer ${token}x`],
+      ...[[], [""], ["Bearer "], ["Bearer nobody"], [`Basic ${token}`], [token], [`Bearer ${token}x`]],
+      ...OTHER_SCHEMES.map((scheme) => [scheme]),
     ],
     odd: [
       [`bearer ${token}`],
@@ -80,35 +81,15 @@ function authorizations(token: string): Arbitrary<Choice> {
 }
 
 const ACCEPTS = choose({
-  good: [
-    ["application/json"],
-    ["*/*"],
-    [],
-    ["application/*"],
-    ["text/html, application/json;q=0.1"],
-    ["text/html", "*/*"],
-  ],
-  bad: [406, ["text/html"], ["image/*"], ["application/json;q=0"], ["application/xml, text/plain"]],
+  good: [[], ["text/html", "*/*"], ...JSON_ACCEPTS.map((accept) => [accept])],
+  bad: [406, ...OTHER_ACCEPTS.map((accept) => [accept])],
   odd: [[""], ["application/problem+json"], [",,"], ["*"], ["application/json;q=2"], ["a".repeat(4000)]],
 });
 
 const CONTENT_TYPES = choose({
-  good: [["application/json"], ["application/json; charset=utf-8"], ["Application/JSON;CHARSET=UTF-8"]],
-  bad: [
-    415,
-    [],
-    ["text/plain"],
-    ["application/json; charset=utf-16"],
-    ["application/xml"],
-    ["multipart/form-data"],
-  ],
-  odd: [
-    [""],
-    ["application/json;"],
-    ["application/json, text/plain"],
-    ["application/problem+json"],
-    ["json"],
-  ],
+  good: JSON_TYPES.map((type) => [type]),
+  bad: [415, [], ...OTHER_TYPES.map((type) => [type])],
+  odd: [[""], ["application/json;"], ["application/json, text/plain"], ["json"]],
 });
 
 const CONTENT_ENCODINGS = choose({

@@ -3,10 +3,8 @@ import { refusedRefunds } from "../../conformance/expected/requests.ts";
 import { bodyOf } from "../../conformance/expected/send.ts";
 import { type Case, type Edit, FRESH_KEY } from "./case.ts";
 import { plainHeaders, toHeaders } from "./headers.ts";
-import { toInvalid } from "./invalid-values.ts";
 import { styles } from "./json-text.ts";
-import type { Schema } from "./schema.ts";
-import { toValid } from "./valid-values.ts";
+import { type Schema, toInvalid, toValid } from "./values.ts";
 
 /** An operation with a body, and the merchant that calls it. */
 export type Target = {

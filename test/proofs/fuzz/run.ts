@@ -1,13 +1,14 @@
 import fc, { type Arbitrary } from "fast-check";
 import { type Contract, readContract } from "../../../openapi/document/contract.ts";
+import { dereference } from "../../../openapi/document/node.ts";
 import { toPointer } from "../../../openapi/document/pointer.ts";
 import { type Case, toCommand, toMessage } from "./case.ts";
 import { plainHeaders } from "./headers.ts";
 import { createOracle, violationsOfDuplicate } from "./oracle.ts";
 import { type Target, type Targets, toPublishedCases } from "./published-cases.ts";
 import { toSandboxCases } from "./sandbox-cases.ts";
-import { createAllows, readSchema } from "./schema.ts";
 import { count, createTally, type Tally } from "./tally.ts";
+import { createAllows, type Schema } from "./values.ts";
 import { openWire, sendAlone, type Wire, type WireResponse } from "./wire.ts";
 
 export type FuzzOptions = {
@@ -108,7 +109,7 @@ async function given(contract: Contract, { url, limitMs }: FuzzOptions): Promise
       "application/json",
       "schema",
     ]);
-    const schema = readSchema(contract.document, pointer);
+    const schema = dereference(contract.document, pointer) as Schema;
     return { operation, path, token, schema, allows: createAllows(schema) };
   };
   const create = async (status: string) => {

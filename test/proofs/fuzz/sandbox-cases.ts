@@ -1,20 +1,18 @@
 import fc, { type Arbitrary } from "fast-check";
 import type { Contract } from "../../../openapi/document/contract.ts";
-import type { Node } from "../../../openapi/document/node.ts";
+import { dereference, type Node } from "../../../openapi/document/node.ts";
 import { toPointer } from "../../../openapi/document/pointer.ts";
 import type { Case } from "./case.ts";
 import { plainHeaders } from "./headers.ts";
-import { toInvalid } from "./invalid-values.ts";
 import { styles } from "./json-text.ts";
-import { readSchema } from "./schema.ts";
-import { toValid } from "./valid-values.ts";
+import { type Schema, toInvalid, toValid } from "./values.ts";
 
 /**
  * The first two change the time or the records of all merchants, and so other responses; the stream does not end by itself.
  */
 const LEFT_OUT = new Set(["resetSandbox", "advanceClock", "streamChanges"]);
 
-type Parameter = { readonly name: string; readonly in: "path" | "query"; readonly schema: object };
+type Parameter = { readonly name: string; readonly in: "path" | "query"; readonly schema: Schema };
 
 /** Calls of the sandbox's own operations, with valid and invalid parameters and bodies. */
 export function toSandboxCases({ document, operations }: Contract, token: string): Arbitrary<Case> {
@@ -22,15 +20,14 @@ export function toSandboxCases({ document, operations }: Contract, token: string
     .filter(({ id }) => !LEFT_OUT.has(id))
     .map(({ id, path, method }) => {
       const pointer = toPointer(["paths", path, method.toLowerCase()]);
-      const operation = readSchema(document, pointer) as {
+      const operation = dereference(document, pointer) as {
         parameters?: readonly Parameter[];
         requestBody?: object;
       };
-      const body = operation.requestBody && readSchema(document, `${pointer}/requestBody`);
       return fc
         .tuple(
           toAddress(path, operation.parameters ?? []),
-          body ? toBody(document, pointer) : fc.constant(NO_BODY),
+          operation.requestBody ? toBody(document, pointer) : fc.constant(NO_BODY),
         )
         .map(
           ([target, part]): Case => ({
@@ -46,7 +43,7 @@ export function toSandboxCases({ document, operations }: Contract, token: string
 const NO_BODY: Case["body"] = { kind: "none" };
 
 function toBody(document: Node, pointer: string): Arbitrary<Case["body"]> {
-  const schema = readSchema(document, `${pointer}/requestBody/content/application~1json/schema`);
+  const schema = dereference(document, `${pointer}/requestBody/content/application~1json/schema`) as Schema;
   return fc
     .tuple(fc.oneof(toValid(schema), toInvalid(schema), fc.jsonValue()), styles)
     .map(([value, style]) => ({ kind: "json", value, style }));

@@ -18,14 +18,14 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   {
     reason: "An `enum` or `const` of texts beside it allows no other type.",
     matches: ({ pointer, kind }, holder) =>
-      /^type (removed|widened)$/.test(kind) &&
+      /^type (removed|loosened)$/.test(kind) &&
       pointer.endsWith("/type") &&
       ("enum" in holder || "const" in holder),
   },
   {
     reason: "A header that is there is a text, and never null.",
     matches: ({ name }) =>
-      /^\/components\/(headers|parameters)\/\w+\/schema\/type type widened to \["string","null"\]$/.test(
+      /^\/components\/(headers|parameters)\/\w+\/schema\/type type loosened to \["string","null"\]$/.test(
         name,
       ),
   },

@@ -21,7 +21,7 @@ export function* wrongExtensions(document: Node): Generator<string> {
     trigger,
     to,
   }));
-  if (differ(transitions, REFUND_TRANSITIONS)) yield "the moves of a refund";
+  if (differ(transitions, REFUND_TRANSITIONS)) yield "the transitions of a refund";
 
   const categories = members(EventName?.["x-event-categories"]).flatMap(([category, names]) =>
     Object.values(names).map((name) => [name, category]),

@@ -16,7 +16,7 @@ import { ownKey } from "../../../server/storage/webhooks/wrapping-keys.ts";
 import { findMockMismatches } from "../../conformance/expected/mock.ts";
 import type { Row } from "../../conformance/expected/row.ts";
 import { findServerMismatches, sendRow } from "../../conformance/expected/send.ts";
-import { createFullMerchant, createMerchants, type Merchants } from "../../helpers/merchants.ts";
+import { createFullMerchant, createMerchants } from "../../helpers/merchants.ts";
 import { createMock } from "../../helpers/prism.ts";
 
 /** A store and an address, for servers that run while one document is tested. */
@@ -26,8 +26,6 @@ export interface Harness extends AsyncDisposable {
    * and returns the difference. Rejects when one of the two does not start.
    */
   findMismatch(document: Node, rows: readonly Row[]): Promise<string | undefined>;
-  /** Serves a document to new merchants until the next one is tested. */
-  serve(document: Node): Promise<{ readonly url: string; readonly tokens: Merchants }>;
   /** Calls made so far. */
   readonly calls: number;
 }
@@ -65,12 +63,6 @@ export async function openHarness(dataDir: string): Promise<Harness> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-  const serve = async (document: Node) => {
-    // The server does not start with a document that lacks a required part.
-    listener = await createApp({ ...parts, document: document as unknown as ContractDocument });
-    return { url, tokens: await createMerchants(db, full) };
-  };
-
   let calls = 0;
   const findMismatch = async (document: Node, rows: readonly Row[]) => {
     const contract = toContract(document);
@@ -87,7 +79,8 @@ export async function openHarness(dataDir: string): Promise<Harness> {
     await using mock = await createMock(document);
     const mismatch = await firstMismatch(mock.url, findMockMismatches);
     if (mismatch !== undefined) return `mock: ${mismatch}`;
-    await serve(document);
+    // The server does not start with a document that lacks a required part.
+    listener = await createApp({ ...parts, document: document as unknown as ContractDocument });
     const other = await firstMismatch(url, findServerMismatches);
     return other && `server: ${other}`;
   };
@@ -99,7 +92,6 @@ export async function openHarness(dataDir: string): Promise<Harness> {
   };
   return {
     findMismatch,
-    serve,
     get calls() {
       return calls;
     },

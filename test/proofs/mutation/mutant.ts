@@ -1,3 +1,4 @@
+import { describeChange, shorten } from "../../../openapi/document/comparisons.ts";
 import type { Node } from "../../../openapi/document/node.ts";
 import { removeAt, setAt, stepsOf, toPointer, valueAt } from "../../../openapi/document/pointer.ts";
 
@@ -29,11 +30,11 @@ export function mutant(pointer: string, kind: string, change: Change, detail = "
   });
 }
 
-/** Replaces the value at the pointer. */
-export function put(pointer: string, kind: string, value: unknown): Mutant {
-  return define(pointer, kind, `to ${shorten(value)}`, (document) =>
-    setAt(document, pointer, structuredClone(value)),
-  );
+/** Replaces the value at the pointer; of two lists, the name says how they differ. */
+export function put(pointer: string, kind: string, value: unknown, before?: unknown): Mutant {
+  const isList = Array.isArray(before) && Array.isArray(value);
+  const detail = isList ? describeChange(before, value) : `to ${shorten(value, 120)}`;
+  return define(pointer, kind, detail, (document) => setAt(document, pointer, value));
 }
 
 /** Removes the value at the pointer, also from a list. */
@@ -50,9 +51,4 @@ export function renameMember(holder: Draft, name: string, to: string): void {
   const entries = Object.entries(holder);
   for (const [old] of entries) delete holder[old];
   for (const [old, value] of entries) holder[old === name ? to : old] = value;
-}
-
-function shorten(value: unknown): string {
-  const json = JSON.stringify(value);
-  return json.length > 120 ? `${json.slice(0, 120)}…` : json;
 }

@@ -4,9 +4,12 @@ import type { Node } from "../../../openapi/document/node.ts";
 import { EQUIVALENTS, holderOf } from "./equivalents.ts";
 import type { Harness } from "./harness.ts";
 import { lintDocuments } from "./lint.ts";
-import { makeMutants } from "./make.ts";
 import type { Mutant } from "./mutant.ts";
 import { type Notice, notice, type Suite } from "./notice.ts";
+import { mutantsOfConstraints } from "./of-constraints.ts";
+import { mutantsOfExtensions } from "./of-extensions.ts";
+import { mutantsOfMessages } from "./of-messages.ts";
+import { mutantsOfSchemas } from "./of-schemas.ts";
 import { oneOfEach, reachOf, tablesOf } from "./reach.ts";
 
 /** A mutant that nothing detected. */
@@ -71,6 +74,22 @@ export async function runMutants(options: MutationOptions): Promise<MutationRepo
   }
   const verdicts = countVerdicts(mutants, notices, { document, constraints, whole: !choose });
   return { constraints: constraints.length, calls: harness.calls, ...verdicts };
+}
+
+/** Every mutant of a document, in the order of its parts. Throws when two would have one name. */
+export function makeMutants(document: Node, constraints: readonly Constraint[]): Mutant[] {
+  const mutants = [
+    ...mutantsOfConstraints(constraints),
+    ...mutantsOfSchemas(document, constraints),
+    ...mutantsOfMessages(document),
+    ...mutantsOfExtensions(document),
+  ];
+  const names = new Set<string>();
+  for (const { name } of mutants) {
+    if (names.has(name)) throw new Error(`two mutants have the name ${name}`);
+    names.add(name);
+  }
+  return mutants;
 }
 
 /** If the suite reported errors in the document itself, it would report every mutant, and prove nothing. */
