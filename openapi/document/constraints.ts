@@ -65,6 +65,12 @@ function toConstraint(location: MessageLocation, rule: Rule): Constraint {
   return { ...location, ...rule, id: words.filter(Boolean).join(" ") };
 }
 
+/** Every constraint of a schema that belongs to no message. */
+export function findConstraintsOfSchema(document: Node, pointer: string): Constraint[] {
+  const part = { in: "body", mediaType: "application/json" } as const;
+  return ofSchema(document, pointer, { operationId: "", side: "request", part, at: "", when: [] });
+}
+
 /** Every constraint of the schema at `pointer`, and of those below it. Throws for an unknown keyword. */
 function ofSchema(document: Node, pointer: string, location: MessageLocation): Constraint[] {
   const [here, schema] = locate(document, pointer);

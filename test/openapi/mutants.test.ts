@@ -39,15 +39,12 @@ describe("mutants of the contract", { timeout: DEADLINE_MS }, () => {
 
   test("that no row of a table notices are named, with the tables that lack the row, and fail the command", async () => {
     const lacking = [
-      [
-        "/RefundRequest/properties/requestKey/maxLength maxLength tightened",
-        "issueRefund: /requestKey has 255",
-      ],
+      ["/RefundRequest/properties/requestKey/maxLength maxLength tightened", "issueRefund: /requestKey is"],
       [
         "/Subscription/properties/subscriptionKey/maxLength maxLength loosened",
-        "a subscription: /subscriptionKey has 65",
+        "a subscription: /subscriptionKey is",
       ],
-      ["/EventSequence/minimum minimum loosened", ": /sequence is 0"],
+      ["/EventSequence/minimum minimum loosened", ": /sequence is"],
     ];
 
     const { code, printed } = await run(

@@ -1,3 +1,6 @@
+import type { Node } from "../../../openapi/document/node.ts";
+import { variantsOf } from "./message.ts";
+
 export type OperationId = "issueRefund" | "subscribeToWebhooks";
 
 /** The path of each operation. */
@@ -130,4 +133,28 @@ export function refused(
 ): Row[] {
   const expected = { status: 400, code: "INVALID_REQUEST", pointers: [violationAt], ...more.expected };
   return rowsAt(operation, pointer, values, { ...more, expected });
+}
+
+/** The parts of a variant's row: what an accepted one is expected to get, and what differs in a refused one. */
+type Outcomes = {
+  readonly accepted: (value: unknown) => Differences;
+  readonly refused?: Partial<Differences>;
+};
+
+/** Rows for every variant of a body at the chosen pointers: those that the limits allow are accepted, and all others refused. */
+export function rowsWithin(
+  operation: OperationId,
+  { name, body, limits }: { readonly name?: string; readonly body: unknown; readonly limits: Node },
+  at: RegExp,
+  { accepted, refused: more = {} }: Outcomes,
+): Row[] {
+  return variantsOf(body, limits)
+    .filter(({ edit: { pointer } }) => at.test(pointer))
+    .map(({ label, edit: { pointer, json = "" }, violations }) => {
+      const pointers = violations.map((violation) => violation.pointer);
+      const expected = { status: 400, code: "INVALID_REQUEST", pointers, ...more.expected };
+      const differences = violations.length === 0 ? accepted(JSON.parse(json)) : { ...more, expected };
+      const edits = { ...differences.edits, [pointer]: raw(json) };
+      return row(operation, name === undefined ? label : `${name}: ${label}`, { ...differences, edits });
+    });
 }

@@ -4,38 +4,12 @@ import { GONE, raw } from "./row.ts";
  * Values at the limits of a rule, and just beyond them. Labels complete the sentence "<member> …".
  */
 
-const NO_TEXT = {
-  "is null": null,
-  "is a number": 7,
-  "is true": true,
-  "is a list": ["x"],
-  "is an object": { x: "x" },
-};
-
-export const NOT_A_TEXT: Readonly<Record<string, unknown>> = NO_TEXT;
-
 export const NOT_A_NUMBER: Readonly<Record<string, unknown>> = {
   "is null": null,
   "is a text": "1",
   "is a text with decimals": "10.00",
   "is true": true,
   "is a list": [1],
-  "is an object": {},
-};
-
-export const NOT_AN_OBJECT: Readonly<Record<string, unknown>> = {
-  "is null": null,
-  "is a text": "x",
-  "is a number": 7,
-  "is true": true,
-  "is a list": [],
-};
-
-export const NOT_A_LIST: Readonly<Record<string, unknown>> = {
-  "is null": null,
-  "is a text": "PAYMENT",
-  "is a number": 7,
-  "is true": true,
   "is an object": {},
 };
 
@@ -72,15 +46,6 @@ export const NAUGHTY_TEXTS = [
   "pay_settled ",
   "PAY_SETTLED",
 ];
-
-/** Strings of the given number of code points, of one and of two code units each. */
-export function ofLength(length: number): Readonly<Record<string, string>> {
-  return {
-    [`has ${length} letters`]: "x".repeat(length),
-    [`has ${length} letters that take two bytes`]: "é".repeat(length),
-    [`has ${length} emoji`]: "😀".repeat(length),
-  };
-}
 
 export const literals = (...texts: string[]) =>
   Object.fromEntries(texts.map((text) => [`is written ${text}`, raw(text)]));
