@@ -15,7 +15,7 @@ const SERVER_LAYERS = [
   ["http/middleware/", "http/handlers/"],
   ["http/[^/]+$"],
   ["metrics/", "sandbox/(calls/|sandbox\\.ts|inbox\\.ts|fixtures\\.ts|greeting\\.ts|console-page\\.ts)"],
-  ["app.ts", "background/"],
+  ["stop.ts", "app.ts", "background/"],
   ["background-work.ts"],
   ["start.ts"],
   ["process/"],

@@ -1,4 +1,3 @@
-import pTimeout from "p-timeout";
 import type { Logger } from "pino";
 import { createApp } from "./app.ts";
 import { createAccess } from "./auth/access.ts";
@@ -11,6 +10,7 @@ import { startMetrics } from "./metrics/metrics.ts";
 import { createRateLimiter } from "./rate-limit/rate-limiter.ts";
 import { createChanges } from "./sandbox/calls/changes.ts";
 import { openSandbox } from "./sandbox/sandbox.ts";
+import { type RunningParts, stopParts } from "./stop.ts";
 import { type Database, openDatabase, type StoreLimits } from "./storage/database.ts";
 import { prepareStore } from "./storage/prepare-store.ts";
 import type { WebhookSettings } from "./webhooks/webhooks.ts";
@@ -52,9 +52,6 @@ export type RunningServer = {
 /** A merchant gets about as many requests as the store serves in a tenth of a second; the rest is always left to others. */
 const MAX_CALLS_IN_FLIGHT = { total: 320, perMerchant: 256 };
 
-/** How much longer than requests in flight the other parts may take to stop, in milliseconds. */
-const CUT_AFTER_MS = 500;
-
 const DEFAULTS = {
   bodyTimeoutMs: 10_000,
   headTimeoutMs: 10_000,
@@ -64,25 +61,7 @@ const DEFAULTS = {
   realNow: () => new Date(),
 };
 
-/** What happens before any part stops: everything is served until balancers have noticed. */
-const STOP_FIRST = ["readiness"] as const;
-
-/** The parts that accept and do work, in the order in which they stop: those of one line together, line after line. */
-const STOP_WORK = [
-  // The HTTP server would wait for its open streams.
-  ["changes"],
-  ["http", "webhooks", "dueScan", "clockCheck", "vacuum", "retention"],
-  // Requests in flight have used them until now.
-  ["access", "rateLimiter"],
-] as const;
-
-/** The parts that these use, in the order in which they stop afterwards. */
-const STOP_LAST = [["metrics"], ["database"]] as const;
-
 type Settings = StartOptions & typeof DEFAULTS;
-type PartName = (typeof STOP_WORK | typeof STOP_LAST | readonly [typeof STOP_FIRST])[number][number];
-type RunningParts = { [Name in PartName]?: { stop(): Promise<void> } | undefined };
-
 /** Starts the parts of a server one after the other. Rejects when one can't start, after stopping those that had started. */
 export async function startServer(config: Config, options: StartOptions): Promise<RunningServer> {
   const settings = { ...DEFAULTS, ...options };
@@ -162,19 +141,4 @@ async function startParts(
   running.readiness = { stop: http.leave };
   await http.start(app);
   return { url: http.url(), metricsUrl: metricsServer.url, database };
-}
-
-/** Stops the parts that have started. Never rejects: a part that can't be stopped must not keep the others open. */
-async function stopParts(running: RunningParts, { drainMs, logger }: Settings): Promise<void> {
-  const warn = (error: unknown) => logger.warn({ err: error }, "did not stop in order");
-  const stopStep = (step: readonly PartName[]) =>
-    Promise.all(step.map((name) => running[name]?.stop().catch(warn)));
-  const stopWork = async () => {
-    for (const step of STOP_WORK) await stopStep(step);
-  };
-  await stopStep(STOP_FIRST);
-  // Work that waits for an unresponsive database ends when its connections are closed below.
-  const limit = { milliseconds: drainMs + CUT_AFTER_MS, message: "work was still under way" };
-  await pTimeout(stopWork(), limit).catch(warn);
-  for (const step of STOP_LAST) await stopStep(step);
 }

@@ -1,4 +1,4 @@
-import { isInCalendar } from "../domain/calendar.ts";
+import { isInCalendar } from "../domain/business-days.ts";
 import type { OriginalStatus } from "../domain/refunds.ts";
 import type { TransitionResult } from "../storage/payments/payments.ts";
 import type { DebitRecord } from "../storage/statements/payment-record.ts";

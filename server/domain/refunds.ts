@@ -1,6 +1,6 @@
 import type { components as sandbox } from "../../openapi/generated/sandbox-types.ts";
 import type { components } from "../../openapi/generated/types.ts";
-import { refundDueAt } from "./calendar.ts";
+import { refundDueAt } from "./business-days.ts";
 
 export type RefundStatus = components["schemas"]["RefundStatus"];
 /** The published contract has no schema of its own for original payments; the sandbox's has (D16a, D25). */

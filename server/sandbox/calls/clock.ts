@@ -6,7 +6,7 @@ import {
   isInCalendar,
   plusBusinessDays,
   plusDuration,
-} from "../../domain/calendar.ts";
+} from "../../domain/business-days.ts";
 import { toDomainTime } from "../../domain/clock.ts";
 import type { SandboxParts } from "./responses.ts";
 

@@ -1,5 +1,5 @@
 import type { HandlersOf, RequestBody } from "../../contract/operations.ts";
-import { isInCalendar } from "../../domain/calendar.ts";
+import { isInCalendar } from "../../domain/business-days.ts";
 import { createPaymentId } from "../../domain/ids.ts";
 import { toCents } from "../../domain/money.ts";
 import { ORIGINAL_TRANSITIONS, type OriginalStatus } from "../../domain/refunds.ts";

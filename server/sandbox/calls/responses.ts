@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { SandboxSchemas } from "../../contract/document.ts";
 import { invalidRequest } from "../../contract/problem.ts";
-import { holidaysBefore } from "../../domain/calendar.ts";
+import { holidaysBefore } from "../../domain/business-days.ts";
 import type { DomainClock } from "../../domain/clock.ts";
 import { toRefundView } from "../../domain/events.ts";
 import { fromCents } from "../../domain/money.ts";

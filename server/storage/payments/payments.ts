@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { refundDueAt } from "../../domain/calendar.ts";
+import { refundDueAt } from "../../domain/business-days.ts";
 import { type EmittedStatus, paymentEvent, toPaymentView } from "../../domain/events.ts";
 import { failureBy, type OriginalStatus, originalTransition, statusesLeftBy } from "../../domain/refunds.ts";
 import type { HistoryEntry, Store } from "../database/tables.ts";

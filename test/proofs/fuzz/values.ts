@@ -138,7 +138,7 @@ function toObject({ properties = {}, required = [], minProperties = 0 }: Schema)
 }
 
 /**
- * Values that a schema refuses, each invalid in one place: by the table of keywords, or at random. The caller filters out the few
+ * Values that a schema refuses, each invalid in one respect: by the table of keywords, or at random. The caller filters out the few
  * that are valid nevertheless, such as one that another branch allows.
  */
 export function toInvalid(schema: Schema): Arbitrary<unknown> {
