@@ -14,13 +14,13 @@ const SERVER_LAYERS = [
   ["auth/", "rate-limit/", "webhooks/"],
   ["http/middleware/", "http/handlers/"],
   ["http/[^/]+$"],
-  ["metrics/", "sandbox/(calls/|sandbox\\.ts|inbox\\.ts|fixtures\\.ts|greeting\\.ts|console-page\\.ts)"],
+  ["metrics/", "sandbox/(handlers/|sandbox\\.ts|inbox\\.ts|fixtures\\.ts|greeting\\.ts|console-page\\.ts)"],
   ["stop.ts", "app.ts", "background/"],
   ["background-work.ts"],
   ["start.ts"],
   ["process/"],
   ["run.ts", "admin/", "sandbox/listen/"],
-  ["main.ts", "cli.ts", "sandbox/(cli|index|sandbox-calls)\\.ts"],
+  ["main.ts", "cli.ts", "sandbox/(cli|index|calls)\\.ts"],
 ];
 
 /** One rule for each part: what it must not import. */

@@ -6,7 +6,7 @@ import { startRetention } from "./background/retention.ts";
 import type { Config } from "./config/config.ts";
 import type { DomainClock } from "./domain/clock.ts";
 import type { Metrics } from "./metrics/prometheus.ts";
-import type { Changes } from "./sandbox/calls/changes.ts";
+import type { Changes } from "./sandbox/handlers/changes.ts";
 import { vacuum } from "./storage/database/embedded.ts";
 import type { Database } from "./storage/database.ts";
 import type { BoundStorage } from "./storage/storage.ts";

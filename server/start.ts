@@ -8,7 +8,7 @@ import { createConcurrencyLimit } from "./http/concurrency-limit.ts";
 import { createHttpServer } from "./http/http-server.ts";
 import { startMetrics } from "./metrics/metrics.ts";
 import { createRateLimiter } from "./rate-limit/rate-limiter.ts";
-import { createChanges } from "./sandbox/calls/changes.ts";
+import { createChanges } from "./sandbox/handlers/changes.ts";
 import { openSandbox } from "./sandbox/sandbox.ts";
 import { type RunningParts, stopParts } from "./stop.ts";
 import { type Database, openDatabase, type StoreLimits } from "./storage/database.ts";

@@ -15,6 +15,6 @@ export {
 } from "./webhooks/express-handler.ts";
 export { fetchWebhookHandler } from "./webhooks/fetch-handler.ts";
 export type { SeparatedWebhookOptions, WebhookHandlerOptions } from "./webhooks/response.ts";
-export type { WebhookSecrets } from "./webhooks/secrets.ts";
 export { type SignedDelivery, type SignOptions, signWebhook } from "./webhooks/sign.ts";
+export type { WebhookSecrets } from "./webhooks/signature-check.ts";
 export { type VerifyOptions, verifyWebhook, type WebhookHeaders } from "./webhooks/verify.ts";

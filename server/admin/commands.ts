@@ -15,7 +15,7 @@ import {
   findDeliveryMerchant,
   findSubscriptionMerchant,
   findSubscriptions,
-} from "../storage/webhooks/operator.ts";
+} from "../storage/webhooks/admin-queries.ts";
 import { rotateSecrets } from "../storage/webhooks/rotate-secrets.ts";
 import { createEncryptionKeys } from "../storage/webhooks/secrets.ts";
 import { openWrappingKey } from "../storage/webhooks/wrapping-keys.ts";

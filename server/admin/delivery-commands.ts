@@ -4,7 +4,7 @@ import type {
   findDeliveries,
   findDeliveryMerchant,
   OperatorDelivery,
-} from "../storage/webhooks/operator.ts";
+} from "../storage/webhooks/admin-queries.ts";
 import { count, type Output, startProgress, toTable } from "./output.ts";
 
 export type DeliveryStore = Pick<BoundStorage, "redeliver"> &

@@ -3,7 +3,7 @@ import type {
   findSubscriptionMerchant,
   findSubscriptions,
   OperatorSubscription,
-} from "../storage/webhooks/operator.ts";
+} from "../storage/webhooks/admin-queries.ts";
 import type { Rotation } from "../storage/webhooks/rotate-secrets.ts";
 import { count, type Output, startProgress, toTable } from "./output.ts";
 

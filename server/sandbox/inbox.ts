@@ -3,8 +3,8 @@ import express, { type Router } from "express";
 import type { SandboxSchemas } from "../contract/document.ts";
 import type { HandlersOf } from "../contract/operations.ts";
 import { ProblemError } from "../contract/problem.ts";
-import type { Changes } from "./calls/changes.ts";
-import { createRing } from "./calls/ring.ts";
+import type { Changes } from "./handlers/changes.ts";
+import { createRing } from "./handlers/ring.ts";
 
 type Inbox = SandboxSchemas["Inbox"];
 type Behaviour = Pick<Inbox, "status" | "delayMs">;

@@ -3,7 +3,7 @@ import { readConfig } from "../config/config.ts";
 import { IN_MEMORY } from "../config/store-settings.ts";
 import { createLogger } from "../log/logger.ts";
 import { startServer } from "../start.ts";
-import { createCalls, type SandboxCalls } from "./sandbox-calls.ts";
+import { createCalls, type SandboxCalls } from "./calls.ts";
 
 export {
   type Query,
@@ -11,7 +11,7 @@ export {
   type Result,
   SandboxCallError,
   type SandboxCalls,
-} from "./sandbox-calls.ts";
+} from "./calls.ts";
 
 /** All options are optional. */
 export type SandboxOptions = {

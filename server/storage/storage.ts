@@ -29,7 +29,7 @@ import { recordTimeout, releaseClaim } from "./webhooks/attempts.ts";
 import { readBacklog } from "./webhooks/backlog.ts";
 import { listDeliveries, redeliver } from "./webhooks/deliveries.ts";
 import { readKeyUses } from "./webhooks/encryption-keys.ts";
-import { emitResourceEvent } from "./webhooks/outbox.ts";
+import { emitResourceEvent } from "./webhooks/resource-events.ts";
 import { endSomeDeliveries, endSubscription, insertSubscription } from "./webhooks/subscriptions.ts";
 import {
   findEvent,

@@ -1,8 +1,8 @@
 import { type Contract, readContract } from "../../openapi/document/contract.ts";
+import { bodyOf } from "./assertions.ts";
 import type { Check } from "./check.ts";
 import { allChecks } from "./checks/all.ts";
 import { CheckFailure, NotRun } from "./exchange.ts";
-import { bodyOf } from "./expect.ts";
 import { createKit, type Kit } from "./kit.ts";
 import { ConformError, type ConformOptions } from "./options.ts";
 import { receiverOf } from "./receiver.ts";

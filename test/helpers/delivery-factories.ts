@@ -1,7 +1,7 @@
 import type { Store } from "../../server/storage/database/tables.ts";
 import type { Attempt } from "../../server/storage/statements/claims.ts";
 import { claimDeliveries } from "../../server/storage/statements/statements.ts";
-import { emitResourceEvent } from "../../server/storage/webhooks/outbox.ts";
+import { emitResourceEvent } from "../../server/storage/webhooks/resource-events.ts";
 import { insertSubscription } from "../../server/storage/webhooks/subscriptions.ts";
 import { NOW } from "./store-factories.ts";
 

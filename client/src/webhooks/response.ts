@@ -1,7 +1,7 @@
 import { BodyTooLargeError } from "../bytes.ts";
 import { type WebhookRefusal, WebhookVerificationError } from "./errors.ts";
 import type { KnownWebhookEvent, UnknownWebhookEvent, WebhookEvent } from "./events.ts";
-import { createSignatureCheck, type WebhookSecrets } from "./secrets.ts";
+import { createSignatureCheck, type WebhookSecrets } from "./signature-check.ts";
 import { type VerifiedDelivery, type VerifyOptions, verifyDelivery, type WebhookHeaders } from "./verify.ts";
 
 /** Called with an event. The id is the same on every attempt to deliver it. */

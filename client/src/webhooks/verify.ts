@@ -1,6 +1,6 @@
 import { type WebhookRefusal, WebhookVerificationError } from "./errors.ts";
 import { parseEvent, type WebhookEvent } from "./events.ts";
-import { createSignatureCheck, type SignatureCheck, type WebhookSecrets } from "./secrets.ts";
+import { createSignatureCheck, type SignatureCheck, type WebhookSecrets } from "./signature-check.ts";
 
 /** The headers of a delivery, in the form of the Fetch API, Node, or any other framework. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;

@@ -1,8 +1,8 @@
 import { isNode } from "../../../openapi/document/node.ts";
+import { assert, expectProblem, expectRefund } from "../assertions.ts";
 import { type Check, defineGroup } from "../check.ts";
-import { assert, expectProblem, expectRefund } from "../expect.ts";
 import { PRECONDITIONS } from "../preconditions.ts";
-import { issue, paymentOf, refundOf, refundWithLiteral } from "../requests.ts";
+import { issue, paymentOf, refundOf, refundWithLiteral } from "../valid-requests.ts";
 import { expected } from "./expected.ts";
 
 /** More than any payment: the largest amount that there is. */

@@ -3,14 +3,14 @@ import { findConstraints } from "../../../openapi/document/constraints.ts";
 import type { Contract } from "../../../openapi/document/contract.ts";
 import { isNode } from "../../../openapi/document/node.ts";
 import { stepsOf, toPointer, valueAt } from "../../../openapi/document/pointer.ts";
+import { assert, bodyOf, expectHeader, pointersOf } from "../assertions.ts";
 import { type Check, defineGroup } from "../check.ts";
 import type { Call } from "../constraints/calls.ts";
 import { acceptedRequests, breakingRequests, type ConstraintRequest } from "../constraints/requests.ts";
 import type { Exchange } from "../exchange.ts";
-import { assert, bodyOf, expectHeader, pointersOf } from "../expect.ts";
 import type { CallSpec, Kit } from "../kit.ts";
 import { PRECONDITIONS, type Precondition } from "../preconditions.ts";
-import { OPERATIONS } from "../requests.ts";
+import { OPERATIONS } from "../valid-requests.ts";
 
 /** The number of concurrent calls. */
 const IN_FLIGHT = 8;

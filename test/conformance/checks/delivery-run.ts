@@ -1,10 +1,10 @@
 import { isNode, type Node } from "../../../openapi/document/node.ts";
-import { assert, bodyOf, expectProblem, expectRefund } from "../expect.ts";
+import { assert, bodyOf, expectProblem, expectRefund } from "../assertions.ts";
 import type { Kit } from "../kit.ts";
 import type { Delivery, Hook, Receiver } from "../receiver.ts";
 import { receiverOf } from "../receiver.ts";
-import { issue, refundOf, subscribe, subscriptionOf } from "../requests.ts";
 import { pause } from "../transport.ts";
+import { issue, refundOf, subscribe, subscriptionOf } from "../valid-requests.ts";
 import { refuseFull } from "./subscriptions.ts";
 
 /** Three subscriptions, the refunds whose events they receive, and the attempts that were seen. */

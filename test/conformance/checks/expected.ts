@@ -1,12 +1,12 @@
+import { assert } from "../assertions.ts";
 import type { CheckParts } from "../check.ts";
 import type { Exchange } from "../exchange.ts";
-import { assert } from "../expect.ts";
 import { requestTable } from "../expected/requests.ts";
 import type { Row } from "../expected/row.ts";
 import { bodyOf, findMemberMismatches, findOutcomeMismatches } from "../expected/send.ts";
 import type { CallSpec, Kit } from "../kit.ts";
 import { PRECONDITIONS, type Precondition } from "../preconditions.ts";
-import { paymentOf, refundOf, subscriptionOf } from "../requests.ts";
+import { paymentOf, refundOf, subscriptionOf } from "../valid-requests.ts";
 
 /** A check that sends the rows of the expected behaviour that carry its id. */
 export function expected(id: string, name: string, sources: readonly string[]): CheckParts {

@@ -1,9 +1,9 @@
 import type { RefundStatus } from "../../../client/src/index.ts";
+import { expectRefund } from "../assertions.ts";
 import { type Check, defineGroup } from "../check.ts";
-import { expectRefund } from "../expect.ts";
 import type { PaymentKind } from "../options.ts";
 import { PRECONDITIONS } from "../preconditions.ts";
-import { issue, refundOf } from "../requests.ts";
+import { issue, refundOf } from "../valid-requests.ts";
 
 type Row = {
   readonly kind: PaymentKind;

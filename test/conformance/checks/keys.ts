@@ -1,8 +1,8 @@
 import { isNode, type Node } from "../../../openapi/document/node.ts";
+import { assert, expectProblem, expectRefund } from "../assertions.ts";
 import { type Check, defineGroup } from "../check.ts";
-import { assert, expectProblem, expectRefund } from "../expect.ts";
 import { PRECONDITIONS } from "../preconditions.ts";
-import { issue, paymentOf, refundOf } from "../requests.ts";
+import { issue, paymentOf, refundOf } from "../valid-requests.ts";
 
 /** The behaviour that a merchant relies on after a lost response. */
 export const KEY_CHECKS: Check[] = defineGroup(

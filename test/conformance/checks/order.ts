@@ -1,8 +1,8 @@
+import { expectProblem, expectRefund, type ProblemCode } from "../assertions.ts";
 import { type Check, defineGroup } from "../check.ts";
-import { expectProblem, expectRefund, type ProblemCode } from "../expect.ts";
 import type { CallSpec, Kit } from "../kit.ts";
 import { PRECONDITIONS } from "../preconditions.ts";
-import { INVALID_BODY, issue, paymentOf, refundOf } from "../requests.ts";
+import { INVALID_BODY, issue, paymentOf, refundOf } from "../valid-requests.ts";
 
 /** A defect of a request, and the error code that it gets. */
 type Wrong = { readonly code: ProblemCode; readonly call: CallSpec };

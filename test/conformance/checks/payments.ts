@@ -1,8 +1,8 @@
+import { assert, bodyOf, expectProblem } from "../assertions.ts";
 import { type Check, defineGroup } from "../check.ts";
 import type { Exchange } from "../exchange.ts";
-import { assert, bodyOf, expectProblem } from "../expect.ts";
 import { PRECONDITIONS } from "../preconditions.ts";
-import { issue, paymentOf, refundOf } from "../requests.ts";
+import { issue, paymentOf, refundOf } from "../valid-requests.ts";
 import { expected } from "./expected.ts";
 
 export const PAYMENT_CHECKS: Check[] = defineGroup(

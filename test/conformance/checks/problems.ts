@@ -1,8 +1,8 @@
 import { isNode } from "../../../openapi/document/node.ts";
+import { assert, bodyOf, expectProblem, violationsOf } from "../assertions.ts";
 import { type Check, defineGroup } from "../check.ts";
-import { assert, bodyOf, expectProblem, violationsOf } from "../expect.ts";
 import { PRECONDITIONS } from "../preconditions.ts";
-import { issue, refundOf } from "../requests.ts";
+import { issue, refundOf } from "../valid-requests.ts";
 import { expected } from "./expected.ts";
 
 /** How a 400 reports violations. The rules for every problem are checked on all responses, at the end of the run. */

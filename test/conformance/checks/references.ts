@@ -1,7 +1,7 @@
+import { assert, bodyOf, expectRefund } from "../assertions.ts";
 import { type Check, defineGroup } from "../check.ts";
-import { assert, bodyOf, expectRefund } from "../expect.ts";
 import { PRECONDITIONS } from "../preconditions.ts";
-import { issue, refundOf } from "../requests.ts";
+import { issue, refundOf } from "../valid-requests.ts";
 import { expected } from "./expected.ts";
 
 const MISSPELT = "clientRefefenceId";

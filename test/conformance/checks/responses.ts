@@ -1,11 +1,11 @@
 import { isNode } from "../../../openapi/document/node.ts";
+import { assert, bodyOf, PROBLEM_STATUSES } from "../assertions.ts";
 import { type Check, defineGroup } from "../check.ts";
 import { CheckFailure, type Exchange, NotRun } from "../exchange.ts";
-import { assert, bodyOf, PROBLEM_STATUSES } from "../expect.ts";
 import type { Kit } from "../kit.ts";
 import { PRECONDITIONS } from "../preconditions.ts";
-import { INVALID_BODY } from "../requests.ts";
 import { secondsIn } from "../transport.ts";
+import { INVALID_BODY } from "../valid-requests.ts";
 
 /** How many different errors the report of one check lists. */
 const MAX_NAMED = 5;

@@ -3,12 +3,12 @@ import { parse } from "yaml";
 import { type Contract, readContract } from "../../../openapi/document/contract.ts";
 import { isNode, type Node } from "../../../openapi/document/node.ts";
 import { valueAt } from "../../../openapi/document/pointer.ts";
+import { assert } from "../assertions.ts";
 import { type Check, defineGroup } from "../check.ts";
 import type { Exchange } from "../exchange.ts";
-import { assert } from "../expect.ts";
 import type { CallSpec, Kit } from "../kit.ts";
 import { PRECONDITIONS } from "../preconditions.ts";
-import { OPERATIONS } from "../requests.ts";
+import { OPERATIONS } from "../valid-requests.ts";
 
 const FILE = new URL("../../../openapi/sandbox/scenarios.arazzo.yaml", import.meta.url);
 

@@ -1,10 +1,10 @@
+import { assert, bodyOf, expectProblem } from "../assertions.ts";
 import { type Check, defineGroup } from "../check.ts";
 import { NotRun } from "../exchange.ts";
-import { assert, bodyOf, expectProblem } from "../expect.ts";
 import type { Kit } from "../kit.ts";
 import { PRECONDITIONS } from "../preconditions.ts";
 import { receiverOf } from "../receiver.ts";
-import { subscribe, subscriptionOf } from "../requests.ts";
+import { subscribe, subscriptionOf } from "../valid-requests.ts";
 import { expected } from "./expected.ts";
 
 /** The examples create the three kinds of subscriptions; these checks cover refusals, and one more subscription. */

@@ -12,7 +12,7 @@ import { makeTempDir } from "../../helpers/temp-dir.ts";
 import { elementsOf } from "../well-formed.ts";
 import { startFaultyServer } from "./faulty-server.ts";
 import { FAULTY_RESPONSES } from "./faulty-server-responses.ts";
-import { allOptions, failedIn, notRunIn, toArguments } from "./options.ts";
+import { allOptions, failedIn, notRunIn, toArguments } from "./sandbox-options.ts";
 
 /** Runs the command as its users do. */
 const conform = (...args: readonly string[]) =>

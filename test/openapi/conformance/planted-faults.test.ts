@@ -5,7 +5,7 @@ import { startTestServer, type TestServer } from "../../helpers/server.ts";
 import { type FaultyServer, startFaultyServer } from "./faulty-server.ts";
 import { FAULTY_CALLS } from "./faulty-server-requests.ts";
 import { FAULTY_RESPONSES } from "./faulty-server-responses.ts";
-import { allOptions, failedIn, resetMerchant } from "./options.ts";
+import { allOptions, failedIn, resetMerchant } from "./sandbox-options.ts";
 
 /** How long is waited for what never comes. */
 const SILENT_MS = 1_000;

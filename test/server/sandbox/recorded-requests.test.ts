@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createRing } from "../../../server/sandbox/calls/ring.ts";
+import { createRing } from "../../../server/sandbox/handlers/ring.ts";
 import { createMerchant, refundOf, subscriptionTo } from "../../helpers/factories.ts";
 import { createSandboxMerchant, type Merchant, problemOf, violationAt } from "../../helpers/sandbox.ts";
 import { post, startTestServer, type TestServer } from "../../helpers/server.ts";

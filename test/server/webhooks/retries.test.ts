@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type DeliveryState, RETRY_STEPS_MS } from "../../../server/domain/delivery-outcome.ts";
+import type { DeliveryState } from "../../../server/domain/delivery-outcome.ts";
+import { RETRY_STEPS_MS } from "../../../server/domain/retry-schedule.ts";
 import { accept, type Responder, respondWith, startReceiver } from "../../helpers/receiver.ts";
 import { useTestServer } from "../../helpers/server.ts";
 import { createSubscriber, type Subscriber } from "../../helpers/subscriber.ts";

@@ -4,7 +4,7 @@ import type { Store } from "../../../../server/storage/database/tables.ts";
 import type { Database } from "../../../../server/storage/database.ts";
 import { removeDeliveries, removeEvents } from "../../../../server/storage/statements/statements.ts";
 import { listDeliveries, redeliver } from "../../../../server/storage/webhooks/deliveries.ts";
-import { emitResourceEvent } from "../../../../server/storage/webhooks/outbox.ts";
+import { emitResourceEvent } from "../../../../server/storage/webhooks/resource-events.ts";
 import { createTestDatabase, pagesOf, type TestDatabase } from "../../../helpers/databases.ts";
 import { createSubscription } from "../../../helpers/delivery-factories.ts";
 import { engines } from "../../../helpers/engine.ts";

@@ -6,11 +6,9 @@ import {
   type NextDelivery,
   nextDelivery,
   type Outcome,
-  parseRetryAfter,
-  RETRY_STEPS_MS,
-  retryDelay,
   toOutcome,
 } from "../../../../server/domain/delivery-outcome.ts";
+import { parseRetryAfter, RETRY_STEPS_MS, retryDelay } from "../../../../server/domain/retry-schedule.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
