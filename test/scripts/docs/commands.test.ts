@@ -13,12 +13,12 @@ const USAGE_NAMES: Readonly<Record<string, string>> = {
 
 const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
 const usageOf = (name: string) => USAGE_NAMES[name] ?? `npm run ${name} --`;
-const commands = [
-  ...Object.entries(scripts)
-    .filter(([name]) => !OTHER_TOOLS.includes(name))
-    .map(([name, program]) => [usageOf(name), program] as const),
-  ...PROOFS.map(([name, file]) => [`npm run proof -- ${name}`, `node test/proofs/${file}`] as const),
-];
+const commands = Object.entries(scripts)
+  .filter(([name]) => !OTHER_TOOLS.includes(name))
+  .map(([name, program]) => [usageOf(name), program] as const);
+const proofs = PROOFS.map(
+  ([name, file]) => [`npm run proof -- ${name}`, `node test/proofs/${file}`] as const,
+);
 
 function run(program: string, ...args: string[]): Promise<Exit> {
   // As npm does it, with the Node of this process.
@@ -42,6 +42,15 @@ test.each(commands)(
     }
   },
 );
+
+// Their definitions begin alike, so one call shows that a proof takes its command line from there.
+test.each(proofs)("%s prints its usage for an unknown option, which it names", async (name, program) => {
+  const { code, stdout, stderr } = await run(program, "--no-such-option");
+
+  expect([code, stdout]).toEqual([2, ""]);
+  expect(stderr).toContain("--no-such-option");
+  expect(stderr).toContain(`Usage: ${name} `);
+});
 
 test("README.md lists every command once, in a line, and every proof; there are at most 16 commands", () => {
   const readme = readFileSync("README.md", "utf8");
