@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import { KEY_BYTES, seal, unseal, type WrappingKey } from "./wrapping-keys.ts";
 
 /*
@@ -36,7 +36,8 @@ type DataKey = {
 /** @param keys the first one encrypts, the others only decrypt */
 export function createEncryptionKeys(keys: readonly WrappingKey[]): EncryptionKeys {
   const byMerchant = createCache<DataKey>();
-  const byWrapped = createCache<Buffer>();
+  // Made for each delivery, a key object would cost as much as decrypting with it.
+  const byWrapped = createCache<KeyObject>();
   const [first] = keys;
 
   async function createDataKey(): Promise<DataKey> {
@@ -58,7 +59,9 @@ export function createEncryptionKeys(keys: readonly WrappingKey[]): EncryptionKe
       const wrappingKey = keys.find(({ id }) => id.equals(keyId));
       if (!wrappingKey) throw new Error("the key that encrypted this secret is not configured");
       const cacheKey = `${keyId.toString("latin1")}${wrapped.toString("latin1")}`;
-      const dataKey = await byWrapped(cacheKey, () => wrappingKey.unwrap(wrapped));
+      const dataKey = await byWrapped(cacheKey, async () =>
+        createSecretKey(await wrappingKey.unwrap(wrapped)),
+      );
       return unseal(dataKey, toContext(merchant), sealed).toString("utf8");
     },
     isCurrent: (stored) =>

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHash, type KeyObject, randomBytes } from "node:crypto";
 import { promisify } from "node:util";
 import pLimit from "p-limit";
 import { ConfigError, SECRET_SETTINGS } from "../../config/environment.ts";
@@ -41,7 +41,7 @@ export function seal(key: Buffer, context: Buffer, plaintext: Buffer): Buffer {
 }
 
 /** Reverses {@link seal}. Throws when the key or the context is another one, or the bytes were changed. */
-export function unseal(key: Buffer, context: Buffer, sealed: Buffer): Buffer {
+export function unseal(key: Buffer | KeyObject, context: Buffer, sealed: Buffer): Buffer {
   const [nonce, rest] = [sealed.subarray(0, NONCE_BYTES), sealed.subarray(NONCE_BYTES)];
   const decipher = createDecipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES }).setAAD(context);
   decipher.setAuthTag(rest.subarray(0, TAG_BYTES));
