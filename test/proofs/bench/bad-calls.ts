@@ -46,7 +46,7 @@ const upTo = (limit: number) => Math.floor(Math.random() * (limit + 1));
 /** A wrong body: members or items, and one long text or number. */
 const GENES = {
   path: () => pick(["/v1/refunds", "/v1/webhook/subscribe"]),
-  /** Some beyond the limit of what is validated. */
+  /** A little more than the limit above which a body is not validated. */
   members: () => pick([0, 1, 60, 100, 115, 1_000, 20_000]),
   nameUnit: () => pick(UNITS),
   nameLength: () => upTo(70),
