@@ -9,6 +9,7 @@ import { unavailable } from "./contract/problem.ts";
 import { compileResponseValidators } from "./contract/validate-response.ts";
 import type { DomainClock } from "./domain/clock.ts";
 import { type Api, createApi } from "./http/api.ts";
+import { findCallerAddress } from "./http/caller-address.ts";
 import type { ConcurrencyLimit } from "./http/concurrency-limit.ts";
 import { handleErrors, notFound } from "./http/error-handler.ts";
 import { checkReferences, issueRefund } from "./http/handlers/issue-refund.ts";
@@ -80,7 +81,7 @@ export async function createApp(options: AppOptions): Promise<RequestListener> {
   // Set before the first route: the request validator reads both here.
   app.enable("case sensitive routing");
   app.enable("strict routing");
-  app.use(logRequests(logger, options.metrics.observeRequest));
+  app.use(logRequests(logger, findCallerAddress(config.callerAddressHeader), options.metrics.observeRequest));
   // Before the guard, so that it records the response that was sent.
   if (sandbox) app.use(sandbox.record);
   app.use(guardResponses(validators, logger));

@@ -5,6 +5,10 @@ import { ProblemError } from "../contract/problem.ts";
 export type Caller = {
   merchant: string;
   scopes: readonly string[];
+  /** The claims `sub`, `client_id` and `jti` of a JWT, where it has them. */
+  subject?: string | undefined;
+  clientId?: string | undefined;
+  tokenId?: string | undefined;
 };
 
 /** Why an access token is not accepted. The reason is logged, so it must hold no part of the token. */

@@ -23,7 +23,7 @@ export interface JwtOptions extends Omit<AuthSettings, "jwksUrl" | "keysMaxAgeSe
 
 /** The difference that is allowed between the issuer's clock and this one. */
 const LEEWAY_SECONDS = 60;
-const MAX_MERCHANT_LENGTH = 255;
+const MAX_NAME_LENGTH = 255;
 /** The media types of an access token (RFC 9068); a token of another type, such as an ID token, was not made for an API. */
 const ACCESS_TOKEN_TYPES = ["at+jwt", "application/at+jwt"];
 
@@ -132,17 +132,26 @@ function toCaller(
 ): Caller | Refusal {
   if (typ !== undefined && !ACCESS_TOKEN_TYPES.includes(typ.toLowerCase()))
     return { reason: "not an access token by its typ" };
-  const { exp, cnf, merchant_id: merchant, scope } = payload;
+  const { exp, cnf, merchant_id: merchant, scope, sub: subject, client_id: clientId, jti: tokenId } = payload;
   const latest = now.getTime() / 1000 + maxLifetimeSeconds + LEEWAY_SECONDS;
   if (exp === undefined || exp > latest) return { reason: "exp is beyond AUTH_MAX_LIFETIME" };
   const bindingError = findBindingError(cnf, headers, clientCertHeader);
   if (bindingError) return { reason: bindingError };
-  if (typeof merchant !== "string" || !isStorable(merchant)) return { reason: "no usable merchant_id" };
+  if (merchant === undefined || !isName(merchant)) return { reason: "no usable merchant_id" };
+  // They are kept with what the call does, and a name that can't be kept must not go unnoticed.
+  if (!isName(subject)) return { reason: "no usable sub" };
+  if (!isName(clientId)) return { reason: "no usable client_id" };
+  if (!isName(tokenId)) return { reason: "no usable jti" };
   const scopes = typeof scope === "string" ? scope.split(" ").filter((name) => name !== "") : [];
-  return { merchant, scopes };
+  return { merchant, scopes, subject, clientId, tokenId };
 }
 
-/** PostgreSQL would store a lone surrogate as another character; a control character could change logs and terminals. */
-function isStorable(text: string): boolean {
-  return text !== "" && text.length <= MAX_MERCHANT_LENGTH && !/\p{Cc}/u.test(text) && text.isWellFormed();
+/**
+ * Whether a claim is absent, or a name that can be stored: PostgreSQL would store a lone surrogate as another character, and a
+ * control character could change logs and terminals.
+ */
+function isName(claim: unknown): claim is string | undefined {
+  if (claim === undefined) return true;
+  if (typeof claim !== "string" || claim === "" || claim.length > MAX_NAME_LENGTH) return false;
+  return !/\p{Cc}/u.test(claim) && claim.isWellFormed();
 }

@@ -11,6 +11,8 @@ export interface Config extends StoreSettings {
   /** For how long a server that stops is not ready and still serves, so that balancers notice. */
   stopDelaySeconds: number;
   mode: "sandbox" | "production";
+  /** The header in which a trusted proxy sends the caller's address, in lower case; undefined: none does. */
+  callerAddressHeader: string | undefined;
   /** Whose access tokens are verified; undefined: the sandbox, which issues its own (D18). */
   auth: AuthSettings | undefined;
   /** Calls a second for each merchant, twice as many in a burst; undefined: no limit (D27). */
@@ -63,6 +65,7 @@ export function readConfig(environment: Environment): Config {
     stopDelaySeconds: stopDelaySeconds(env.STOP_DELAY || "0"),
     mode,
     ...readStoreSettings(env, { production }),
+    callerAddressHeader: headerName("CALLER_ADDRESS_HEADER", env.CALLER_ADDRESS_HEADER, "X-Forwarded-For"),
     auth: production ? readAuth(env) : undefined,
     rateLimit: rateLimit(env.RATE_LIMIT || (production ? "100" : "off")),
     allowPrivateTargets: allowsPrivateTargets(env),
@@ -106,7 +109,7 @@ function readAuth(env: Environment): AuthSettings {
     algorithm: algorithm(env),
     maxLifetimeSeconds: seconds("AUTH_MAX_LIFETIME", env.AUTH_MAX_LIFETIME || "86400"),
     keysMaxAgeSeconds: seconds("AUTH_KEYS_MAX_AGE", env.AUTH_KEYS_MAX_AGE || "86400"),
-    clientCertHeader: headerName("AUTH_CLIENT_CERT_HEADER", env.AUTH_CLIENT_CERT_HEADER),
+    clientCertHeader: headerName("AUTH_CLIENT_CERT_HEADER", env.AUTH_CLIENT_CERT_HEADER, "Client-Cert"),
   };
 }
 
@@ -158,8 +161,8 @@ function stopDelaySeconds(text: string): number {
   );
 }
 
-function headerName(name: string, text: string | undefined): string | undefined {
+function headerName(name: string, text: string | undefined, example: string): string | undefined {
   if (!text) return undefined;
   if (/^[A-Za-z0-9-]{1,64}$/.test(text)) return text.toLowerCase();
-  throw new ConfigError(`${name} must be the name of a header, such as Client-Cert, not "${text}".`);
+  throw new ConfigError(`${name} must be the name of a header, such as ${example}, not "${text}".`);
 }

@@ -1,6 +1,7 @@
 import type { operations as sandboxOperations } from "../../openapi/generated/sandbox-types.ts";
 import type { operations } from "../../openapi/generated/types.ts";
 import type { TimeLimit } from "../async/time-limit.ts";
+import type { CallerIdentity } from "../domain/caller-identity.ts";
 import type { PROBLEMS, ProblemCode, ProblemResponse } from "./problem.ts";
 
 /** The operations of the published contract; `on…` are webhooks, which this server sends and does not serve. */
@@ -50,6 +51,7 @@ export type HandlerResponse<Id extends OperationId> =
 /** A request that is valid by the contract, from a caller who may send it. */
 export type ValidRequest<Id extends OperationId> = {
   merchant: string;
+  caller: CallerIdentity;
   body: RequestBody<Id>;
   path: Member<Member<Operation<Id>, "parameters">, "path">;
   query: Member<Member<Operation<Id>, "parameters">, "query">;

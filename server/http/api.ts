@@ -19,11 +19,12 @@ import { EVENT_STREAM } from "../contract/validate-response.ts";
 import type { ConcurrencyLimit } from "./concurrency-limit.ts";
 import { type AccessOptions, requireAccess } from "./middleware/access.ts";
 import { allowAbsentBody, readBody, requireJson } from "./middleware/body.ts";
-import type {
-  ErrorMiddleware,
-  HttpResponse,
-  Middleware,
-  RequestLocals,
+import {
+  type ErrorMiddleware,
+  type HttpResponse,
+  type Middleware,
+  type RequestLocals,
+  toIdentity,
 } from "./middleware/request-locals.ts";
 import { type AnyResponse, requireAcceptance, sendResponse } from "./middleware/send-response.ts";
 
@@ -129,9 +130,12 @@ function handle<Ids extends OperationId>(
   return async (request, response) => {
     const { body, params: path, query } = request;
     const merchant = merchantOf(response);
-    const caller = { merchant, authorization: request.headers.authorization };
+    const caller = toIdentity(response.locals);
     const run = (timeLimit: TimeLimit) =>
-      concurrency.run(() => handler({ merchant, body, path, query, timeLimit }), caller);
+      concurrency.run(() => handler({ merchant, caller, body, path, query, timeLimit }), {
+        merchant,
+        authorization: request.headers.authorization,
+      });
     sendResponse(request, response, await deadline(response, run));
   };
 }

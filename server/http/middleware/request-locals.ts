@@ -1,11 +1,14 @@
 import type { NextFunction, Request, Response } from "express";
 import type { Caller } from "../../auth/bearer.ts";
+import type { CallerIdentity } from "../../domain/caller-identity.ts";
 import type { NumberLiteral } from "../../json/scan.ts";
 
 /** What the steps of a request store in `response.locals` for later steps. */
 export type RequestLocals = {
   /** The id in the log, and in the `instance` of a problem. */
   requestId: string;
+  /** The IP address from which the call came. */
+  address: string | null;
   /** Set once the access token is verified. */
   caller?: Caller;
   /** How those numbers of the body are written that are not plain integers (D13). */
@@ -31,3 +34,12 @@ export type ErrorMiddleware = (
   response: HttpResponse,
   next: NextFunction,
 ) => unknown;
+
+/** Who made the call, as far as it is known by now. */
+export function toIdentity({ caller, address }: RequestLocals): CallerIdentity {
+  return {
+    subject: caller?.subject ?? caller?.clientId ?? null,
+    tokenId: caller?.tokenId ?? null,
+    address,
+  };
+}

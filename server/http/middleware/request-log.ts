@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Request } from "express";
 import type { Logger } from "pino";
-import type { HttpResponse, Middleware } from "./request-locals.ts";
+import type { FindAddress } from "../caller-address.ts";
+import { type HttpResponse, type Middleware, toIdentity } from "./request-locals.ts";
 
 /** A finished request, as metrics count it. */
 export type RequestOutcome = {
@@ -12,14 +13,16 @@ export type RequestOutcome = {
   milliseconds: number;
 };
 
-/** Gives each request the id that its problem carries as `instance`, and logs its outcome under that id. */
+/** Gives each request the id that its problem carries as `instance`, and logs its outcome and its caller under that id. */
 export function logRequests(
   logger: Logger,
+  findAddress: FindAddress,
   observe: (outcome: RequestOutcome) => void = () => {},
 ): Middleware {
   return (request, response, next) => {
     const startedAt = performance.now();
     response.locals.requestId = randomUUID();
+    response.locals.address = findAddress(request);
     response.once("close", () => {
       const outcome = {
         route: toRoute(request),
@@ -39,6 +42,7 @@ function toContext({ method, path, route, headers }: Request, { locals }: HttpRe
   return {
     requestId: locals.requestId,
     merchant: locals.caller?.merchant,
+    ...toIdentity(locals),
     paymentId: locals.paymentId,
     paymentStatus: locals.paymentStatus,
     errorCode: locals.errorCode,

@@ -85,6 +85,9 @@ describe("an access token in production", () => {
     ["of a merchant whose name no database holds", { merchant_id: "a\0b" }],
     ["of a merchant whose name breaks a line", { merchant_id: "a\nb" }],
     ["of a merchant whose name clears a terminal", { merchant_id: "a\u009b2Jb" }],
+    ["of a subject that breaks a line", { sub: "a\nb" }],
+    ["of a client whose name is a number", { client_id: 7 }],
+    ["with an id that is endless", { jti: "j".repeat(256) }],
     ["to expire in more than a day", { exp: SECOND + 86_400 + 61 }],
     ["of a merchant whose name is endless", { merchant_id: "m".repeat(256) }],
   ])("is refused when %s", async (_name, claims) => {

@@ -161,6 +161,7 @@ describe("the settings", () => {
     ["AUTH_MAX_LIFETIME", { AUTH_MAX_LIFETIME: "1h" }],
     ["AUTH_KEYS_MAX_AGE", { AUTH_KEYS_MAX_AGE: "0" }],
     ["AUTH_CLIENT_CERT_HEADER", { AUTH_CLIENT_CERT_HEADER: "Client-Cert: x" }],
+    ["CALLER_ADDRESS_HEADER", { CALLER_ADDRESS_HEADER: "X-Forwarded-For, Forwarded" }],
     ["AUTH_ALGORITHM", { AUTH_ALGORITHM: "none" }],
     ["AUTH_ALGORITHM", { AUTH_ALGORITHM: "ES256,RS256" }],
     ["ENCRYPTION_KEY", { ENCRYPTION_KEY: Buffer.alloc(32).toString("base64") }],
