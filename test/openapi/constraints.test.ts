@@ -1,13 +1,12 @@
 import { sql } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
-import { findConstraints } from "../../openapi/document/constraints.ts";
+import { type Constraint, findConstraints } from "../../openapi/document/constraints.ts";
 import { type Contract, readContract } from "../../openapi/document/contract.ts";
 import type { BreakingRequest } from "../conformance/constraints/requests.ts";
 import { acceptedRequests, breakingRequests } from "../conformance/constraints/requests.ts";
 import { sendCall, type Tokens } from "../conformance/constraints/send.ts";
 import { createMerchant, createPayment, createToken, type InvalidRequest } from "../helpers/factories.ts";
 import { startTestServer, type TestServer } from "../helpers/server.ts";
-import { byConstraint } from "./by-constraint.ts";
 
 const published = readContract("openapi");
 
@@ -27,6 +26,13 @@ beforeAll(async () => {
   tokens = { valid: token, unknown: "nobodys-token", unscoped: await createToken(server, merchant, []) };
   return () => server.close();
 });
+
+/** One row for each constraint, with its name and its requests. */
+function byConstraint<Request extends { readonly constraint: Constraint }>(
+  requests: readonly Request[],
+): [id: string, requests: Request[]][] {
+  return [...Map.groupBy(requests, ({ constraint }) => constraint.id)];
+}
 
 const TABLES = ["payments", "events", "subscriptions", "deliveries", "access_tokens"];
 

