@@ -1,6 +1,5 @@
 import type { Logger } from "pino";
 import { repeat } from "./async/repeat.ts";
-import { startClockCheck } from "./background/clock-check.ts";
 import { startDueScan } from "./background/due-scan.ts";
 import { startRetention } from "./background/retention.ts";
 import type { Config } from "./config/config.ts";
@@ -29,14 +28,12 @@ type WorkParts = {
 };
 
 /** The parts that work beside the requests. */
-type WorkName = "webhooks" | "dueScan" | "clockCheck" | "vacuum" | "retention";
+type WorkName = "webhooks" | "dueScan" | "vacuum" | "retention";
 
 /** What requests ask of background work. */
 export type BackgroundWork = {
   /** Does at once what is due; resolves when it has been stored. */
   runDue(): Promise<void>;
-  /** Rejects when this server's clock and the database's differ too much, or the database does not respond. */
-  checkClock(): Promise<void>;
 };
 
 /** Starts what a server does besides responding to requests, and adds each part to `running` as soon as it has started. */
@@ -60,8 +57,6 @@ export async function startBackgroundWork(
     settings: parts.webhooks,
   });
   running.webhooks = webhooks;
-  const clockCheck = await startClockCheck({ database, realNow: clock.realNow, logger });
-  running.clockCheck = clockCheck;
   const dueScan = startDueScan({
     store,
     clock,
@@ -77,6 +72,6 @@ export async function startBackgroundWork(
   if (database.embedded) {
     running.vacuum = repeat(() => vacuum(database.connection), { name: "vacuum", everyMs: vacuumMs, logger });
   }
-  running.retention = startRetention({ store, days, realNow: clock.realNow, logger, everyMs: retentionMs });
-  return { runDue: dueScan.run, checkClock: clockCheck.check };
+  running.retention = startRetention({ store, days, clock, logger, everyMs: retentionMs });
+  return { runDue: dueScan.run };
 }

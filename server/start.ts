@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { createApp } from "./app.ts";
 import { createAccess } from "./auth/access.ts";
 import type { IssuerKeysOptions } from "./auth/issuer-keys.ts";
+import { startSharedClock } from "./background/shared-clock.ts";
 import { startBackgroundWork } from "./background-work.ts";
 import type { Config } from "./config/config.ts";
 import { createConcurrencyLimit } from "./http/concurrency-limit.ts";
@@ -17,8 +18,10 @@ import type { WebhookSettings } from "./webhooks/webhooks.ts";
 
 export type StartOptions = {
   logger: Logger;
-  /** Real time. */
+  /** Real time instead of the database's, for tests. */
   realNow?: () => Date;
+  /** This machine's clock, which is only compared with the database's. */
+  ownNow?: () => Date;
   /** Milliseconds that a caller has to send a body. */
   bodyTimeoutMs?: number;
   /** Milliseconds that a caller has to send a request's head. */
@@ -58,7 +61,7 @@ const DEFAULTS = {
   callLimitMs: 6_000,
   drainMs: 7_000,
   vacuumMs: 10_000,
-  realNow: () => new Date(),
+  ownNow: () => new Date(),
 };
 
 type Settings = StartOptions & typeof DEFAULTS;
@@ -85,7 +88,7 @@ async function startParts(
   settings: Settings,
   running: RunningParts,
 ): Promise<Omit<RunningServer, "close">> {
-  const { logger, realNow, issuerKeys } = settings;
+  const { logger, issuerKeys } = settings;
   const database = await openDatabase({
     databaseUrl: config.databaseUrl,
     dataDir: config.dataDir,
@@ -93,11 +96,13 @@ async function startParts(
     onConnectionError: (error) => logger.warn({ err: error }, "lost a database connection"),
   });
   running.database = { stop: database.close };
-  const { store, clock, encryptionKeys } = await prepareStore(database, config, realNow);
+  const sharedClock = await startSharedClock({ ...settings, database });
+  running.sharedClock = sharedClock;
+  const { store, clock, encryptionKeys } = await prepareStore(database, config, sharedClock);
 
   const concurrency = createConcurrencyLimit(MAX_CALLS_IN_FLIGHT);
   const findToken: typeof store.findToken = (hash) => concurrency.run(() => store.findToken(hash));
-  const access = createAccess(config, { findToken, realNow, logger, issuerKeys });
+  const access = createAccess(config, { findToken, realNow: clock.realNow, logger, issuerKeys });
   running.access = access;
   const metricsServer = await startMetrics(config, {
     backlog: async () => store.readBacklog(await clock.now()),
@@ -134,7 +139,7 @@ async function startParts(
     rateLimiter,
     sandbox,
     findCaller: access.findCaller,
-    readinessChecks: [work.checkClock, access.ready, http.checkStays],
+    readinessChecks: [sharedClock.check, access.ready, http.checkStays],
     isDraining: http.isDraining,
   });
   running.http = http;

@@ -236,12 +236,14 @@ function limitOption(): Option {
   });
 }
 
-/** The store's functions for operators, and the domain's time. */
-async function openStore({ database: { db }, output }: AdminContext) {
+/** The store's functions for operators, and the domain's time, by the clock of the database as on servers. */
+async function openStore({ database: { db, readTime }, output }: AdminContext) {
   const store = {
     ...bindStorage({ db, background: db }),
     ...bindStore(db, { findDeliveries, findDeliveryMerchant, findSubscriptions, findSubscriptionMerchant }),
   };
   const offsetMs = await store.readOffset();
-  return { store, output, now: () => toDomainTime(new Date(), offsetMs) };
+  const aheadMs = (await readTime()).getTime() - performance.now();
+  const realNow = () => new Date(performance.now() + aheadMs);
+  return { store, output, now: () => toDomainTime(realNow(), offsetMs) };
 }

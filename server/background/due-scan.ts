@@ -21,6 +21,7 @@ export type DueScanParts = {
  */
 export function startDueScan({ store, clock, dispatch, onAuthorized, logger }: DueScanParts): Repeated {
   async function authorizeDue(): Promise<void> {
+    if (clock.isOff()) return;
     const authorized = await store.authorizeDue(await clock.now());
     for (const refund of authorized) logger.info({ ...refund, paymentStatus: "AUTHORIZED" }, "transition");
     if (authorized.length > 0) onAuthorized(authorized.length);

@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { Logger } from "pino";
 import { repeat } from "../async/repeat.ts";
+import type { DomainClock } from "../domain/clock.ts";
 import type { RemovedBatch, RetentionBatch } from "../storage/statements/retention.ts";
 
 const DAY_MS = 86_400_000;
@@ -18,8 +19,7 @@ export type RetentionParts = {
   readonly store: { readonly removeDeliveries: RemoveBatch; readonly removeEvents: RemoveBatch };
   /** Undefined: everything is kept. */
   readonly days: number | undefined;
-  /** Real time. */
-  readonly realNow: () => Date;
+  readonly clock: Pick<DomainClock, "realNow" | "isOff">;
   readonly logger: Logger;
   readonly everyMs?: number | undefined;
 };
@@ -37,7 +37,7 @@ export type Retention = {
  * removed.
  */
 export function startRetention(parts: RetentionParts): Retention {
-  const { store, days, realNow, logger, everyMs = EVERY_MS } = parts;
+  const { store, days, clock, logger, everyMs = EVERY_MS } = parts;
   if (days === undefined) return { run: async () => {}, stop: async () => {} };
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -60,7 +60,8 @@ export function startRetention(parts: RetentionParts): Retention {
   const ageMs = days * DAY_MS;
 
   async function removeOld(): Promise<void> {
-    const before = new Date(realNow().getTime() - ageMs);
+    if (clock.isOff()) return;
+    const before = new Date(clock.realNow().getTime() - ageMs);
     const deliveries = await removeAll(store.removeDeliveries, before);
     // After their deliveries, which refer to them.
     const events = await removeAll(store.removeEvents, before);

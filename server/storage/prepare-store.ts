@@ -17,11 +17,11 @@ export type PreparedStore = {
 export async function prepareStore(
   database: Database,
   config: Config,
-  realNow: () => Date,
+  { realNow, isOff }: Pick<DomainClock, "realNow" | "isOff">,
 ): Promise<PreparedStore> {
   const { mode } = config;
   const store = bindStorage(database);
-  const clock = { realNow, now: async () => toDomainTime(realNow(), await store.readOffset()) };
+  const clock = { realNow, isOff, now: async () => toDomainTime(realNow(), await store.readOffset()) };
   const owner = await store.claimMode(mode);
   if (owner !== mode) {
     throw new ConfigError(

@@ -125,10 +125,16 @@ export class Dispatcher {
 
   async #claimDue(): Promise<void> {
     if (this.#stopped) return;
+    const { store, clock, limits } = this.#parts;
+    if (clock.isOff()) {
+      // The poll looks for all of them once the clock is right.
+      this.#woken.clear();
+      this.#all = false;
+      return;
+    }
     await this.#claimWoken();
     if (!this.#all) return;
     this.#all = false;
-    const { store, clock, limits } = this.#parts;
     const now = await clock.now();
     let inHand = await store.countInHand();
     for (let after = ""; !this.#stopped; ) {

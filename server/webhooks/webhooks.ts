@@ -79,6 +79,7 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
 
   return {
     async dispatch() {
+      if (clock.isOff()) return;
       await store.freeLeases();
       await dispatcher.dispatch();
     },

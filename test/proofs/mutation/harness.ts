@@ -47,7 +47,7 @@ export async function openHarness(dataDir: string): Promise<Harness> {
       perMerchant: Number.POSITIVE_INFINITY,
     }),
     metrics: noMetrics,
-    clock: { realNow, now: async () => realNow() },
+    clock: { realNow, now: async () => realNow(), isOff: () => false },
     encryptionKeys: createEncryptionKeys([ownKey(Buffer.alloc(32))]),
     targetPolicy: { allowLocal: false, allowPrivate: false },
     logger: pino({ level: "silent" }),

@@ -24,8 +24,8 @@ describe("a server whose clock differs from the database's", () => {
     ["by 10 minutes is not ready, and warns", 600 * SECOND_MS, 503, false],
     ["by 10 minutes, being slow, is not ready, and warns", -600 * SECOND_MS, 503, false],
   ])("%s", async (_name, skewMs, status, isReady) => {
-    const realNow = () => new Date(Date.now() + skewMs);
-    await using server = await startTestServer({ engine: "postgres", realNow });
+    const ownNow = () => new Date(Date.now() + skewMs);
+    await using server = await startTestServer({ engine: "postgres", ownNow });
 
     const response = await fetch(`${server.url}/readyz`);
 

@@ -41,7 +41,7 @@ describe.each(engines)("claims on %s", (engine) => {
     };
     const dispatcher = new Dispatcher({
       store: bindStorage(database),
-      clock: { realNow: () => NOW, now: async () => NOW },
+      clock: { realNow: () => NOW, now: async () => NOW, isOff: () => false },
       worker: { room: () => 512, begin },
       limits: LIMITS,
       leaseMs: LEASE_MS,
