@@ -13,7 +13,8 @@ export interface paths {
          * Issue a refund
          * @description Refunds all or part of an earlier payment. The response is the refund with its first status:
          *
-         *     - `PENDING` while the original payment is processing, or was settled less than three business days ago;
+         *     - `PENDING` while the original payment is processing, or was settled less than three business days ago, and in rare
+         *       cases for longer, because we hold refunds for a while;
          *     - `AUTHORIZED` when it was settled three business days ago or more: money is moving;
          *     - `TERMINAL_FAILED`, with `errorDetails`, when the payment can't be refunded.
          *

@@ -1,11 +1,9 @@
 import { createReadStream } from "node:fs";
-import { addAbortSignal, type Readable } from "node:stream";
+import { addAbortSignal } from "node:stream";
 import { Command, InvalidArgumentError, Option, type OutputConfiguration } from "commander";
 import { ADMIN_COMMAND } from "../config/command-names.ts";
-import type { CommandSettings } from "../config/store-settings.ts";
 import { toDomainTime } from "../domain/clock.ts";
 import { distribute } from "../storage/citus/distribute.ts";
-import type { Database } from "../storage/database.ts";
 import * as merchantData from "../storage/merchant-data.ts";
 import { bindStorage, bindStore } from "../storage/storage.ts";
 import {
@@ -19,28 +17,13 @@ import {
 import { rotateSecrets } from "../storage/webhooks/rotate-secrets.ts";
 import { createEncryptionKeys } from "../storage/webhooks/secrets.ts";
 import { openWrappingKey } from "../storage/webhooks/wrapping-keys.ts";
+import type { AdminContext, RunWork } from "./context.ts";
 import { listDeliveries, redeliver, redeliverExhausted } from "./delivery-commands.ts";
 import { distributeTables } from "./distribute.ts";
+import { defineHolds } from "./hold-commands.ts";
 import { eraseMerchant, exportMerchant } from "./merchant-data.ts";
-import type { Output } from "./output.ts";
 import { feedPayments } from "./payment-commands.ts";
 import { disableSubscription, listSubscriptions, rotateKey } from "./subscription-commands.ts";
-
-/** What a command works with. */
-export type AdminContext = {
-  settings: CommandSettings;
-  database: Database;
-  output: Output;
-  stdin: Readable;
-  /** Aborted when the operator interrupts. */
-  signal: AbortSignal;
-};
-
-/** The work of a command whose arguments are valid; resolves with whether all of it succeeded. */
-export type Work = (context: AdminContext) => Promise<boolean>;
-
-/** Runs the work of the chosen command; its statements may take as long as other commands' unless a limit is given. */
-export type RunWork = (work: Work, statementMs?: number) => Promise<void>;
 
 type Choice = { merchant?: string; subscription?: string };
 
@@ -66,6 +49,7 @@ export function createProgram(run: RunWork, output: OutputConfiguration): Comman
   defineDeliveries(program, run);
   defineSubscriptions(program, run);
   defineMerchantData(program, run);
+  defineHolds(program, run);
   return program;
 }
 

@@ -9,7 +9,8 @@ import { type AdminAction, recordAdminAction } from "../storage/admin-actions.ts
 import { StoreStartError } from "../storage/database/start-error.ts";
 import { isUnavailable } from "../storage/database/unavailable.ts";
 import { type Database, openDatabase } from "../storage/database.ts";
-import { createProgram, type Work } from "./commands.ts";
+import { createProgram } from "./commands.ts";
+import type { Work } from "./context.ts";
 import type { Output } from "./output.ts";
 
 export type AdminOptions = {

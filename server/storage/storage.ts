@@ -6,6 +6,7 @@ import { isConflict } from "./database/unavailable.ts";
 import type { Database } from "./database.ts";
 import { listDue } from "./due-queries.ts";
 import { insertFixtures, resetMerchant } from "./fixtures.ts";
+import { hold } from "./payments/holds.ts";
 import { getPayment, listPayments } from "./payments/payment-queries.ts";
 import { coverOriginal, failOriginal, insertPayment, settleOriginal } from "./payments/payments.ts";
 import { createRefundStore, type RefundStore, saveRefundInTime } from "./payments/refund-batches.ts";
@@ -60,6 +61,7 @@ const FUNCTIONS = {
   findToken: [findToken, "db"],
   freeLeases: [freeLeases, "background"],
   getPayment: [getPayment, "db"],
+  hold: [hold, "db"],
   insertFixtures: [insertFixtures, "db"],
   insertPayment: [insertPayment, "db"],
   insertSubscription: [insertSubscription, "db"],

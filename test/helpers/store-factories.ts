@@ -100,14 +100,18 @@ export async function decideRefund(
   return decide({ merchant, paymentId }, await loadOriginal(store, { merchant, paymentId }), wish);
 }
 
-function decide({ merchant, paymentId }: PaymentKey, { original }: LoadedOriginal, wish: Wish): NewRefund {
+function decide(
+  { merchant, paymentId }: PaymentKey,
+  { original, held }: LoadedOriginal,
+  wish: Wish,
+): NewRefund {
   const { amountCents = 10_00, now = NOW } = wish;
   if (!original) throw new Error(`no payment ${paymentId}`);
   return {
     paymentId: createRefundId(),
     merchant,
     original,
-    decision: firstStatus(original, amountCents, now),
+    decision: firstStatus(original, amountCents, { now, held }),
     amountCents,
     requestKey: wish.requestKey ?? randomUUID(),
     clientReferenceId: wish.clientReferenceId ?? null,

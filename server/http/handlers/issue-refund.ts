@@ -21,11 +21,12 @@ export function issueRefund(store: RefundStore, realNow: () => Date): Handler<"i
   return async (request) => {
     const { merchant, body, timeLimit } = request;
     for (let decisions = 0; decisions < MAX_DECISIONS; decisions += 1) {
-      const { original, clockOffsetMs } = await store.loadOriginal(
+      const { original, clockOffsetMs, held } = await store.loadOriginal(
         { merchant, paymentId: body.paymentId },
         timeLimit,
       );
-      const refund = original && decide(request, original, toDomainTime(realNow(), clockOffsetMs));
+      const refund =
+        original && decide(request, original, { now: toDomainTime(realNow(), clockOffsetMs), held });
       if (refund && (await store.saveRefund(refund, timeLimit)))
         return { status: 201, body: toRefund(refund) };
 
@@ -40,18 +41,22 @@ export function issueRefund(store: RefundStore, realNow: () => Date): Handler<"i
   };
 }
 
-function decide({ merchant, body }: ValidRequest<"issueRefund">, original: Original, now: Date): NewRefund {
+function decide(
+  { merchant, body }: ValidRequest<"issueRefund">,
+  original: Original,
+  at: { now: Date; held: boolean },
+): NewRefund {
   const amountCents = toCents(body.amount.value);
   return {
     paymentId: createRefundId(),
     merchant,
     original,
-    decision: firstStatus(original, amountCents, now),
+    decision: firstStatus(original, amountCents, at),
     amountCents,
     requestKey: body.requestKey,
     clientReferenceId: body.clientReferenceId ?? body.clientRefefenceId ?? null,
     softDescriptor: body.softDescriptor ?? null,
-    now,
+    now: at.now,
   };
 }
 

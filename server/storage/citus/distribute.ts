@@ -15,7 +15,7 @@ import {
 const BY_MERCHANT = ["payments", "events", "subscriptions", "deliveries", "delivery_attempts"];
 
 /** Small tables, or tables that are read before the merchant is known. Every machine has all of their rows. */
-const EVERYWHERE = ["access_tokens", "clock", "deployment"];
+const EVERYWHERE = ["access_tokens", "clock", "deployment", "holds"];
 
 const TABLES = [...BY_MERCHANT, ...EVERYWHERE];
 

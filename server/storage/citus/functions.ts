@@ -19,6 +19,7 @@ const SAVE_REFUNDS = `(the_merchant text, refunds json, lock_timeout_ms integer)
     ids text[] := array(select value ->> 'original_payment_id' from json_array_elements(refunds));
     saved text[] := '{}';
     woken boolean := false;
+    held boolean;
   begin
     perform set_config('lock_timeout', lock_timeout_ms::text, true);
     perform from payments
@@ -29,6 +30,7 @@ const SAVE_REFUNDS = `(the_merchant text, refunds json, lock_timeout_ms integer)
       select jsonb_object_agg(payment_id, jsonb_build_object('kind', kind, 'status', status, 'settled_at', settled_at,
         'left_cents', amount_cents - refunded_cents))
       from payments where merchant = the_merchant and payment_id = any(ids));
+    held := exists (select from holds where merchant in ('', the_merchant));
     for refund in
       select * from json_to_recordset(refunds) as source (
         position integer, payment_id text, status text, amount_cents bigint, request_key text,
@@ -44,7 +46,8 @@ const SAVE_REFUNDS = `(the_merchant text, refunds json, lock_timeout_ms integer)
         or (original ->> 'settled_at')::timestamptz is distinct from refund.original_settled_at
         or not case when refund.refundable
           then refund.cents_before + refund.amount_cents <= (original ->> 'left_cents')::bigint
-          else refund.amount_cents > (original ->> 'left_cents')::bigint end;
+          else refund.amount_cents > (original ->> 'left_cents')::bigint end
+        or refund.status = 'AUTHORIZED' and held;
       insert into payments (payment_id, merchant, kind, status, amount_cents, request_key, client_reference_id,
           soft_descriptor, original_payment_id, due_at, error_code, error_message, history, sequence, created_at)
         values (refund.payment_id, the_merchant, 'REFUND', refund.status, refund.amount_cents, refund.request_key,

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Store } from "../database/tables.ts";
+import { isHeld } from "../payments/holds.ts";
 import {
   type OriginalRow,
   type PaymentKey,
@@ -29,11 +30,16 @@ async function loadFromOneMachine(store: Store, keys: readonly PaymentKey[]): Pr
       where merchant = ${keys[0]?.merchant} and payment_id = any(${keys.map(({ paymentId }) => paymentId)}::text[])`.execute(
       store,
     ),
-    sql<{ offset_ms: number }>`select offset_ms from clock`.execute(store),
+    // A subquery, because the clock has no row before it is advanced.
+    sql<{ offset_ms: number | null; held: boolean }>`
+      select (select offset_ms from clock) as offset_ms, ${isHeld(sql`${keys[0]?.merchant}::text`)} as held`.execute(
+      store,
+    ),
   ]);
   const originals = new Map(payments.rows.map((row) => [row.payment_id, toOriginal(row)]));
-  const clockOffsetMs = clock.rows[0]?.offset_ms ?? 0;
-  return keys.map(({ paymentId }) => ({ original: originals.get(paymentId), clockOffsetMs }));
+  const { offset_ms, held = false } = clock.rows[0] ?? {};
+  const clockOffsetMs = offset_ms ?? 0;
+  return keys.map(({ paymentId }) => ({ original: originals.get(paymentId), clockOffsetMs, held }));
 }
 
 export async function saveRefunds(

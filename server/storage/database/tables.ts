@@ -107,6 +107,15 @@ export type ClockTable = {
   offset_ms: number;
 };
 
+/** Whose refunds are not authorized for now. */
+export type HoldsTable = {
+  /** Empty: all merchants. */
+  merchant: string;
+  reason: string;
+  /** Real time. */
+  held_at: Generated<Date>;
+};
+
 export type Tables = {
   access_tokens: AccessTokensTable;
   payments: PaymentsTable;
@@ -115,4 +124,5 @@ export type Tables = {
   deliveries: DeliveriesTable;
   delivery_attempts: DeliveryAttemptsTable;
   clock: ClockTable;
+  holds: HoldsTable;
 };

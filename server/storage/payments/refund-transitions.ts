@@ -3,6 +3,7 @@ import { refundEvent, toRefundView } from "../../domain/events.ts";
 import { type RefundFailure, type RefundStatus, statusesLeftBy } from "../../domain/refunds.ts";
 import type { HistoryEntry, Store } from "../database/tables.ts";
 import { insertEvents, statementsOf, toBatches } from "../statements/statements.ts";
+import { isHeld, listHolds } from "./holds.ts";
 
 /** The status that refunds take, when they take it, and why. */
 export type RefundChange = {
@@ -72,7 +73,7 @@ const BATCH_SIZE = 1_000;
 type DueRefund = { payment_id: string; merchant: string; original_payment_id: string };
 
 /**
- * Authorises every refund that is due, in batches of one transaction each, until none is left. Several processes may run it
+ * Authorises every refund that is due and not held, in batches of one transaction each, until none is left. Several processes may run it
  * at once, and each refund still changes once: one waits for the locks of the other, and then finds the work done.
  *
  * @param now the domain's time (D30)
@@ -103,11 +104,15 @@ export async function authorizeDue(
 }
 
 async function findDue(store: Store, now: Date, limit: number): Promise<DueRefund[]> {
+  const holds = await listHolds(store);
+  if (holds.some(({ merchant }) => merchant === undefined)) return [];
+  const held = holds.flatMap(({ merchant }) => merchant ?? []);
   return statementsOf(store).findOverall(
     store,
-    ({ payments, value }) => sql<DueRefund>`
+    ({ payments, value, list }) => sql<DueRefund>`
       select payment_id, merchant, original_payment_id from ${payments}
       where kind = 'REFUND' and status = 'PENDING' and due_at <= ${value(now)}::timestamptz
+        and merchant <> all(${list(held)})
       order by due_at
       limit ${value(limit)}`,
   );
@@ -125,9 +130,10 @@ async function authorize(transaction: Store, due: readonly DueRefund[], now: Dat
     order by payment_id, merchant
     for update`.execute(transaction);
 
-  // They were selected before the locks: this condition excludes those that another process has changed meanwhile.
+  // They were selected before the locks: this condition excludes those that another process has changed meanwhile, or that an
+  // operator has held.
   const which = sql<boolean>`status = any(${statusesLeftBy("time")}::text[]) and due_at <= ${now}::timestamptz
-    and ${isOneOf(toKeys("payment_id"))}`;
+    and ${isOneOf(toKeys("payment_id"))} and not ${isHeld(sql`payments.merchant`)}`;
   const { refunds } = await transitionRefunds(transaction, which, {
     to: "AUTHORIZED",
     at: now,

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Store } from "../database/tables.ts";
+import { isHeld } from "../payments/holds.ts";
 import {
   type OriginalRow,
   type PaymentKey,
@@ -19,8 +20,9 @@ export async function loadOriginals(
 ): Promise<readonly LoadedOriginal[]> {
   // PostgreSQL keeps the plan that it makes while there are few payments. `limit` stops it from planning to read all of them.
   // For a list as JSON it always expects the same number of rows; for an array it would count the items and plan each time.
-  const { rows } = await sql<OriginalRow & { found: boolean; offset_ms: number | null }>`
-    select p.kind is not null as found, wanted.payment_id, p.*, (select offset_ms from clock) as offset_ms
+  const { rows } = await sql<OriginalRow & { found: boolean; offset_ms: number | null; held: boolean }>`
+    select p.kind is not null as found, wanted.payment_id, p.*, (select offset_ms from clock) as offset_ms,
+      ${isHeld(sql`wanted.merchant`)} as held
     from json_to_recordset(${JSON.stringify(keys.map(toWanted))}::json)
       as wanted (position integer, payment_id text, merchant text)
     left join lateral (
@@ -32,6 +34,7 @@ export async function loadOriginals(
   return rows.map((row) => ({
     original: row.found ? toOriginal(row) : undefined,
     clockOffsetMs: row.offset_ms ?? 0,
+    held: row.held,
   }));
 }
 
@@ -80,6 +83,7 @@ export async function saveRefunds(
         and o.settled_at is not distinct from s.original_settled_at
         and case when s.refundable then o.refunded_cents + s.cents_before + s.amount_cents <= o.amount_cents
           else o.refunded_cents + s.amount_cents > o.amount_cents end
+        and (s.status <> 'AUTHORIZED' or not ${isHeld(sql`s.merchant`)})
       order by s.request_key, s.merchant, s.position
       on conflict (request_key, merchant) do nothing
       returning payment_id, merchant, status, amount_cents, original_payment_id, sequence, created_at

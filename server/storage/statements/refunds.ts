@@ -18,8 +18,15 @@ export type NewRefund = {
   readonly now: Date;
 };
 
-/** The payment on which a refund is decided, if its merchant has it, and the clock's offset (ms). */
-export type LoadedOriginal = { readonly original: Original | undefined; readonly clockOffsetMs: number };
+/** What a refund is decided on. */
+export type LoadedOriginal = {
+  /** The payment that it names, if its merchant has it. */
+  readonly original: Original | undefined;
+  /** The clock's offset in milliseconds. */
+  readonly clockOffsetMs: number;
+  /** Whether refunds of the merchant are held. */
+  readonly held: boolean;
+};
 
 /** The same for all events of refunds. */
 export const EVENT_CATEGORY = categoryOf("refund.pending");

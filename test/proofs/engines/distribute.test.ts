@@ -13,10 +13,10 @@ import { query, startCluster } from "./setup/cluster.ts";
 import { createFilled, inDatabase, open, readRows, run } from "./setup/filled.ts";
 
 const BY_MERCHANT = ["deliveries", "delivery_attempts", "events", "payments", "subscriptions"];
-const EVERYWHERE = ["access_tokens", "clock", "deployment"];
+const EVERYWHERE = ["access_tokens", "clock", "deployment", "holds"];
 const LOCATIONS =
   "payments, events, subscriptions, deliveries, delivery_attempts: by merchant, in 32 shards each, on 2 machines\n" +
-  "access_tokens, clock, deployment: on every machine\n";
+  "access_tokens, clock, deployment, holds: on every machine\n";
 
 const cluster = forSuite(
   () => startCluster({ programs: requireCitus(), workers: 2 }),

@@ -6,6 +6,7 @@ import { citus } from "../../../server/storage/citus/citus.ts";
 import { FUNCTIONS } from "../../../server/storage/citus/functions.ts";
 import { createPool } from "../../../server/storage/database/pool.ts";
 import type { Store, Tables } from "../../../server/storage/database/tables.ts";
+import { hold } from "../../../server/storage/payments/holds.ts";
 import {
   recordAttempts,
   saveRefunds,
@@ -19,6 +20,7 @@ import {
   allRecords,
   createPayment,
   decideRefund,
+  LONG_AGO,
   NOW,
   newMerchant,
 } from "../../helpers/store-factories.ts";
@@ -55,7 +57,7 @@ describe("the functions for distributed tables", () => {
   /** @decision D10 D12a */
   test("save the refunds that the statement saves", async () => {
     const refund = fc.record({
-      payment: fc.nat({ max: 2 }),
+      payment: fc.nat({ max: 3 }),
       amountCents: fc.integer({ min: 1, max: 120_00 }),
       requestKey: fc.constantFrom("a", "b", "c", "d", "e", "f", "g"),
     });
@@ -64,7 +66,7 @@ describe("the functions for distributed tables", () => {
       maxLength: 3,
     });
     await fc.assert(
-      fc.asyncProperty(batches, async (wishes) => {
+      fc.asyncProperty(batches, fc.boolean(), async (wishes, held) => {
         const [byStatement, byFunction] = await byEach(async (store, merchant) => {
           const { statement: db } = stores;
           await createSubscription(db, merchant);
@@ -72,6 +74,7 @@ describe("the functions for distributed tables", () => {
             await createPayment(db, { merchant, paymentId: "pay_0" }),
             await createPayment(db, { merchant, paymentId: "pay_1", status: "PROCESSING" }),
             await createPayment(db, { merchant, paymentId: "pay_2", status: "FAILED" }),
+            await createPayment(db, { merchant, paymentId: "pay_3", settledAt: LONG_AGO }),
           ];
           // All decided first, so that some decisions hold no longer.
           const decided = await Promise.all(
@@ -83,6 +86,7 @@ describe("the functions for distributed tables", () => {
               ),
             ),
           );
+          if (held) await hold(db, { merchant, reason: "a test" });
           const saved = [];
           for (const batch of decided) saved.push(await saveRefunds(store, batch));
           const records = (await allRecords(db, merchant)).map(

@@ -76,6 +76,9 @@ describe("the roles of the guide", () => {
       ["rotate-key"],
       ["export", "--merchant", "acme", "--before", "2026-01-01"],
       ["erase", "--merchant", "acme", "--before", "2026-01-01"],
+      ["hold", "--all", "--reason", "a test"],
+      ["holds"],
+      ["release", "--all"],
     ];
     for (const command of commands)
       expect(await run("admin", command)).toMatchObject({ code: 0, stderr: "" });
@@ -108,6 +111,7 @@ describe("the roles of the guide", () => {
       "insert into admin_actions (run_id, operator, command, outcome) values (gen_random_uuid(), 'x', '{}', 'begun')",
     ],
     ["serve", "delete from subscriptions"],
+    ["serve", "delete from holds"],
     ["admin", "delete from payments"],
     ["admin", "update admin_actions set operator = 'x'"],
     ["admin", "delete from admin_actions"],

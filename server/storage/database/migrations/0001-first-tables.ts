@@ -136,6 +136,13 @@ const statements = [
     offset_ms bigint not null check (offset_ms >= 0)
   )`,
 
+  // Whose refunds are not authorized for now; the empty text stands for all merchants.
+  `create table holds (
+    merchant text collate "C" primary key,
+    reason text not null check (reason <> ''),
+    held_at timestamptz(3) not null default clock_timestamp()
+  )`,
+
   `create table deployment (
     single_row boolean primary key default true check (single_row),
     mode text not null check (mode in ('sandbox', 'production'))

@@ -25,7 +25,7 @@ const original = {
 };
 
 const yes = {
-  loadOriginal: async () => ({ original, clockOffsetMs: 0 }),
+  loadOriginal: async () => ({ original, clockOffsetMs: 0, held: false }),
   saveRefund: async () => true,
 };
 

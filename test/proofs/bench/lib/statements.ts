@@ -27,7 +27,7 @@ export async function captureRefund(dialect: Dialect, paymentId: string): Promis
   const requestKey = randomUUID();
   const now = new Date();
   const amountCents = 1;
-  const decision = firstStatus(original, amountCents, now);
+  const decision = firstStatus(original, amountCents, { now });
   const refund = {
     ...payment,
     original,

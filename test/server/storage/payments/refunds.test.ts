@@ -152,7 +152,7 @@ describe.each(engines)("a refund on %s", (engine) => {
     const foreign = await createPayment(db, { merchant: newMerchant() });
 
     const key = { merchant: newMerchant(), paymentId: foreign.paymentId };
-    expect(await loadOriginal(db, key)).toEqual({ original: undefined, clockOffsetMs: 0 });
+    expect(await loadOriginal(db, key)).toEqual({ original: undefined, clockOffsetMs: 0, held: false });
   });
 
   test("is not saved when the original payment has failed since the decision", async () => {

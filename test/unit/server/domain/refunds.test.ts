@@ -69,7 +69,7 @@ describe("the first status of a refund", () => {
       { paymentStatus: "TERMINAL_FAILED", errorCode: "PAYMENT_NOT_REFUNDABLE" },
     ],
   ])("%s", (_, original, now, expected) => {
-    expect(firstStatus(original, 10_00, now)).toMatchObject(expected);
+    expect(firstStatus(original, 10_00, { now })).toMatchObject(expected);
   });
 
   test.each([
@@ -79,13 +79,15 @@ describe("the first status of a refund", () => {
     [99_99, 2, "TERMINAL_FAILED"],
     [100_00, 1, "TERMINAL_FAILED"],
   ])("with %i of 10000 cents refunded, %i more: %s", (refundedCents, amountCents, paymentStatus) => {
-    expect(firstStatus({ ...settled, refundedCents }, amountCents, DUE_AT)).toMatchObject({ paymentStatus });
+    expect(firstStatus({ ...settled, refundedCents }, amountCents, { now: DUE_AT })).toMatchObject({
+      paymentStatus,
+    });
   });
 
   test("is failed for too much also while the original payment is processing", () => {
     const processing = { ...settled, status: "PROCESSING", settledAt: null } as const;
 
-    expect(firstStatus(processing, 100_01, DUE_AT)).toEqual({
+    expect(firstStatus(processing, 100_01, { now: DUE_AT })).toEqual({
       paymentStatus: "TERMINAL_FAILED",
       errorCode: "AMOUNT_EXCEEDS_REFUNDABLE",
       errorMessage: "The amount is more than what is left to refund of the original payment.",
@@ -99,11 +101,11 @@ describe("the first status of a refund", () => {
     ["PAYMENT_COVERED", { ...settled, status: "COVERED" }],
     ["AMOUNT_EXCEEDS_REFUNDABLE", settled],
   ])("names %s before every later reason", (errorCode, original) => {
-    expect(firstStatus(original, 500_00, DUE_AT)).toMatchObject({ errorCode });
+    expect(firstStatus(original, 500_00, { now: DUE_AT })).toMatchObject({ errorCode });
   });
 
   test("can't be decided for a settled payment without a date of settlement", () => {
-    expect(() => firstStatus({ ...settled, settledAt: null }, 10_00, DUE_AT)).toThrow("pay_1");
+    expect(() => firstStatus({ ...settled, settledAt: null }, 10_00, { now: DUE_AT })).toThrow("pay_1");
   });
 
   test("is a row of the table of transitions, whatever the original payment is", () => {
@@ -122,7 +124,7 @@ describe("the first status of a refund", () => {
         (what, amount, refunded, due) => {
           const settledAt = what.status === "PROCESSING" ? null : SETTLED_AT;
           const original = { ...settled, ...what, settledAt, refundedCents: refunded } as Original;
-          const first = firstStatus(original, amount, due ? DUE_AT : BEFORE_DUE);
+          const first = firstStatus(original, amount, { now: due ? DUE_AT : BEFORE_DUE });
           expect(REFUND_TRANSITIONS).toContainEqual({
             from: null,
             trigger: "issue",

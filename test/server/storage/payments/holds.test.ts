@@ -1,0 +1,140 @@
+import { sql } from "kysely";
+import { afterEach, describe, expect, test } from "vitest";
+import { hold, isHeld, listHolds, release, untilHeld } from "../../../../server/storage/payments/holds.ts";
+import { authorizeDue } from "../../../../server/storage/payments/refund-transitions.ts";
+import { createTestDatabase, useDatabase } from "../../../helpers/databases.ts";
+import { engines } from "../../../helpers/engine.ts";
+import {
+  allRefunds,
+  createPayment,
+  createRefund,
+  decideRefund,
+  getRefund,
+  LATER,
+  LONG_AGO,
+  newMerchant,
+  saveRefund,
+  untilWaitingForLock,
+} from "../../../helpers/store-factories.ts";
+import { forSuite } from "../../../helpers/suite.ts";
+
+const reason = "a stolen token";
+
+/** @decision D17 */
+describe.each(engines)("held refunds on %s", (engine) => {
+  const database = useDatabase(engine);
+  afterEach(() => database.db.deleteFrom("holds").execute());
+
+  const createPayments = async (settledAt?: Date) => {
+    const merchants = [newMerchant(), newMerchant()] as const;
+    const create = (merchant: string) =>
+      createPayment(database.db, { merchant, ...(settledAt && { settledAt }) });
+    return [await create(merchants[0]), await create(merchants[1])] as const;
+  };
+
+  test.each([
+    ["a merchant", (merchant: string) => ({ merchant }), ["PENDING", "AUTHORIZED"]],
+    ["all", () => ({ merchant: undefined }), ["PENDING", "PENDING"]],
+  ])("of %s are accepted, stay PENDING, and are AUTHORIZED once released", async (_, choose, statuses) => {
+    const { db } = database;
+    const [payment, other] = await createPayments(LONG_AGO);
+    const chosen = choose(payment.merchant);
+    const waiting = await createRefund(db, await createPayment(db, { merchant: payment.merchant }));
+
+    expect(await hold(db, { ...chosen, reason })).toBe(true);
+    expect(await hold(db, { ...chosen, reason: "another" })).toBe(false);
+    const refunds = [await createRefund(db, payment), await createRefund(db, other)];
+    const authorized = await authorizeDue(db, LATER);
+
+    expect(refunds.map(({ status }) => status)).toEqual(statuses);
+    expect(authorized).toEqual([]);
+    expect(await listHolds(db)).toEqual([{ ...chosen, reason, heldAt: expect.any(Date) }]);
+    expect(await release(db, chosen)).toBe(true);
+    expect(await release(db, chosen)).toBe(false);
+    expect(await authorizeDue(db, LATER)).toHaveLength(1 + statuses.filter((it) => it === "PENDING").length);
+    expect(await getRefund(db, waiting)).toMatchObject({ status: "AUTHORIZED" });
+  });
+
+  test("stay held as long as either their merchant or all are", async () => {
+    const { db } = database;
+    const [{ merchant }] = await createPayments();
+    const held = async (name: string) =>
+      (await sql<{ held: boolean }>`select ${isHeld(sql`${name}::text`)} as held`.execute(db)).rows[0]?.held;
+    await hold(db, { reason });
+    await hold(db, { merchant, reason });
+
+    await release(db, { merchant: undefined });
+
+    expect([await held(merchant), await held(newMerchant())]).toEqual([true, false]);
+  });
+
+  test("are decided again when the hold came after the decision", async () => {
+    const { db } = database;
+    const [payment] = await createPayments(LONG_AGO);
+    const decided = await decideRefund(db, payment);
+    await hold(db, { merchant: payment.merchant, reason });
+
+    expect([decided.decision, await saveRefund(db, decided)]).toEqual([
+      { paymentStatus: "AUTHORIZED" },
+      false,
+    ]);
+  });
+});
+
+describe("a hold on postgres", () => {
+  const testDatabase = forSuite(
+    () => createTestDatabase("postgres"),
+    (opened) => opened.remove(),
+  );
+
+  /** Runs work that has to wait for the payment's lock, holds its merchant meanwhile, and then releases the lock. */
+  async function holdDuring<Result>(
+    { merchant, paymentId }: { merchant: string; paymentId: string },
+    work: () => Promise<Result>,
+    whileLocked: (holding: Promise<unknown>) => Promise<unknown>,
+  ) {
+    const { db } = await testDatabase.open();
+    const begun = await db.transaction().execute(async (transaction) => {
+      await sql`select from payments where payment_id = ${paymentId} and merchant = ${merchant} for update`.execute(
+        transaction,
+      );
+      const working = work();
+      await untilWaitingForLock(db, working);
+      await hold(db, { merchant, reason });
+      const holding = untilHeld(db).then(() => allRefunds(db, merchant));
+      await whileLocked(holding);
+      return { working, holding };
+    });
+    return { result: await begun.working, whenHeld: await begun.holding };
+  }
+
+  test("is in force only when the refunds that had begun before are done", async () => {
+    const { db } = await testDatabase.open();
+    const payment = await createPayment(db, { merchant: newMerchant(), settledAt: LONG_AGO });
+    const decided = await decideRefund(db, payment);
+
+    const { result, whenHeld } = await holdDuring(
+      payment,
+      () => saveRefund(db, decided),
+      (holding) => untilWaitingForLock(db, holding, 2),
+    );
+
+    expect(result).toBe(true);
+    expect(whenHeld).toMatchObject([{ status: "AUTHORIZED" }]);
+    expect(await createRefund(db, payment)).toMatchObject({ status: "PENDING" });
+  });
+
+  test("leaves out refunds that a scan has found already", async () => {
+    const { db } = await testDatabase.open();
+    const payment = await createPayment(db, { merchant: newMerchant() });
+    await createRefund(db, payment);
+
+    const { result } = await holdDuring(
+      payment,
+      () => authorizeDue(db, LATER),
+      (holding) => holding,
+    );
+
+    expect(result).toEqual([]);
+  });
+});
