@@ -27,8 +27,11 @@ type WorkParts = {
   webhooks?: Partial<WebhookSettings>;
 };
 
+/** The time between two publications of payouts. */
+const PAYOUTS_MS = 1_000;
+
 /** The parts that work beside the requests. */
-type WorkName = "webhooks" | "dueScan" | "vacuum" | "retention";
+type WorkName = "webhooks" | "dueScan" | "payouts" | "vacuum" | "retention";
 
 /** What requests ask of background work. */
 export type BackgroundWork = {
@@ -68,6 +71,10 @@ export async function startBackgroundWork(
     },
   });
   running.dueScan = dueScan;
+  const publish = async () => {
+    if (!clock.isOff()) await store.publishPayouts();
+  };
+  running.payouts = repeat(publish, { name: "payouts", everyMs: PAYOUTS_MS, logger });
   // PostgreSQL vacuums by itself.
   if (database.embedded) {
     running.vacuum = repeat(() => vacuum(database.connection), { name: "vacuum", everyMs: vacuumMs, logger });

@@ -106,6 +106,55 @@ export interface components {
             /** @description The identifier that the payment system gave to the payment. */
             paymentId: components["schemas"]["PaymentId"];
         };
+        /**
+         * A refund to pay out
+         * @description An authorized refund, as `payouts` prints it for the payment system, and as `reconcile` reads it from what the payment
+         *     system has kept.
+         * @example {
+         *       "cursor": 1795014000000001,
+         *       "merchant": "acme",
+         *       "paymentId": "rfd_019a9b8e-7c1d-7f3a-9c55-0242ac120002",
+         *       "requestKey": "refund-1042",
+         *       "originalPaymentId": "pay_1042",
+         *       "amount": {
+         *         "currency": "USD",
+         *         "value": 25.5
+         *       },
+         *       "status": "AUTHORIZED",
+         *       "clientReferenceId": "order-1042",
+         *       "softDescriptor": null,
+         *       "authorizedAt": "2026-11-23T05:00:00.000Z"
+         *     }
+         */
+        PayoutLine: {
+            /** @description Where the refund stands in the payout feed; `reconcile` ignores it. */
+            cursor?: number;
+            /** @description The merchant, as in the `merchant_id` of access tokens. */
+            merchant: components["schemas"]["Merchant"];
+            /** @description The identifier of the refund. */
+            paymentId: string;
+            /** @description The key under which the merchant issued the refund. */
+            requestKey: string;
+            /** @description The identifier that the payment system gave to the payment. */
+            originalPaymentId: components["schemas"]["PaymentId"];
+            /** @description An amount of money. */
+            amount: components["schemas"]["Amount"];
+            /**
+             * @description The refund's status as the payment system knows it: `AUTHORIZED` if its money has moved or will,
+             *     `TERMINAL_FAILED` if its original payment has failed or been covered since.
+             * @enum {string}
+             */
+            status: "AUTHORIZED" | "TERMINAL_FAILED";
+            /** @description The merchant's own identifier of the refund. */
+            clientReferenceId?: string | null;
+            /** @description The text for the receiving bank. */
+            softDescriptor?: string | null;
+            /**
+             * Format: date-time
+             * @description When the refund was authorized; a time with its offset, not in the future.
+             */
+            authorizedAt: string;
+        };
         /** @description The merchant, as in the `merchant_id` of access tokens. */
         Merchant: string;
         /** @description The identifier that the payment system gave to the payment. */

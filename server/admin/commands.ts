@@ -5,6 +5,7 @@ import { ADMIN_COMMAND } from "../config/command-names.ts";
 import { toDomainTime } from "../domain/clock.ts";
 import { distribute } from "../storage/citus/distribute.ts";
 import * as merchantData from "../storage/merchant-data.ts";
+import { listPayouts } from "../storage/payments/payouts.ts";
 import { bindStorage, bindStore } from "../storage/storage.ts";
 import {
   DELIVERY_FILTERS,
@@ -23,6 +24,7 @@ import { distributeTables } from "./distribute.ts";
 import { defineHolds } from "./hold-commands.ts";
 import { eraseMerchant, exportMerchant } from "./merchant-data.ts";
 import { feedPayments } from "./payment-commands.ts";
+import { printPayouts } from "./payout-commands.ts";
 import { disableSubscription, listSubscriptions, rotateKey } from "./subscription-commands.ts";
 
 type Choice = { merchant?: string; subscription?: string };
@@ -46,6 +48,7 @@ export function createProgram(run: RunWork, output: OutputConfiguration): Comman
   defineMigrate(program, run);
   defineDistribute(program, run);
   definePayments(program, run);
+  definePayouts(program, run);
   defineDeliveries(program, run);
   defineSubscriptions(program, run);
   defineMerchantData(program, run);
@@ -95,6 +98,29 @@ function definePayments(program: Command, run: RunWork): void {
         return feedPayments({ ...(await openStore(context)), input, output, signal });
       }),
     );
+}
+
+function definePayouts(program: Command, run: RunWork): void {
+  program
+    .command("payouts")
+    .description("print the payout feed: the authorized refunds after a cursor, one JSON object per line")
+    .addOption(
+      new Option("--after <cursor>", "the last cursor that was read; 0 for none")
+        .makeOptionMandatory()
+        .argParser(cursor),
+    )
+    .addOption(limitOption())
+    .action((page: { after: number; limit: number }) =>
+      run(async ({ database, output }) =>
+        printPayouts({ store: bindStore(database.db, { listPayouts }), output }, page),
+      ),
+    );
+}
+
+function cursor(text: string): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
+  throw new InvalidArgumentError("It must be the cursor of a payout, or 0.");
 }
 
 function defineDeliveries(program: Command, run: RunWork): void {

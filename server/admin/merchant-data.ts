@@ -12,7 +12,7 @@ import type {
   readSubscriptions,
 } from "../storage/merchant-data.ts";
 import type { Bound } from "../storage/storage.ts";
-import { count, type Output, startProgress } from "./output.ts";
+import { count, type Output, startProgress, toJsonLine } from "./output.ts";
 
 type Functions = {
   readDeliveries: typeof readDeliveries;
@@ -72,14 +72,6 @@ export async function exportMerchant(
   }
   if (signal.aborted) output.complain("Interrupted: the export is not complete.");
   return !signal.aborted;
-}
-
-/** JSON without control characters: the output would replace them, because they could change the operator's terminal. */
-function toJsonLine(value: object): string {
-  return JSON.stringify(value).replaceAll(
-    /\p{Cc}/gu,
-    (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
 }
 
 /**

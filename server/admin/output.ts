@@ -53,3 +53,11 @@ export function toTable(headings: readonly string[], rows: readonly (readonly Ce
       .trimEnd(),
   );
 }
+
+/** JSON without control characters: the output would replace them, because they could change the operator's terminal. */
+export function toJsonLine(value: object): string {
+  return JSON.stringify(value).replaceAll(
+    /\p{Cc}/gu,
+    (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}

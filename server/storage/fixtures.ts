@@ -59,6 +59,8 @@ export async function resetMerchant(
     // Other writers must wait: a refund issued meanwhile would refer to a deleted payment, a delivery to a deleted event. There
     // is no deadlock, because every transaction that writes several of these tables begins with the first of them.
     await sql`lock table payments, events, deliveries in exclusive mode`.execute(transaction);
+    await transaction.deleteFrom("payouts_waiting").where("merchant", "=", merchant).execute();
+    await transaction.deleteFrom("payouts").where("merchant", "=", merchant).execute();
     await transaction.deleteFrom("deliveries").where("merchant", "=", merchant).execute();
     await transaction.deleteFrom("events").where("merchant", "=", merchant).execute();
     await transaction.deleteFrom("subscriptions").where("merchant", "=", merchant).execute();

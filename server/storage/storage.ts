@@ -9,6 +9,7 @@ import { insertFixtures, resetMerchant } from "./fixtures.ts";
 import { hold } from "./payments/holds.ts";
 import { getPayment, listPayments } from "./payments/payment-queries.ts";
 import { coverOriginal, failOriginal, insertPayment, settleOriginal } from "./payments/payments.ts";
+import { publishPayouts } from "./payments/payouts.ts";
 import { createRefundStore, type RefundStore, saveRefundInTime } from "./payments/refund-batches.ts";
 import { authorizeDue } from "./payments/refund-transitions.ts";
 import {
@@ -72,6 +73,7 @@ const FUNCTIONS = {
   listPayments: [listPayments, "db"],
   listSubscriptions: [listSubscriptions, "db"],
   listWaiting: [listWaiting, "background"],
+  publishPayouts: [publishPayouts, "background"],
   readBacklog: [readBacklog, "background"],
   readKeyUses: [readKeyUses, "background"],
   readOffset: [readOffset, "db"],

@@ -12,7 +12,14 @@ import {
 } from "./preconditions.ts";
 
 /** Tables whose rows belong to one merchant. Each comes after the one that it refers to. */
-const BY_MERCHANT = ["payments", "events", "subscriptions", "deliveries", "delivery_attempts"];
+const BY_MERCHANT = [
+  "payments",
+  "payouts_waiting",
+  "events",
+  "subscriptions",
+  "deliveries",
+  "delivery_attempts",
+];
 
 /** Small tables, or tables that are read before the merchant is known. Every machine has all of their rows. */
 const EVERYWHERE = ["access_tokens", "clock", "deployment", "holds"];

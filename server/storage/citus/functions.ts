@@ -59,6 +59,10 @@ const SAVE_REFUNDS = `(the_merchant text, refunds json, lock_timeout_ms integer)
         update payments set refunded_cents = refunded_cents + refund.amount_cents
           where payment_id = refund.original_payment_id and merchant = the_merchant;
       end if;
+      if refund.status = 'AUTHORIZED' then
+        insert into payouts_waiting (payment_id, merchant, authorized_at)
+          values (refund.payment_id, the_merchant, refund.created_at);
+      end if;
       insert into events (event_id, merchant, type, resource_id, sequence, occurred_at, payload)
         values (refund.event_id, the_merchant, refund.event_type, refund.payment_id, 1, refund.created_at,
           refund.event_payload);

@@ -11,6 +11,8 @@ export const ADVISORY_LOCKS = {
   resourceEvent: 20,
   /** One transaction at a time adds a subscription of a merchant. */
   subscription: 26,
+  /** One transaction at a time publishes payouts. */
+  payouts: 33,
   /** One server at a time removes old rows. */
   retention: 40,
 } as const;

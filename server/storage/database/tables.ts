@@ -36,6 +36,37 @@ export type PaymentsTable = {
   created_at: Date;
 };
 
+/** An authorized refund that is not in the payout feed yet; written in the transaction that authorizes it. */
+export type PayoutsWaitingTable = {
+  payment_id: string;
+  merchant: string;
+  authorized_at: Date;
+};
+
+/** A refund that the payment system has been told of, by the payout feed or before a restore of the database. */
+export type PayoutsTable = {
+  payment_id: string;
+  merchant: string;
+  authorized_at: Date | null;
+  /** Its place in the feed, in about the microseconds since 1970 at which it was published. */
+  position: number | null;
+  /** The id under which the payment system had it before the database was restored; the feed leaves it out. */
+  paid_as: string | null;
+};
+
+/** The payout feed, a view of what is published and still authorized. */
+export type PayoutFeedView = {
+  position: number;
+  merchant: string;
+  payment_id: string;
+  request_key: string;
+  original_payment_id: string;
+  amount_cents: number;
+  client_reference_id: string | null;
+  soft_descriptor: string | null;
+  authorized_at: Date;
+};
+
 /** An event is written in the transaction that changes a status, with its deliveries (D20a). */
 export type EventsTable = {
   event_id: string;
@@ -119,6 +150,9 @@ export type HoldsTable = {
 export type Tables = {
   access_tokens: AccessTokensTable;
   payments: PaymentsTable;
+  payouts_waiting: PayoutsWaitingTable;
+  payouts: PayoutsTable;
+  payout_feed: PayoutFeedView;
   events: EventsTable;
   subscriptions: SubscriptionsTable;
   deliveries: DeliveriesTable;

@@ -4,6 +4,7 @@ import { type RefundFailure, type RefundStatus, statusesLeftBy } from "../../dom
 import type { HistoryEntry, Store } from "../database/tables.ts";
 import { insertEvents, statementsOf, toBatches } from "../statements/statements.ts";
 import { isHeld, listHolds } from "./holds.ts";
+import { awaitPayout } from "./payouts.ts";
 
 /** The status that refunds take, when they take it, and why. */
 export type RefundChange = {
@@ -46,12 +47,14 @@ export async function transitionRefunds(
     transaction,
   );
 
+  const refunds = rows.map(({ payment_id: paymentId, merchant }) => ({ paymentId, merchant }));
+  if (to === "AUTHORIZED") await awaitPayout(transaction, refunds, at);
   await insertEvents(
     transaction,
     rows.map((row) => toEvent(row, change)),
   );
   return {
-    refunds: rows.map(({ payment_id: paymentId, merchant }) => ({ paymentId, merchant })),
+    refunds,
     amountCents: rows.reduce((sum, row) => sum + row.amount_cents, 0),
   };
 }

@@ -94,6 +94,9 @@ export async function saveRefunds(
         where status <> 'TERMINAL_FAILED' group by 1, 2
       ) as added
       where p.payment_id = added.original_payment_id and p.merchant = added.merchant
+    ), payout as (
+      insert into payouts_waiting (payment_id, merchant, authorized_at)
+      select payment_id, merchant, created_at from refund where status = 'AUTHORIZED'
     ), event as (
       insert into events (event_id, merchant, type, resource_id, sequence, occurred_at, payload)
       select s.event_id, r.merchant, s.event_type, r.payment_id, r.sequence, r.created_at, s.event_payload

@@ -95,7 +95,8 @@ describe("the functions for distributed tables", () => {
           );
           const events = (await allEvents(db, merchant)).map(({ type, sequence }) => `${type} ${sequence}`);
           const deliveries = await countDeliveries(merchant);
-          return { saved, records: sorted(records), events: events.sort(), deliveries };
+          const payouts = await countPayouts(merchant);
+          return { saved, records: sorted(records), events: events.sort(), deliveries, payouts };
         });
         expect(byFunction).toEqual(byStatement);
       }),
@@ -174,6 +175,15 @@ describe("the functions for distributed tables", () => {
 
 function sorted<Item>(items: readonly Item[]): Item[] {
   return items.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+}
+
+async function countPayouts(merchant: string): Promise<number> {
+  const rows = await stores.statement
+    .selectFrom("payouts_waiting")
+    .select("payment_id")
+    .where("merchant", "=", merchant)
+    .execute();
+  return rows.length;
 }
 
 async function countDeliveries(merchant: string): Promise<number> {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runAdmin } from "../../../server/admin/run-command.ts";
 import { collectOutput, runCommand } from "../../helpers/admin.ts";
 import { createTestDatabase, type TestDatabase } from "../../helpers/databases.ts";
-import { refundOf, type Subscription, subscriptionTo } from "../../helpers/factories.ts";
+import { type Refund, refundOf, type Subscription, subscriptionTo } from "../../helpers/factories.ts";
 import { runStatement } from "../../helpers/postgres.ts";
 import { type Production, startProduction } from "../../helpers/production.ts";
 import { post, type TestServer } from "../../helpers/server.ts";
@@ -13,7 +13,7 @@ import { until } from "../../helpers/subscriber.ts";
 
 const readScript = (name: string) => readFileSync(`docs/examples/${name}`, "utf8");
 
-type Role = "migrate" | "serve" | "admin";
+type Role = "migrate" | "serve" | "admin" | "payouts";
 
 describe("the roles of the guide", () => {
   let database: TestDatabase;
@@ -44,7 +44,7 @@ describe("the roles of the guide", () => {
   });
   afterAll(async () => {
     await production.end();
-    for (const role of ["serve", "admin", "migrate"]) {
+    for (const role of ["serve", "admin", "payouts", "migrate"]) {
       await runStatement(ownerUrl, `drop owned by ${name}_${role} cascade`);
       await runStatement(ownerUrl, `drop role ${name}_${role}`);
     }
@@ -61,7 +61,7 @@ describe("the roles of the guide", () => {
     const token = await production.issuer.token({ merchant_id: "acme" });
     const target = subscriptionTo("https://receiver.invalid/");
     const { body } = await post<Subscription>(server.url, "/v1/webhook/subscribe", target, { token });
-    const refund = await post(server.url, "/v1/refunds", refundOf("pay_1"), { token });
+    const refund = await post<Refund>(server.url, "/v1/refunds", refundOf("pay_1"), { token });
     const failed = async () => {
       const { stdout } = await run("admin", ["deliveries", "--state", "retrying", "--json"]);
       return stdout === "" ? undefined : (JSON.parse(stdout) as { webhookId: string });
@@ -69,11 +69,17 @@ describe("the roles of the guide", () => {
     const { webhookId } = await until(failed);
 
     expect([fed.code, refund.status]).toEqual([0, 201]);
+    const payouts = await until(async () => {
+      const rows = await query("payouts", readScript("payouts.sql"));
+      return rows.length > 0 ? rows : undefined;
+    });
+    expect(payouts).toMatchObject([{ payment_id: refund.body.paymentId, original_payment_id: "pay_1" }]);
     const commands = [
       ["redeliver", webhookId],
       ["subscriptions"],
       ["subscription", "disable", body.subscriptionKey],
       ["rotate-key"],
+      ["payouts", "--after", "0"],
       ["export", "--merchant", "acme", "--before", "2026-01-01"],
       ["erase", "--merchant", "acme", "--before", "2026-01-01"],
       ["hold", "--all", "--reason", "a test"],
@@ -120,6 +126,10 @@ describe("the roles of the guide", () => {
     ["admin", "create table more (id text)"],
     ["admin", "insert into subscriptions default values"],
     ["admin", "select from rate_limits"],
+    ["serve", "update payouts set position = null, paid_as = payment_id"],
+    ["serve", "delete from payouts"],
+    ["payouts", "select from payments"],
+    ["payouts", "select from payouts"],
   ])("refuse what is not the role's (%s: %s)", async (role, statement) => {
     await expect(query(role, statement)).rejects.toMatchObject({ code: "42501" });
   });

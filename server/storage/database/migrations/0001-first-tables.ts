@@ -61,6 +61,30 @@ const statements = [
   // refund read all rows of a merchant.
   "create index payments_newest on payments (merchant, created_at desc, payment_id desc) where sequence >= 0",
 
+  // Written with each authorization, and emptied by `publishPayouts`.
+  `create table payouts_waiting (
+    payment_id text collate "C" not null,
+    merchant text collate "C" not null,
+    authorized_at timestamptz(3) not null,
+    primary key (payment_id, merchant)
+  )`,
+  // `paid_as`: the payment system had it before the database was restored, under this id, so that it is not published again.
+  `create table payouts (
+    payment_id text collate "C" not null,
+    merchant text collate "C" not null,
+    authorized_at timestamptz(3),
+    position bigint unique,
+    paid_as text collate "C",
+    primary key (payment_id, merchant),
+    constraint published_or_paid check (num_nonnulls(position, paid_as) = 1 and (position is null or authorized_at is not null))
+  )`,
+  // All that the payment system may read. A refund that has failed since is left out, because its money must not move.
+  `create view payout_feed as
+    select f.position, p.merchant, p.payment_id, p.request_key, p.original_payment_id, p.amount_cents,
+      p.client_reference_id, p.soft_descriptor, f.authorized_at
+    from payouts f join payments p on p.payment_id = f.payment_id and p.merchant = f.merchant
+    where f.position is not null and p.status = 'AUTHORIZED'`,
+
   `create table events (
     event_id text collate "C" not null,
     merchant text collate "C" not null,

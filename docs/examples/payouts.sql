@@ -1,0 +1,1 @@
+select * from payout_feed where position > 0 order by position limit 1000;

@@ -1,0 +1,129 @@
+import { sql } from "kysely";
+import { ADVISORY_LOCKS } from "../database/advisory-locks.ts";
+import type { Store } from "../database/tables.ts";
+import { exactTexts, type PaymentKey } from "../statements/payment-record.ts";
+import { statementsOf, toBatches } from "../statements/statements.ts";
+import { isHeld } from "./holds.ts";
+
+/** An authorized refund, as the payment system reads it. Amount in cents. */
+export type Payout = PaymentKey & {
+  /** Grows along the feed. The cursor of the last payout that was read is where the next page begins. */
+  readonly cursor: number;
+  readonly requestKey: string;
+  readonly originalPaymentId: string;
+  readonly amountCents: number;
+  readonly clientReferenceId: string | null;
+  readonly softDescriptor: string | null;
+  /** The domain's time (D30). */
+  readonly authorizedAt: Date;
+};
+
+/** Notes that refunds have been authorized, in the transaction that does so; `publishPayouts` puts them into the feed. */
+export async function awaitPayout(
+  transaction: Store,
+  refunds: readonly PaymentKey[],
+  authorizedAt: Date,
+): Promise<void> {
+  if (refunds.length === 0) return;
+  await sql`
+    insert into payouts_waiting (payment_id, merchant, authorized_at)
+    select payment_id, merchant, ${authorizedAt}::timestamptz from unnest(
+      ${refunds.map(({ paymentId }) => paymentId)}::text[], ${refunds.map(({ merchant }) => merchant)}::text[]
+    ) as refund (payment_id, merchant)`.execute(transaction);
+}
+
+const BATCH_SIZE = 1_000;
+/** The database's clock, in microseconds since 1970. */
+const MICROSECONDS = sql`floor(extract(epoch from clock_timestamp()) * 1000000)::bigint`;
+
+/**
+ * Puts the refunds that wait for it and are not held into the payout feed, each once, however many servers try.
+ *
+ * A position that a refund took when it was authorized could become visible after a higher one, and a reader's cursor would have
+ * passed it. So positions are given here, one transaction after the other, to refunds whose authorization is committed: whoever
+ * sees a position sees all lower ones. They follow the database's clock, so that also in a restored database, which has forgotten
+ * some, the next one is higher than all that a reader may have seen.
+ */
+export async function publishPayouts(store: Store, batchSize = BATCH_SIZE): Promise<void> {
+  let published: number;
+  do {
+    if (!(await isAnyWaiting(store))) return;
+    published = await store.transaction().execute((transaction) => publishSome(transaction, batchSize));
+  } while (published === batchSize);
+}
+
+async function isAnyWaiting(store: Store): Promise<boolean> {
+  return (await store.selectFrom("payouts_waiting").select("payment_id").limit(1).execute()).length > 0;
+}
+
+type WaitingRow = { payment_id: string; merchant: string; authorized_at: Date };
+
+/** @returns how many have left the table of those that wait */
+async function publishSome(transaction: Store, limit: number): Promise<number> {
+  // By a statement of its own, so that the next one sees what the previous holder of the lock has published.
+  const { rows: locks } = await sql<{ locked: boolean }>`
+    select pg_try_advisory_xact_lock(${ADVISORY_LOCKS.payouts}::integer, 0) as locked`.execute(transaction);
+  if (!locks[0]?.locked) return 0; // another server is at it
+  const { rows } = await sql<WaitingRow>`
+    select payment_id, merchant, authorized_at from payouts_waiting
+    where not ${isHeld(sql`payouts_waiting.merchant`)}
+    order by authorized_at, payment_id limit ${limit}`.execute(transaction);
+  if (rows.length === 0) return 0;
+  await sql`
+    insert into payouts (payment_id, merchant, authorized_at, position)
+    select payment_id, merchant, authorized_at, number + (
+      select greatest(max(position), ${MICROSECONDS}) from payouts)
+    from unnest(
+      ${rows.map((row) => row.payment_id)}::text[],
+      ${rows.map((row) => row.merchant)}::text[],
+      ${rows.map((row) => row.authorized_at.toISOString())}::timestamptz[]
+    ) with ordinality as waiting (payment_id, merchant, authorized_at, number)
+    on conflict (payment_id, merchant) do nothing`.execute(transaction);
+  const keys = rows.map(({ payment_id: paymentId, merchant }) => ({ paymentId, merchant }));
+  const { batchKey, isOneOf } = statementsOf(transaction);
+  for (const batch of toBatches(keys, batchKey)) {
+    await sql`delete from payouts_waiting where ${isOneOf(batch)}`.execute(transaction);
+  }
+  return rows.length;
+}
+
+/**
+ * The payouts after a cursor, in the order of the feed.
+ *
+ * @param page.after the cursor of the last payout that was read; 0 begins the feed
+ * @returns "unknown-cursor" when the cursor lies after all that the database has published or could publish now
+ */
+export async function listPayouts(
+  store: Store,
+  { after, limit }: { after: number; limit: number },
+): Promise<readonly Payout[] | "unknown-cursor"> {
+  const rows = await store
+    .selectFrom("payout_feed")
+    .selectAll()
+    .select(exactTexts)
+    .where("position", ">", after)
+    .orderBy("position")
+    .limit(limit)
+    .execute();
+  if (rows.length === 0 && (await isAhead(store, after))) return "unknown-cursor";
+  return rows.map(({ payment_id, ...row }) => ({
+    cursor: row.position,
+    merchant: row.merchant,
+    paymentId: payment_id,
+    requestKey: row.request_key,
+    originalPaymentId: row.original_payment_id,
+    amountCents: row.amount_cents,
+    clientReferenceId: row.client_reference_id,
+    softDescriptor: row.soft_descriptor,
+    authorizedAt: row.authorized_at,
+  }));
+}
+
+/** A cursor that no payout has reached: mistyped, or of a database whose clock was ahead of this one's. */
+async function isAhead(store: Store, cursor: number): Promise<boolean> {
+  const { rows } = await sql<{ ahead: boolean }>`
+    select ${cursor}::bigint > greatest((select max(position) from payout_feed), ${MICROSECONDS}) as ahead`.execute(
+    store,
+  );
+  return rows[0]?.ahead === true;
+}

@@ -1,0 +1,195 @@
+import { sql } from "kysely";
+import { afterEach, describe, expect, test } from "vitest";
+import { hold, release } from "../../../../server/storage/payments/holds.ts";
+import { failOriginal } from "../../../../server/storage/payments/payments.ts";
+import { listPayouts, publishPayouts } from "../../../../server/storage/payments/payouts.ts";
+import { authorizeDue } from "../../../../server/storage/payments/refund-transitions.ts";
+import { createTestDatabase, useDatabase } from "../../../helpers/databases.ts";
+import { engines } from "../../../helpers/engine.ts";
+import {
+  createPayment,
+  createRefund,
+  decideRefund,
+  LATER,
+  LONG_AGO,
+  NOW,
+  newMerchant,
+  saveRefund,
+} from "../../../helpers/store-factories.ts";
+import { forSuite } from "../../../helpers/suite.ts";
+
+describe.each(engines)("the payout feed on %s", (engine) => {
+  const database = useDatabase(engine);
+  afterEach(() => sql.raw("truncate payments, events, payouts_waiting, payouts").execute(database.db));
+  const settledLongAgo = () => createPayment(database.db, { merchant: newMerchant(), settledAt: LONG_AGO });
+  const read = async (after = 0, limit = 100) => {
+    const page = await listPayouts(database.db, { after, limit });
+    if (page === "unknown-cursor") throw new Error(page);
+    return page;
+  };
+  const idsOf = (payouts: readonly { paymentId: string }[]) => payouts.map(({ paymentId }) => paymentId);
+
+  test("has every authorized refund once, in the order of authorization, whichever way it was authorized", async () => {
+    const { db } = database;
+    const due = await createRefund(db, await createPayment(db, { merchant: newMerchant() }));
+    const original = await settledLongAgo();
+    const issued = await createRefund(db, original, { requestKey: "\uFEFFkey", clientReferenceId: "order" });
+    const failed = await createRefund(db, original, { amountCents: 1_000_00 });
+
+    await publishPayouts(db);
+    const [first, ...others] = await read();
+    await authorizeDue(db, LATER);
+    await publishPayouts(db);
+    await publishPayouts(db);
+
+    expect([others, failed.status]).toEqual([[], "TERMINAL_FAILED"]);
+    expect(first).toEqual({
+      cursor: expect.any(Number),
+      merchant: original.merchant,
+      paymentId: issued.paymentId,
+      requestKey: "\uFEFFkey",
+      originalPaymentId: original.paymentId,
+      amountCents: 10_00,
+      clientReferenceId: "order",
+      softDescriptor: null,
+      authorizedAt: NOW,
+    });
+    expect(await read(first?.cursor)).toMatchObject([{ paymentId: due.paymentId, authorizedAt: LATER }]);
+  });
+
+  test("is read page by page, and publishes in as many batches as it needs", async () => {
+    const { db } = database;
+    const original = await settledLongAgo();
+    const made = [];
+    for (let count = 0; count < 5; count += 1) {
+      const now = new Date(NOW.getTime() + count);
+      made.push(await createRefund(db, original, { now }));
+    }
+    await publishPayouts(db, 2);
+
+    const pages = [await read(0, 2)];
+    for (let last = pages[0]?.at(-1); last; last = pages.at(-1)?.at(-1))
+      pages.push(await read(last.cursor, 2));
+
+    expect(pages.map(({ length }) => length)).toEqual([2, 2, 1, 0]);
+    expect(idsOf(pages.flat())).toEqual(idsOf(made));
+  });
+
+  test("leaves out what was authorized before a hold and is not published yet, until it is released", async () => {
+    const { db } = database;
+    const [one, other] = [await settledLongAgo(), await settledLongAgo()];
+    const held = await createRefund(db, one);
+    const published = await createRefund(db, other);
+
+    await hold(db, { merchant: one.merchant, reason: "a test" });
+    await publishPayouts(db);
+    const before = await read();
+    await release(db, one);
+    await publishPayouts(db);
+
+    expect(idsOf(before)).toEqual([published.paymentId]);
+    expect(idsOf(await read(before[0]?.cursor))).toEqual([held.paymentId]);
+  });
+
+  test("leaves out a refund whose payment has failed since, and refuses a cursor that nothing has reached", async () => {
+    const { db } = database;
+    const original = await settledLongAgo();
+    await createRefund(db, original);
+    await publishPayouts(db);
+    const [payout] = await read();
+    await failOriginal(db, { ...original, now: NOW });
+
+    expect(payout).toBeDefined();
+    expect(await read()).toEqual([]);
+    expect(await listPayouts(db, { after: (Date.now() + 60_000) * 1_000, limit: 1 })).toBe("unknown-cursor");
+  });
+
+  test("goes on after the highest position, also when the database has forgotten some or its clock is behind", async () => {
+    const { db } = database;
+    const original = await settledLongAgo();
+    const published = await createRefund(db, original);
+    await publishPayouts(db);
+    const [forgotten] = await read();
+    // As in a database that was restored to a moment before it was published.
+    await sql`delete from payouts`.execute(db);
+    const future = (Date.now() + 3_600_000) * 1_000;
+    const next = await createRefund(db, original);
+    await publishPayouts(db);
+
+    expect(forgotten?.paymentId).toBe(published.paymentId);
+    expect(idsOf(await read(forgotten?.cursor))).toEqual([next.paymentId]);
+
+    await sql`update payouts set position = ${future}`.execute(db);
+    const last = await createRefund(db, original);
+    await publishPayouts(db);
+    expect(idsOf(await read(future))).toEqual([last.paymentId]);
+  });
+});
+
+describe("the payout feed, with two servers on one PostgreSQL", () => {
+  const replicas = forSuite(
+    async () => {
+      const stored = await createTestDatabase("postgres");
+      return { one: await stored.open(), other: await stored.open(), remove: stored.remove };
+    },
+    ({ remove }) => remove(),
+  );
+
+  test("loses no refund whose authorization is committed after a later one was published", async () => {
+    const { db } = replicas.one;
+    const merchant = newMerchant();
+    const [slow, fast] = [
+      await createPayment(db, { merchant, settledAt: LONG_AGO }),
+      await createPayment(db, { merchant, settledAt: LONG_AGO }),
+    ];
+    const early = await decideRefund(db, slow);
+    const written = Promise.withResolvers<void>();
+    const committing = Promise.withResolvers<void>();
+    const open = replicas.other.db.transaction().execute(async (transaction) => {
+      await saveRefund(transaction, early);
+      written.resolve();
+      await committing.promise;
+    });
+    await written.promise;
+    const late = await createRefund(db, fast);
+    await publishPayouts(db);
+    const before = await listPayouts(db, { after: 0, limit: 10 });
+    committing.resolve();
+    await open;
+    await publishPayouts(db);
+
+    expect(before).toMatchObject([{ paymentId: late.paymentId }]);
+    const [{ cursor = 0 } = {}] = before === "unknown-cursor" ? [] : before;
+    expect(await listPayouts(db, { after: cursor, limit: 10 })).toMatchObject([
+      { paymentId: early.paymentId },
+    ]);
+  });
+
+  test("is published by one of them at a time, so that no reader passes over a lower position", async () => {
+    const { db } = replicas.one;
+    const merchant = newMerchant();
+    const original = await createPayment(db, { merchant, settledAt: LONG_AGO, amountCents: 1_000_00 });
+    const made = await Promise.all(Array.from({ length: 60 }, () => createRefund(db, original)));
+    let publishing = true;
+    const seen: string[] = [];
+    const reading = (async () => {
+      let after = 0;
+      while (publishing) {
+        const page = await listPayouts(replicas.other.db, { after, limit: 7 });
+        if (page === "unknown-cursor") throw new Error(page);
+        seen.push(...page.filter((payout) => payout.merchant === merchant).map(({ paymentId }) => paymentId));
+        after = page.at(-1)?.cursor ?? after;
+      }
+      return after;
+    })();
+    while (await db.selectFrom("payouts_waiting").select("payment_id").executeTakeFirst()) {
+      await Promise.all([publishPayouts(db, 3), publishPayouts(replicas.other.db, 2)]);
+    }
+    publishing = false;
+    const after = await reading;
+    const rest = await listPayouts(db, { after, limit: 100 });
+    if (rest !== "unknown-cursor") seen.push(...rest.map(({ paymentId }) => paymentId));
+
+    expect(seen.toSorted()).toEqual(made.map(({ paymentId }) => paymentId).toSorted());
+  });
+});
