@@ -49,7 +49,7 @@ export interface AppOptions extends ProbeOptions {
   targetPolicy: TargetPolicy;
   logger: Logger;
   metrics: Metrics;
-  /** Bounds how many requests use the store at a time. */
+  /** Bounds how many requests are under way at a time. */
   concurrency: ConcurrencyLimit;
   /** Undefined: merchants may call as often as they like. */
   rateLimiter: RateLimiter | undefined;

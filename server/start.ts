@@ -100,9 +100,12 @@ async function startParts(
   running.sharedClock = sharedClock;
   const { store, clock, encryptionKeys } = await prepareStore(database, config, sharedClock);
 
-  const concurrency = createConcurrencyLimit(MAX_CALLS_IN_FLIGHT);
-  const findToken: typeof store.findToken = (hash) => concurrency.run(() => store.findToken(hash));
-  const access = createAccess(config, { findToken, realNow: clock.realNow, logger, issuerKeys });
+  const access = createAccess(config, {
+    findToken: store.findToken,
+    realNow: clock.realNow,
+    logger,
+    issuerKeys,
+  });
   running.access = access;
   const metricsServer = await startMetrics(config, {
     backlog: async () => store.readBacklog(await clock.now()),
@@ -135,7 +138,7 @@ async function startParts(
   const app = await createApp({
     ...parts,
     config,
-    concurrency,
+    concurrency: createConcurrencyLimit(MAX_CALLS_IN_FLIGHT),
     rateLimiter,
     sandbox,
     findCaller: access.findCaller,

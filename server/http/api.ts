@@ -16,7 +16,6 @@ import {
   type RequestValidator,
 } from "../contract/validate-request.ts";
 import { EVENT_STREAM } from "../contract/validate-response.ts";
-import type { ConcurrencyLimit } from "./concurrency-limit.ts";
 import { type AccessOptions, requireAccess } from "./middleware/access.ts";
 import { allowAbsentBody, readBody, requireJson } from "./middleware/body.ts";
 import {
@@ -40,8 +39,6 @@ export interface ApiOptions<Ids extends OperationId> extends AccessOptions {
   bodyChecks: Partial<Record<Ids, BodyCheck>>;
   /** Whether a query parameter that the contract does not know is ignored rather than refused. */
   ignoreUnknownQuery: boolean;
-  /** Bounds how many requests use the store at a time. */
-  concurrency: ConcurrencyLimit;
   isDraining: () => boolean;
   /** Milliseconds that a caller has to send a body. */
   bodyTimeoutMs: number;
@@ -121,26 +118,21 @@ function readBodyOf({ requestBody }: ContractOperation, timeoutMs: number): Midd
   return requestBody.required ? steps : steps.map(allowAbsentBody);
 }
 
-function handle<Ids extends OperationId>(
-  id: Ids,
-  { handlers, concurrency, deadline }: ApiOptions<Ids>,
-): Middleware {
+function handle<Ids extends OperationId>(id: Ids, { handlers, deadline }: ApiOptions<Ids>): Middleware {
   // The type of a handler says which request it takes, and the id in the contract says which handler that is.
   const handler = handlers[id] as unknown as (request: unknown) => Promise<AnyResponse>;
   return async (request, response) => {
     const { body, params: path, query } = request;
-    const merchant = merchantOf(response);
+    const { merchant, place } = admittedCaller(response);
     const caller = toIdentity(response.locals);
     const run = (timeLimit: TimeLimit) =>
-      concurrency.run(() => handler({ merchant, caller, body, path, query, timeLimit }), {
-        merchant,
-        authorization: request.headers.authorization,
-      });
+      place.run(() => handler({ merchant, caller, body, path, query, timeLimit }));
     sendResponse(request, response, await deadline(response, run));
   };
 }
 
-function merchantOf({ locals: { caller } }: HttpResponse): string {
+function admittedCaller({ locals: { caller, place } }: HttpResponse) {
   if (!caller) throw new Error("the access token has not been verified");
-  return caller.merchant;
+  if (!place) throw new Error("the request has no place among those under way");
+  return { merchant: caller.merchant, place };
 }

@@ -1,21 +1,22 @@
 import { unavailable } from "../contract/problem.ts";
 
-/** Whose work it is. */
-export type LimitedCaller = {
-  merchant: string;
-  /** The header with the access token. */
-  authorization: string | undefined;
+/** A request's place among those under way. */
+export type Place = {
+  /** Counts the request for its merchant. Throws `UNAVAILABLE` when too many of this merchant's are under way. */
+  assign(merchant: string): void;
+  /** Gives the place back, unless work is being done in it. */
+  leave(): void;
+  /** Does the request's work, in a new place if its own was given back. Throws `UNAVAILABLE` when none is free. */
+  run<Result>(work: () => Promise<Result>): Promise<Result>;
 };
 
-/** Bounds how many requests use the store at a time. */
+/** Bounds how many requests are under way at a time. */
 export type ConcurrencyLimit = {
-  /** Runs a piece of work. Throws `UNAVAILABLE` at once when too many are running, in all or for its merchant. */
-  run<Result>(work: () => Promise<Result>, caller?: LimitedCaller): Promise<Result>;
   /**
-   * Whether the next piece of work would be refused now. Only `overload.ts` asks: before a request costs anything, and so by
-   * the header alone, of which the merchant is known once a request with it was refused.
+   * Takes a place for a request that has just arrived, before it costs anything; undefined when too many are under way, in all
+   * or for its merchant. Merchants are known by the header with the access token, once a request with it was authenticated.
    */
-  isFull(authorization: string | undefined): boolean;
+  enter(authorization: string | undefined): Place | undefined;
 };
 
 export type ConcurrencyLimits = {
@@ -29,39 +30,66 @@ const MAX_KNOWN = 1_000;
 
 /** Excess requests get 503 with `Retry-After`, because queuing them would only use memory. */
 export function createConcurrencyLimit({ total, perMerchant }: ConcurrencyLimits): ConcurrencyLimit {
-  let running = 0;
-  const runningOf = new Map<string, number>();
+  let taken = 0;
+  const takenBy = new Map<string, number>();
   const merchants = new Map<string, string>();
-  const hasShare = (merchant: string) => (runningOf.get(merchant) ?? 0) < perMerchant;
 
-  function count(change: 1 | -1, merchant: string | undefined): void {
-    running += change;
+  const hasShare = (merchant: string | undefined) =>
+    merchant === undefined || (takenBy.get(merchant) ?? 0) < perMerchant;
+
+  function countFor(merchant: string | undefined, change: 1 | -1): void {
     if (merchant === undefined) return;
-    const left = (runningOf.get(merchant) ?? 0) + change;
-    if (left === 0) runningOf.delete(merchant);
-    else runningOf.set(merchant, left);
+    const left = (takenBy.get(merchant) ?? 0) + change;
+    if (left === 0) takenBy.delete(merchant);
+    else takenBy.set(merchant, left);
   }
 
-  function refuse({ merchant, authorization }: LimitedCaller): never {
+  function remember(authorization: string | undefined, merchant: string): void {
+    if (authorization === undefined || merchants.get(authorization) === merchant) return;
     if (merchants.size >= MAX_KNOWN) merchants.clear();
-    if (authorization !== undefined) merchants.set(authorization, merchant);
-    throw unavailable(undefined, "the merchant has too many calls under way");
+    merchants.set(authorization, merchant);
   }
 
   return {
-    isFull(authorization) {
-      const merchant = authorization === undefined ? undefined : merchants.get(authorization);
-      return running >= total || (merchant !== undefined && !hasShare(merchant));
-    },
-    async run(work, caller) {
-      if (running >= total) throw unavailable();
-      if (caller && !hasShare(caller.merchant)) refuse(caller);
-      count(1, caller?.merchant);
-      try {
-        return await work();
-      } finally {
-        count(-1, caller?.merchant);
+    enter(authorization) {
+      let merchant = authorization === undefined ? undefined : merchants.get(authorization);
+      let held = false;
+      let working = false;
+      function take(): boolean {
+        if (taken >= total || !hasShare(merchant)) return false;
+        taken += 1;
+        countFor(merchant, 1);
+        held = true;
+        return true;
       }
+      function leave(): void {
+        if (!held || working) return;
+        taken -= 1;
+        countFor(merchant, -1);
+        held = false;
+      }
+      if (!take()) return undefined;
+      return {
+        assign(owner) {
+          remember(authorization, owner);
+          if (owner === merchant) return;
+          if (!hasShare(owner)) throw unavailable(undefined, "the merchant has too many calls under way");
+          countFor(merchant, -1);
+          countFor(owner, 1);
+          merchant = owner;
+        },
+        leave,
+        async run(work) {
+          if (!held && !take()) throw unavailable();
+          working = true;
+          try {
+            return await work();
+          } finally {
+            working = false;
+            leave();
+          }
+        },
+      };
     },
   };
 }

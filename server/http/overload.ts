@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import type { IncomingMessage, RequestListener } from "node:http";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Logger } from "pino";
 import { type ContractDocument, operationsOf } from "../contract/document.ts";
 import { toProblemBody, unavailable } from "../contract/problem.ts";
-import type { ConcurrencyLimit } from "./concurrency-limit.ts";
+import type { ConcurrencyLimit, Place } from "./concurrency-limit.ts";
 import type { HeadCheck } from "./middleware/request-head.ts";
 import type { RequestOutcome } from "./middleware/request-log.ts";
 import { readSecurityHeaders } from "./middleware/security-headers.ts";
@@ -12,7 +12,7 @@ import { problemMediaType } from "./middleware/send-response.ts";
 export type OverloadOptions = {
   /** Whose operations are refused. The one with most requests comes first. */
   documents: readonly ContractDocument[];
-  concurrency: Pick<ConcurrencyLimit, "isFull">;
+  concurrency: ConcurrencyLimit;
   isDraining: () => boolean;
   /** The checks that come before the refusal of excess requests. */
   headChecks: readonly HeadCheck[];
@@ -35,11 +35,11 @@ export function refuseOverload(app: RequestListener, options: OverloadOptions): 
   const countRefusal = logRefusals(logger, "call", "too many were under way");
 
   return (request, response) => {
-    const route =
-      concurrency.isFull(request.headers.authorization) && !isDraining()
-        ? findRoute(routes, request)
-        : undefined;
-    if (!route || !passes(request, headChecks)) return app(request, response);
+    const route = isDraining() ? undefined : findRoute(routes, request);
+    if (!route) return app(request, response);
+    const place = concurrency.enter(request.headers.authorization);
+    if (place) holdPlace(response, place);
+    if (place || !passes(request, headChecks)) return app(request, response);
     const body = JSON.stringify(toProblemBody(problem, randomUUID()));
     const type = problemMediaType(request);
     response.writeHead(503, [
@@ -53,6 +53,12 @@ export function refuseOverload(app: RequestListener, options: OverloadOptions): 
     observe({ route: route.path, status: 503, milliseconds: 0 });
     countRefusal();
   };
+}
+
+/** Hands the place to the steps of the request, as one of Express's locals, until the response has ended. */
+function holdPlace(response: ServerResponse, place: Place): void {
+  Object.assign(response, { locals: { place } });
+  response.once("close", place.leave);
 }
 
 type Route = {

@@ -31,7 +31,7 @@ export type AccessOptions = {
   deadline: Deadline;
 };
 
-/** Verifies the access token (401) and its scopes (403), then counts the request for the rate limit (429). */
+/** Verifies the access token (401) and its scopes (403), then counts the request for its merchant (503) and the rate limit (429). */
 export function requireAccess(
   scopes: readonly string[],
   { findCaller, limitRate, deadline }: AccessOptions,
@@ -41,6 +41,7 @@ export function requireAccess(
       const caller = await authenticate(request.headers, findCaller);
       response.locals.caller = caller;
       authorize(caller, scopes);
+      response.locals.place?.assign(caller.merchant);
       return limitRate(caller.merchant);
     });
     response.set(headers);

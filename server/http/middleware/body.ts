@@ -42,6 +42,8 @@ export function readBody(timeoutMs: number): Middleware {
       settle(new ProblemError("REQUEST_TIMEOUT"));
     }, timeoutMs);
 
+    // Whoever sends a body slowly must not keep others out meanwhile.
+    if (!request.complete) response.locals.place?.leave();
     if (declaredLength(request) > MAX_BODY_BYTES) settle(new ProblemError("PAYLOAD_TOO_LARGE"));
     else readBytes(request, response, settle);
   };

@@ -2,6 +2,7 @@ import type { NextFunction, Request, Response } from "express";
 import type { Caller } from "../../auth/bearer.ts";
 import type { CallerIdentity } from "../../domain/caller-identity.ts";
 import type { NumberLiteral } from "../../json/scan.ts";
+import type { Place } from "../concurrency-limit.ts";
 
 /** What the steps of a request store in `response.locals` for later steps. */
 export type RequestLocals = {
@@ -9,6 +10,8 @@ export type RequestLocals = {
   requestId: string;
   /** The IP address from which the call came. */
   address: string | null;
+  /** Taken for every operation on arrival, except while the server drains. */
+  place?: Place;
   /** Set once the access token is verified. */
   caller?: Caller;
   /** How those numbers of the body are written that are not plain integers (D13). */

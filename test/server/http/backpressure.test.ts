@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { type Problem, refundOf } from "../../helpers/factories.ts";
+import { head, openConnection } from "../../helpers/network/raw-http.ts";
 import { post, startTestServer, type TestServer } from "../../helpers/server.ts";
 
 /** How many calls a server takes at a time: of one merchant, and of all others meanwhile. */
@@ -55,4 +56,18 @@ test("more calls than the store takes, of one merchant or of all, get 503 at onc
   for (const refusal of [...one.refusals, ...other.refusals]) {
     expect(refusal).toMatchObject({ retryAfter: "1", errorDetails: { errorCode: "UNAVAILABLE" } });
   }
+});
+
+test("callers whose bodies are on their way keep nobody out, however many they are", async () => {
+  await using server = await startTestServer();
+  using connections = new DisposableStack();
+  for (let caller = 0; caller < OF_ONE + OF_OTHERS; caller += 1) {
+    const token = caller < OF_ONE ? "sandbox_acme" : "sandbox_globex";
+    const headers = { Authorization: `Bearer ${token}`, "Content-Length": 100, Expect: "100-continue" };
+    const connection = connections.use(await openConnection(server.url));
+    connection.send(head("/v1/refunds", headers));
+    expect((await connection.response()).status).toBe(100);
+  }
+
+  expect((await post(server.url, "/v1/refunds", refundOf("pay_settled"))).status).toBe(201);
 });

@@ -6,9 +6,6 @@ import { Client, type Dispatcher, Pool } from "undici";
 /** Seconds of each measurement; `BENCH_SECONDS` shortens a trial. */
 export const SECONDS = Number(process.env.BENCH_SECONDS ?? 3);
 
-/** Connections of callers that don't wait for each other: enough that none waits for one. */
-const MAX_CONNECTIONS = 2_000;
-
 export type Target = {
   url: string;
   path?: string;
@@ -79,22 +76,27 @@ export async function load(
 }
 
 /**
- * Makes a fixed number of calls a second, however long the responses take, as independent callers would. They share the cores
- * with the server, so a call has to cost them little: undici's client without a stream for the body, and a list of free
+ * Makes a fixed number of calls a second to the targets in turn, however long the responses take, as independent callers would, on
+ * as many connections at most; a call waits for a free one before it is sent. They share the cores with the server, so a call has to cost them little: undici's client without a stream for the body, and a list of free
  * connections, because a pool looks through all its connections for a free one.
  */
 export async function offer(
-  { url, path = "/v1/refunds", token = "sandbox_acme", body }: Target,
-  { callsPerSecond, seconds = SECONDS }: { callsPerSecond: number; seconds?: number },
+  targets: readonly Target[],
+  options: { callsPerSecond: number; connections: number; seconds?: number },
 ): Promise<OfferResult> {
-  const connections = createConnections(url);
-  const headers = headersOf(token);
+  const { callsPerSecond, seconds = SECONDS } = options;
+  const callers = targets.map(({ url, path = "/v1/refunds", token = "sandbox_acme", body }) => ({
+    connections: createConnections(url, options.connections / targets.length),
+    request: () => ({ path, method: "POST" as const, headers: headersOf(token), body: body() }),
+  }));
   const latencies = new Map<number, number[]>();
   const calls: Promise<void>[] = [];
-  const call = async () => {
-    const sentAt = performance.now();
+  const call = async (caller = callers[0]) => {
+    if (!caller) throw new Error("there is no target");
+    const { connections, request } = caller;
     const client = await connections.take();
-    const status = await statusOf(client, { path, method: "POST", headers, body: body() });
+    const sentAt = performance.now();
+    const status = await statusOf(client, request());
     connections.give(client);
     const ofStatus = latencies.get(status) ?? [];
     ofStatus.push(performance.now() - sentAt);
@@ -105,18 +107,18 @@ export async function offer(
   const startedAt = performance.now();
   while (performance.now() < startedAt + seconds * 1000) {
     const due = ((performance.now() - startedAt) / 1000) * callsPerSecond;
-    while (calls.length < due) calls.push(call());
+    while (calls.length < due) calls.push(call(callers[calls.length % callers.length]));
     await setTimeout(5);
   }
   const offered = calls.length / ((performance.now() - startedAt) / 1000);
   await Promise.all(calls);
   const tookSeconds = (performance.now() - startedAt) / 1000;
   delay.disable();
-  await connections.close();
+  await Promise.all(callers.map(({ connections }) => connections.close()));
   return { latencies, offered, tookSeconds, lateMs: delay.percentile(99) / 1e6 };
 }
 
-function createConnections(url: string) {
+function createConnections(url: string, atMost: number) {
   const all: Client[] = [];
   const free: Client[] = [];
   const waiting: ((client: Client) => void)[] = [];
@@ -124,7 +126,7 @@ function createConnections(url: string) {
     take(): Client | Promise<Client> {
       const client = free.pop();
       if (client) return client;
-      if (all.length >= MAX_CONNECTIONS) return new Promise((resolve) => waiting.push(resolve));
+      if (all.length >= atMost) return new Promise((resolve) => waiting.push(resolve));
       const opened = new Client(url);
       all.push(opened);
       return opened;

@@ -1,47 +1,75 @@
 import { expect, test } from "vitest";
-import { createConcurrencyLimit } from "../../../../server/http/concurrency-limit.ts";
+import { createConcurrencyLimit, type Place } from "../../../../server/http/concurrency-limit.ts";
 
-/** A piece of work that runs until it is ended. */
-function createWork() {
-  let end = () => {};
-  const work = () => new Promise<void>((resolve) => (end = resolve));
-  return { work, end: () => end() };
+const unavailable = { code: "UNAVAILABLE", headers: { "Retry-After": "1" } };
+
+function createLimit(total: number, perMerchant: number) {
+  const limit = createConcurrencyLimit({ total, perMerchant });
+  const arrive = (token: string, merchant = token): Place => {
+    const place = limit.enter(`Bearer ${token}`);
+    if (!place) throw new Error("there was no place");
+    place.assign(merchant);
+    return place;
+  };
+  const hasPlace = (token: string) => {
+    const place = limit.enter(`Bearer ${token}`);
+    place?.leave();
+    return place !== undefined;
+  };
+  return { arrive, hasPlace };
 }
 
-const callerOf = (merchant: string, authorization = `Bearer ${merchant}`) => ({ merchant, authorization });
-const unavailable = { problem: { code: "UNAVAILABLE", headers: { "Retry-After": "1" } } };
+test("a place is taken on arrival, and free again once it is left, which counts once", () => {
+  const { arrive, hasPlace } = createLimit(2, 2);
+  const first = arrive("acme");
+  arrive("globex");
+  expect(hasPlace("initech")).toBe(false);
 
-test("a merchant with its share of the work under way is refused, and no other", async () => {
-  const limit = createConcurrencyLimit({ total: 3, perMerchant: 2 });
-  const [first, second, third] = [createWork(), createWork(), createWork()];
-  const running = [
-    limit.run(first.work, callerOf("acme")),
-    limit.run(second.work, callerOf("acme", "another")),
-  ];
-
-  await expect(limit.run(third.work, callerOf("acme"))).rejects.toMatchObject(unavailable);
-  running.push(limit.run(third.work, callerOf("globex")));
-  await expect(limit.run(first.work, callerOf("initech"))).rejects.toMatchObject(unavailable);
-
-  first.end();
-  await running[0];
-  expect(await limit.run(async () => "done", callerOf("acme"))).toBe("done");
-  second.end();
-  third.end();
-  await Promise.all(running);
+  first.leave();
+  first.leave();
+  arrive("initech");
+  expect(hasPlace("umbrella")).toBe(false);
 });
 
-test("a token of a merchant without room is known once it was refused, and as long as there is no room", async () => {
-  const limit = createConcurrencyLimit({ total: 2, perMerchant: 1 });
-  const { work, end } = createWork();
-  const acme = callerOf("acme");
-  const running = limit.run(work, acme);
-  expect(limit.isFull(acme.authorization)).toBe(false);
+test("a merchant with its share is refused by each of its tokens, on arrival once the token is known, and no other", () => {
+  const { arrive, hasPlace } = createLimit(4, 2);
+  const first = arrive("acme");
+  arrive("another token", "acme");
 
-  await expect(limit.run(work, acme)).rejects.toMatchObject(unavailable);
-  expect([acme.authorization, "Bearer globex", undefined].map(limit.isFull)).toEqual([true, false, false]);
+  expect(() => arrive("a third token", "acme")).toThrow(
+    expect.objectContaining({ problem: expect.objectContaining(unavailable) }),
+  );
+  expect(["acme", "another token", "a third token", "globex"].map(hasPlace)).toEqual([
+    false,
+    false,
+    false,
+    true,
+  ]);
+  first.leave();
+  expect(hasPlace("a third token")).toBe(true);
+});
+
+test("a place is kept while its work is done, although the caller has gone", async () => {
+  const { arrive, hasPlace } = createLimit(1, 1);
+  const place = arrive("acme");
+  let end = () => {};
+  const working = place.run(() => new Promise<void>((resolve) => (end = resolve)));
+  place.leave();
+  expect(hasPlace("acme")).toBe(false);
 
   end();
-  await running;
-  expect(limit.isFull(acme.authorization)).toBe(false);
+  await working;
+  expect(hasPlace("acme")).toBe(true);
+});
+
+test("work after the place was given back takes a new one, or is refused when there is none", async () => {
+  const { arrive, hasPlace } = createLimit(1, 1);
+  const late = arrive("acme");
+  late.leave();
+  const other = arrive("globex");
+  await expect(late.run(async () => {})).rejects.toMatchObject({ problem: unavailable });
+
+  other.leave();
+  expect(await late.run(async () => hasPlace("globex"))).toBe(false);
+  expect(hasPlace("globex")).toBe(true);
 });
