@@ -7,7 +7,6 @@ grant select, insert, update, delete on events, deliveries, delivery_attempts to
 grant select, insert, update on payments to refunds_admin;
 grant select, update, delete on subscriptions to refunds_admin;
 grant select, insert, update, delete on events, deliveries, delivery_attempts to refunds_admin;
-grant select, insert on admin_actions to refunds_admin;
 
 grant select, insert on holds to refunds_serve;
 grant select, insert, delete on holds to refunds_admin;

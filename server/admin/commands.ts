@@ -18,11 +18,13 @@ import {
 import { rotateSecrets } from "../storage/webhooks/rotate-secrets.ts";
 import { createEncryptionKeys } from "../storage/webhooks/secrets.ts";
 import { openWrappingKey } from "../storage/webhooks/wrapping-keys.ts";
+import { defineAudit } from "./audit-commands.ts";
 import type { AdminContext, RunWork } from "./context.ts";
 import { listDeliveries, redeliver, redeliverExhausted } from "./delivery-commands.ts";
 import { distributeTables } from "./distribute.ts";
 import { defineHolds } from "./hold-commands.ts";
 import { eraseMerchant, exportMerchant } from "./merchant-data.ts";
+import { limitOption } from "./options.ts";
 import { feedPayments } from "./payment-commands.ts";
 import { printPayouts } from "./payout-commands.ts";
 import { disableSubscription, listSubscriptions, rotateKey } from "./subscription-commands.ts";
@@ -53,6 +55,7 @@ export function createProgram(run: RunWork, output: OutputConfiguration): Comman
   defineSubscriptions(program, run);
   defineMerchantData(program, run);
   defineHolds(program, run);
+  defineAudit(program, run);
   return program;
 }
 
@@ -92,10 +95,10 @@ function definePayments(program: Command, run: RunWork): void {
     .description("import original payments, one JSON object per line")
     .action((file?: string) =>
       run(async (context) => {
-        const { output, signal, stdin } = context;
+        const { output, signal, stdin, report } = context;
         const stream = file === undefined ? stdin : createReadStream(file);
         const input: AsyncIterable<Buffer> = addAbortSignal(signal, stream);
-        return feedPayments({ ...(await openStore(context)), input, output, signal });
+        return feedPayments({ ...(await openStore(context)), input, output, signal, report });
       }),
     );
 }
@@ -233,17 +236,6 @@ function pastDate(text: string): Date {
   throw new InvalidArgumentError(
     "It must be a day such as 2026-08-01 or a time with its offset, not in the future.",
   );
-}
-
-const DEFAULT_LIMIT = 50;
-const MAX_LIMIT = 10_000;
-
-function limitOption(): Option {
-  return new Option("--limit <n>").default(DEFAULT_LIMIT).argParser((text) => {
-    const value = Number(text);
-    if (/^\d+$/.test(text) && value >= 1 && value <= MAX_LIMIT) return value;
-    throw new InvalidArgumentError(`It must be a number from 1 to ${MAX_LIMIT}.`);
-  });
 }
 
 /** The store's functions for operators, and the domain's time, by the clock of the database as on servers. */

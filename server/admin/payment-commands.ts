@@ -1,5 +1,7 @@
+import { createHash } from "node:crypto";
 import { createKeyedQueue } from "../async/keyed-queue.ts";
 import { readContract } from "../contract/document.ts";
+import type { PaymentKey } from "../storage/statements/payment-record.ts";
 import { type Applied, applyPayment, type PaymentStore } from "./apply-payment.ts";
 import { count, type Output, startProgress } from "./output.ts";
 import { createPaymentLineParser, type PaymentLine } from "./payment-line.ts";
@@ -12,6 +14,22 @@ export type PaymentsOptions = {
   output: Output;
   /** Aborted together with the input: lines in progress are completed, and no further ones begin. */
   signal: AbortSignal;
+  /** Called once, at the end, with what the record keeps of the feed. */
+  report(summary: FeedSummary): void;
+};
+
+/** What was read and done, so that a file can be recognised, and found to be another one. */
+export type FeedSummary = {
+  /** Of the bytes that were read, in hexadecimal digits. */
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly lines: number;
+  readonly applied: number;
+  readonly unchanged: number;
+  readonly refused: number;
+  /** The payments of the first and the last valid line. */
+  readonly first: PaymentKey | null;
+  readonly last: PaymentKey | null;
 };
 
 const MAX_LINE_BYTES = 64 * 1024;
@@ -30,6 +48,14 @@ export async function feedPayments(options: PaymentsOptions): Promise<boolean> {
   const { input, output, signal } = options;
   const parseLine = createPaymentLineParser(await readContract("payment-lines"));
   const counts = { lines: 0, applied: 0, unchanged: 0, refused: 0 };
+  const digest = createHash("sha256");
+  let bytes = 0;
+  let first: PaymentKey | null = null;
+  let last: PaymentKey | null = null;
+  const chunks = tap(input, (chunk) => {
+    digest.update(chunk);
+    bytes += chunk.length;
+  });
   const progress = startProgress(
     output,
     () => `${count(counts.lines, "line")}, ${counts.applied} applied, ${counts.refused} refused`,
@@ -45,12 +71,14 @@ export async function feedPayments(options: PaymentsOptions): Promise<boolean> {
   };
 
   async function feed(): Promise<void> {
-    for await (const line of readLines(input, MAX_LINE_BYTES)) {
+    for await (const line of readLines(chunks, MAX_LINE_BYTES)) {
       if (isBlank(line)) continue;
       counts.lines += 1;
       const parsed = line.bytes ? parseLine(line.bytes) : { error: `is longer than ${MAX_LINE_BYTES} bytes` };
       if ("error" in parsed) refuse(line.number, parsed.error);
       else {
+        last = { merchant: parsed.merchant, paymentId: parsed.paymentId };
+        first ??= last;
         await queue.add(keysOf(parsed), async () => {
           record(line.number, await applyPayment(options.store, parsed, options.now()));
         });
@@ -70,6 +98,7 @@ export async function feedPayments(options: PaymentsOptions): Promise<boolean> {
     await queue.end().catch(() => {});
     progress.stop();
     const { lines, applied, unchanged, refused } = counts;
+    options.report({ sha256: digest.digest("hex"), bytes, ...counts, first, last });
     const unknown = lines - applied - unchanged - refused;
     output.print(
       `${count(lines, "line")}: ${applied} applied, ${unchanged} unchanged, ${refused} refused` +
@@ -79,6 +108,13 @@ export async function feedPayments(options: PaymentsOptions): Promise<boolean> {
       output.complain(`${signal.aborted ? "Interrupted" : "Broken off"}. ${RUN_AGAIN}`);
   }
   return counts.refused === 0 && complete;
+}
+
+async function* tap(input: AsyncIterable<Buffer>, see: (chunk: Buffer) => void): AsyncGenerator<Buffer> {
+  for await (const chunk of input) {
+    see(chunk);
+    yield chunk;
+  }
 }
 
 function keysOf(line: PaymentLine): string[] {

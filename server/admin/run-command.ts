@@ -3,14 +3,15 @@ import { hostname, userInfo } from "node:os";
 import type { Readable } from "node:stream";
 import { CommanderError } from "commander";
 import { ConfigError, type Environment } from "../config/environment.ts";
-import { readCommandSettings } from "../config/store-settings.ts";
+import { type CommandSettings, readCommandSettings } from "../config/store-settings.ts";
 import { createLogger } from "../log/logger.ts";
-import { type AdminAction, recordAdminAction } from "../storage/admin-actions.ts";
-import { StoreStartError } from "../storage/database/start-error.ts";
+import { type AdminAction, type RecordedAction, recordAdminAction } from "../storage/admin-actions.ts";
+import { prepareRecord } from "../storage/admin-record.ts";
+import { explainStartError, StoreStartError } from "../storage/database/start-error.ts";
 import { isUnavailable } from "../storage/database/unavailable.ts";
-import { type Database, openDatabase } from "../storage/database.ts";
+import { openDatabase, openUnmigrated } from "../storage/database.ts";
 import { createProgram } from "./commands.ts";
-import type { Work } from "./context.ts";
+import type { AdminContext, Work } from "./context.ts";
 import type { Output } from "./output.ts";
 
 export type AdminOptions = {
@@ -59,45 +60,67 @@ function printLines(text: string, print: (line: string) => void): void {
   for (const line of text.trimEnd().split("\n")) print(toOneLine(line));
 }
 
+/** Runs a command between two rows in the record of what operators did, and two lines of the log that say the same. */
 async function runWork(work: Work, options: AdminOptions & { statementMs: number }): Promise<boolean> {
-  const { env, output, stdin, signal, statementMs } = options;
-  const settings = readCommandSettings(env);
+  const settings = readCommandSettings(options.env);
+  const record = createRecorder(settings, options);
+  let details: object | undefined;
+  const report = (more: object) => {
+    details = more;
+  };
+  await record("begun");
+  try {
+    const succeeded = await withDatabase(work, settings, { ...options, report });
+    await record(succeeded ? "succeeded" : "refused", details);
+    return succeeded;
+  } catch (error) {
+    // The database may be what has failed; then the log alone says how the command ended.
+    await record("failed", details).catch(() => {});
+    throw error;
+  }
+}
+
+type WorkOptions = AdminOptions & Pick<AdminContext, "report"> & { statementMs: number };
+
+async function withDatabase(
+  work: Work,
+  settings: CommandSettings,
+  { output, stdin, signal, report, statementMs }: WorkOptions,
+): Promise<boolean> {
   const { databaseUrl } = settings;
   const database = await openDatabase({ databaseUrl, dataDir: "", limits: { statementMs } });
   try {
-    const context = { settings, database, output: withoutControls(output), stdin, signal };
-    return await recorded(() => work(context), database, options);
+    return await work({ settings, database, output: withoutControls(output), stdin, signal, report });
   } finally {
     await database.close();
   }
 }
 
-/** Runs a command between two rows in the record of what operators did, and two lines of the log that say the same. */
-async function recorded(
-  run: () => Promise<boolean>,
-  { db }: Database,
-  { args, env, output }: AdminOptions,
-): Promise<boolean> {
+/**
+ * Records the states of one run. Each row has a connection of its own, because a migration comes after the first, and the one that the
+ * command uses may be what has failed.
+ */
+function createRecorder({ databaseUrl }: CommandSettings, options: AdminOptions & { statementMs: number }) {
+  const { args, env, output, statementMs } = options;
   const logger = createLogger("info", { write: (line) => output.log(line.trimEnd()) });
-  const action = { runId: randomUUID(), operator: toOperator(env), command: args };
-  const record = (outcome: AdminAction["outcome"]) => {
-    logger.info({ ...action, outcome }, "admin");
-    return recordAdminAction(db, { ...action, outcome });
+  const run = { runId: randomUUID(), note: toNote(env), command: args };
+  return async (outcome: AdminAction["outcome"], details?: object) => {
+    const action = { ...run, outcome, details };
+    let recorded: RecordedAction | undefined;
+    try {
+      await using connection = openUnmigrated(databaseUrl, { statementMs });
+      await prepareRecord(connection.db);
+      recorded = await recordAdminAction(connection.db, action);
+    } catch (error) {
+      throw explainStartError(error);
+    } finally {
+      logger.info({ ...action, ...recorded }, "admin");
+    }
   };
-  await record("begun");
-  try {
-    const succeeded = await run();
-    await record(succeeded ? "succeeded" : "refused");
-    return succeeded;
-  } catch (error) {
-    // The database may be what has failed; then the log alone says how the command ended.
-    await record("failed").catch(() => {});
-    throw error;
-  }
 }
 
-/** Who runs the command: ADMIN_OPERATOR where people share an account, and otherwise the account and the machine. */
-function toOperator({ ADMIN_OPERATOR }: Environment): string {
+/** Who runs the command, for people: ADMIN_OPERATOR, or else the account and the machine. The database knows its own user. */
+function toNote({ ADMIN_OPERATOR }: Environment): string {
   return ADMIN_OPERATOR || `${accountName()}@${hostname()}`;
 }
 

@@ -106,6 +106,19 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   }
 }
 
+/**
+ * Opens one connection to a PostgreSQL database as it is: nothing is migrated, and there may be no tables.
+ *
+ * @param limits as for `openDatabase`
+ */
+export function openUnmigrated(
+  databaseUrl: string,
+  limits: Pick<Partial<StoreLimits>, "statementMs">,
+): AsyncDisposable & { readonly db: Store } {
+  const db = toStore(createPool(databaseUrl, { size: 1, ...limits }), postgres);
+  return { db, [Symbol.asyncDispose]: () => db.destroy() };
+}
+
 /** What depends on whether the tables are distributed. */
 type Engine = { readonly statements: Statements; readonly settings?: string };
 

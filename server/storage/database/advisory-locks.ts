@@ -15,4 +15,6 @@ export const ADVISORY_LOCKS = {
   payouts: 33,
   /** One server at a time removes old rows. */
   retention: 40,
+  /** One command at a time creates the record of what operators did. */
+  record: 79,
 } as const;

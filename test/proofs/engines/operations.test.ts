@@ -23,8 +23,10 @@ test("the roles of the guide keep their rights, and get no more, on every machin
   const alone = "set citus.enable_ddl_propagation = off;";
   await runStatement(ownerUrl, alone + readScript("roles.sql"));
   await run(urlOf("migrate"), "migrate");
+  await runStatement(ownerUrl, alone + readScript("audit.sql"));
   await runStatement(urlOf("migrate"), alone + readScript("rights.sql"));
-  await runStatement(ownerUrl, `${alone} grant insert on admin_actions to refunds_serve`);
+  await runStatement(ownerUrl, alone + readScript("operators.sql"));
+  await runStatement(ownerUrl, `${alone} grant execute on function record_admin_action to refunds_serve`);
 
   const asServer = await run(urlOf("serve"));
   const asOwner = await run(urlOf("migrate"));
@@ -40,7 +42,7 @@ test("the roles of the guide keep their rights, and get no more, on every machin
     await expect(sql`delete from payments`.execute(db)).rejects.toMatchObject(denied);
     await expect(sql`delete from payments where merchant = 'acme'`.execute(db)).rejects.toMatchObject(denied);
   });
-  await inDatabase(urlOf("admin"), async ({ db }) => {
+  await inDatabase(urlOf("jane"), async ({ db }) => {
     await sql`delete from subscriptions`.execute(db);
     await expect(sql`delete from payments`.execute(db)).rejects.toMatchObject(denied);
   });

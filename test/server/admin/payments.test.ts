@@ -15,8 +15,8 @@ describe("original payments fed from lines", () => {
 
   async function feed(lines: readonly unknown[], { signal = new AbortController().signal } = {}) {
     const output = collectOutput();
-    const store = bindStorage(database);
-    const ok = await feedPayments({ store, now: () => NOW, input: streamOf(lines), output, signal });
+    const options = { store: bindStorage(database), now: () => NOW, output, signal, report() {} };
+    const ok = await feedPayments({ ...options, input: streamOf(lines) });
     return { ok, printed: output.printed };
   }
 
@@ -178,7 +178,7 @@ describe("original payments fed from lines", () => {
     const output = collectOutput();
     const store = bindStorage(database);
 
-    const options = { store, now: () => NOW, output, signal: interrupted.signal };
+    const options = { store, now: () => NOW, output, signal: interrupted.signal, report() {} };
     const first = await feedPayments({ ...options, input: cutShort() });
     const repeated = await feed(lines);
 

@@ -22,7 +22,8 @@ describe("the roles of the guide", () => {
   let ownerUrl: string;
   let name: string;
 
-  const urlOf = (role: Role) => ownerUrl.replace("postgres@", `${name}_${role}@`);
+  /** Operators log in by roles of their own. */
+  const urlOf = (role: Role) => ownerUrl.replace("postgres@", `${name}_${role === "admin" ? "jane" : role}@`);
   /** A role belongs to the whole server, which other tests share. */
   const adapt = (text: string) =>
     text.replaceAll("refunds_", `${name}_`).replace("database refunds", `database ${name}`);
@@ -39,12 +40,14 @@ describe("the roles of the guide", () => {
     production = await startProduction();
     await runStatement(ownerUrl, adapt(readScript("roles.sql")));
     expect(await run("migrate", ["migrate"])).toMatchObject({ code: 0, stderr: "" });
+    await runStatement(ownerUrl, adapt(readScript("audit.sql")));
     await runStatement(urlOf("migrate"), adapt(readScript("rights.sql")));
+    await runStatement(ownerUrl, adapt(readScript("operators.sql")));
     server = await production.start({ env: { DATABASE_URL: urlOf("serve") } });
   });
   afterAll(async () => {
     await production.end();
-    for (const role of ["serve", "admin", "payouts", "migrate"]) {
+    for (const role of ["serve", "jane", "john", "admin", "payouts", "migrate", "audit"]) {
       await runStatement(ownerUrl, `drop owned by ${name}_${role} cascade`);
       await runStatement(ownerUrl, `drop role ${name}_${role}`);
     }
@@ -90,10 +93,10 @@ describe("the roles of the guide", () => {
       expect(await run("admin", command)).toMatchObject({ code: 0, stderr: "" });
     const errors = server.logLines.filter((line) => line.includes("permission denied"));
     expect(errors).toEqual([]);
-    const record = await query("admin", "select database_role from admin_actions");
-    expect(new Set(record.map((row) => row.database_role))).toEqual(
-      new Set([`${name}_migrate`, `${name}_admin`]),
-    );
+    expect(await run("migrate", ["migrate"])).toMatchObject({ code: 0, stderr: "" });
+    expect(await run("admin", ["audit", "verify"])).toMatchObject({ code: 0, stderr: "" });
+    const record = await query("admin", "select entry->>'operator' as operator from admin_actions");
+    expect(new Set(record.map((row) => row.operator))).toEqual(new Set([`${name}_migrate`, `${name}_jane`]));
   });
 
   const query = async (role: Role, statement: string) => {
@@ -112,17 +115,19 @@ describe("the roles of the guide", () => {
     ["serve", "alter table payments disable trigger all"],
     ["serve", "create table more (id text)"],
     ["serve", "create schema more"],
-    [
-      "serve",
-      "insert into admin_actions (run_id, operator, command, outcome) values (gen_random_uuid(), 'x', '{}', 'begun')",
-    ],
+    ["serve", "select record_admin_action(gen_random_uuid(), 'x', '{}', 'begun', null)"],
     ["serve", "delete from subscriptions"],
     ["serve", "delete from holds"],
     ["admin", "delete from payments"],
-    ["admin", "update admin_actions set operator = 'x'"],
-    ["admin", "delete from admin_actions"],
-    ["admin", "truncate admin_actions"],
-    ["admin", "alter table admin_actions disable trigger all"],
+    ...(["admin", "migrate"] as const).flatMap((role): [Role, string][] => [
+      [role, "insert into admin_actions select number + 1000, entry, hash from admin_actions"],
+      [role, "update admin_actions set hash = hash"],
+      [role, "delete from admin_actions"],
+      [role, "truncate admin_actions"],
+      [role, "alter table admin_actions disable trigger all"],
+      [role, "drop table admin_actions"],
+      [role, "alter function record_admin_action reset all"],
+    ]),
     ["admin", "create table more (id text)"],
     ["admin", "insert into subscriptions default values"],
     ["admin", "select from rate_limits"],

@@ -1,0 +1,80 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Link, listAdminActions, type RecordEntry, verifyChain } from "../storage/admin-actions.ts";
+import { findRecordOwners } from "../storage/admin-record.ts";
+import type { Store } from "../storage/database/tables.ts";
+import type { RunWork } from "./context.ts";
+import { limitOption, wholeNumber } from "./options.ts";
+import { count, type Output, toTable } from "./output.ts";
+
+/** Defines the commands that show and verify the record of what operators did. */
+export function defineAudit(program: Command, run: RunWork): void {
+  const audit = program
+    .command("audit")
+    .description("list what operators did, newest first")
+    .addOption(limitOption())
+    .addOption(new Option("--before <number>", "continue a list").argParser(wholeNumber))
+    .option("--json", "print one JSON object per line", false)
+    .action((options: ListOptions) =>
+      run(async ({ database: { db }, output }) => {
+        await listAudit({ db, output }, options);
+        return true;
+      }),
+    );
+  audit
+    .command("verify")
+    .description("find what was changed or removed in the record of what operators did; print its head")
+    .addOption(
+      new Option("--head <number:hash>", "a head that was printed before, and kept elsewhere").argParser(
+        toLink,
+      ),
+    )
+    .action(({ head }: { head?: Link }) =>
+      run(async ({ database: { db }, output }) => verifyAudit({ db, output }, head)),
+    );
+}
+
+type Parts = { db: Store; output: Output };
+type ListOptions = { limit: number; before?: number; json: boolean };
+
+const HEADINGS = ["number", "at", "operator", "address", "note", "outcome", "command"];
+
+async function listAudit({ db, output }: Parts, { limit, before, json }: ListOptions): Promise<void> {
+  const entries = await listAdminActions(db, { limit, before });
+  if (json) for (const entry of entries) output.print(JSON.stringify(entry));
+  else if (entries.length === 0) output.print("None.");
+  else for (const line of toTable(HEADINGS, entries.map(toCells))) output.print(line);
+  const last = entries.at(-1);
+  if (last && last.number > 1 && entries.length === limit)
+    output.complain(`There may be more: add --before ${last.number}`);
+}
+
+function toCells({ number, at, operator, address, note, outcome, command }: RecordEntry) {
+  return [number, at, operator, address, note, outcome, command.join(" ")];
+}
+
+const OWNERS = "can log in and write the record anew: see “Roles of the database” in the guide “Going live”.";
+
+/** @returns whether the record is as it was written */
+async function verifyAudit({ db, output }: Parts, kept: Link | undefined): Promise<boolean> {
+  let errors = 0;
+  const head = await verifyChain(db, {
+    kept,
+    onError(error) {
+      errors += 1;
+      output.print(error);
+    },
+  });
+  const owners = await findRecordOwners(db);
+  if (owners.length > 0) output.complain(`${owners.join(", ")} ${OWNERS}`);
+  output.print(
+    `${count(head.number, "row")}, ${errors === 0 ? "as they were written" : count(errors, "error")}`,
+  );
+  output.print(`head ${head.number}:${head.hash}`);
+  return errors === 0;
+}
+
+function toLink(text: string): Link {
+  const [, number, hash] = /^([1-9]\d{0,14}):([0-9a-f]{64})$/.exec(text) ?? [];
+  if (number !== undefined && hash !== undefined) return { number: Number(number), hash };
+  throw new InvalidArgumentError("It must be a head that audit verify has printed, such as 12:9f86d0….");
+}
