@@ -9,12 +9,12 @@ import { unavailable } from "./contract/problem.ts";
 import { compileResponseValidators } from "./contract/validate-response.ts";
 import type { DomainClock } from "./domain/clock.ts";
 import { type Api, createApi } from "./http/api.ts";
-import { findCallerAddress } from "./http/caller-address.ts";
 import type { ConcurrencyLimit } from "./http/concurrency-limit.ts";
 import { handleErrors, notFound } from "./http/error-handler.ts";
 import { checkReferences, issueRefund } from "./http/handlers/issue-refund.ts";
 import { checkTarget, subscribeToWebhooks } from "./http/handlers/subscribe-to-webhooks.ts";
 import { limitRate } from "./http/middleware/access.ts";
+import { findCallerAddress } from "./http/middleware/caller-address.ts";
 import { createDeadline, noDeadline } from "./http/middleware/deadline.ts";
 import {
   checkHost,

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Request } from "express";
 import type { Logger } from "pino";
-import type { FindAddress } from "../caller-address.ts";
+import type { FindAddress } from "./caller-address.ts";
 import { type HttpResponse, type Middleware, toIdentity } from "./request-locals.ts";
 
 /** A finished request, as metrics count it. */
