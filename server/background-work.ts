@@ -27,11 +27,11 @@ type WorkParts = {
   webhooks?: Partial<WebhookSettings>;
 };
 
-/** The time between two publications of payouts. */
-const PAYOUTS_MS = 1_000;
+/** The time between two runs that look for due deliveries, and between two publications of payouts. */
+const [DISPATCH_MS, PAYOUTS_MS] = [1_000, 1_000];
 
 /** The parts that work beside the requests. */
-type WorkName = "webhooks" | "dueScan" | "payouts" | "vacuum" | "retention";
+type WorkName = "webhooks" | "dispatching" | "dueScan" | "payouts" | "vacuum" | "retention";
 
 /** What requests ask of background work. */
 export type BackgroundWork = {
@@ -63,14 +63,17 @@ export async function startBackgroundWork(
   const dueScan = startDueScan({
     store,
     clock,
-    dispatch: webhooks.dispatch,
     logger,
+    onSkipped: metrics.countSkippedRefunds,
     onAuthorized(refunds) {
       metrics.countRefunds("AUTHORIZED", refunds);
       changes.notify(["payments", "webhooks"]);
     },
   });
   running.dueScan = dueScan;
+  // Beside the scan, so that neither waits for the other.
+  const dispatching = repeat(webhooks.dispatch, { name: "dispatching", everyMs: DISPATCH_MS, logger });
+  running.dispatching = dispatching;
   const publish = async () => {
     if (!clock.isOff()) await store.publishPayouts();
   };
@@ -80,5 +83,10 @@ export async function startBackgroundWork(
     running.vacuum = repeat(() => vacuum(database.connection), { name: "vacuum", everyMs: vacuumMs, logger });
   }
   running.retention = startRetention({ store, days, clock, logger, everyMs: retentionMs });
-  return { runDue: dueScan.run };
+  return {
+    async runDue() {
+      await dueScan.run();
+      await dispatching.run();
+    },
+  };
 }

@@ -11,7 +11,7 @@ const STOP_FIRST = ["readiness"] as const;
 const STOP_WORK = [
   // The HTTP server would wait for its open streams.
   ["changes"],
-  ["http", "webhooks", "dueScan", "payouts", "sharedClock", "vacuum", "retention"],
+  ["http", "webhooks", "dispatching", "dueScan", "payouts", "sharedClock", "vacuum", "retention"],
   // Requests in flight have used them until now.
   ["access", "rateLimiter"],
 ] as const;

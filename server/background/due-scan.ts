@@ -8,24 +8,25 @@ const EVERY_MS = 1_000;
 export type DueScanParts = {
   store: Pick<BoundStorage, "authorizeDue">;
   clock: DomainClock;
-  /** Begins the deliveries that are due. */
-  dispatch: () => Promise<void>;
   /** Called with the number of refunds that a run has authorized. */
   onAuthorized: (refunds: number) => void;
+  /** Called with the number of due refunds that a run has left to the next one, because somebody has locked them. */
+  onSkipped: (refunds: number) => void;
   logger: Logger;
 };
 
 /**
- * Authorizes the refunds whose wait of three business days is over, and then begins the deliveries that are due: every second
- * and on request, as when the sandbox's clock is advanced.
+ * Authorizes the refunds whose wait of three business days is over: every second and on request, as when the sandbox's clock is
+ * advanced. A run rejects with the first error after it has authorized all others.
  */
-export function startDueScan({ store, clock, dispatch, onAuthorized, logger }: DueScanParts): Repeated {
+export function startDueScan({ store, clock, onAuthorized, onSkipped, logger }: DueScanParts): Repeated {
   async function authorizeDue(): Promise<void> {
     if (clock.isOff()) return;
-    const authorized = await store.authorizeDue(await clock.now());
+    const { authorized, skipped, errors } = await store.authorizeDue(await clock.now());
     for (const refund of authorized) logger.info({ ...refund, paymentStatus: "AUTHORIZED" }, "transition");
     if (authorized.length > 0) onAuthorized(authorized.length);
-    await dispatch();
+    if (skipped > 0) onSkipped(skipped);
+    if (errors.length > 0) throw errors[0];
   }
   return repeat(authorizeDue, { name: "due scan", everyMs: EVERY_MS, logger });
 }

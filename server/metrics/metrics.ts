@@ -6,7 +6,12 @@ import type { GaugeSources } from "./gauges.ts";
 import type { Metrics } from "./prometheus.ts";
 
 /** Counts nothing, for a server without `METRICS_PORT`. */
-export const noMetrics: Metrics = { observeRequest() {}, countRefunds() {}, observeAttempt() {} };
+export const noMetrics: Metrics = {
+  observeRequest() {},
+  countRefunds() {},
+  countSkippedRefunds() {},
+  observeAttempt() {},
+};
 
 export type RunningMetrics = {
   metrics: Metrics;

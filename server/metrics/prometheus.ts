@@ -9,6 +9,8 @@ export type Metrics = {
   observeRequest(outcome: RequestOutcome): void;
   /** Counts refunds that took this status at this server. */
   countRefunds(status: RefundStatus, count: number): void;
+  /** Counts due refunds that this server left for later, because somebody else had locked them. */
+  countSkippedRefunds(count: number): void;
   observeAttempt(result: AttemptResult): void;
 };
 
@@ -43,6 +45,11 @@ export function createMetrics(
     labelNames: ["status"],
     registers,
   });
+  const skippedRefunds = new Counter({
+    name: "refunds_skipped_total",
+    help: "Due refunds that a scan left to the next one, because another transaction had locked them or their payments.",
+    registers,
+  });
   const attempts = new Counter({
     name: "webhook_attempts_total",
     help: "Attempts to deliver a webhook, by outcome.",
@@ -62,6 +69,7 @@ export function createMetrics(
       requestSeconds.observe({ route }, milliseconds / 1000);
     },
     countRefunds: (status, count) => refunds.inc({ status }, count),
+    countSkippedRefunds: (count) => skippedRefunds.inc(count),
     observeAttempt({ outcome, milliseconds }) {
       attempts.inc({ outcome: outcome.kind });
       attemptSeconds.observe(milliseconds / 1000);

@@ -6,12 +6,12 @@ import { isConflict } from "./database/unavailable.ts";
 import type { Database } from "./database.ts";
 import { listDue } from "./due-queries.ts";
 import { insertFixtures, resetMerchant } from "./fixtures.ts";
+import { authorizeDue } from "./payments/due-refunds.ts";
 import { hold } from "./payments/holds.ts";
 import { getPayment, listPayments } from "./payments/payment-queries.ts";
 import { coverOriginal, failOriginal, insertPayment, settleOriginal } from "./payments/payments.ts";
 import { publishPayouts } from "./payments/payouts.ts";
 import { createRefundStore, type RefundStore, saveRefundInTime } from "./payments/refund-batches.ts";
-import { authorizeDue } from "./payments/refund-transitions.ts";
 import {
   claimDeliveries,
   countInHand,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { openDatabase } from "../../../server/storage/database.ts";
-import { authorizeDue } from "../../../server/storage/payments/refund-transitions.ts";
+import { authorizeDue } from "../../../server/storage/payments/due-refunds.ts";
 import {
   countInHand,
   freeLeases,
@@ -50,10 +50,10 @@ test("while a worker is away, what waits for the others is found", async () => {
   ]);
   await freeLeases(db);
   expect(await countInHand(db)).toEqual([]);
-  expect(await authorizeDue(db, LATER)).toMatchObject([{ merchant }]);
-  expect(await authorizeDue(db, LATER)).toEqual([]);
+  expect((await authorizeDue(db, LATER)).authorized).toMatchObject([{ merchant }]);
+  expect((await authorizeDue(db, LATER)).authorized).toEqual([]);
 
   await lost.restart();
-  expect(await authorizeDue(db, LATER)).toHaveLength(1);
+  expect((await authorizeDue(db, LATER)).authorized).toHaveLength(1);
   await database.close();
 });

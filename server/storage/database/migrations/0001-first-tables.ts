@@ -53,7 +53,7 @@ const statements = [
   )`,
   // In this order: a plan made while the table is empty would read all rows of a merchant through (merchant, request_key).
   "create unique index payments_request_key on payments (request_key, merchant)",
-  `create index payments_due on payments (due_at)
+  `create index payments_due on payments (due_at, payment_id, merchant)
     where kind = 'REFUND' and status = 'PENDING' and due_at is not null`,
   "create index payments_original on payments (original_payment_id, merchant) where original_payment_id is not null",
   // The condition holds for every row, so that only a query which states it too can use the index. Without it PostgreSQL also used

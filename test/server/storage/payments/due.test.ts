@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Store } from "../../../../server/storage/database/tables.ts";
+import { authorizeDue as runDue } from "../../../../server/storage/payments/due-refunds.ts";
 import { failOriginal, settleOriginal } from "../../../../server/storage/payments/payments.ts";
-import { authorizeDue } from "../../../../server/storage/payments/refund-transitions.ts";
 import { createTestDatabase, useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import {
@@ -15,9 +15,10 @@ import {
   LATER,
   NOW,
   newMerchant,
-  untilWaitingForLock,
 } from "../../../helpers/store-factories.ts";
 import { forSuite } from "../../../helpers/suite.ts";
+
+const authorizeDue = async (...args: Parameters<typeof runDue>) => (await runDue(...args)).authorized;
 
 /** When a refund of a payment that settled at NOW is due: a Thursday, 00:00 in New York. */
 const DUE = new Date("2026-11-19T05:00:00.000Z");
@@ -97,7 +98,7 @@ describe.each(engines)("due refunds on %s", (engine) => {
       for (let left = 5; left > 0; left -= 1) await createRefund(db, payment);
     }
 
-    expect(await authorizeDue(db, LATER, 3)).toHaveLength(10);
+    expect(await authorizeDue(db, LATER, { page: 3, transaction: 2 })).toHaveLength(10);
 
     for (const { merchant } of payments) {
       const refunds = await allRefunds(db, merchant);
@@ -126,27 +127,23 @@ describe("due refunds on postgres", () => {
     (opened) => opened.remove(),
   );
 
-  test("wait for the holder of their original payment, and hold no other one meanwhile", async () => {
+  test("are left for later when another transaction has locked them or their payment, and only those", async () => {
     const [{ db }, other] = [await testDatabase.open(), await testDatabase.open()];
     const merchant = newMerchant();
     const payments = await Promise.all(Array.from({ length: 20 }, () => createPayment(db, { merchant })));
-    await Promise.all(payments.map((payment) => createRefund(db, payment)));
-    const ids = payments.map((payment) => payment.paymentId).sort();
-    const lockFree = sql<{ payment_id: string }>`
-      select payment_id from payments where merchant = ${merchant} and kind = 'DEBIT' for update skip locked`;
+    const refunds = await Promise.all(payments.map((payment) => createRefund(db, payment)));
+    const locked = [...payments.slice(0, 5), ...refunds.slice(5, 10)].map(({ paymentId }) => paymentId);
 
-    const authorizing = await db.transaction().execute(async (transaction) => {
-      await sql`select from payments where payment_id = ${ids[0]} and merchant = ${merchant} for update`.execute(
+    const beside = await db.transaction().execute(async (transaction) => {
+      await sql`select from payments where payment_id = any(${locked}::text[]) for update`.execute(
         transaction,
       );
-      const running = authorizeDue(other.db, LATER);
-      await untilWaitingForLock(db, running);
-      const { rows } = await lockFree.execute(db);
-      expect(rows.map((row) => row.payment_id).sort()).toEqual(ids.slice(1));
-      return { running };
+      return runDue(other.db, LATER, { page: 15, transaction: 15 });
     });
 
-    expect(await authorizing.running).toHaveLength(20);
+    expect(beside).toMatchObject({ skipped: 10, errors: [] });
+    expect(beside.authorized).toHaveLength(10);
+    expect(await authorizeDue(other.db, LATER)).toHaveLength(10);
   });
 
   test("are each authorised once, with one event, by two replicas at once while payments fail", async () => {
@@ -158,8 +155,8 @@ describe("due refunds on postgres", () => {
     await Promise.all(payments.flatMap((payment) => [1, 2, 3, 4, 5].map(() => createRefund(db, payment))));
 
     const [one, two] = await Promise.all([
-      authorizeDue(db, LATER, 17),
-      authorizeDue(other.db, LATER, 23),
+      authorizeDue(db, LATER, { page: 17, transaction: 5 }),
+      authorizeDue(other.db, LATER, { page: 23, transaction: 9 }),
       ...failing.map((payment) => failOriginal(third.db, { ...payment, now: LATER })),
     ]);
 

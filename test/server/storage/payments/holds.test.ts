@@ -1,7 +1,7 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import { afterEach, describe, expect, test } from "vitest";
+import { authorizeDue } from "../../../../server/storage/payments/due-refunds.ts";
 import { hold, isHeld, listHolds, release, untilHeld } from "../../../../server/storage/payments/holds.ts";
-import { authorizeDue } from "../../../../server/storage/payments/refund-transitions.ts";
 import { createTestDatabase, useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import {
@@ -44,14 +44,16 @@ describe.each(engines)("held refunds on %s", (engine) => {
     expect(await hold(db, { ...chosen, reason })).toBe(true);
     expect(await hold(db, { ...chosen, reason: "another" })).toBe(false);
     const refunds = [await createRefund(db, payment), await createRefund(db, other)];
-    const authorized = await authorizeDue(db, LATER);
+    const { authorized } = await authorizeDue(db, LATER);
 
     expect(refunds.map(({ status }) => status)).toEqual(statuses);
     expect(authorized).toEqual([]);
     expect(await listHolds(db)).toEqual([{ ...chosen, reason, heldAt: expect.any(Date) }]);
     expect(await release(db, chosen)).toBe(true);
     expect(await release(db, chosen)).toBe(false);
-    expect(await authorizeDue(db, LATER)).toHaveLength(1 + statuses.filter((it) => it === "PENDING").length);
+    expect((await authorizeDue(db, LATER)).authorized).toHaveLength(
+      1 + statuses.filter((it) => it === "PENDING").length,
+    );
     expect(await getRefund(db, waiting)).toMatchObject({ status: "AUTHORIZED" });
   });
 
@@ -87,17 +89,16 @@ describe("a hold on postgres", () => {
     (opened) => opened.remove(),
   );
 
-  /** Runs work that has to wait for the payment's lock, holds its merchant meanwhile, and then releases the lock. */
+  /** Runs work that has to wait for a lock, holds a merchant meanwhile, and then releases the lock. */
   async function holdDuring<Result>(
-    { merchant, paymentId }: { merchant: string; paymentId: string },
+    merchant: string,
+    lock: RawBuilder<unknown>,
     work: () => Promise<Result>,
     whileLocked: (holding: Promise<unknown>) => Promise<unknown>,
   ) {
     const { db } = await testDatabase.open();
     const begun = await db.transaction().execute(async (transaction) => {
-      await sql`select from payments where payment_id = ${paymentId} and merchant = ${merchant} for update`.execute(
-        transaction,
-      );
+      await lock.execute(transaction);
       const working = work();
       await untilWaitingForLock(db, working);
       await hold(db, { merchant, reason });
@@ -114,7 +115,8 @@ describe("a hold on postgres", () => {
     const decided = await decideRefund(db, payment);
 
     const { result, whenHeld } = await holdDuring(
-      payment,
+      payment.merchant,
+      sql`select from payments where payment_id = ${payment.paymentId} for update`,
       () => saveRefund(db, decided),
       (holding) => untilWaitingForLock(db, holding, 2),
     );
@@ -130,11 +132,12 @@ describe("a hold on postgres", () => {
     await createRefund(db, payment);
 
     const { result } = await holdDuring(
-      payment,
+      payment.merchant,
+      sql`lock table payments in exclusive mode`,
       () => authorizeDue(db, LATER),
       (holding) => holding,
     );
 
-    expect(result).toEqual([]);
+    expect(result.authorized).toEqual([]);
   });
 });

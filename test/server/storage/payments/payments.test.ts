@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createPaymentId } from "../../../../server/domain/ids.ts";
+import { authorizeDue } from "../../../../server/storage/payments/due-refunds.ts";
 import { getPayment } from "../../../../server/storage/payments/payment-queries.ts";
 import {
   coverOriginal,
@@ -7,7 +8,6 @@ import {
   insertPayment,
   settleOriginal,
 } from "../../../../server/storage/payments/payments.ts";
-import { authorizeDue } from "../../../../server/storage/payments/refund-transitions.ts";
 import { useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import {

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import { afterEach, describe, expect, test } from "vitest";
+import { authorizeDue } from "../../../../server/storage/payments/due-refunds.ts";
 import { hold, release } from "../../../../server/storage/payments/holds.ts";
 import { failOriginal } from "../../../../server/storage/payments/payments.ts";
 import { listPayouts, publishPayouts } from "../../../../server/storage/payments/payouts.ts";
-import { authorizeDue } from "../../../../server/storage/payments/refund-transitions.ts";
 import { createTestDatabase, useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import {

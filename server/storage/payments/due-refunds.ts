@@ -1,0 +1,176 @@
+import { setTimeout } from "node:timers/promises";
+import { type RawBuilder, sql } from "kysely";
+import { statusesLeftBy } from "../../domain/refunds.ts";
+import type { Store } from "../database/tables.ts";
+import { isLockTimeout, isUnavailable } from "../database/unavailable.ts";
+import { statementsOf } from "../statements/statements.ts";
+import { isHeld, listHolds } from "./holds.ts";
+import { type ChangedRefund, transitionRefunds } from "./refund-transitions.ts";
+
+/** What became of the refunds that were due. */
+export type DueRun = {
+  readonly authorized: readonly ChangedRefund[];
+  /** How many stay due because another transaction has locked them or their original payments. */
+  readonly skipped: number;
+  /** Why others stay due. */
+  readonly errors: readonly unknown[];
+};
+
+/** How many refunds are looked for at once, and how many one transaction authorizes at most. */
+export type DueSizes = { readonly page: number; readonly transaction: number };
+
+const SIZES: DueSizes = { page: 1_000, transaction: 200 };
+/** Merchants whose refunds are authorized at the same time, each on a connection. */
+const LANES = 3;
+/** How long to wait for a lock that can't be skipped, such as one of a whole table. */
+const LOCK_TIMEOUT_MS = 1_000;
+/** Most transactions end soon, so what they have locked is tried again after these pauses, in milliseconds. */
+const PAUSES_MS = [20, 50, 100] as const;
+
+type DueRefund = {
+  payment_id: string;
+  merchant: string;
+  original_payment_id: string;
+  /** Milliseconds since 1970. */
+  due_ms: number;
+};
+
+type Outcome = { readonly authorized: ChangedRefund[]; readonly skipped: DueRefund[] };
+type Outcomes = Outcome & { readonly errors: unknown[] };
+
+/**
+ * Authorizes every refund that is due and not held. It takes what no other transaction has locked, in small transactions of one merchant each,
+ * so that it waits for nobody and holds up nobody. Several processes may run it at once, and each refund still changes once.
+ *
+ * @param now the domain's time (D30)
+ */
+export async function authorizeDue(store: Store, now: Date, sizes = SIZES): Promise<DueRun> {
+  const { authorized, skipped, errors }: Outcomes = { authorized: [], skipped: [], errors: [] };
+  const authorize = async (due: readonly DueRefund[]) => {
+    const outcomes = await authorizeAll(store, due, { now, atMost: sizes.transaction });
+    authorized.push(...outcomes.authorized);
+    skipped.push(...outcomes.skipped);
+    errors.push(...outcomes.errors);
+  };
+  let after: DueRefund | undefined;
+  do {
+    const page = await findDue(store, { now, after, limit: sizes.page });
+    await authorize(page);
+    after = page.length < sizes.page ? undefined : page.at(-1);
+  } while (after);
+  for (const pauseMs of PAUSES_MS) {
+    if (skipped.length === 0) break;
+    await setTimeout(pauseMs);
+    await authorize(skipped.splice(0));
+  }
+  return { authorized, skipped: skipped.length, errors };
+}
+
+/** A page of the due refunds, in the order in which they fell due, and then of their ids. */
+async function findDue(
+  store: Store,
+  { now, after, limit }: { now: Date; after: DueRefund | undefined; limit: number },
+): Promise<DueRefund[]> {
+  const { due_ms = 0, payment_id = "", merchant = "" } = after ?? {};
+  const holds = await listHolds(store);
+  if (holds.some((hold) => hold.merchant === undefined)) return [];
+  const held = holds.flatMap((hold) => hold.merchant ?? []);
+  const rows = await statementsOf(store).findOverall(
+    store,
+    ({ payments, value, list }) => sql<DueRefund>`
+      select payment_id, merchant, original_payment_id, (extract(epoch from due_at) * 1000)::float8 as due_ms
+      from ${payments}
+      where kind = 'REFUND' and status = 'PENDING' and due_at <= ${value(now)}::timestamptz
+        and merchant <> all(${list(held)})
+        and (due_at, payment_id, merchant)
+          > (${value(new Date(due_ms))}::timestamptz, ${value(payment_id)}::text, ${value(merchant)}::text)
+      order by due_at, payment_id, merchant
+      limit ${value(limit)}`,
+  );
+  // While a machine of a cluster is away, each part of the table has its own list.
+  return rows.toSorted(inOrder).slice(0, limit);
+}
+
+function inOrder(a: DueRefund, b: DueRefund): number {
+  if (a.due_ms !== b.due_ms) return a.due_ms - b.due_ms;
+  if (a.payment_id !== b.payment_id) return a.payment_id < b.payment_id ? -1 : 1;
+  return a.merchant < b.merchant ? -1 : 1;
+}
+
+/** Authorizes refunds of several merchants, who don't wait for each other. Rejects when the database is unavailable. */
+async function authorizeAll(
+  store: Store,
+  due: readonly DueRefund[],
+  { now, atMost }: { now: Date; atMost: number },
+): Promise<Outcomes> {
+  const outcomes: Outcomes = { authorized: [], skipped: [], errors: [] };
+  const merchants = Map.groupBy(due, ({ merchant }) => merchant).values();
+  async function takeTurns(): Promise<void> {
+    for (const refunds of merchants) {
+      // One after the other, because they may be refunds of the same payment.
+      for (const batch of toParts(refunds, atMost)) await authorizeBatch(store, batch, now, outcomes);
+    }
+  }
+  await Promise.all(Array.from({ length: LANES }, takeTurns));
+  return outcomes;
+}
+
+async function authorizeBatch(
+  store: Store,
+  batch: readonly DueRefund[],
+  now: Date,
+  outcomes: Outcomes,
+): Promise<void> {
+  try {
+    const run = (transaction: Store) => authorizeFree(transaction, batch, now);
+    const { authorized, skipped } = await store.transaction().execute(run);
+    outcomes.authorized.push(...authorized);
+    outcomes.skipped.push(...skipped);
+  } catch (error) {
+    if (isLockTimeout(error)) outcomes.skipped.push(...batch);
+    else if (isUnavailable(error)) throw error;
+    else outcomes.errors.push(error); // the other refunds must not wait for these
+  }
+}
+
+/** Authorizes those refunds of a merchant that nobody else has locked. */
+async function authorizeFree(transaction: Store, due: readonly DueRefund[], now: Date): Promise<Outcome> {
+  await sql.raw(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`).execute(transaction);
+  // The original payments first (D12a).
+  const originals = await lockFree(transaction, due, "original_payment_id");
+  const lockable = due.filter((refund) => originals.has(refund.original_payment_id));
+  const refunds = await lockFree(transaction, lockable, "payment_id");
+  const free = due.filter(({ payment_id: id }) => refunds.has(id));
+  const skipped = due.filter(({ payment_id: id }) => !refunds.has(id));
+  if (free.length === 0) return { authorized: [], skipped };
+
+  // They were selected before the locks: this condition excludes those that another process has changed meanwhile, or that an
+  // operator has held.
+  const which = sql<boolean>`status = any(${statusesLeftBy("time")}::text[]) and due_at <= ${now}::timestamptz
+    and ${isOneOf(transaction, free, "payment_id")} and not ${isHeld(sql`payments.merchant`)}`;
+  const change = { to: "AUTHORIZED", at: now, failure: null } as const;
+  const { refunds: authorized } = await transitionRefunds(transaction, which, change);
+  return { authorized, skipped };
+}
+
+type IdColumn = "payment_id" | "original_payment_id";
+
+/** Locks those payments of a merchant that nobody else has locked, and returns their ids. */
+async function lockFree(transaction: Store, due: readonly DueRefund[], id: IdColumn): Promise<Set<string>> {
+  if (due.length === 0) return new Set();
+  const { rows } = await sql<{ payment_id: string }>`
+    select payment_id from payments
+    where ${isOneOf(transaction, due, id)}
+    for update skip locked`.execute(transaction);
+  return new Set(rows.map(({ payment_id }) => payment_id));
+}
+
+function isOneOf(transaction: Store, due: readonly DueRefund[], id: IdColumn): RawBuilder<boolean> {
+  const keys = due.map((refund) => ({ paymentId: refund[id], merchant: refund.merchant }));
+  return statementsOf(transaction).isOneOf(keys);
+}
+
+function toParts<Item>(items: readonly Item[], size: number): Item[][] {
+  const count = Math.ceil(items.length / size);
+  return Array.from({ length: count }, (_, part) => items.slice(part * size, (part + 1) * size));
+}
