@@ -23,12 +23,12 @@ export async function runServer(env: Environment): Promise<void> {
     if (config.mode === "sandbox") enableCompileCache();
     // Loaded after the settings were read, so that a wrong setting is reported without delay.
     const { startServer } = await import("./start.ts");
-    const { url, metricsUrl, close } = await startServer(config, { logger });
+    const { url, probeUrl, metricsUrl, close } = await startServer(config, { logger });
     const closeOwned = await keepOwner(config, url, close);
     const print = config.mode === "sandbox" ? log.print : undefined;
     stopOnSignal(closeOwned, { log, print, delaySeconds: config.stopDelaySeconds });
     if (config.mode === "sandbox") greet(url, config.host, logger);
-    else logger.info({ url, metricsUrl }, "listening");
+    else logger.info({ url, probeUrl, metricsUrl }, "listening");
   } catch (error) {
     process.stderr.write(`${await explainStartFailure(error, config)}\n`);
     process.exitCode = 1;

@@ -7,6 +7,7 @@ import { startBackgroundWork } from "./background-work.ts";
 import type { Config } from "./config/config.ts";
 import { createConcurrencyLimit } from "./http/concurrency-limit.ts";
 import { createHttpServer } from "./http/http-server.ts";
+import { startProbeServer } from "./http/probe-server.ts";
 import { startMetrics } from "./metrics/metrics.ts";
 import { createRateLimiter } from "./rate-limit/rate-limiter.ts";
 import { createChanges } from "./sandbox/handlers/changes.ts";
@@ -47,6 +48,8 @@ export type RunningServer = {
   url: string;
   /** The address of `/metrics`; undefined when it is not served. */
   metricsUrl: string | undefined;
+  /** The address of the probes' own thread; undefined when they have none. */
+  probeUrl: string | undefined;
   database: Database;
   /** Refuses new requests, waits for those in flight, then closes every part. May be called again. */
   close(): Promise<void>;
@@ -135,18 +138,23 @@ async function startParts(
     config.mode === "sandbox"
       ? await openSandbox({ ...parts, runDue: work.runDue, ownUrl: http.ownUrl })
       : undefined;
+  const probes = {
+    readinessChecks: [sharedClock.check, access.ready, http.checkStays],
+    isDraining: http.isDraining,
+  };
   const app = await createApp({
     ...parts,
+    ...probes,
     config,
     concurrency: createConcurrencyLimit(MAX_CALLS_IN_FLIGHT),
     rateLimiter,
     sandbox,
     findCaller: access.findCaller,
-    readinessChecks: [sharedClock.check, access.ready, http.checkStays],
-    isDraining: http.isDraining,
   });
   running.http = http;
   running.readiness = { stop: http.leave };
   await http.start(app);
-  return { url: http.url(), metricsUrl: metricsServer.url, database };
+  const probeServer = await startProbeServer({ ...config, ...probes });
+  running.probes = probeServer;
+  return { url: http.url(), metricsUrl: metricsServer.url, probeUrl: probeServer.url, database };
 }

@@ -17,7 +17,7 @@ const STOP_WORK = [
 ] as const;
 
 /** The parts that these use, in the order in which they stop afterwards. */
-const STOP_LAST = [["metrics"], ["database"]] as const;
+const STOP_LAST = [["metrics", "probes"], ["database"]] as const;
 
 type PartName = (typeof STOP_WORK | typeof STOP_LAST | readonly [typeof STOP_FIRST])[number][number];
 /** The parts that have started so far. */

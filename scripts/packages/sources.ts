@@ -51,6 +51,7 @@ export const PACKAGES = {
     modules: [
       "server/sandbox/cli.ts",
       "server/sandbox/index.ts",
+      "server/http/probe-thread.ts",
       "server/storage/database/create-cluster.ts",
     ],
     typed: ["server/sandbox/index.ts"],
@@ -63,7 +64,7 @@ export const PACKAGES = {
   server: {
     name: "server",
     folder: "server",
-    modules: ["server/cli.ts"],
+    modules: ["server/cli.ts", "server/http/probe-thread.ts"],
     typed: [],
     files: [CONTRACTS, DOCS],
     shipped: { "server/operate": "run" },

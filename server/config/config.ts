@@ -19,6 +19,8 @@ export interface Config extends StoreSettings {
   rateLimit: number | undefined;
   /** Whether webhook targets may lie in private ranges (sandbox only, D24). */
   allowPrivateTargets: boolean;
+  /** The port on which probes have a thread of their own; undefined: they have none. */
+  probePort: number | undefined;
   /** The port on which `/metrics` is served; undefined: not served. */
   metricsPort: number | undefined;
   logLevel: string;
@@ -69,6 +71,7 @@ export function readConfig(environment: Environment): Config {
     auth: production ? readAuth(env) : undefined,
     rateLimit: rateLimit(env.RATE_LIMIT || (production ? "100" : "off")),
     allowPrivateTargets: allowsPrivateTargets(env),
+    probePort: env.PROBE_PORT ? port("PROBE_PORT", env.PROBE_PORT) : undefined,
     metricsPort: env.METRICS_PORT ? port("METRICS_PORT", env.METRICS_PORT) : undefined,
     logLevel: oneOf(env, "LOG_LEVEL", LOG_LEVELS, "info"),
     // A sandbox's log is read by people, production's by programs.

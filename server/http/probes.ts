@@ -13,13 +13,13 @@ export type ProbeOptions = {
 };
 
 /** `/healthz`: the process lives. `/readyz`: it can serve calls; 503 while it drains or can't serve them. */
-export function createProbes({ readinessChecks, isDraining }: ProbeOptions): Router {
+export function createProbes(options: ProbeOptions): Router {
   const router = express.Router({ caseSensitive: true, strict: true });
   router.get("/healthz", (_request, response) => {
     sendJson(response, "application/json", { status: "ok" });
   });
   router.get("/readyz", async (_request, response) => {
-    const ready = !isDraining() && (await allPass(readinessChecks));
+    const ready = await isReady(options);
     response.status(ready ? 200 : 503);
     sendJson(response, "application/json", { status: ready ? "ready" : "unavailable" });
   });
@@ -27,9 +27,11 @@ export function createProbes({ readinessChecks, isDraining }: ProbeOptions): Rou
   return router;
 }
 
-async function allPass(checks: readonly (() => Promise<void>)[]): Promise<boolean> {
+/** Whether the server can serve calls. */
+export async function isReady({ readinessChecks, isDraining }: ProbeOptions): Promise<boolean> {
+  if (isDraining()) return false;
   try {
-    await pTimeout(Promise.all(checks.map((check) => check())), { milliseconds: READY_LIMIT_MS });
+    await pTimeout(Promise.all(readinessChecks.map((check) => check())), { milliseconds: READY_LIMIT_MS });
     return true;
   } catch {
     return false;

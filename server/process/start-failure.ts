@@ -12,7 +12,7 @@ import { findPortHolder } from "./port-holder.ts";
 
 /** What the operator can change when a system call fails at the start, by the name of the call. */
 const REMEDIES: Readonly<Record<string, string>> = {
-  listen: "Choose another address with HOST, PORT or METRICS_PORT.",
+  listen: "Choose another address with HOST, PORT, PROBE_PORT or METRICS_PORT.",
   getaddrinfo: "Choose another address with HOST or DATABASE_URL.",
   connect: "Start the database that should listen there, or choose another one with DATABASE_URL.",
   mkdir: "Set DATA_DIR to a folder that can be written.",
@@ -52,16 +52,15 @@ async function explainLock(error: DataDirLockedError): Promise<string> {
   );
 }
 
-async function explainTakenPort(port: number, { host, metricsPort }: Config): Promise<string> {
+async function explainTakenPort(port: number, { host, probePort, metricsPort }: Config): Promise<string> {
   const name = ["0.0.0.0", "::"].includes(host) ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;
   const url = `http://${name}:${port}`;
   const { pid, command, isSandbox } = await findPortHolder(url);
   const process = pid === undefined ? "another process" : `process ${pid}${command ? ` (${command})` : ""}`;
   const holder = isSandbox ? `the sandbox at ${url}, ${process}` : process;
-  const other =
-    port === metricsPort
-      ? "choose another port with METRICS_PORT"
-      : "take a free port with --port 0 (PORT=0)";
+  const setting = { PROBE_PORT: probePort, METRICS_PORT: metricsPort };
+  const own = Object.entries(setting).find(([, value]) => value === port);
+  const other = own ? `choose another port with ${own[0]}` : "take a free port with --port 0 (PORT=0)";
   return `Port ${port} of ${host} is taken by ${holder}. Stop it, or ${other}.`;
 }
 

@@ -61,8 +61,8 @@ export type ProgramOptions = {
   /** In addition to {@link PROCESS_ENV}. */
   readonly env?: Settings;
   readonly cwd?: string;
-  /** Its standard input, by default empty. */
-  readonly stdin?: string;
+  /** Its standard input, by default empty; `open` leaves it to the test. */
+  readonly stdin?: string | { readonly open: true };
 };
 
 /** Ids of the programs that run. */
@@ -80,7 +80,7 @@ export function startProgram(
   const { pid = 0 } = child;
   if (pid > 0) running.add(pid);
   child.stdin.on("error", () => {}); // it may end without reading its input
-  child.stdin.end(stdin);
+  if (typeof stdin === "string") child.stdin.end(stdin);
   const output = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) {
     child[name].setEncoding("utf8").on("data", (text: string) => {

@@ -20,19 +20,24 @@ describe("a server that can't start", () => {
     );
   });
 
-  test("names the process that has its port when that is no sandbox", async () => {
-    const other = createServer((socket) => socket.end("no HTTP")).listen(0, "127.0.0.1");
-    await once(other, "listening");
-    const { port } = other.address() as AddressInfo;
-    try {
-      const { stderr } = await runServer({ METRICS_PORT: String(port), PORT: "0", DATA_DIR: ":memory:" });
+  test.each(["METRICS_PORT", "PROBE_PORT"])(
+    "names the process that has %s when that is no sandbox",
+    async (name) => {
+      const other = createServer((socket) => socket.end("no HTTP")).listen(0, "127.0.0.1");
+      await once(other, "listening");
+      const { port } = other.address() as AddressInfo;
+      try {
+        const { stderr } = await runServer({ [name]: String(port), PORT: "0", DATA_DIR: ":memory:" });
 
-      expect(stderr).toMatch(new RegExp(`^Port ${port} of 127.0.0.1 is taken by process ${process.pid} \\(`));
-      expect(stderr).toMatch(/Stop it, or choose another port with METRICS_PORT\.\n$/);
-    } finally {
-      other.close();
-    }
-  });
+        expect(stderr).toMatch(
+          new RegExp(`^Port ${port} of 127.0.0.1 is taken by process ${process.pid} \\(`),
+        );
+        expect(stderr.endsWith(`Stop it, or choose another port with ${name}.\n`)).toBe(true);
+      } finally {
+        other.close();
+      }
+    },
+  );
 
   test("names the address of the one that has its folder, which removes its note at its end", async () => {
     const dataDir = await makeDataDir();

@@ -1,0 +1,73 @@
+import { expect, test } from "vitest";
+import { createPayment, refundOf } from "../../helpers/factories.ts";
+import { head, openConnection } from "../../helpers/network/raw-http.ts";
+import { startProgram } from "../../helpers/process.ts";
+import { startProduction } from "../../helpers/production.ts";
+import { spawnServer } from "../../helpers/server.ts";
+import { ROUNDS, record, reportProgress } from "./setup/figures.ts";
+
+const CONNECTIONS = 800;
+/** After which balancers count a probe as failed, in milliseconds. */
+const PROBE_LIMIT_MS = 2_000;
+
+/** Sends a probe every tenth of a second until its input ends, then prints what each took, failed ones as null. */
+const PROBER = `
+  import { setTimeout } from "node:timers/promises";
+  const took = [];
+  let ended = false;
+  process.stdin.on("end", () => (ended = true)).resume();
+  console.log("probing");
+  while (!ended) {
+    const startedAt = performance.now();
+    const ok = await fetch(process.argv[1], { signal: AbortSignal.timeout(${PROBE_LIMIT_MS}) }).then((response) => response.ok, () => false);
+    took.push(ok ? performance.now() - startedAt : null);
+    await setTimeout(100);
+  }
+  console.log(JSON.stringify(took));`;
+
+test("a crowd of new connections leaves every probe answered in time, and every refund made once", async () => {
+  await using production = await startProduction();
+  const here = await production.start();
+  const paymentId = await createPayment(here, { merchant: "merchant", amountCents: 9_999_999_00 });
+  await using server = await spawnServer({ dataDir: "unused", env: { ...production.env, PROBE_PORT: "0" } });
+  const { probeUrl } = JSON.parse(server.welcome.trim().split("\n").at(-1) ?? "");
+  const Authorization = `Bearer ${await production.issuer.token()}`;
+
+  const issue = async () => {
+    const body = JSON.stringify(refundOf(paymentId));
+    using connection = await openConnection(server.url);
+    connection.send(head("/v1/refunds", { Authorization, "Content-Length": body.length }) + body);
+    return (await connection.response()).status;
+  };
+  const took: (number | null)[] = [];
+  const statuses = new Map<number, number>();
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    await using prober = startProgram(
+      [process.execPath, "--input-type=module", "-e", PROBER, `${probeUrl}/readyz`],
+      { stdin: { open: true } },
+    );
+    await prober.untilPrinted(/probing\n/);
+    const responses = await Promise.all(Array.from({ length: CONNECTIONS }, issue));
+    for (const status of responses) statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    prober.child.stdin.end();
+    const [, text = ""] = (await prober.exit).stdout.split("\n");
+    took.push(...(JSON.parse(text) as (number | null)[]));
+    reportProgress("crowd of connections", round, ROUNDS, { probes: took.length });
+  }
+
+  const refunds = here.database.db.selectFrom("payments").where("original_payment_id", "=", paymentId);
+  const { made } = await refunds
+    .select((select) => select.fn.countAll<number>().as("made"))
+    .executeTakeFirstOrThrow();
+  const sorted = took.filter((ms) => ms !== null).sort((a, b) => a - b);
+  record("crowd of connections", {
+    connections: ROUNDS * CONNECTIONS,
+    refunds: statuses.get(201) ?? 0,
+    probes: took.length,
+    "failed probes": took.length - sorted.length,
+    "ms for 99 of 100 probes": Math.round(sorted[Math.floor(0.99 * sorted.length)] ?? 0),
+  });
+  expect([...statuses.keys()].filter((status) => status !== 201 && status !== 503)).toEqual([]);
+  expect(made).toBe(statuses.get(201));
+  expect(took).not.toContain(null);
+});
