@@ -13,3 +13,4 @@ grant select, insert, delete on holds to refunds_admin;
 grant select on payout_feed to refunds_payouts, refunds_admin;
 grant select, insert on payouts to refunds_serve, refunds_admin;
 grant select, insert, delete on payouts_waiting to refunds_serve;
+grant insert on payouts_waiting to refunds_admin;

@@ -1,11 +1,7 @@
-import { createReadStream } from "node:fs";
-import { addAbortSignal } from "node:stream";
 import { Command, InvalidArgumentError, Option, type OutputConfiguration } from "commander";
 import { ADMIN_COMMAND } from "../config/command-names.ts";
-import { toDomainTime } from "../domain/clock.ts";
 import { distribute } from "../storage/citus/distribute.ts";
 import * as merchantData from "../storage/merchant-data.ts";
-import { listPayouts } from "../storage/payments/payouts.ts";
 import { bindStorage, bindStore } from "../storage/storage.ts";
 import {
   DELIVERY_FILTERS,
@@ -19,14 +15,14 @@ import { rotateSecrets } from "../storage/webhooks/rotate-secrets.ts";
 import { createEncryptionKeys } from "../storage/webhooks/secrets.ts";
 import { openWrappingKey } from "../storage/webhooks/wrapping-keys.ts";
 import { defineAudit } from "./audit-commands.ts";
-import type { AdminContext, RunWork } from "./context.ts";
+import { type AdminContext, openClock, type RunWork, readInput } from "./context.ts";
 import { listDeliveries, redeliver, redeliverExhausted } from "./delivery-commands.ts";
 import { distributeTables } from "./distribute.ts";
 import { defineHolds } from "./hold-commands.ts";
 import { eraseMerchant, exportMerchant } from "./merchant-data.ts";
 import { limitOption } from "./options.ts";
 import { feedPayments } from "./payment-commands.ts";
-import { printPayouts } from "./payout-commands.ts";
+import { definePayouts } from "./payout-commands.ts";
 import { disableSubscription, listSubscriptions, rotateKey } from "./subscription-commands.ts";
 
 type Choice = { merchant?: string; subscription?: string };
@@ -95,35 +91,11 @@ function definePayments(program: Command, run: RunWork): void {
     .description("import original payments, one JSON object per line")
     .action((file?: string) =>
       run(async (context) => {
-        const { output, signal, stdin, report } = context;
-        const stream = file === undefined ? stdin : createReadStream(file);
-        const input: AsyncIterable<Buffer> = addAbortSignal(signal, stream);
+        const { output, signal, report } = context;
+        const input = readInput(context, file);
         return feedPayments({ ...(await openStore(context)), input, output, signal, report });
       }),
     );
-}
-
-function definePayouts(program: Command, run: RunWork): void {
-  program
-    .command("payouts")
-    .description("print the payout feed: the authorized refunds after a cursor, one JSON object per line")
-    .addOption(
-      new Option("--after <cursor>", "the last cursor that was read; 0 for none")
-        .makeOptionMandatory()
-        .argParser(cursor),
-    )
-    .addOption(limitOption())
-    .action((page: { after: number; limit: number }) =>
-      run(async ({ database, output }) =>
-        printPayouts({ store: bindStore(database.db, { listPayouts }), output }, page),
-      ),
-    );
-}
-
-function cursor(text: string): number {
-  const value = Number(text);
-  if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
-  throw new InvalidArgumentError("It must be the cursor of a payout, or 0.");
 }
 
 function defineDeliveries(program: Command, run: RunWork): void {
@@ -238,14 +210,12 @@ function pastDate(text: string): Date {
   );
 }
 
-/** The store's functions for operators, and the domain's time, by the clock of the database as on servers. */
-async function openStore({ database: { db, readTime }, output }: AdminContext) {
+/** The store's functions for operators, and the domain's time. */
+async function openStore(context: AdminContext) {
+  const { db } = context.database;
   const store = {
     ...bindStorage({ db, background: db }),
     ...bindStore(db, { findDeliveries, findDeliveryMerchant, findSubscriptions, findSubscriptionMerchant }),
   };
-  const offsetMs = await store.readOffset();
-  const aheadMs = (await readTime()).getTime() - performance.now();
-  const realNow = () => new Date(performance.now() + aheadMs);
-  return { store, output, now: () => toDomainTime(realNow(), offsetMs) };
+  return { store, output: context.output, now: await openClock(context) };
 }

@@ -1,5 +1,8 @@
-import type { Readable } from "node:stream";
+import { createReadStream } from "node:fs";
+import { addAbortSignal, type Readable } from "node:stream";
 import type { CommandSettings } from "../config/store-settings.ts";
+import { toDomainTime } from "../domain/clock.ts";
+import { readOffset } from "../storage/database/deployment.ts";
 import type { Database } from "../storage/database.ts";
 import type { Output } from "./output.ts";
 
@@ -20,3 +23,15 @@ export type Work = (context: AdminContext) => Promise<boolean>;
 
 /** Runs the work of the chosen command; its statements may take as long as other commands' unless a limit is given. */
 export type RunWork = (work: Work, statementMs?: number) => Promise<void>;
+
+/** The bytes of a file, or of standard input without one, until the operator interrupts. */
+export function readInput({ stdin, signal }: AdminContext, file: string | undefined): AsyncIterable<Buffer> {
+  return addAbortSignal(signal, file === undefined ? stdin : createReadStream(file));
+}
+
+/** The domain's time, by the database's clock (D30). */
+export async function openClock({ database: { db, readTime } }: AdminContext): Promise<() => Date> {
+  const offsetMs = await readOffset(db);
+  const aheadMs = (await readTime()).getTime() - performance.now();
+  return () => toDomainTime(new Date(performance.now() + aheadMs), offsetMs);
+}

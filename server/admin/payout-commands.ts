@@ -1,12 +1,51 @@
-import type { components } from "../../openapi/generated/payment-line-types.ts";
-import { fromCents } from "../domain/money.ts";
-import type { listPayouts, Payout } from "../storage/payments/payouts.ts";
-import type { Bound } from "../storage/storage.ts";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { readContract } from "../contract/document.ts";
+import { listPayouts } from "../storage/payments/payouts.ts";
+import { type KnownRefund, type Reconciled, reconcileRefund } from "../storage/payments/reconcile.ts";
+import { type Bound, bindStore } from "../storage/storage.ts";
+import { openClock, type RunWork, readInput } from "./context.ts";
+import { feedLines, type LineStream } from "./line-feed.ts";
+import { limitOption } from "./options.ts";
 import { type Output, toJsonLine } from "./output.ts";
+import { createPayoutLineParser, toPayoutLine } from "./payout-line.ts";
 
-type PayoutLine = components["schemas"]["PayoutLine"];
+/** Defines the commands that tell the payment system what to pay, and that take back what it knows. */
+export function definePayouts(program: Command, run: RunWork): void {
+  program
+    .command("payouts")
+    .description("print the payout feed: the authorized refunds after a cursor, one JSON object per line")
+    .addOption(
+      new Option("--after <cursor>", "the last cursor that was read; 0 for none")
+        .makeOptionMandatory()
+        .argParser(cursor),
+    )
+    .addOption(limitOption())
+    .action((page: { after: number; limit: number }) =>
+      run(({ database, output }) =>
+        printPayouts({ store: bindStore(database.db, { listPayouts }), output }, page),
+      ),
+    );
+  program
+    .command("reconcile")
+    .argument("[file]", "lines as payouts prints them; standard input if left out")
+    .description("after a restore: insert refunds that the payment system knows and this database doesn't")
+    .action((file?: string) =>
+      run(async (context) => {
+        const { database, output, signal, report } = context;
+        const store = bindStore(database.db, { reconcileRefund });
+        const [now, input] = [await openClock(context), readInput(context, file)];
+        return reconcile({ store, now, input, output, signal, report });
+      }),
+    );
+}
 
-export type PayoutOptions = {
+function cursor(text: string): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
+  throw new InvalidArgumentError("It must be the cursor of a payout, or 0.");
+}
+
+type PayoutOptions = {
   store: Bound<{ listPayouts: typeof listPayouts }>;
   output: Output;
 };
@@ -16,7 +55,7 @@ export type PayoutOptions = {
  *
  * @returns whether the feed has come as far as the cursor
  */
-export async function printPayouts(
+async function printPayouts(
   { store, output }: PayoutOptions,
   page: { after: number; limit: number },
 ): Promise<boolean> {
@@ -31,11 +70,39 @@ export async function printPayouts(
   return true;
 }
 
-function toPayoutLine({ amountCents, authorizedAt, ...payout }: Payout): PayoutLine {
-  return {
-    ...payout,
-    amount: { currency: "USD", value: fromCents(amountCents) },
-    status: "AUTHORIZED",
-    authorizedAt: authorizedAt.toISOString(),
-  };
+type ReconcileOptions = LineStream & {
+  store: Bound<{ reconcileRefund: typeof reconcileRefund }>;
+  /** The domain's time. */
+  now: () => Date;
+};
+
+/**
+ * Makes the database agree with the refunds that the payment system knows, line by line.
+ *
+ * @returns whether it agrees with every line now
+ */
+async function reconcile({ store, now, ...stream }: ReconcileOptions): Promise<boolean> {
+  const counts = await feedLines(stream, {
+    results: ["inserted", "kept", "unchanged", "different"],
+    parse: createPayoutLineParser(await readContract("payment-lines")),
+    keysOf: ({ merchant, paymentId, originalPaymentId, requestKey }) =>
+      Object.entries({ paymentId, originalPaymentId, requestKey }).map((field) =>
+        JSON.stringify([merchant, ...field]),
+      ),
+    apply: async (refund: KnownRefund) => {
+      const time = now();
+      if (refund.authorizedAt > time)
+        return { error: `authorizedAt lies after the present, which is ${time.toISOString()}` };
+      return toResult(await store.reconcileRefund(refund, time));
+    },
+  });
+  return counts?.different === 0;
+}
+
+function toResult(reconciled: Reconciled) {
+  if (typeof reconciled === "string" || "error" in reconciled) return reconciled;
+  if ("differs" in reconciled)
+    return { result: "different", text: `differs: ${reconciled.differs}` } as const;
+  const text = `kept: ${reconciled.keptAs} has its requestKey here, and will not be paid besides`;
+  return { result: "kept", text } as const;
 }

@@ -134,7 +134,8 @@ async function transitionOriginal(store: Store, request: TransitionRequest): Pro
   });
 }
 
-async function lockDebit(transaction: Store, { merchant, paymentId }: PaymentKey) {
+/** An original payment, whose row stays locked until the transaction ends. */
+export async function lockDebit(transaction: Store, { merchant, paymentId }: PaymentKey) {
   const row = await transaction
     .selectFrom("payments")
     .selectAll()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readLines } from "../../../server/admin/payment-commands.ts";
+import { readLines } from "../../../server/admin/line-feed.ts";
 import { createKeyedQueue } from "../../../server/async/keyed-queue.ts";
 import { streamOf } from "../../helpers/admin.ts";
 

@@ -91,6 +91,19 @@ describe("the roles of the guide", () => {
     ];
     for (const command of commands)
       expect(await run("admin", command)).toMatchObject({ code: 0, stderr: "" });
+    const known = {
+      merchant: "acme",
+      paymentId: "rfd_known",
+      requestKey: "known",
+      originalPaymentId: "pay_1",
+      amount: { currency: "USD", value: 1 },
+      status: "AUTHORIZED",
+      authorizedAt: "2026-01-12T15:30:00Z",
+    };
+    await run("admin", ["hold", "--all", "--reason", "restored"]);
+    const reconciled = await run("admin", ["reconcile"], JSON.stringify(known));
+    expect(reconciled).toMatchObject({ code: 0, stdout: expect.stringContaining("1 inserted") });
+    expect(await run("admin", ["release", "--all"])).toMatchObject({ code: 0 });
     const errors = server.logLines.filter((line) => line.includes("permission denied"));
     expect(errors).toEqual([]);
     expect(await run("migrate", ["migrate"])).toMatchObject({ code: 0, stderr: "" });
