@@ -1,4 +1,5 @@
 import { defineCommand } from "../command/command.ts";
+import { REDOCLY } from "../command/redocly.ts";
 import { runTogether, type Step } from "../command/steps.ts";
 
 /**
@@ -23,7 +24,7 @@ const PROSE = [
 
 /** Checks contract and code, each with the tool for its rules. */
 export const lintSteps: readonly Step[] = [
-  { name: "contract lint", command: "redocly", args: ["lint", "refunds", "sandbox", "scenarios"] },
+  { name: "contract lint", command: "node", args: [...REDOCLY, "lint", "refunds", "sandbox", "scenarios"] },
   { name: "code lint and format", command: "biome", args: ["check", "--error-on-warnings"] },
   {
     name: "import rules",

@@ -1,26 +1,16 @@
-import { execFile } from "node:child_process";
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { lintFiles } from "../helpers/redocly-lint.ts";
 
 /** A document, the files it refers to, and the errors that one rule finds, each as `file#pointer: message`. */
 type Case = { title: string; document: string; files?: Record<string, string>; errors?: string[] };
 
-type Report = {
-  problems: {
-    ruleId: string;
-    message: string;
-    location: { source: { ref: string }; pointer: string }[];
-  }[];
-};
-
 const fixtures = fileURLToPath(new URL("../fixtures/rules/", import.meta.url));
 const plugin = fileURLToPath(new URL("../../openapi/rules/plugin.ts", import.meta.url));
-const redocly = createRequire(import.meta.url).resolve("@redocly/cli/bin/cli.js");
 const header = "openapi: 3.1.1\ninfo: { title: Case, version: 1.0.0 }\n";
 
 const rules = ["source", "amounts", "closed", "bounded", "examples-used", "pattern-messages", "portable"];
@@ -99,10 +89,10 @@ async function lint(folder: string, roots: string[], source: object): Promise<Ma
   await writeFile(join(folder, "redocly.yaml"), JSON.stringify(config));
 
   const documents = roots.map((root) => `${root}/openapi.yaml`);
-  const output = await run(folder, ["lint", ...documents, "--format=json", "--max-problems=1000"]);
+  const reports = await lintFiles(documents, ["--max-problems=1000"], folder);
 
   const found = new Map<string, string[]>();
-  for (const [index, report] of output.entries()) {
+  for (const [index, report] of reports.entries()) {
     const root = roots[index] ?? "";
     for (const { ruleId, message, location } of report.problems) {
       const [
@@ -119,24 +109,4 @@ async function lint(folder: string, roots: string[], source: object): Promise<Ma
   // The order follows the linter's traversal of the document and does not depend on the rule.
   for (const errors of found.values()) errors.sort();
   return found;
-}
-
-/** The command writes one report for each document, one directly after the other, and exits with 1 if any has an error. */
-function run(cwd: string, args: string[]): Promise<Report[]> {
-  const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
-  return new Promise((resolve, reject) => {
-    execFile(
-      process.execPath,
-      [redocly, ...args],
-      { cwd, env, maxBuffer: 2 ** 24 },
-      (_error, stdout, stderr) => {
-        const reports = stdout.split(/(?<=^\})(?=\{)/m);
-        try {
-          resolve(reports.map((report) => JSON.parse(report) as Report));
-        } catch {
-          reject(new Error(`redocly did not report: ${stdout.slice(0, 2000)}${stderr.slice(0, 2000)}`));
-        }
-      },
-    );
-  });
 }

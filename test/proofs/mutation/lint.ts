@@ -2,9 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Node } from "../../../openapi/document/node.ts";
 import { withTempDir } from "../../../scripts/command/files.ts";
-import { runRedocly } from "../../../scripts/command/redocly.ts";
-
-type LintReport = { readonly problems: readonly { readonly ruleId: string; readonly message: string }[] };
+import { lintFiles } from "../../helpers/redocly-lint.ts";
 
 /** The number of documents in one run of the linter. */
 const BATCH = 25;
@@ -24,25 +22,7 @@ async function lintBatch(documents: readonly Node[]): Promise<(string | undefine
     await Promise.all(
       documents.map((document, index) => writeFile(files[index] ?? "", JSON.stringify(document))),
     );
-    const output = await findProblems(files);
-    if (output === undefined) return documents.map(() => undefined);
-    // One report for each document, one directly after the other.
-    const reports = output.split(/(?<=^\})(?=\{)/m).map((report): LintReport => JSON.parse(report));
-    return documents.map((_document, index) => {
-      const [problem] = reports[index]?.problems ?? [];
-      return problem && `${problem.ruleId}: ${problem.message}`;
-    });
+    const reports = await lintFiles(files, ["--config", "redocly.yaml", "--max-problems=1"]);
+    return reports.map(({ problems: [problem] }) => problem && `${problem.ruleId}: ${problem.message}`);
   });
-}
-
-/** The output of the linter, which fails when any document has errors. */
-async function findProblems(files: readonly string[]): Promise<string | undefined> {
-  try {
-    await runRedocly(["lint", ...files, "--config", "redocly.yaml", "--format=json", "--max-problems=1"]);
-    return undefined;
-  } catch (error) {
-    const { stdout } = (error as Error).cause as { stdout?: string };
-    if (!stdout?.startsWith("{")) throw error;
-    return stdout;
-  }
 }

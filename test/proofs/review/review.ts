@@ -1,11 +1,9 @@
-import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { promisify } from "node:util";
 import { parse } from "yaml";
 import { defineProof, wholeNumber } from "../../../scripts/command/command.ts";
 import { replaceFile } from "../../../scripts/command/files.ts";
-import { ROOT, secondsSince } from "../../../scripts/command/redocly.ts";
+import { REDOCLY, ROOT, runRedocly, secondsSince } from "../../../scripts/command/redocly.ts";
 import { runStep, type StepResult } from "../../../scripts/command/steps.ts";
 import { diffContracts, newestRelease } from "../../../scripts/diff/compare.ts";
 import { renderReferencePage } from "../../../scripts/docs/redoc.ts";
@@ -29,7 +27,7 @@ const { out, sample, contract } = defineProof(
   .parse()
   .opts();
 
-const LINT = ["lint", "refunds", "sandbox", "scenarios"];
+const LINT = [...REDOCLY, "lint", "refunds", "sandbox", "scenarios"];
 
 const start = performance.now();
 const review = await collectReview();
@@ -51,7 +49,7 @@ async function collectReview(): Promise<Review> {
   );
   const [diff, lint, score, { page: proof, errors }] = await Promise.all([
     reported("the semantic diff", diffContracts(base, revision)),
-    reported("lint", runStep({ name: "lint", command: "redocly", args: LINT })),
+    reported("lint", runStep({ name: "lint", command: "node", args: LINT })),
     reported("the score", readScore()),
     reported("the proof of each clause", traceRequirements(ROOT, after)),
   ]);
@@ -98,13 +96,6 @@ async function reported<Part>(name: string, part: Promise<Part>, long = false): 
 }
 
 async function readScore(): Promise<number> {
-  const { stdout } = await promisify(execFile)(
-    "redocly",
-    ["score", "openapi/openapi.yaml", "--format=json"],
-    {
-      cwd: ROOT,
-      env: { ...process.env, REDOCLY_TELEMETRY: "off" },
-    },
-  );
-  return JSON.parse(stdout).agentReadiness;
+  const report = await runRedocly(["score", "openapi/openapi.yaml", "--format=json"]);
+  return JSON.parse(report).agentReadiness;
 }
