@@ -1,40 +1,17 @@
-import { ConformError, MAX_SAMPLE } from "./options.ts";
+import { ConformError, type ConformOptions, MAX_SAMPLE } from "./options.ts";
 import { toJson, toJunit } from "./report.ts";
 import { runConformance } from "./run.ts";
 
 export { ConformError };
 
-/** `payments` has ids of payments of the merchant that `token` belongs to, by their state. */
-export type ConformanceOptions = {
+/** The options of a run; what is left out has the default of the command. */
+export type ConformanceOptions = Partial<Omit<ConformOptions, "url" | "token" | "require">> & {
   /** The address of the service: the part before `/v1`, such as `https://payments.example.com`. */
-  url: string;
+  readonly url: string;
   /** An access token with both scopes. */
-  token: string;
-  /** A token of another merchant. */
-  otherToken?: string;
-  /** A second token of the same merchant. */
-  secondToken?: string;
-  /** A token of the same merchant with neither of the two scopes. */
-  unscopedToken?: string;
-  payments?: Partial<Record<"settled" | "recent" | "processing" | "failed" | "covered" | "refund", string>>;
-  /** The requestKey of the settled payment itself. */
-  paymentKey?: string;
-  /** The address to which the service can send events on this machine; port 0 chooses a free port. */
-  receiver?: string;
-  /** The address on which the receiver listens, when it differs from the port in `receiver`. */
-  receiverPort?: number;
-  /** The service has the sandbox's calls: plays the scenarios, which RESETS the merchant's data. */
-  sandbox?: boolean;
-  /** The most requests to send in order to exceed the rate limit; 0, the default, skips this check. */
-  burst?: number;
-  /** The number of requests for each constraint; all of them, some 2,000 in total, when left out. */
-  sample?: number;
-  /** Milliseconds that a response or a delivery may take; 10,000 when left out. */
-  timeoutMs?: number;
-  /** Prefixes of check ids; all checks when left out. */
-  only?: readonly string[];
+  readonly token: string;
   /** Prefixes of the ids of checks that fail when they are not run, or "all". */
-  require?: "all" | readonly string[];
+  readonly require?: "all" | readonly string[];
 };
 
 /** The result of one check. */

@@ -16,6 +16,7 @@ export type ConformOptions = {
   readonly secondToken?: string | undefined;
   /** A token of the merchant with neither of the two scopes. */
   readonly unscopedToken?: string | undefined;
+  /** Ids of payments of the merchant that `token` belongs to, by their state. */
   readonly payments: Readonly<Partial<Record<PaymentKind, string>>>;
   /** The requestKey of the settled payment itself. */
   readonly paymentKey?: string | undefined;
@@ -23,13 +24,13 @@ export type ConformOptions = {
   readonly receiver?: string | undefined;
   /** The address on which the receiver listens, when it differs from the port in `receiver`. */
   readonly receiverPort?: number | undefined;
-  /** The service also serves the sandbox's calls, and may be reset. */
+  /** The service has the sandbox's calls: plays the scenarios, which RESETS the merchant's data. */
   readonly sandbox: boolean;
-  /** The most requests to send in order to exceed the rate limit; 0 skips this check. */
+  /** The most requests to send in order to exceed the rate limit; 0, the default, skips this check. */
   readonly burst: number;
-  /** The number of requests for each constraint, spread evenly over all of them. */
+  /** The number of requests for each constraint, spread evenly over all of them; all, some 2,000, by default. */
   readonly sample: number;
-  /** Milliseconds that a response or a delivery may take. */
+  /** Milliseconds that a response or a delivery may take; 10,000 by default. */
   readonly timeoutMs: number;
   /** Prefixes of check ids; empty for all checks. */
   readonly only: readonly string[];

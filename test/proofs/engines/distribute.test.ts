@@ -6,10 +6,10 @@ import { distribute } from "../../../server/storage/citus/distribute.ts";
 import type { Database } from "../../../server/storage/database.ts";
 import { statementsOf } from "../../../server/storage/statements/statements.ts";
 import { collectOutput } from "../../helpers/admin.ts";
-import { runStatement } from "../../helpers/postgres.ts";
+import { query, runStatement } from "../../helpers/postgres.ts";
 import { forSuite } from "../../helpers/suite.ts";
 import { requireCitus } from "./setup/citus.ts";
-import { query, startCluster } from "./setup/cluster.ts";
+import { startCluster } from "./setup/cluster.ts";
 import { createFilled, inDatabase, open, readRows, run } from "./setup/filled.ts";
 
 const BY_MERCHANT = ["deliveries", "delivery_attempts", "events", "payments", "subscriptions"];

@@ -1,10 +1,10 @@
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { dollars, refundOf } from "../../helpers/factories.ts";
+import { portOf } from "../../helpers/postgres.ts";
 import { until } from "../../helpers/subscriber.ts";
 import { createRandom, record } from "../faults/setup/figures.ts";
 import { send } from "../faults/setup/load.ts";
-import { portOf } from "./setup/cluster.ts";
 import {
   type Business,
   type Counts,

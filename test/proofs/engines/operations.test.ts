@@ -3,10 +3,10 @@ import { sql } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
 import { expect, test } from "vitest";
 import { MIGRATIONS } from "../../../server/storage/database/migrations.ts";
-import { runStatement } from "../../helpers/postgres.ts";
+import { query, runStatement } from "../../helpers/postgres.ts";
 import { forSuite } from "../../helpers/suite.ts";
 import { requireCitus } from "./setup/citus.ts";
-import { query, startCluster } from "./setup/cluster.ts";
+import { startCluster } from "./setup/cluster.ts";
 import { createFilled, createMerchants, inDatabase, readRows, run } from "./setup/filled.ts";
 
 const readScript = (name: string) => readFileSync(`docs/examples/${name}`, "utf8");

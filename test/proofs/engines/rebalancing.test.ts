@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { query } from "../../helpers/postgres.ts";
 import { record } from "../faults/setup/figures.ts";
-import { query } from "./setup/cluster.ts";
 import {
   countCalls,
   createBusinesses,

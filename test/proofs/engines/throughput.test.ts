@@ -3,14 +3,14 @@ import { expect, test } from "vitest";
 import { openDatabase } from "../../../server/storage/database.ts";
 import { createSubscription } from "../../helpers/delivery-factories.ts";
 import { dollars } from "../../helpers/factories.ts";
-import { startPostgres } from "../../helpers/postgres.ts";
+import { portOf, query, startPostgres } from "../../helpers/postgres.ts";
 import { createSandboxMerchant } from "../../helpers/sandbox.ts";
 import { createPayment, issueRefund, LONG_AGO, newMerchant } from "../../helpers/store-factories.ts";
 import { until } from "../../helpers/subscriber.ts";
 import { load, refundsOf } from "../bench/lib/load.ts";
 import { record } from "../faults/setup/figures.ts";
 import { requireCitus } from "./setup/citus.ts";
-import { createDistributed, findWorkerOf, portOf, query, startCluster } from "./setup/cluster.ts";
+import { createDistributed, findWorkerOf, startCluster } from "./setup/cluster.ts";
 import { type Servers, startDeployment, startServers } from "./setup/deployment.ts";
 import { processorTimeOf } from "./setup/processor-time.ts";
 

@@ -1,4 +1,3 @@
-import pg from "pg";
 import { distribute } from "../../../../server/storage/citus/distribute.ts";
 import { openDatabase } from "../../../../server/storage/database.ts";
 import { spawnCommand } from "../../../helpers/admin.ts";
@@ -6,6 +5,8 @@ import { CLUSTER_TEMPLATE, EMPTY_CLUSTER } from "../../../helpers/engine.ts";
 import {
   type PostgresOptions,
   type PostgresServer,
+  portOf,
+  query,
   runStatement,
   startPostgres,
 } from "../../../helpers/postgres.ts";
@@ -98,10 +99,6 @@ function addNode(databaseUrl: string, worker: PostgresServer): Promise<void> {
   return runStatement(databaseUrl, `select citus_add_node('127.0.0.1', ${portOf(worker)})`);
 }
 
-export function portOf(machine: PostgresServer): number {
-  return Number(new URL(machine.urlOf("postgres")).port);
-}
-
 /** A database of the cluster with empty tables, distributed as an operator does it; resolves with its address. */
 export async function createDistributed(cluster: Cluster, name: string): Promise<string> {
   const databaseUrl = await cluster.createDatabase(name);
@@ -132,21 +129,6 @@ export async function createTemplates(cluster: Cluster): Promise<void> {
         `select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = '${name}'`,
       );
     }
-  }
-}
-
-/** The rows of a statement. */
-export async function query<Row extends object>(
-  databaseUrl: string,
-  statement: string,
-  values: readonly unknown[] = [],
-): Promise<Row[]> {
-  const client = new pg.Client(databaseUrl);
-  await client.connect();
-  try {
-    return (await client.query<Row>(statement, [...values])).rows;
-  } finally {
-    await client.end();
   }
 }
 

@@ -1,7 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { PostgresServer } from "../../../helpers/postgres.ts";
-import { query } from "./cluster.ts";
+import { type PostgresServer, query } from "../../../helpers/postgres.ts";
 
 /** The kernel counts processor time in hundredths of a second. */
 const TICK_MS = 10;
