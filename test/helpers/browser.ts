@@ -51,6 +51,14 @@ export async function launchBrowser(unpackedIn?: string): Promise<TestBrowser> {
   }
 }
 
+let shared: Promise<TestBrowser> | undefined;
+
+/** The browser of this process, which its test files share: its start takes seconds. It ends with the process. */
+export async function sharedBrowser(): Promise<Browser> {
+  shared ??= launchBrowser();
+  return (await shared).browser;
+}
+
 async function start(folder: string, unpackedIn?: string): Promise<Browser> {
   const executablePath =
     process.env.CHROMIUM_PATH ?? (await unpackedChromium(unpackedIn ?? inject("browserDir")));

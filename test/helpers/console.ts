@@ -1,7 +1,7 @@
-import type { Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll } from "vitest";
 import { buildConsole, isConsoleCurrent } from "../../scripts/console/build-console.ts";
-import { launchBrowser, type TestBrowser } from "./browser.ts";
+import { sharedBrowser } from "./browser.ts";
 import { subscriptionTo } from "./factories.ts";
 import type { Merchant } from "./sandbox.ts";
 import { post, startTestServer, type TestServer, type TestServerOptions } from "./server.ts";
@@ -26,27 +26,24 @@ export type OpenOptions = {
 /** A browser and a server for all tests of a suite, whose sandbox begins on that Tuesday. */
 export function useConsole(options: TestServerOptions = {}) {
   let server: TestServer;
-  let browser: TestBrowser;
+  let browser: Browser;
   beforeAll(async () => {
     if (!(await isConsoleCurrent())) await buildConsole();
     server = await startTestServer({ realNow: () => TUESDAY, ...options });
-    browser = await launchBrowser();
+    browser = await sharedBrowser();
   });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
-  });
+  afterAll(() => server?.close());
 
   return {
     get server() {
       return server;
     },
     get browser() {
-      return browser.browser;
+      return browser;
     },
     /** The console as a merchant sees it. */
     async open({ token }: Pick<Merchant, "token">, { route = "", url, context: given }: OpenOptions = {}) {
-      const context = await browser.browser.newContext({ ...given });
+      const context = await browser.newContext({ ...given });
       await context.addInitScript((value) => sessionStorage.setItem("console-token", value), token);
       const page = await context.newPage();
       const errors: string[] = [];

@@ -18,8 +18,6 @@ const operations = [published.paths, published.webhooks, sandbox.paths]
     route: `#/${tag}/${operationId}`.toLowerCase(),
   }));
 
-/** On a busy machine the page takes seconds to scroll to a section. */
-
 let site: OpenSite;
 let page: Page;
 beforeAll(async () => {
@@ -27,7 +25,10 @@ beforeAll(async () => {
   page = await site.browser.newPage({ viewport: { width: 1440, height: 900 } });
   await page.goto(`${site.url}reference.html`);
 });
-afterAll(async () => site?.[Symbol.asyncDispose]());
+afterAll(async () => {
+  await page?.close();
+  await site?.[Symbol.asyncDispose]();
+});
 
 describe("the reference", () => {
   test.each([

@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { diffContracts } from "../../../scripts/diff/compare.ts";
 import { kindOf, locationOf, routeOf } from "../../../scripts/docs/changes.ts";
-import { launchBrowser } from "../../helpers/browser.ts";
+import { sharedBrowser } from "../../helpers/browser.ts";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
 import { goTo, headingOf, watch } from "./helpers/site.ts";
 
@@ -55,8 +55,8 @@ describe("the review of a change", () => {
     const args = ["test/proofs/review/review.ts", "--sample", "0", "--contract", contract, "--out", out];
     await promisify(execFile)(process.execPath, args, { cwd: ROOT });
 
-    await using opened = await launchBrowser();
-    const page = await opened.browser.newPage();
+    await using context = await (await sharedBrowser()).newContext();
+    const page = await context.newPage();
     const watched = watch(page);
     await page.goto(`${pathToFileURL(out).href}#/review`);
     await headingOf(page, "Review of this change").waitFor();

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
-import { getPayment } from "../../../server/storage/payments/payment-queries.ts";
 import { engines } from "../../helpers/engine.ts";
 import {
   createMerchant,
@@ -11,8 +10,6 @@ import {
   type Problem,
   type Refund,
   refundOf,
-  type Subscription,
-  subscriptionTo,
 } from "../../helpers/factories.ts";
 import { post, startTestServer, type TestResponse, useTestServer } from "../../helpers/server.ts";
 
@@ -61,26 +58,6 @@ describe.each(engines)("at the same time on %s", (engine) => {
     return { refunds, events };
   }
 
-  /** @decision D11 D12a */
-  test("50 refunds of 10.00 on 100.00 make exactly 10 that live", async () => {
-    const paymentId = await createPayment(server, { merchant });
-
-    const responses = await Promise.all(
-      Array.from({ length: 50 }, () => issue(refundOf(paymentId, { amount: dollars(10) }))),
-    );
-
-    const outcomes = responses.map(({ status, body }) => [
-      status,
-      body.errorDetails?.errorCode ?? body.paymentStatus,
-    ]);
-    const live = outcomes.filter(([, outcome]) => outcome === "AUTHORIZED");
-    const failed = outcomes.filter(([, outcome]) => outcome === "AMOUNT_EXCEEDS_REFUNDABLE");
-    expect([live.length, failed.length]).toEqual([10, 40]);
-    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([201]));
-    const payment = await getPayment(server.database.db, { merchant, paymentId });
-    expect(payment).toMatchObject({ refundedCents: 100_00 });
-  });
-
   /** @clause 7.5 12.5 @decision D09 */
   test("200 calls with one requestKey make one refund, and 199 responses name it", async () => {
     const paymentId = await createPayment(server, { merchant });
@@ -105,47 +82,5 @@ describe.each(engines)("at the same time on %s", (engine) => {
       refunds: [{ payment_id: issued.body.paymentId, amount_cents: 1_00 }],
       events: [{ type: "refund.authorized" }],
     });
-  });
-
-  test("two calls with one requestKey and different amounts make one refund, of one of the amounts", async () => {
-    const paymentId = await createPayment(server, { merchant });
-    const request = refundOf(paymentId);
-    const amounts = [dollars(1), dollars(2)];
-
-    const responses = await Promise.all(
-      amounts.map((amount) => issue<Refund & Duplicate>({ ...request, amount })),
-    );
-
-    const winner = responses.findIndex(({ status }) => status === 201);
-    const loser = responses[1 - winner];
-    expect(loser?.status).toBe(409);
-    expect(loser?.body.existing).toEqual({
-      ...responses[winner]?.body,
-      originalPaymentId: paymentId,
-      amount: amounts[winner],
-    });
-    const { refunds } = await storedUnder(request.requestKey);
-    expect(refunds.map((refund) => refund.amount_cents)).toEqual([(winner + 1) * 100]);
-  });
-
-  /** @decision D26 */
-  test("101 subscriptions are 100, and one response says that there are enough", async () => {
-    const subscribe = () =>
-      post<Subscription & Problem>(
-        server.url,
-        "/v1/webhook/subscribe",
-        subscriptionTo("https://merchant.example.com/"),
-        {
-          token,
-        },
-      );
-
-    const responses = await Promise.all(Array.from({ length: 101 }, subscribe));
-
-    const made = responses.filter(({ status }) => status === 200);
-    const refused = responses.filter(({ status }) => status === 409);
-    expect([made.length, refused.length]).toEqual([100, 1]);
-    expect(new Set(made.map(({ body }) => body.subscriptionKey)).size).toBe(100);
-    expect(refused[0]?.body.errorDetails.errorCode).toBe("SUBSCRIPTION_LIMIT");
   });
 });

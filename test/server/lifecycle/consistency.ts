@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { expect } from "vitest";
 import type { Database } from "../../../server/storage/database.ts";
-import type { Merchant, PaymentRecord, RefundRecord } from "../../helpers/sandbox.ts";
+import type { Merchant, PaymentRecord } from "../../helpers/sandbox.ts";
 
 type Stored = { readonly database: Database };
 
@@ -19,10 +19,6 @@ export async function recordsOf({ sandbox }: Merchant): Promise<Map<string, Paym
     cursor = body.nextCursor;
   } while (cursor !== null);
   return records;
-}
-
-export async function refundsOf(merchant: Merchant): Promise<RefundRecord[]> {
-  return [...(await recordsOf(merchant)).values()].filter((record) => record.kind === "REFUND");
 }
 
 /** The events of a merchant's payments and refunds by their id, oldest first: `sequence type`. */
@@ -70,20 +66,14 @@ export function toCents(dollars: number): number {
   return Number(dollars.toFixed(2).replace(".", ""));
 }
 
-/** Makes the database refuse events of this type from this sequence number on, until the returned function is called. */
-export async function refuseEvents(
-  { database: { db } }: Stored,
-  type: string,
-  fromSequence = 1,
-): Promise<() => Promise<void>> {
+/** Makes the database refuse events of this type until the returned function is called. */
+export async function refuseEvents({ database: { db } }: Stored, type: string): Promise<() => Promise<void>> {
   await sql`
     create function refuse_event() returns trigger language plpgsql as $$
       begin raise exception 'refused by the test'; end $$`.execute(db);
   await sql`
-    create trigger refuse before insert on events for each row 
-      when (new.type = ${sql.lit(type)} and new.sequence >= ${sql.lit(fromSequence)}) execute function refuse_event()`.execute(
-    db,
-  );
+    create trigger refuse before insert on events for each row
+      when (new.type = ${sql.lit(type)}) execute function refuse_event()`.execute(db);
   return async () => {
     await sql`drop function refuse_event cascade`.execute(db);
   };

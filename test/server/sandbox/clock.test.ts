@@ -67,21 +67,12 @@ describe("the sandbox's clock", () => {
     [{ to: "2100-01-01T00:00:00Z" }, "/to", "must not lead beyond the year 2099"],
     [{ to: "tomorrow" }, "/to", expect.stringContaining("must be a time")],
     [{ to: "2026-11-31T12:00:00Z" }, "/to", expect.stringContaining("must be a time")],
-    [{ to: 1795000000 }, "/to", expect.stringContaining("string")],
     [{ by: "half an hour" }, "/by", expect.stringContaining("must be a duration")],
     [{ by: "-PT1H" }, "/by", expect.stringContaining("must be a duration")],
     [{ by: "P74Y" }, "/by", "must not lead beyond the year 2099"],
     [{ by: `P${"9".repeat(60)}D` }, "/by", expect.any(String)],
     [{ by: "P" }, "/by", expect.any(String)],
-    [{ businessDays: -1 }, "/businessDays", "must be >= 0"],
-    [{ businessDays: 1.5 }, "/businessDays", expect.stringContaining("integer")],
-    [{ businessDays: "3" }, "/businessDays", expect.stringContaining("integer")],
     [{ businessDays: 20_000 }, "/businessDays", "must not lead beyond the year 2099"],
-    [{ businessDays: 20_001 }, "/businessDays", expect.stringContaining("20000")],
-    [{ minutes: 30 }, "/minutes", expect.stringContaining("remove it")],
-    [{}, "", expect.any(String)],
-    [{ by: "PT1H", businessDays: 1 }, "", expect.any(String)],
-    [[], "", expect.any(String)],
   ])("refuses %j, names %j and stays where it is", async (body, pointer, message) => {
     const response = await sandbox("advanceClock", { body });
 

@@ -92,20 +92,6 @@ describe("POST /sandbox/payments", () => {
   });
 
   test.each([
-    [{}, "/amount", "is missing"],
-    [{ amount: dollars(0) }, "/amount/value", "must be >= 0.01"],
-    [
-      { amount: dollars(10.005) },
-      "/amount/value",
-      expect.stringContaining("at most two digits after the point"),
-    ],
-    [{ amount: { currency: "EUR", value: 1 } }, "/amount/currency", "must be one of: USD"],
-    [
-      { ...HUNDRED, status: "REFUNDED" },
-      "/status",
-      expect.stringContaining("PROCESSING, SETTLED, FAILED, COVERED"),
-    ],
-    [{ ...HUNDRED, settledAt: "yesterday" }, "/settledAt", expect.stringContaining("must be a time")],
     [{ ...HUNDRED, settledAt: "2026-11-16T15:00:00.001Z" }, "/settledAt", expect.stringContaining(AT)],
     [{ ...HUNDRED, settledAt: "2026-06-30T23:59:60Z" }, "/settledAt", expect.stringContaining("a time")],
     [{ ...HUNDRED, settledAt: "2019-12-31T12:00:00Z" }, "/settledAt", "must lie in the years 2020 to 2099"],
@@ -115,8 +101,6 @@ describe("POST /sandbox/payments", () => {
       expect.stringContaining("PROCESSING"),
     ],
     [{ ...HUNDRED, status: "FAILED", settledAt: AT }, "/settledAt", expect.stringContaining("FAILED")],
-    [{ ...HUNDRED, requestKey: "" }, "/requestKey", "must not be empty"],
-    [{ ...HUNDRED, merchant: "acme" }, "/merchant", expect.stringContaining("remove it")],
   ])("refuses %j and names %s", async (body, pointer, message) => {
     const before = await countRows(server);
 

@@ -132,10 +132,6 @@ describe("the records of a merchant", () => {
   });
 
   test.each([
-    [{ limit: 0 }, "/query/limit"],
-    [{ limit: 101 }, "/query/limit"],
-    [{ limit: "ten" }, "/query/limit"],
-    [{ kind: "PAYMENT" }, "/query/kind"],
     [{ cursor: "bm90IGEgY3Vyc29y" }, "/query/cursor"],
     [{ page: 2 }, "/query/page"],
   ])("are not listed by %j, and the response names %s", async (query: object, pointer) => {

@@ -64,27 +64,9 @@ describe("a delivery that fails", () => {
     expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
   });
 
-  test("nine times arrives with the tenth attempt", async () => {
-    await using receiver = await startReceiver(respondFirst(9, respondWith(500)));
-    const acme = await createSubscriber(server);
-    await acme.subscribe(receiver.url);
-    await acme.refund();
-
-    for (let attempts = 1; attempts < 10; attempts += 1) {
-      const { dueAt } = await acme.delivery("PENDING", attempts);
-      await acme.sandbox("advanceClock", { body: { to: dueAt } });
-    }
-
-    await acme.delivery("DELIVERED", 10);
-    expect(receiver.received.length).toBe(10);
-  });
-
   /** @decision D23 */
   test.each([
-    ["0", 5_500],
-    ["-1", 5_500],
     ["soon", 5_500],
-    ["Sun, 06 Nov 1994 08:49:37 GMT", 5_500],
     ["8", 8_000],
     ["1000000000", 10_000],
   ])("with Retry-After %s is tried again in %d ms", async (retryAfter, expected) => {

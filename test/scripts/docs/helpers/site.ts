@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
-import type { Locator, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { buildDocs, isDocsCurrent } from "../../../../scripts/docs/docs.ts";
-import { launchBrowser, type TestBrowser } from "../../../helpers/browser.ts";
+import { sharedBrowser } from "../../../helpers/browser.ts";
 import { startTestServer } from "../../../helpers/server.ts";
 
 export const DIST = new URL("../../../../docs/dist/", import.meta.url);
@@ -19,7 +19,7 @@ export async function readBuilt(name: string): Promise<Buffer> {
 
 /** The site in a browser, served by the real server under its policy. */
 export type OpenSite = AsyncDisposable & {
-  readonly browser: TestBrowser["browser"];
+  readonly browser: Browser;
   /** The address of the page, without a route. */
   readonly url: string;
 };
@@ -27,12 +27,8 @@ export type OpenSite = AsyncDisposable & {
 export async function openSite(): Promise<OpenSite> {
   await readBuilt("index.html");
   const server = await startTestServer();
-  const { browser, close } = await launchBrowser();
-  const dispose = async () => {
-    await close();
-    await server.close();
-  };
-  return { browser, url: `${server.url}/docs/`, [Symbol.asyncDispose]: dispose };
+  const browser = await sharedBrowser();
+  return { browser, url: `${server.url}/docs/`, [Symbol.asyncDispose]: () => server.close() };
 }
 
 /** Goes to a route in the open page, as a link in it does. */

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { readContract } from "../../../../openapi/document/contract.ts";
 import {
   failureBy,
   firstStatus,
@@ -159,6 +160,22 @@ describe("the next status of a refund", () => {
   test.each(cases)("from %s by %s: %s", (from, trigger, to) => {
     expect(nextStatus(from, trigger)?.to).toBe(to);
     expect(statusesLeftBy(trigger).includes(from)).toBe(to !== undefined);
+  });
+
+  /** @clause 3.2 6.1 @decision D02 D17 */
+  test("is in the contract's table as it is here, which names each status and leaves TERMINAL_FAILED by none", () => {
+    type Table = { enum: string[]; "x-transitions": { from: string | null; to: string; trigger: string }[] };
+    const { components } = readContract("openapi").document as {
+      components: { schemas: { RefundStatus: Table } };
+    };
+    const { enum: statuses, "x-transitions": table } = components.schemas.RefundStatus;
+
+    const transitions = table.map(({ from, trigger, to }) => ({ from, trigger, to }));
+    expect(transitions).toHaveLength(REFUND_TRANSITIONS.length);
+    expect(transitions).toEqual(expect.arrayContaining([...REFUND_TRANSITIONS]));
+    const named = transitions.flatMap(({ from, to }) => [from, to]).filter((status) => status !== null);
+    expect([...new Set(named)].toSorted()).toEqual(statuses.toSorted());
+    expect(transitions.filter(({ from }) => from === "TERMINAL_FAILED")).toEqual([]);
   });
 
   /** @decision D17 */
