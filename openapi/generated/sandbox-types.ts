@@ -94,7 +94,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Cover an original payment
+         * Mark an original payment as covered
          * @description The settled payment falls into the service's cover. Its refunds fail with `PAYMENT_COVERED`.
          */
         post: operations["coverPayment"];

@@ -136,7 +136,7 @@ function App() {
         <Merchant token={token} choose={choose} />
       </header>
       <p role="status" class={online ? "offline hidden" : "offline"}>
-        {online ? "" : "Offline: the sandbox does not respond. This page goes on when it does."}
+        {online ? "" : "Offline: the sandbox does not respond. Reconnecting…"}
       </p>
       <main tabIndex={-1} key={token}>
         <Clock />

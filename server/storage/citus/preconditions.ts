@@ -17,7 +17,7 @@ export async function requireCluster(store: Store, tables: readonly string[]): P
   const { rows: extensions } = await sql`select from pg_extension where extname = 'citus'`.execute(store);
   if (extensions.length === 0) {
     throw new NotDistributableError(
-      "This database is plain PostgreSQL, which can't spread tables over machines. Create the extension citus in it first: see the guide “Beyond one machine”.",
+      "This database is plain PostgreSQL, which can't spread tables over machines. Create the extension citus in it first: see the guide “Scaling the database”.",
     );
   }
   const { rows } = await sql<{ workers: boolean; owner: boolean }>`

@@ -59,12 +59,12 @@ describe("the clock", () => {
     await page.getByText("Next due: 2 refunds become AUTHORIZED on Mon 30 Nov, 00:00 ET").waitFor();
     await page.getByLabel("To (ET)").fill("2026-11-26T08:00");
     await button(page, "Go").click();
-    await page.getByText("No business day: Thanksgiving Day").waitFor();
+    await page.getByText("Not a business day: Thanksgiving Day").waitFor();
     await page.getByText("It is Thu 26 Nov, 08:00 ET: 0 refunds authorized, 0 events emitted.").waitFor();
     expect((await merchant.sandbox("getClock")).body.now).toBe("2026-11-26T13:00:00.000Z");
     await button(page, "To next due").click();
     await page.getByText("It is Mon 30 Nov, 00:00 ET: 2 refunds authorized, 2 events emitted.").waitFor();
-    await page.getByText("Nothing waits for a time.").waitFor();
+    await page.getByText("Nothing is scheduled.").waitFor();
     await button(page, "+1 hour").click();
     await page.getByText("It is Mon 30 Nov, 01:00 ET").waitFor();
   });

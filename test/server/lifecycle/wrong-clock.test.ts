@@ -11,7 +11,7 @@ import { createSubscriber } from "../../helpers/subscriber.ts";
 import { PROMPT } from "./consistency.ts";
 
 const HOUR_MS = 3_600_000;
-/** With this difference a server works, and shows by what it sends which clock it goes by. */
+/** With this difference a server works, and shows by what it sends which clock it uses. */
 const SLIGHT_MS = 50_000;
 
 const SHIFTED = `--import ${new URL("../../helpers/shifted-clock.ts", import.meta.url)}`;

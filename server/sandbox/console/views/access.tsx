@@ -39,7 +39,7 @@ export function Access({ choose }: { choose: (token: string) => void }) {
           </button>
         </div>
       </form>
-      <h2>Make one that may do less</h2>
+      <h2>Create a restricted token</h2>
       <NewToken choose={choose} />
     </section>
   );

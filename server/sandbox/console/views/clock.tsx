@@ -92,11 +92,11 @@ function Now({ due: { now, today, next } }: { due: Due }) {
         <strong class="amount">{toEastern(shown)}</strong>
         <span class="quiet utc">{toUtc(shown).slice(0, -4)} UTC</span>
         <span class={today.businessDay ? "chip open" : "chip"}>
-          {today.businessDay ? "Business day" : `No business day: ${today.closedFor}`}
+          {today.businessDay ? "Business day" : `Not a business day: ${today.closedFor}`}
         </span>
       </p>
       <p class="next">
-        {next ? `Next due: ${describeDue(next)} on ${toEastern(next.at)}` : "Nothing waits for a time."}
+        {next ? `Next due: ${describeDue(next)} on ${toEastern(next.at)}` : "Nothing is scheduled."}
       </p>
     </div>
   );

@@ -10,7 +10,7 @@ const SWITCHES: readonly Switch[] = [
   { label: "Respond 200", set: { status: 200, delayMs: 0 } },
   { label: "Respond 500", set: { status: 500, delayMs: 0 } },
   { label: "Respond 410", set: { status: 410, delayMs: 0 } },
-  { label: "Be slow (3 s)", set: { delayMs: 3_000 } },
+  { label: "Delay 3 s", set: { delayMs: 3_000 } },
 ];
 
 /** A receiver for a merchant without a server, with switches that make it fail. */

@@ -93,7 +93,7 @@ function PaymentDetails({ payment, refunds, more, asked }: Details & { asked: st
           <a href={toHash("about", paymentId)}>Its events</a>
         </p>
       </div>
-      <h2>Refund it</h2>
+      <h2>Issue a refund</h2>
       <div class="card">
         <IssueRefund payment={payment} />
       </div>

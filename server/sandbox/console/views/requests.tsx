@@ -42,7 +42,7 @@ export function Requests({ search }: { search: string }) {
         empty={
           search === ""
             ? "No requests yet. Issue a refund here, from your server or with curl, and watch it arrive."
-            : "No request is about this. The sandbox remembers the latest thousand only, until it stops."
+            : "No matching requests. The sandbox remembers the latest thousand only, until it stops."
         }
         columns={[
           {
