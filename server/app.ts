@@ -1,7 +1,7 @@
 import type { RequestListener } from "node:http";
 import express from "express";
 import type { Logger } from "pino";
-import type { FindCaller } from "./auth/bearer.ts";
+import type { Caller, FindCaller } from "./auth/bearer.ts";
 import type { Config } from "./config/config.ts";
 import { type ContractDocument, readContract } from "./contract/document.ts";
 import type { Handler, Handlers, PublishedId, SandboxId } from "./contract/operations.ts";
@@ -45,6 +45,8 @@ export interface AppOptions extends ProbeOptions {
   encryptionKeys: EncryptionKeys;
   /** Authenticates callers by their access tokens. */
   findCaller: FindCaller;
+  /** Throws for a caller whom an operator has blocked. */
+  refuseBlocked: (caller: Caller) => void;
   /** Which URLs webhooks may be sent to. */
   targetPolicy: TargetPolicy;
   logger: Logger;
@@ -123,6 +125,8 @@ function createApis(options: AppOptions, published: ContractDocument): [publishe
     document: sandbox.document,
     handlers: sandbox.handlers,
     bodyChecks: {},
+    // So that a merchant who tries a block out can end it.
+    refuseBlocked: () => {},
     // Moving the clock by years, or resetting a large store, takes long.
     deadline: noDeadline,
     ignoreUnknownQuery: false,

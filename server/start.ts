@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { createApp } from "./app.ts";
 import { createAccess } from "./auth/access.ts";
+import { type BlocksSettings, startBlocks } from "./auth/blocks.ts";
 import type { IssuerKeysOptions } from "./auth/issuer-keys.ts";
 import { startSharedClock } from "./background/shared-clock.ts";
 import { startBackgroundWork } from "./background-work.ts";
@@ -39,6 +40,8 @@ export type StartOptions = {
   retentionMs?: number;
   /** Settings of webhooks that differ from the defaults. */
   webhooks?: Partial<WebhookSettings>;
+  /** Times of reading the blocks that differ from the defaults. */
+  blocks?: Partial<BlocksSettings>;
   /** Times of fetching the issuer's keys that differ from the defaults. */
   issuerKeys?: Pick<IssuerKeysOptions, "refreshMs" | "cooldownMs">;
 };
@@ -110,6 +113,14 @@ async function startParts(
     issuerKeys,
   });
   running.access = access;
+  const blocks = await startBlocks({
+    database,
+    store,
+    realNow: clock.realNow,
+    logger,
+    settings: settings.blocks,
+  });
+  running.blocks = blocks;
   const metricsServer = await startMetrics(config, {
     backlog: async () => store.readBacklog(await clock.now()),
     poolUsage: database.poolUsage,
@@ -139,7 +150,7 @@ async function startParts(
       ? await openSandbox({ ...parts, runDue: work.runDue, ownUrl: http.ownUrl })
       : undefined;
   const probes = {
-    readinessChecks: [sharedClock.check, access.ready, http.checkStays],
+    readinessChecks: [sharedClock.check, access.ready, blocks.check, http.checkStays],
     isDraining: http.isDraining,
   };
   const app = await createApp({
@@ -150,6 +161,7 @@ async function startParts(
     rateLimiter,
     sandbox,
     findCaller: access.findCaller,
+    refuseBlocked: blocks.refuse,
   });
   running.http = http;
   running.readiness = { stop: http.leave };

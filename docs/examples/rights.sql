@@ -8,6 +8,8 @@ grant select, insert, update on payments to refunds_admin;
 grant select, update, delete on subscriptions to refunds_admin;
 grant select, insert, update, delete on events, deliveries, delivery_attempts to refunds_admin;
 
+grant select on blocks to refunds_serve;
+grant select, insert, update, delete on blocks to refunds_admin;
 grant select, insert on holds to refunds_serve;
 grant select, insert, delete on holds to refunds_admin;
 grant select on payout_feed to refunds_payouts, refunds_admin;

@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option, type OutputConfiguration } from "commander";
+import { Command, Option, type OutputConfiguration } from "commander";
 import { ADMIN_COMMAND } from "../config/command-names.ts";
 import { distribute } from "../storage/citus/distribute.ts";
 import * as merchantData from "../storage/merchant-data.ts";
@@ -15,12 +15,13 @@ import { rotateSecrets } from "../storage/webhooks/rotate-secrets.ts";
 import { createEncryptionKeys } from "../storage/webhooks/secrets.ts";
 import { openWrappingKey } from "../storage/webhooks/wrapping-keys.ts";
 import { defineAudit } from "./audit-commands.ts";
+import { defineBlocks } from "./block-commands.ts";
 import { type AdminContext, openClock, type RunWork, readInput } from "./context.ts";
 import { listDeliveries, redeliver, redeliverExhausted } from "./delivery-commands.ts";
 import { distributeTables } from "./distribute.ts";
 import { defineHolds } from "./hold-commands.ts";
 import { eraseMerchant, exportMerchant } from "./merchant-data.ts";
-import { limitOption } from "./options.ts";
+import { limitOption, pastDate } from "./options.ts";
 import { feedPayments } from "./payment-commands.ts";
 import { definePayouts } from "./payout-commands.ts";
 import { disableSubscription, listSubscriptions, rotateKey } from "./subscription-commands.ts";
@@ -50,6 +51,7 @@ export function createProgram(run: RunWork, output: OutputConfiguration): Comman
   defineDeliveries(program, run);
   defineSubscriptions(program, run);
   defineMerchantData(program, run);
+  defineBlocks(program, run);
   defineHolds(program, run);
   defineAudit(program, run);
   return program;
@@ -195,19 +197,6 @@ function defineMerchantData(program: Command, run: RunWork): void {
       "erase a merchant's older data; of payments, only the texts that the merchant wrote about customers",
     )
     .action(work(eraseMerchant));
-}
-
-/** A day or a time with its offset (ISO 8601) that is not in the future: a mistyped year must not erase everything. */
-function pastDate(text: string): Date {
-  const day = /^\d{4}-\d\d-\d\d$/.test(text);
-  const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/.test(text);
-  const date = new Date(text);
-  // `Date` turns a day that does not exist into one of the next month.
-  const exists = !Number.isNaN(date.getTime()) && (!day || date.toISOString().startsWith(text));
-  if ((day || time) && exists && date <= new Date()) return date;
-  throw new InvalidArgumentError(
-    "It must be a day such as 2026-08-01 or a time with its offset, not in the future.",
-  );
 }
 
 /** The store's functions for operators, and the domain's time. */

@@ -1,8 +1,10 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { type Hold, hold, listHolds, release, untilHeld } from "../storage/payments/holds.ts";
+import { hasPayments } from "../storage/payments/payment-queries.ts";
 import { type Bound, bindStore } from "../storage/storage.ts";
 import type { AdminContext, RunWork } from "./context.ts";
-import { type Output, toTable } from "./output.ts";
+import { notEmpty } from "./options.ts";
+import { complainOfUnknown, type Output, toTable } from "./output.ts";
 
 type Choice = { merchant?: string; all: boolean };
 
@@ -38,12 +40,7 @@ export function defineHolds(program: Command, run: RunWork): void {
     .action(() => run((context) => printHolds(open(context))));
 }
 
-function notEmpty(text: string): string {
-  if (text.trim() !== "") return text;
-  throw new InvalidArgumentError("It must not be empty.");
-}
-
-const FUNCTIONS = { hold, listHolds, release, untilHeld };
+const FUNCTIONS = { hasPayments, hold, listHolds, release, untilHeld };
 
 type Parts = { store: Bound<typeof FUNCTIONS>; output: Output };
 
@@ -58,6 +55,8 @@ async function holdRefunds(
 ): Promise<boolean> {
   const held = await store.hold(choice);
   await store.untilHeld();
+  const { merchant } = choice;
+  if (merchant !== undefined && !(await store.hasPayments({ merchant }))) complainOfUnknown(merchant, output);
   output.print(
     `${nameOf(choice)}: ${held ? "held" : "was held already"}; refunds stay PENDING until they are released`,
   );

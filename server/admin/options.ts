@@ -17,3 +17,35 @@ export function wholeNumber(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new InvalidArgumentError("It must be a whole number.");
 }
+
+/** Parses an argument that must say something, so that an unset variable of a shell is an error. */
+export function notEmpty(text: string): string {
+  if (text.trim() !== "") return text;
+  throw new InvalidArgumentError("It must not be empty.");
+}
+
+/** Parses a day or a time that is not in the future: a mistyped year must not erase everything. */
+export function pastDate(text: string): Date {
+  const date = toDate(text);
+  if (date && date <= new Date()) return date;
+  throw new InvalidArgumentError(`It must be ${DATE}, not in the future.`);
+}
+
+/** Parses a day or a time in the future. */
+export function futureDate(text: string): Date {
+  const date = toDate(text);
+  if (date && date > new Date()) return date;
+  throw new InvalidArgumentError(`It must be ${DATE}, in the future.`);
+}
+
+const DATE = "a day such as 2026-08-01 or a time with its offset";
+
+/** A day, which begins at 00:00 UTC, or a time with its offset (ISO 8601). */
+function toDate(text: string): Date | undefined {
+  const day = /^\d{4}-\d\d-\d\d$/.test(text);
+  const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/.test(text);
+  const date = new Date(text);
+  // `Date` turns a day that does not exist into one of the next month.
+  const exists = !Number.isNaN(date.getTime()) && (!day || date.toISOString().startsWith(text));
+  return (day || time) && exists ? date : undefined;
+}

@@ -40,6 +40,11 @@ export function count(number: number, noun: string): string {
   return `${number} ${number === 1 ? noun : plural}`;
 }
 
+/** Tells the operator that a merchant may be mistyped: one without payments is no error, as it may be new. */
+export function complainOfUnknown(merchant: string, output: Output): void {
+  output.complain(`${merchant} has no payments: is that the name of the merchant?`);
+}
+
 type Cell = string | number | null;
 
 /** Aligns rows in columns under their headings; a null cell is shown as `-`. */

@@ -19,6 +19,9 @@ export type Refusal = {
 /** Finds the owner of an access token (D18) that came with these headers. Rejects when the token can't be verified now. */
 export type FindCaller = (token: string, headers: IncomingHttpHeaders) => Promise<Caller | Refusal>;
 
+/** What every 401 has. */
+export const UNAUTHORIZED_HEADERS = { "WWW-Authenticate": "Bearer" };
+
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 
 /** Authenticates by the `Authorization` header. Throws `UNAUTHORIZED`. */
@@ -27,7 +30,7 @@ export async function authenticate(headers: IncomingHttpHeaders, findCaller: Fin
   const found = token ? await findCaller(token, headers) : { reason: "no bearer token" };
   if ("merchant" in found) return found;
   throw new ProblemError("UNAUTHORIZED", {
-    headers: { "WWW-Authenticate": "Bearer" },
+    headers: UNAUTHORIZED_HEADERS,
     reason: found.reason,
   });
 }

@@ -118,12 +118,17 @@ function readBodyOf({ requestBody }: ContractOperation, timeoutMs: number): Midd
   return requestBody.required ? steps : steps.map(allowAbsentBody);
 }
 
-function handle<Ids extends OperationId>(id: Ids, { handlers, deadline }: ApiOptions<Ids>): Middleware {
+function handle<Ids extends OperationId>(
+  id: Ids,
+  { handlers, refuseBlocked, deadline }: ApiOptions<Ids>,
+): Middleware {
   // The type of a handler says which request it takes, and the id in the contract says which handler that is.
   const handler = handlers[id] as unknown as (request: unknown) => Promise<AnyResponse>;
   return async (request, response) => {
     const { body, params: path, query } = request;
-    const { merchant, place } = admittedCaller(response);
+    const { owner, place } = admittedCaller(response);
+    refuseBlocked(owner); // again, because the body may have taken its time
+    const { merchant } = owner;
     const caller = toIdentity(response.locals);
     const run = (timeLimit: TimeLimit) =>
       place.run(() => handler({ merchant, caller, body, path, query, timeLimit }));
@@ -134,5 +139,5 @@ function handle<Ids extends OperationId>(id: Ids, { handlers, deadline }: ApiOpt
 function admittedCaller({ locals: { caller, place } }: HttpResponse) {
   if (!caller) throw new Error("the access token has not been verified");
   if (!place) throw new Error("the request has no place among those under way");
-  return { merchant: caller.merchant, place };
+  return { owner: caller, place };
 }

@@ -1,4 +1,5 @@
 import { setTimeout } from "node:timers/promises";
+import { listBlocks } from "./blocks.ts";
 import { findToken, insertToken, reportCalls } from "./callers.ts";
 import { advance, claimMode, readOffset } from "./database/deployment.ts";
 import type { Store } from "./database/tables.ts";
@@ -67,6 +68,7 @@ const FUNCTIONS = {
   insertPayment: [insertPayment, "db"],
   insertSubscription: [insertSubscription, "db"],
   insertToken: [insertToken, "db"],
+  listBlocks: [listBlocks, "background"],
   listDeliveries: [listDeliveries, "db"],
   listDue: [listDue, "db"],
   listEvents: [listEvents, "db"],

@@ -1,4 +1,4 @@
-import { authenticate, authorize, type FindCaller } from "../../auth/bearer.ts";
+import { authenticate, authorize, type Caller, type FindCaller } from "../../auth/bearer.ts";
 import { ProblemError } from "../../contract/problem.ts";
 import type { RateLimiter } from "../../rate-limit/rate-limiter.ts";
 import type { Deadline } from "./deadline.ts";
@@ -26,20 +26,26 @@ export function limitRate(limiter: RateLimiter | undefined): LimitRate {
 
 export type AccessOptions = {
   findCaller: FindCaller;
+  /** Throws for a caller whom an operator has blocked. */
+  refuseBlocked: (caller: Caller) => void;
   limitRate: LimitRate;
   /** Bounds how long a request waits for the caller to be found. */
   deadline: Deadline;
 };
 
-/** Verifies the access token (401) and its scopes (403), then counts the request for its merchant (503) and the rate limit (429). */
+/**
+ * Verifies the access token, whose owner must not be blocked (401), and its scopes (403), then counts the request for its merchant
+ * (503) and the rate limit (429).
+ */
 export function requireAccess(
   scopes: readonly string[],
-  { findCaller, limitRate, deadline }: AccessOptions,
+  { findCaller, refuseBlocked, limitRate, deadline }: AccessOptions,
 ): Middleware {
   return async (request, response, next) => {
     const headers = await deadline(response, async () => {
       const caller = await authenticate(request.headers, findCaller);
       response.locals.caller = caller;
+      refuseBlocked(caller);
       authorize(caller, scopes);
       response.locals.place?.assign(caller.merchant);
       return limitRate(caller.merchant);

@@ -27,6 +27,13 @@ export async function findByRequestKey(store: Store, key: RequestKey): Promise<P
   return record;
 }
 
+/** Whether a merchant has any payment. */
+export async function hasPayments(store: Store, { merchant }: { merchant: string }): Promise<boolean> {
+  const { rows } = await sql`
+    select from payments where merchant = ${merchant} and sequence >= 0 limit 1`.execute(store); // by the index for the newest
+  return rows.length > 0;
+}
+
 export type PaymentPage = {
   readonly payments: readonly PaymentRecord[];
   /** Where the next page begins; null on the last one. */

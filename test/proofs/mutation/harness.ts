@@ -42,6 +42,7 @@ export async function openHarness(dataDir: string): Promise<Harness> {
     config: { ...readConfig({ DATA_DIR: dataDir }), mode: "production" as const },
     store,
     findCaller: sandboxAccess(store.findToken).findCaller,
+    refuseBlocked: () => {},
     concurrency: createConcurrencyLimit({
       total: Number.POSITIVE_INFINITY,
       perMerchant: Number.POSITIVE_INFINITY,

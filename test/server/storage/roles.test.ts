@@ -85,6 +85,9 @@ describe("the roles of the guide", () => {
       ["payouts", "--after", "0"],
       ["export", "--merchant", "acme", "--before", "2026-01-01"],
       ["erase", "--merchant", "acme", "--before", "2026-01-01"],
+      ["block", "--token", "stolen", "--reason", "a test"],
+      ["blocks"],
+      ["unblock", "--token", "stolen"],
       ["hold", "--all", "--reason", "a test"],
       ["holds"],
       ["release", "--all"],
@@ -131,6 +134,7 @@ describe("the roles of the guide", () => {
     ["serve", "select record_admin_action(gen_random_uuid(), 'x', '{}', 'begun', null)"],
     ["serve", "delete from subscriptions"],
     ["serve", "delete from holds"],
+    ["serve", "delete from blocks"],
     ["admin", "delete from payments"],
     ...(["admin", "migrate"] as const).flatMap((role): [Role, string][] => [
       [role, "insert into admin_actions select number + 1000, entry, hash from admin_actions"],

@@ -167,6 +167,16 @@ const statements = [
     held_at timestamptz(3) not null default clock_timestamp()
   )`,
 
+  // Whose calls are refused. Every server has all of them in memory.
+  `create table blocks (
+    kind text not null check (kind in ('merchant', 'client', 'token')),
+    name text collate "C" not null check (name <> ''),
+    reason text not null check (reason <> ''),
+    blocked_at timestamptz(3) not null default clock_timestamp(),
+    until timestamptz(3),
+    primary key (kind, name)
+  )`,
+
   `create table deployment (
     single_row boolean primary key default true check (single_row),
     mode text not null check (mode in ('sandbox', 'production'))

@@ -10,6 +10,7 @@ import { createPayment, getDebit } from "../../../helpers/store-factories.ts";
 /** Tables without a merchant in their keys: small, or read before the merchant is known. Each machine of a cluster has all rows. */
 const REFERENCE_TABLES = [
   "access_tokens", // found by the token, which names the merchant
+  "blocks", // of merchants, and of what is found before the merchant is known
   "clock",
   "deployment",
   "kysely_migration",

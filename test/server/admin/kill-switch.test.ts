@@ -1,0 +1,131 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runCommand } from "../../helpers/admin.ts";
+import { createPayment, refundOf } from "../../helpers/factories.ts";
+import { type Production, startProduction } from "../../helpers/production.ts";
+import { post, type TestServer } from "../../helpers/server.ts";
+import { getRefund, newMerchant } from "../../helpers/store-factories.ts";
+
+const UNKNOWN = "acmee has no payments: is that the name of the merchant?\n";
+
+describe("npm run admin --", () => {
+  let production: Production;
+  let server: TestServer;
+  beforeAll(async () => {
+    production = await startProduction();
+    server = await production.start();
+  });
+  afterAll(() => production.end());
+
+  const run = (...args: string[]) =>
+    runCommand(args, { env: { DATABASE_URL: production.env.DATABASE_URL ?? "" } });
+
+  /** @decision D17 */
+  test("hold, holds and release hold a merchant's refunds, list what is held, and release them", async () => {
+    const merchant = newMerchant();
+    const token = await production.issuer.token({ merchant_id: merchant });
+    const paymentId = await createPayment(server, { merchant });
+    const issue = async () =>
+      (await post<{ paymentId: string }>(server.url, "/v1/refunds", refundOf(paymentId), { token })).body;
+
+    const mistyped = await run("hold", "--merchant", "acmee", "--reason", "a stolen token");
+    await run("release", "--merchant", "acmee");
+    const held = await run("hold", "--merchant", merchant, "--reason", "a stolen\ttoken");
+    const refund = await issue();
+    const repeated = await run("hold", "--merchant", merchant, "--reason", "another");
+    const everybody = await run("hold", "--all", "--reason", "an audit");
+    const listed = await run("holds");
+    const released = await run("release", "--merchant", merchant);
+    const twice = await run("release", "--merchant", merchant);
+    await run("release", "--all");
+    const none = await run("holds");
+
+    const until = "refunds stay PENDING until they are released\n";
+    expect(mistyped.stderr).toBe(UNKNOWN);
+    expect([held, repeated, everybody].map(({ code, stdout, stderr }) => [code, stdout, stderr])).toEqual([
+      [0, `${merchant}: held; ${until}`, ""],
+      [0, `${merchant}: was held already; ${until}`, ""],
+      [0, `all merchants: held; ${until}`, ""],
+    ]);
+    expect(refund).toMatchObject({ paymentStatus: "PENDING" });
+    expect(toCells(listed.stdout)).toEqual([
+      ["merchant", "held", "reason"],
+      [merchant, expect.stringMatching(/^20\d\d-.*Z$/), "a stolen?token"],
+      ["all merchants", expect.stringMatching(/^20\d\d-.*Z$/), "an audit"],
+    ]);
+    expect([released, twice].map(({ code, stdout, stderr }) => [code, stdout, stderr])).toEqual([
+      [0, `${merchant}: released\n`, "Still held: all merchants\n"],
+      [1, `${merchant}: there is no such hold\n`, "Still held: all merchants\n"],
+    ]);
+    expect(none.stdout).toBe("None.\n");
+    await expect
+      .poll(() => getRefund(server.database.db, { merchant, paymentId: refund.paymentId }), {
+        timeout: 5_000,
+      })
+      .toMatchObject({ status: "AUTHORIZED" });
+    expect(await issue()).toMatchObject({ paymentStatus: "AUTHORIZED" });
+  });
+
+  /** @decision D18 */
+  test("block, blocks and unblock list what is blocked now, and change it", async () => {
+    const far = "2126-01-02T03:04:05.000Z";
+    await run("block", "--client", "shop", "--reason", "one\tof two");
+    const blocked = await run("block", "--token", "jti-1", "--until", "2126-01-02", "--reason", "first");
+    await run("block", "--token", "jti-1", "--until", far, "--reason", "second");
+    await sql`insert into blocks (kind, name, reason, until) values ('merchant', 'acme', 'over', now())`.execute(
+      server.database.db,
+    );
+    const listed = await run("blocks");
+    const mistyped = await run("block", "--merchant", "acmee", "--reason", "third");
+    const unblocked = [await run("unblock", "--token", "jti-1"), await run("unblock", "--merchant", "acme")];
+    await run("unblock", "--client", "shop");
+    await run("unblock", "--merchant", "acmee");
+    const none = await run("blocks");
+
+    expect(mistyped.stderr).toBe(UNKNOWN);
+    expect(blocked.stdout).toBe(
+      "token jti-1: blocked until 2126-01-02T00:00:00.000Z, at every server within a second\n",
+    );
+    const at = expect.stringMatching(/^20\d\d-.*Z$/);
+    expect(toCells(listed.stdout)).toEqual([
+      ["what", "name", "blocked", "until", "reason"],
+      ["client", "shop", at, "-", "one?of two"],
+      ["token", "jti-1", at, far, "second"],
+    ]);
+    expect(unblocked.map(({ code, stdout }) => [code, stdout])).toEqual([
+      [0, "token jti-1: unblocked\n"],
+      [1, "merchant acme: there is no such block\n"],
+    ]);
+    expect(none.stdout).toBe("None.\n");
+  });
+
+  const ONE_OF_TWO = "takes either --merchant or --all";
+  const ONE_OF_THREE = "takes one of --merchant, --client and --token";
+  const EMPTY = "It must not be empty.";
+  test.each([
+    [["hold", "--reason", "x"], ONE_OF_TWO],
+    [["hold", "--all", "--merchant", "acme", "--reason", "x"], ONE_OF_TWO],
+    [["hold", "--all"], "required option '--reason <text>' not specified"],
+    [["hold", "--all", "--reason", " "], EMPTY],
+    [["release", "--merchant", ""], EMPTY],
+    [["release"], ONE_OF_TWO],
+    [["block", "--reason", "x"], ONE_OF_THREE],
+    [["block", "--merchant", "acme", "--token", "jti-1", "--reason", "x"], ONE_OF_THREE],
+    [["block", "--merchant", "", "--reason", "x"], EMPTY],
+    [["block", "--merchant", "acme", "--until", "2026-01-01", "--reason", "x"], "in the future"],
+    [["unblock"], ONE_OF_THREE],
+  ])("refuses %j, of which it isn't clear whom it means", async (args, complaint) => {
+    const { code, stderr } = await run(...args);
+
+    expect([code, stderr]).toEqual([2, expect.stringContaining(complaint)]);
+    expect([(await run("holds")).stdout, (await run("blocks")).stdout]).toEqual(["None.\n", "None.\n"]);
+  });
+});
+
+/** The cells of a printed table. */
+function toCells(text: string): string[][] {
+  return text
+    .trimEnd()
+    .split("\n")
+    .map((line) => line.split(/ {2,}/));
+}

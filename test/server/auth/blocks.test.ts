@@ -1,0 +1,153 @@
+import { sql } from "kysely";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { BLOCKS_CHANNEL, type Blocked, block, unblock } from "../../../server/storage/blocks.ts";
+import { runCommand } from "../../helpers/admin.ts";
+import { createDeployment } from "../../helpers/deployment.ts";
+import { engines } from "../../helpers/engine.ts";
+import { createPayment, type Problem, refundOf } from "../../helpers/factories.ts";
+import { head, openConnection } from "../../helpers/network/raw-http.ts";
+import { type Production, startProduction } from "../../helpers/production.ts";
+import { createSandboxMerchant } from "../../helpers/sandbox.ts";
+import { post, type TestServer, type TestServerOptions } from "../../helpers/server.ts";
+import { newMerchant } from "../../helpers/store-factories.ts";
+
+const NEVER_MS = 3_600_000;
+/** How long a busy machine may take for what a server does within a second. */
+const SOON = { timeout: 10_000, interval: 20 };
+const reason = "stolen";
+
+/** @decision D18 */
+describe("a block in production", () => {
+  let production: Production;
+  beforeEach(async () => {
+    production = await startProduction();
+  });
+  afterEach(() => production.end());
+
+  /** Statuses of a call with an empty body: 400 when the caller is accepted. */
+  const statuses = (servers: readonly TestServer[], token: string) => async () =>
+    Promise.all(servers.map(async ({ url }) => (await post(url, "/v1/refunds", {}, { token })).status));
+  const run = (...args: string[]) =>
+    runCommand(args, { env: { DATABASE_URL: production.env.DATABASE_URL ?? "" } });
+  const start = (...all: TestServerOptions["blocks"][]) =>
+    Promise.all(all.map((blocks) => production.start({ ...(blocks && { blocks }) })));
+
+  test.each<[Blocked["kind"], string]>([
+    ["merchant", "acme"],
+    ["client", "shop"],
+    ["token", "jti-1"],
+  ])("of a %s refuses its calls alone, at every server, until it ends", async (kind, name) => {
+    const servers = await start({}, {});
+    const claims = { merchant_id: "acme", client_id: "shop", jti: "jti-1" };
+    const token = await production.issuer.token(claims);
+    const claim = { merchant: "merchant_id", client: "client_id", token: "jti" }[kind];
+    const other = await production.issuer.token({ ...claims, [claim]: "other" });
+
+    const blocked = await run("block", `--${kind}`, name, "--reason", reason);
+    await expect.poll(statuses(servers, token), SOON).toEqual([401, 401]);
+    const others = await statuses(servers, other)();
+    const refused = await post<Problem>(servers[0]?.url ?? "", "/v1/refunds", {}, { token });
+    const unblocked = await run("unblock", `--${kind}`, name);
+    await expect.poll(statuses(servers, token), SOON).toEqual([400, 400]);
+
+    expect(blocked.stdout).toBe(`${kind} ${name}: blocked, at every server within a second\n`);
+    expect(others).toEqual([400, 400]);
+    expect([refused.headers.get("WWW-Authenticate"), refused.body.errorDetails.errorCode]).toEqual([
+      "Bearer",
+      "UNAUTHORIZED",
+    ]);
+    const requestId = refused.body.instance?.slice("urn:uuid:".length);
+    const lines = servers[0]?.logLines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines?.find((line) => line.requestId === requestId)).toMatchObject({
+      merchant: "acme",
+      subject: "shop",
+      tokenId: "jti-1",
+      reason: `the ${kind} is blocked`,
+      status: 401,
+    });
+    expect(unblocked.stdout).toBe(`${kind} ${name}: unblocked\n`);
+  });
+
+  test("ends by itself at the time that it names", async () => {
+    let now = new Date();
+    const server = await production.start({ realNow: () => now });
+    const token = await production.issuer.token({
+      merchant_id: "acme",
+      exp: Math.floor(now.getTime() / 1000) + 80_000,
+    });
+    const until = new Date(now.getTime() + NEVER_MS);
+    await run("block", "--merchant", "acme", "--until", until.toISOString(), "--reason", reason);
+
+    await expect.poll(statuses([server], token), SOON).toEqual([401]);
+    now = new Date(until.getTime() - 1);
+    expect(await statuses([server], token)()).toEqual([401]);
+    now = until;
+    expect(await statuses([server], token)()).toEqual([400]);
+  });
+
+  test("is known by a notification, by reading again after a lost connection, and by reading each second", async () => {
+    const [notified, polling] = await start({ everyMs: NEVER_MS, maxAgeMs: NEVER_MS }, {});
+    if (!notified || !polling) throw new Error("no servers");
+    const token = (merchant_id: string) => production.issuer.token({ merchant_id });
+    const { db } = polling.database;
+    const insert = (name: string) =>
+      sql`insert into blocks (kind, name, reason) values ('merchant', ${name}, ${reason})`.execute(db);
+
+    await block(db, { kind: "merchant", name: "one", reason, until: null });
+    await expect.poll(statuses([notified], await token("one")), SOON).toEqual([401]);
+    await insert("two");
+    await expect.poll(statuses([polling], await token("two")), SOON).toEqual([401]);
+    expect(await statuses([notified], await token("two"))()).toEqual([400]);
+    await sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and query = ${`listen "${BLOCKS_CHANNEL}"`}`.execute(db);
+    await expect.poll(statuses([notified], await token("two")), SOON).toEqual([401]);
+  });
+
+  test("refuses a call whose body comes after it", async () => {
+    const [server] = await start({});
+    if (!server) throw new Error("no server");
+    const merchant = newMerchant();
+    const paymentId = await createPayment(server, { merchant });
+    const token = await production.issuer.token({ merchant_id: merchant });
+    const body = JSON.stringify(refundOf(paymentId));
+    using connection = await openConnection(server.url);
+    connection.send(head("/v1/refunds", { Authorization: `Bearer ${token}`, "Content-Length": body.length }));
+    expect(await statuses([server], token)()).toEqual([400]);
+
+    await run("block", "--merchant", merchant, "--reason", reason);
+    await expect.poll(statuses([server], token), SOON).toEqual([401]);
+    connection.send(body);
+
+    expect(await connection.response()).toMatchObject({ status: 401 });
+  });
+
+  test("can't be missed: a server that has not read the blocks lately responds 503, and one that can't does not start", async () => {
+    const [server] = await start({ everyMs: NEVER_MS, maxAgeMs: 1 });
+    if (!server) throw new Error("no server");
+    const token = await production.issuer.token({ merchant_id: "acme" });
+
+    expect(await statuses([server], token)()).toEqual([503]);
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(503);
+    expect(server.logLines.join()).toContain("the blocks have not been read for too long");
+    await sql`alter table blocks rename to gone`.execute(server.database.db);
+    await expect(start({})).rejects.toThrow("blocks");
+  });
+});
+
+describe.each(engines)("a block of a merchant in a sandbox on %s", (engine) => {
+  test("refuses the published calls, and not those of the sandbox", async () => {
+    await using deployment = await createDeployment(engine);
+    const server = await deployment.start();
+    const acme = await createSandboxMerchant(server);
+    const { paymentId } = await acme.create();
+    const issue = async () => (await acme.issue(refundOf(paymentId))).status;
+    const blocked = { kind: "merchant", name: acme.merchant } as const;
+
+    await block(server.database.db, { ...blocked, reason, until: null });
+    await expect.poll(issue, SOON).toBe(401);
+    expect(await acme.get(paymentId)).toMatchObject({ paymentId });
+    await unblock(server.database.db, blocked);
+    await expect.poll(issue, SOON).toBe(201);
+  });
+});
