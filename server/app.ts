@@ -36,6 +36,7 @@ import type { Sandbox } from "./sandbox/sandbox.ts";
 import { isUnavailable } from "./storage/database/unavailable.ts";
 import type { BoundStorage } from "./storage/storage.ts";
 import type { EncryptionKeys } from "./storage/webhooks/secrets.ts";
+import { GUESSABLE_SECRET, isGuessable } from "./webhooks/guessable-secret.ts";
 import { findUrlError, type TargetPolicy } from "./webhooks/target.ts";
 
 export interface AppOptions extends ProbeOptions {
@@ -134,14 +135,21 @@ function createApis(options: AppOptions, published: ContractDocument): [publishe
   return [publishedApi, sandboxApi];
 }
 
-function createHandlers({ store, clock, encryptionKeys, metrics }: AppOptions): Handlers {
+function createHandlers({ store, clock, encryptionKeys, metrics, logger }: AppOptions): Handlers {
   const encrypt = (merchant: string, secret: string) =>
     encryptionKeys.encrypt(merchant, secret).catch((error: unknown) => {
       throw unavailable(error); // a KMS can be away as a database can
     });
   return {
     issueRefund: countIssued(issueRefund(store, clock.realNow), metrics),
-    subscribeToWebhooks: subscribeToWebhooks({ store, clock, encrypt }),
+    subscribeToWebhooks: subscribeToWebhooks({
+      store,
+      clock,
+      encrypt,
+      inspectSecret(secretKey, subscription) {
+        if (isGuessable(secretKey)) logger.warn(subscription, GUESSABLE_SECRET);
+      },
+    }),
   };
 }
 

@@ -216,8 +216,8 @@ export interface paths {
         /**
          * Send a delivery again
          * @description Sends a delivery once more, with the same `webhook-id`. It is one more attempt, not a new schedule. If it fails, a delivery
-         *     that was finished, or whose subscription has ended, is not tried again. A delivery that waits for its next attempt is sent
-         *     now, and its schedule goes on.
+         *     that was finished is not tried again. A delivery that waits for its next attempt is sent now, and its schedule goes on. Nothing
+         *     can be sent to a subscription that has ended, because its secret is gone.
          */
         post: operations["redeliver"];
         delete?: never;
@@ -262,9 +262,31 @@ export interface paths {
         post?: never;
         /**
          * End a subscription
-         * @description Nothing more is sent to it.
+         * @description Nothing more is sent to it, and its secret is removed.
          */
         delete: operations["endSubscription"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sandbox/subscriptions/{subscriptionKey}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change the secret of a subscription
+         * @description From now on the new secret signs the deliveries, and for some hours the old one, too: `webhook-signature` then has both
+         *     signatures, so that your receiver can change its secret at any time meanwhile and rejects nothing. Repeating the call with
+         *     the same secret changes nothing, except that 0 hours end the time of the old secret. In production, ask the operator.
+         */
+        post: operations["rotateSecret"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -910,7 +932,7 @@ export interface components {
             /** @description Pass it as `cursor` to get the next page; `null` on the last page. */
             nextCursor: string | null;
         };
-        /** @description The headers of an attempt; `null` when the secret can no longer be read. */
+        /** @description The headers of an attempt; `null` when a secret that signed it can no longer be read, because it was replaced or the subscription has ended. */
         SentHeaders: {
             /** @description Media type of the payload. */
             "content-type": string;
@@ -947,7 +969,7 @@ export interface components {
              * @description How long it took.
              */
             milliseconds: number;
-            /** @description The headers of an attempt; `null` when the secret can no longer be read. */
+            /** @description The headers of an attempt; `null` when a secret that signed it can no longer be read, because it was replaced or the subscription has ended. */
             headers: components["schemas"]["SentHeaders"];
             /** @description The first 1,024 bytes of the body of the response; `null` when there was none. */
             responseBody: string | null;
@@ -1047,6 +1069,13 @@ export interface components {
              * @description When it ended; `null` while it is live.
              */
             endedAt: string | null;
+            /**
+             * Format: date-time
+             * @description Until when the secret before the last change signs, too; `null` when one secret signs.
+             */
+            oldSecretUntil: string | null;
+            /** @description Why the secret should be replaced, such as that a person could guess it; `null` when nothing is known against it. */
+            secretWarning: string | null;
         };
         /** @description A page of subscriptions. */
         SubscriptionPage: {
@@ -1054,6 +1083,16 @@ export interface components {
             items: components["schemas"]["SubscriptionRecord"][];
             /** @description Pass it as `cursor` to get the next page; `null` on the last page. */
             nextCursor: string | null;
+        };
+        /** @description A new secret of a subscription. */
+        NewSecret: {
+            /** @description The new secret, as when you subscribe. */
+            secretKey: string;
+            /**
+             * Format: int32
+             * @description For how many hours, by the clock of the sandbox, the old secret signs, too; 24 when left out.
+             */
+            overlapHours?: number;
         };
         /**
          * Format: int32
@@ -1466,6 +1505,18 @@ export interface components {
                 "application/json": components["schemas"]["Delivery"];
             };
         };
+        /** @description You have no such delivery, or its subscription has ended. */
+        NotRedeliverable: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
         /** @description A page of subscriptions. */
         SubscriptionList: {
             headers: {
@@ -1519,6 +1570,17 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"];
                 "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The subscription, with the time until which the old secret signs, too. */
+        SecretRotated: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SubscriptionRecord"];
             };
         };
         /** @description A page of events. */
@@ -2045,7 +2107,7 @@ export interface operations {
             202: components["responses"]["Redelivering"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
-            404: components["responses"]["UnknownDelivery"];
+            404: components["responses"]["NotRedeliverable"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2126,6 +2188,39 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["UnknownSubscription"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rotateSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Key of the subscription.
+                 * @example sub_019aa5b4-1d20-7b6c-9e57-2f8a6c3d1b00
+                 */
+                subscriptionKey: components["parameters"]["SubscriptionKey"];
+            };
+            cookie?: never;
+        };
+        /** @description The new secret. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSecret"];
+            };
+        };
+        responses: {
+            200: components["responses"]["SecretRotated"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["UnknownSubscription"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -758,7 +758,11 @@ export interface components {
         WebhookId: string;
         /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
         WebhookTimestamp: number;
-        /** @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces. */
+        /**
+         * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by
+         *     points. While one secret replaces another, there are two, separated by a space: that of the new secret first. Accept a delivery if
+         *     one of them matches.
+         */
         WebhookSignature: string;
     };
     requestBodies: never;
@@ -853,7 +857,11 @@ export interface operations {
                 "webhook-id": components["parameters"]["WebhookId"];
                 /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /** @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces. */
+                /**
+                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by
+                 *     points. While one secret replaces another, there are two, separated by a space: that of the new secret first. Accept a delivery if
+                 *     one of them matches.
+                 */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
@@ -905,7 +913,11 @@ export interface operations {
                 "webhook-id": components["parameters"]["WebhookId"];
                 /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /** @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces. */
+                /**
+                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by
+                 *     points. While one secret replaces another, there are two, separated by a space: that of the new secret first. Accept a delivery if
+                 *     one of them matches.
+                 */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
@@ -957,7 +969,11 @@ export interface operations {
                 "webhook-id": components["parameters"]["WebhookId"];
                 /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /** @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces. */
+                /**
+                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by
+                 *     points. While one secret replaces another, there are two, separated by a space: that of the new secret first. Accept a delivery if
+                 *     one of them matches.
+                 */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
@@ -1011,7 +1027,11 @@ export interface operations {
                 "webhook-id": components["parameters"]["WebhookId"];
                 /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /** @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces. */
+                /**
+                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by
+                 *     points. While one secret replaces another, there are two, separated by a space: that of the new secret first. Accept a delivery if
+                 *     one of them matches.
+                 */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
@@ -1063,7 +1083,11 @@ export interface operations {
                 "webhook-id": components["parameters"]["WebhookId"];
                 /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /** @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces. */
+                /**
+                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by
+                 *     points. While one secret replaces another, there are two, separated by a space: that of the new secret first. Accept a delivery if
+                 *     one of them matches.
+                 */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
@@ -1115,7 +1139,11 @@ export interface operations {
                 "webhook-id": components["parameters"]["WebhookId"];
                 /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /** @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces. */
+                /**
+                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by
+                 *     points. While one secret replaces another, there are two, separated by a space: that of the new secret first. Accept a delivery if
+                 *     one of them matches.
+                 */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
@@ -1167,7 +1195,11 @@ export interface operations {
                 "webhook-id": components["parameters"]["WebhookId"];
                 /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /** @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces. */
+                /**
+                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by
+                 *     points. While one secret replaces another, there are two, separated by a space: that of the new secret first. Accept a delivery if
+                 *     one of them matches.
+                 */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
@@ -1212,7 +1244,11 @@ export interface operations {
                 "webhook-id": components["parameters"]["WebhookId"];
                 /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /** @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces. */
+                /**
+                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by
+                 *     points. While one secret replaces another, there are two, separated by a space: that of the new secret first. Accept a delivery if
+                 *     one of them matches.
+                 */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;
@@ -1257,7 +1293,11 @@ export interface operations {
                 "webhook-id": components["parameters"]["WebhookId"];
                 /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
-                /** @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by points. Several are separated by spaces. */
+                /**
+                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by
+                 *     points. While one secret replaces another, there are two, separated by a space: that of the new secret first. Accept a delivery if
+                 *     one of them matches.
+                 */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
             };
             path?: never;

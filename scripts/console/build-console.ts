@@ -77,6 +77,7 @@ async function readForPage() {
     ["openapi", "SubscriptionRequest"],
     ["sandbox", "NewPayment"],
     ["sandbox", "NewEvent"],
+    ["sandbox", "NewSecret"],
   ] as const;
   const constraints = forms.map(([name, schema]) => [schema, readForm(name, schema)]);
   return {

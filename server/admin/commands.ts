@@ -1,3 +1,5 @@
+import { createReadStream } from "node:fs";
+import { addAbortSignal } from "node:stream";
 import { Command, Option, type OutputConfiguration } from "commander";
 import { ADMIN_COMMAND } from "../config/command-names.ts";
 import { distribute } from "../storage/citus/distribute.ts";
@@ -21,10 +23,10 @@ import { listDeliveries, redeliver, redeliverExhausted } from "./delivery-comman
 import { distributeTables } from "./distribute.ts";
 import { defineHolds } from "./hold-commands.ts";
 import { eraseMerchant, exportMerchant } from "./merchant-data.ts";
-import { limitOption, pastDate } from "./options.ts";
+import { limitOption, overlapOption, pastDate } from "./options.ts";
 import { feedPayments } from "./payment-commands.ts";
 import { definePayouts } from "./payout-commands.ts";
-import { disableSubscription, listSubscriptions, rotateKey } from "./subscription-commands.ts";
+import { disableSubscription, listSubscriptions, rotateKey, rotateSecret } from "./subscription-commands.ts";
 
 type Choice = { merchant?: string; subscription?: string };
 
@@ -140,9 +142,10 @@ function defineDeliveries(program: Command, run: RunWork): void {
 }
 
 function defineSubscriptions(program: Command, run: RunWork): void {
-  program
+  const subscriptions = program
     .command("subscriptions")
-    .description("list live subscriptions, oldest first")
+    .alias("subscription")
+    .description("list live subscriptions, oldest first, or change one")
     .option("--ended", "also list subscriptions that have ended", false)
     .option("--merchant <merchant>")
     .addOption(limitOption())
@@ -154,14 +157,30 @@ function defineSubscriptions(program: Command, run: RunWork): void {
       }),
     );
 
-  program
-    .command("subscription")
-    .description("change one subscription")
+  subscriptions
     .command("disable")
     .argument("<subscriptionKey>")
     .description("end a subscription and its waiting deliveries")
     .action((subscriptionKey: string) =>
       run(async (context) => disableSubscription(await openStore(context), subscriptionKey)),
+    );
+
+  subscriptions
+    .command("rotate-secret")
+    .argument("<subscriptionKey>")
+    .argument("[file]", "with the new secret; standard input if left out")
+    .description("replace a secret; for a time, deliveries carry signatures of the old one, too")
+    .addOption(overlapOption())
+    .action((subscriptionKey: string, file: string | undefined, { overlap }: { overlap: number }) =>
+      run(async (context) => {
+        const { settings, signal, stdin } = context;
+        const encryptionKeys = createEncryptionKeys(settings.requireEncryptionKeys().map(openWrappingKey));
+        const input = addAbortSignal(signal, file === undefined ? stdin : createReadStream(file));
+        return rotateSecret(
+          { ...(await openStore(context)), encryptionKeys, input },
+          { subscriptionKey, overlapMs: overlap },
+        );
+      }),
     );
 
   program

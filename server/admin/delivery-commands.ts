@@ -70,9 +70,9 @@ function toCells(delivery: OperatorDelivery) {
 }
 
 /**
- * Sends deliveries again, whatever their state.
+ * Sends deliveries again, whatever their state. Nothing is sent to a subscription that has ended: its secret is gone.
  *
- * @returns whether all of them exist
+ * @returns whether all of them will be sent
  */
 export async function redeliver(
   { store, output, now }: DeliveryOptions,
@@ -83,7 +83,8 @@ export async function redeliver(
     const merchant = await store.findDeliveryMerchant(webhookId);
     const delivery = merchant && (await store.redeliver({ merchant, webhookId, now: now() }));
     if (!delivery) missing += 1;
-    output.print(`${webhookId}: ${delivery ? "will be sent again" : "there is no such delivery"}`);
+    const refusal = merchant ? "its subscription has ended" : "there is no such delivery";
+    output.print(`${webhookId}: ${delivery ? "will be sent again" : refusal}`);
   }
   return missing === 0;
 }

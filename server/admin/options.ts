@@ -49,3 +49,22 @@ function toDate(text: string): Date | undefined {
   const exists = !Number.isNaN(date.getTime()) && (!day || date.toISOString().startsWith(text));
   return (day || time) && exists ? date : undefined;
 }
+
+const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+const MAX_OVERLAP_MS = 30 * 86_400_000;
+
+/** How long an old secret signs beside the new one, in milliseconds. */
+export function overlapOption(): Option {
+  const option = new Option(
+    "--overlap <duration>",
+    "such as 30m, 24h or 7d; 0h ends the use of the old secret at once",
+  );
+  return option.default(24 * 3_600_000, "24h").argParser((text) => {
+    const [, number, unit = ""] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
+    const milliseconds = Number(number) * (UNIT_MS[unit] ?? Number.NaN);
+    if (milliseconds <= MAX_OVERLAP_MS) return milliseconds;
+    throw new InvalidArgumentError(
+      "It must be minutes, hours or days, such as 30m, 24h or 7d, and at most 30d.",
+    );
+  });
+}

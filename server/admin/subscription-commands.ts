@@ -1,14 +1,20 @@
+import { isUtf8 } from "node:buffer";
+import type { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
 import type { Bound, BoundStorage } from "../storage/storage.ts";
 import type {
   findSubscriptionMerchant,
   findSubscriptions,
   OperatorSubscription,
 } from "../storage/webhooks/admin-queries.ts";
+import type { ChangedSecret } from "../storage/webhooks/change-secret.ts";
 import type { Rotation } from "../storage/webhooks/rotate-secrets.ts";
+import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
+import { GUESSABLE_SECRET, isGuessable } from "../webhooks/guessable-secret.ts";
 import { count, type Output, startProgress, toTable } from "./output.ts";
 
 export type SubscriptionOptions = {
-  store: Pick<BoundStorage, "endSubscription"> &
+  store: Pick<BoundStorage, "changeSecret" | "endSubscription"> &
     Bound<{
       findSubscriptions: typeof findSubscriptions;
       findSubscriptionMerchant: typeof findSubscriptionMerchant;
@@ -65,6 +71,66 @@ export async function disableSubscription(
   const outcome = ended ? "disabled, and nothing more is sent to it" : "had ended already";
   output.print(`${subscriptionKey} of ${merchant}: ${outcome}`);
   return true;
+}
+
+/**
+ * Replaces the secret of a subscription of any merchant. Deliveries carry signatures of both secrets until the overlap has
+ * passed.
+ *
+ * @param input the new secret, with or without a newline at its end
+ * @returns whether it is the subscription's secret now
+ */
+export async function rotateSecret(
+  {
+    store,
+    output,
+    now,
+    encryptionKeys,
+    input,
+  }: SubscriptionOptions & { encryptionKeys: EncryptionKeys; input: Readable },
+  { subscriptionKey, overlapMs }: { subscriptionKey: string; overlapMs: number },
+): Promise<boolean> {
+  const bytes = await buffer(input);
+  const secretKey = bytes.toString("utf8").replace(/\r?\n$/, "");
+  const error = isUtf8(bytes) ? findSecretError(secretKey) : "must be UTF-8.";
+  if (error) {
+    output.complain(`The new secret ${error}`);
+    return false;
+  }
+  const merchant = await store.findSubscriptionMerchant(subscriptionKey);
+  const change = { merchant: merchant ?? "", subscriptionKey, secretKey, overlapMs, now: now() };
+  const changed = await store.changeSecret(change, encryptionKeys);
+  output.print(
+    `${subscriptionKey}${merchant === undefined ? "" : ` of ${merchant}`}: ${describeChange(changed)}`,
+  );
+  const isCurrent = changed.kind === "changed" || changed.kind === "unchanged";
+  if (isCurrent && isGuessable(secretKey)) output.complain(GUESSABLE_SECRET);
+  return isCurrent;
+}
+
+const MAX_SECRET_CHARACTERS = 256;
+
+/** What the contract says of a secretKey. */
+function findSecretError(secretKey: string): string | undefined {
+  if (secretKey === "") return "is empty: give it on standard input, or name a file that has it.";
+  if ([...secretKey].length > MAX_SECRET_CHARACTERS)
+    return `must have at most ${MAX_SECRET_CHARACTERS} characters.`;
+  return secretKey.includes("\0") ? "must not contain U+0000." : undefined;
+}
+
+function describeChange({ kind, ...changed }: ChangedSecret): string {
+  const until = "oldSecretUntil" in changed ? changed.oldSecretUntil?.toISOString() : undefined;
+  const signs = until ? `the old one signs, too, until ${until}` : "it alone signs";
+  switch (kind) {
+    case "changed":
+      return `has the new secret; ${signs}`;
+    case "unchanged":
+      return `had this secret already; ${signs}`;
+    case "overlapping":
+      return `unchanged, because the secret before the present one still signs, until ${until}. Wait, or end that with --overlap 0h`;
+    case "not-live":
+      return "there is no such live subscription";
+  }
 }
 
 const ROTATED = "Once no server encrypts with an older key any more, ENCRYPTION_KEYS_OLD can go.";

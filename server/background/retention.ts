@@ -16,10 +16,14 @@ const MIN_PAUSE_MS = 20;
 type RemoveBatch = (batch: RetentionBatch) => Promise<RemovedBatch>;
 
 export type RetentionParts = {
-  readonly store: { readonly removeDeliveries: RemoveBatch; readonly removeEvents: RemoveBatch };
-  /** Undefined: everything is kept. */
+  readonly store: {
+    readonly removeDeliveries: RemoveBatch;
+    readonly removeEvents: RemoveBatch;
+    forgetOldSecrets(now: Date): Promise<number>;
+  };
+  /** Undefined: deliveries and events are kept. */
   readonly days: number | undefined;
-  readonly clock: Pick<DomainClock, "realNow" | "isOff">;
+  readonly clock: DomainClock;
   readonly logger: Logger;
   readonly everyMs?: number | undefined;
 };
@@ -32,13 +36,12 @@ export type Retention = {
 };
 
 /**
- * Removes finished deliveries, their attempts and events after the configured number of days, until stopped. Batches are
- * small, with long pauses between them, so that refunds and deliveries are not affected. Payments and refunds are never
- * removed.
+ * Removes finished deliveries, their attempts and events after the configured number of days, and secrets of webhooks that have
+ * been replaced, until stopped. Batches are small, with long pauses between them, so that refunds and deliveries are not
+ * affected. Payments and refunds are never removed.
  */
 export function startRetention(parts: RetentionParts): Retention {
   const { store, days, clock, logger, everyMs = EVERY_MS } = parts;
-  if (days === undefined) return { run: async () => {}, stop: async () => {} };
   const stopping = new AbortController();
   const { signal } = stopping;
 
@@ -57,11 +60,11 @@ export function startRetention(parts: RetentionParts): Retention {
     return total;
   }
 
-  const ageMs = days * DAY_MS;
-
   async function removeOld(): Promise<void> {
     if (clock.isOff()) return;
-    const before = new Date(clock.realNow().getTime() - ageMs);
+    await store.forgetOldSecrets(await clock.now());
+    if (days === undefined) return;
+    const before = new Date(clock.realNow().getTime() - days * DAY_MS);
     const deliveries = await removeAll(store.removeDeliveries, before);
     // After their deliveries, which refer to them.
     const events = await removeAll(store.removeEvents, before);

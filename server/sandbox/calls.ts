@@ -62,6 +62,11 @@ export type SandboxCalls = {
     list(query?: Query<"listSubscriptions">): Promise<Result<"listSubscriptions">>;
     get(subscriptionKey: string): Promise<Result<"getSubscription">>;
     end(subscriptionKey: string): Promise<void>;
+    /** Such as `{ secretKey, overlapHours: 24 }`: for these hours deliveries carry signatures of the old secret, too. */
+    rotateSecret(
+      subscriptionKey: string,
+      secret: RequestBody<"rotateSecret">,
+    ): Promise<Result<"rotateSecret">>;
   };
   readonly events: {
     emit(event: RequestBody<"emitEvent">): Promise<Result<"emitEvent">>;
@@ -115,6 +120,10 @@ export function createCalls(baseUrl: string, accessToken: string): SandboxCalls 
       const params = { path: { subscriptionKey } };
       await resultOf(http.DELETE("/sandbox/subscriptions/{subscriptionKey}", { params }));
     },
+    rotateSecret: (subscriptionKey, body) => {
+      const params = { path: { subscriptionKey } };
+      return resultOf(http.POST("/sandbox/subscriptions/{subscriptionKey}/rotate-secret", { params, body }));
+    },
     emitEvent: (body) => resultOf(http.POST("/sandbox/events", { body })),
     listEvents: (query = {}) => resultOf(http.GET("/sandbox/events", { params: { query } })),
     getEvent: (eventId) => resultOf(http.GET("/sandbox/events/{eventId}", { params: { path: { eventId } } })),
@@ -141,7 +150,12 @@ export function createCalls(baseUrl: string, accessToken: string): SandboxCalls 
       cover: calls.coverPayment,
     },
     deliveries: { list: calls.listDeliveries, get: calls.getDelivery, redeliver: calls.redeliver },
-    subscriptions: { list: calls.listSubscriptions, get: calls.getSubscription, end: calls.endSubscription },
+    subscriptions: {
+      list: calls.listSubscriptions,
+      get: calls.getSubscription,
+      end: calls.endSubscription,
+      rotateSecret: calls.rotateSecret,
+    },
     events: { emit: calls.emitEvent, list: calls.listEvents, get: calls.getEvent },
     inbox: { read: calls.getInbox, set: calls.setInbox },
     requests: { list: calls.listRequests },
@@ -171,6 +185,7 @@ type Found = {
   listSubscriptions: Members<"subscriptions">["list"];
   getSubscription: Members<"subscriptions">["get"];
   endSubscription: Members<"subscriptions">["end"];
+  rotateSecret: Members<"subscriptions">["rotateSecret"];
   emitEvent: Members<"events">["emit"];
   listEvents: Members<"events">["list"];
   getEvent: Members<"events">["get"];

@@ -3,8 +3,6 @@ import type { Router } from "express";
 import { type ContractDocument, readContract } from "../contract/document.ts";
 import type { HandlersOf, SandboxHandlers } from "../contract/operations.ts";
 import type { Middleware } from "../http/middleware/request-locals.ts";
-import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
-import { toDeliveryHeaders } from "../webhooks/sign-delivery.ts";
 import { createConsolePage } from "./console-page.ts";
 import { fixturesOf, isSandboxMerchant, SANDBOX_MERCHANTS, SANDBOX_SCOPES } from "./fixtures.ts";
 import type { createChanges } from "./handlers/changes.ts";
@@ -17,12 +15,9 @@ import { createInbox, type InboxParts, type InboxReceiver } from "./inbox.ts";
 
 const TOKEN_BYTES = 24;
 
-export interface SandboxOptions
-  extends Omit<SandboxParts, "changes" | "signSent">,
-    Pick<InboxParts, "ownUrl"> {
+export interface SandboxOptions extends Omit<SandboxParts, "changes">, Pick<InboxParts, "ownUrl"> {
   /** Created by the server, which also reports changes that no request causes. */
   changes: ReturnType<typeof createChanges>;
-  encryptionKeys: EncryptionKeys;
 }
 
 /** What the app of a sandbox serves in addition to the published contract. */
@@ -37,24 +32,20 @@ export type Sandbox = {
 
 /** Fills the store, and creates the parts of a sandbox that are kept in memory. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { store, clock, changes, encryptionKeys } = options;
+  const { store, clock, changes } = options;
   await seed({ store, clock });
   const requests = createRequestMemory(changes);
   const inbox = createInbox({ ...options, realNow: clock.realNow });
-  const parts: SandboxParts = {
-    ...options,
-    signSent: (delivery, at) => toDeliveryHeaders(delivery, at, encryptionKeys),
-  };
   return {
     document: await readContract("sandbox"),
     handlers: {
       ...changes.handlers,
       ...requests.handlers,
       ...inbox.handlers,
-      ...accessHandlers(parts, { requests, inbox }),
-      ...clockHandlers(parts),
-      ...paymentHandlers(parts),
-      ...webhookHandlers(parts),
+      ...accessHandlers(options, { requests, inbox }),
+      ...clockHandlers(options),
+      ...paymentHandlers(options),
+      ...webhookHandlers(options),
     },
     record: requests.record,
     routers: [inbox.router, await createConsolePage()],

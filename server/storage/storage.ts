@@ -30,6 +30,7 @@ import {
 } from "./statements/statements.ts";
 import { recordTimeout, releaseClaim } from "./webhooks/attempts.ts";
 import { readBacklog } from "./webhooks/backlog.ts";
+import { changeSecret, forgetOldSecrets } from "./webhooks/change-secret.ts";
 import { listDeliveries, redeliver } from "./webhooks/deliveries.ts";
 import { readKeyUses } from "./webhooks/encryption-keys.ts";
 import { emitResourceEvent } from "./webhooks/resource-events.ts";
@@ -49,6 +50,7 @@ import {
 const FUNCTIONS = {
   advance: [advance, "db"],
   authorizeDue: [authorizeDue, "background"],
+  changeSecret: [changeSecret, "db"],
   claimDeliveries: [claimDeliveries, "background"],
   claimMode: [claimMode, "db"],
   countInHand: [countInHand, "background"],
@@ -61,6 +63,7 @@ const FUNCTIONS = {
   findSentDelivery: [findSentDelivery, "db"],
   findSubscription: [findSubscription, "db"],
   findToken: [findToken, "db"],
+  forgetOldSecrets: [forgetOldSecrets, "background"],
   freeLeases: [freeLeases, "background"],
   getPayment: [getPayment, "db"],
   hold: [hold, "db"],

@@ -3,7 +3,7 @@ import type { Attempt } from "../storage/statements/claims.ts";
 import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
 
 /** What the headers of an attempt depend on, beside its time. */
-export type SignedDelivery = Pick<Attempt, "merchant" | "secretCiphertext" | "webhookId" | "payload">;
+export type SignedDelivery = Pick<Attempt, "merchant" | "secretCiphertexts" | "webhookId" | "payload">;
 
 /** The headers of an attempt. By the last three a receiver verifies that this service sent it (D22). */
 export type DeliveryHeaders = {
@@ -16,42 +16,40 @@ export type DeliveryHeaders = {
 
 /**
  * The headers with which a delivery is sent at a time, and so also those with which it was sent at an earlier one. Undefined when
- * the key that encrypted the secret is not configured, or its KMS does not respond.
+ * the key that encrypted a secret is not configured, or its KMS does not respond.
  */
 export async function toDeliveryHeaders(
-  { merchant, secretCiphertext, webhookId, payload }: SignedDelivery,
+  { merchant, secretCiphertexts, webhookId, payload }: SignedDelivery,
   at: Date,
   encryptionKeys: EncryptionKeys,
 ): Promise<DeliveryHeaders | undefined> {
-  let secretKey: string;
-  try {
-    secretKey = await encryptionKeys.decrypt(merchant, secretCiphertext);
-  } catch {
-    return undefined;
-  }
-  return signDelivery(secretKey, { webhookId, at, body: payload });
+  const decrypted = secretCiphertexts.map((secret) => encryptionKeys.decrypt(merchant, secret));
+  const secretKeys = await Promise.all(decrypted).catch(() => undefined);
+  return secretKeys && signDelivery(secretKeys, { webhookId, at, body: payload });
 }
 
 const PREFIX = "whsec_";
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /**
- * Signs a delivery as Standard Webhooks defines it (D22).
+ * Signs a delivery as Standard Webhooks defines it (D22), once with each secret.
  *
  * @param at real time of the attempt
  * @param body the exact text that is sent
  */
 export function signDelivery(
-  secretKey: string,
+  secretKeys: readonly string[],
   { webhookId, at, body }: { webhookId: string; at: Date; body: string },
 ): DeliveryHeaders {
-  const signature = new Webhook(toSigningKey(secretKey), { format: "raw" }).sign(webhookId, at, body);
+  const signatures = secretKeys.map((secretKey) =>
+    new Webhook(toSigningKey(secretKey), { format: "raw" }).sign(webhookId, at, body),
+  );
   return {
     "content-type": "application/json",
     "user-agent": "refund-contract",
     "webhook-id": webhookId,
     "webhook-timestamp": `${Math.floor(at.getTime() / 1_000)}`,
-    "webhook-signature": signature,
+    "webhook-signature": signatures.join(" "),
   };
 }
 
@@ -59,7 +57,7 @@ export function signDelivery(
  * The signing key that a secretKey stands for: the bytes that follow `whsec_` in base64, or otherwise its own UTF-8 bytes
  * (D22).
  */
-function toSigningKey(secretKey: string): Uint8Array {
+export function toSigningKey(secretKey: string): Uint8Array {
   const encoded = secretKey.startsWith(PREFIX) ? secretKey.slice(PREFIX.length) : "";
   const isEncoded = encoded !== "" && BASE64.test(encoded);
   return isEncoded ? Buffer.from(encoded, "base64") : Buffer.from(secretKey, "utf8");

@@ -10,6 +10,8 @@ export type SubscribeParts = {
   clock: DomainClock;
   /** Encrypts a secret before it is stored (D29). */
   encrypt(merchant: string, secret: string): Promise<Buffer>;
+  /** Told of a new subscription's secret, which is not refused for being weak. */
+  inspectSecret(secretKey: string, subscription: { merchant: string; subscriptionKey: string }): void;
 };
 
 /** Subscribes to webhooks: 200 with a new key, 409 when there are too many (D26). */
@@ -17,6 +19,7 @@ export function subscribeToWebhooks({
   store,
   clock,
   encrypt,
+  inspectSecret,
 }: SubscribeParts): Handler<"subscribeToWebhooks"> {
   return async ({ merchant, body }) => {
     const saved = await store.insertSubscription({
@@ -27,7 +30,9 @@ export function subscribeToWebhooks({
       details: toDetails(body.subscriptionDetails),
       now: await clock.now(),
     });
-    return saved === "limit" ? { code: "SUBSCRIPTION_LIMIT" } : { status: 200, body: saved };
+    if (saved === "limit") return { code: "SUBSCRIPTION_LIMIT" };
+    inspectSecret(body.secretKey, { merchant, ...saved });
+    return { status: 200, body: saved };
   };
 }
 

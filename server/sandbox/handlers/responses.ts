@@ -8,6 +8,7 @@ import { fromCents } from "../../domain/money.ts";
 import type { OriginalStatus, RefundStatus } from "../../domain/refunds.ts";
 import type { DebitRecord, PaymentRecord, RefundRecord } from "../../storage/statements/payment-record.ts";
 import type { BoundStorage } from "../../storage/storage.ts";
+import type { EncryptionKeys } from "../../storage/webhooks/secrets.ts";
 import type { Changes } from "./changes.ts";
 
 /** The parts of the server that the operations of the sandbox use. */
@@ -16,21 +17,10 @@ export type SandboxParts = {
   clock: DomainClock;
   changes: Pick<Changes, "notify">;
   logger: Logger;
-  /** The headers with which a delivery was sent at a real time; undefined when its secret can't be read. */
-  signSent: SignSent;
+  encryptionKeys: EncryptionKeys;
   /** Makes all transitions that are due at the domain's time; resolves when they are stored. */
   runDue(): Promise<void>;
 };
-
-export type SignSent = (
-  delivery: {
-    merchant: string;
-    webhookId: string;
-    payload: string;
-    secretCiphertext: Uint8Array;
-  },
-  at: Date,
-) => Promise<SandboxSchemas["SentHeaders"] | undefined>;
 
 /** A 400 that names one field of the body, such as `/settledAt`, or one parameter, such as `/query/cursor`. */
 export function invalid(pointer: string, message: string) {
@@ -40,6 +30,8 @@ export function invalid(pointer: string, message: string) {
 const NOT_FOUND_DETAILS = {
   payment: "You have no payment with this paymentId. Check the identifier and the access token.",
   delivery: "You have no delivery with this webhookId. List your deliveries to find it.",
+  liveDelivery:
+    "You have no delivery with this webhookId whose subscription is live. List your deliveries to find it.",
   event: "You have no event with this eventId. List your events to find it.",
   subscription: "You have no subscription with this subscriptionKey. List your subscriptions to find it.",
   liveSubscription: "You have no live subscription with this subscriptionKey.",

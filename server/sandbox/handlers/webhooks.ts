@@ -1,7 +1,14 @@
 import type { SandboxSchemas } from "../../contract/document.ts";
 import type { HandlersOf } from "../../contract/operations.ts";
 import type { DeliveryRecord } from "../../storage/webhooks/deliveries.ts";
-import type { EventRecord, SubscriptionRecord } from "../../storage/webhooks/webhook-queries.ts";
+import type { EncryptionKeys } from "../../storage/webhooks/secrets.ts";
+import type {
+  EventRecord,
+  SentDeliveryRecord,
+  SubscriptionRecord,
+} from "../../storage/webhooks/webhook-queries.ts";
+import { GUESSABLE_SECRET, isGuessable } from "../../webhooks/guessable-secret.ts";
+import { toDeliveryHeaders } from "../../webhooks/sign-delivery.ts";
 import { invalid, notFound, type SandboxParts } from "./responses.ts";
 
 type WebhookOperations =
@@ -11,6 +18,7 @@ type WebhookOperations =
   | "listSubscriptions"
   | "getSubscription"
   | "endSubscription"
+  | "rotateSecret"
   | "listEvents"
   | "getEvent"
   | "emitEvent";
@@ -20,8 +28,11 @@ export function webhookHandlers({
   store,
   clock,
   changes,
-  signSent,
+  logger,
+  encryptionKeys,
 }: SandboxParts): HandlersOf<WebhookOperations> {
+  const toSubscription = async (merchant: string, record: SubscriptionRecord, now: Date) =>
+    describeSubscription(record, { now, warning: await findWarning(merchant, record, encryptionKeys) });
   return {
     async listDeliveries({ merchant, query: { subscriptionKey, eventId, limit = DEFAULT_LIMIT, cursor } }) {
       const page = await store.listDeliveries({ merchant, subscriptionKey, eventId, limit, cursor });
@@ -32,22 +43,30 @@ export function webhookHandlers({
     async getDelivery({ merchant, path: { webhookId } }) {
       const sent = await store.findSentDelivery({ merchant, webhookId, attempts: MAX_ATTEMPTS });
       if (!sent) return notFound("delivery");
-      const { secretCiphertext, dueAt, attempts, ...delivery } = sent;
-      const sign = async (at: Date) =>
-        (await signSent({ merchant, secretCiphertext, ...delivery }, at)) ?? null;
+      const { secrets, dueAt, attempts, ...delivery } = sent;
+      const sign = async (attempt: SentAttempt) => {
+        const secretCiphertexts = secretsOf(attempt, secrets);
+        const signed = { merchant, secretCiphertexts, ...delivery };
+        return secretCiphertexts.length > 0
+          ? await toDeliveryHeaders(signed, attempt.at, encryptionKeys)
+          : null;
+      };
       return {
         status: 200,
         body: {
           ...delivery,
           dueAt: dueAt?.toISOString() ?? null,
           attempts: await Promise.all(
-            attempts.map(async ({ at, domainAt, bodyStart, ...attempt }) => ({
-              ...attempt,
-              at: at.toISOString(),
-              domainAt: domainAt?.toISOString() ?? null,
-              headers: await sign(at),
-              responseBody: bodyStart,
-            })),
+            attempts.map(async (sentAttempt) => {
+              const { at, domainAt, bodyStart, ...attempt } = sentAttempt;
+              return {
+                ...attempt,
+                at: at.toISOString(),
+                domainAt: domainAt?.toISOString() ?? null,
+                headers: (await sign(sentAttempt)) ?? null,
+                responseBody: bodyStart,
+              };
+            }),
           ),
         },
       };
@@ -56,18 +75,33 @@ export function webhookHandlers({
     async redeliver({ merchant, path: { webhookId } }) {
       const delivery = await store.redeliver({ merchant, webhookId, now: await clock.now() });
       changes.notify(["webhooks"], merchant);
-      return delivery ? { status: 202, body: toDelivery(delivery) } : notFound("delivery");
+      return delivery ? { status: 202, body: toDelivery(delivery) } : notFound("liveDelivery");
     },
 
     async getSubscription({ merchant, path: { subscriptionKey } }) {
       const subscription = await store.findSubscription({ merchant, subscriptionKey });
-      return subscription ? { status: 200, body: toSubscription(subscription) } : notFound("subscription");
+      if (!subscription) return notFound("subscription");
+      return { status: 200, body: await toSubscription(merchant, subscription, await clock.now()) };
     },
 
     async endSubscription({ merchant, path: { subscriptionKey } }) {
       const ended = await store.endSubscription({ merchant, subscriptionKey, now: await clock.now() });
       changes.notify(["webhooks"], merchant);
       return ended ? { status: 204 } : notFound("liveSubscription");
+    },
+
+    async rotateSecret({ merchant, path: { subscriptionKey }, body: { secretKey, overlapHours } }) {
+      const now = await clock.now();
+      const overlapMs = (overlapHours ?? DEFAULT_OVERLAP_HOURS) * HOUR_MS;
+      const change = { merchant, subscriptionKey, secretKey, overlapMs, now };
+      const changed = await store.changeSecret(change, encryptionKeys);
+      if (changed.kind === "overlapping")
+        return invalid("/overlapHours", explainOverlap(changed.oldSecretUntil));
+      changes.notify(["webhooks"], merchant);
+      const subscription = await store.findSubscription({ merchant, subscriptionKey });
+      if (changed.kind === "not-live" || !subscription) return notFound("liveSubscription");
+      if (isGuessable(secretKey)) logger.warn({ merchant, subscriptionKey }, GUESSABLE_SECRET);
+      return { status: 200, body: await toSubscription(merchant, subscription, now) };
     },
 
     async emitEvent({ merchant, body: { type, resourceId } }) {
@@ -97,7 +131,9 @@ export function webhookHandlers({
     async listSubscriptions({ merchant, query: { limit = DEFAULT_LIMIT, cursor } }) {
       const page = await store.listSubscriptions({ merchant, limit, cursor });
       if (page === "invalid-cursor") return invalid("/query/cursor", "is not the nextCursor of a page");
-      return { status: 200, body: { items: page.items.map(toSubscription), nextCursor: page.nextCursor } };
+      const now = await clock.now();
+      const items = await Promise.all(page.items.map((record) => toSubscription(merchant, record, now)));
+      return { status: 200, body: { items, nextCursor: page.nextCursor } };
     },
   };
 }
@@ -112,9 +148,46 @@ function toEvent(event: EventRecord): SandboxSchemas["EventRecord"] {
   return { ...event, occurredAt: event.occurredAt.toISOString() };
 }
 
+const HOUR_MS = 3_600_000;
+const DEFAULT_OVERLAP_HOURS = 24;
+
+function explainOverlap(until: Date): string {
+  return `must be 0, or wait until ${until.toISOString()}: until then the secret before the present one still signs, and 0 would end that`;
+}
+
+type SentAttempt = SentDeliveryRecord["attempts"][number];
+
+/** The secrets that signed an attempt, as they are stored; none when one of them is no longer kept. */
+function secretsOf(
+  { at, domainAt, milliseconds }: SentAttempt,
+  secrets: SentDeliveryRecord["secrets"],
+): readonly Uint8Array[] {
+  const { secretCiphertext, oldSecretCiphertext, oldSecretUntil, secretChangedAt } = secrets;
+  const began = new Date((domainAt ?? at).getTime() - (domainAt ? milliseconds : 0));
+  if (!secretCiphertext || (secretChangedAt && began < secretChangedAt)) return [];
+  if (!oldSecretUntil || began >= oldSecretUntil) return [secretCiphertext];
+  return oldSecretCiphertext ? [secretCiphertext, oldSecretCiphertext] : [];
+}
+
+/** Why the secret of a subscription should be replaced. */
+async function findWarning(
+  merchant: string,
+  { secretCiphertext }: SubscriptionRecord,
+  encryptionKeys: EncryptionKeys,
+): Promise<string | null> {
+  if (!secretCiphertext) return null;
+  const secretKey = await encryptionKeys.decrypt(merchant, secretCiphertext).catch(() => undefined);
+  return secretKey !== undefined && isGuessable(secretKey) ? GUESSABLE_SECRET : null;
+}
+
 /** A subscription as a response body. */
-function toSubscription(record: SubscriptionRecord): SandboxSchemas["SubscriptionRecord"] {
+function describeSubscription(
+  record: SubscriptionRecord,
+  { now, warning }: { now: Date; warning: string | null },
+): SandboxSchemas["SubscriptionRecord"] {
   const { subscriptionKey, url, type, details, createdAt, endedAt } = record;
+  const { oldSecretCiphertext, oldSecretUntil } = record;
+  const overlaps = oldSecretCiphertext && oldSecretUntil && oldSecretUntil > now;
   return {
     subscriptionKey,
     url,
@@ -125,6 +198,8 @@ function toSubscription(record: SubscriptionRecord): SandboxSchemas["Subscriptio
     } as SandboxSchemas["SubscriptionRecord"]["subscriptionDetails"],
     createdAt: createdAt.toISOString(),
     endedAt: endedAt?.toISOString() ?? null,
+    oldSecretUntil: overlaps ? oldSecretUntil.toISOString() : null,
+    secretWarning: warning,
   };
 }
 

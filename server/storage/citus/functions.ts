@@ -138,7 +138,7 @@ const RECORD_ATTEMPTS = `(the_merchant text, results json) returns text[] langua
         values (result.webhook_id, the_merchant, coalesce(earlier, 0) + 1, result.at,
           domain_now, result.status, result.error, result.milliseconds, result.response);
       if result.ends_subscription and not subscription.ended then
-        update subscriptions set ended_at = domain_now
+        update subscriptions set ended_at = domain_now, secret_ciphertext = null, old_secret_ciphertext = null
           where subscription_key = delivery.subscription_key and merchant = the_merchant and ended_at is null;
       end if;
       recorded := recorded || result.webhook_id;

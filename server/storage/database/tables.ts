@@ -82,7 +82,14 @@ export type SubscriptionsTable = {
   subscription_key: string;
   merchant: string;
   url: string;
-  secret_ciphertext: Uint8Array;
+  /** Null exactly when the subscription has ended. */
+  secret_ciphertext: Uint8Array | null;
+  /** The secret before the last change, while it signs too, or until it is forgotten after that. */
+  old_secret_ciphertext: Generated<Uint8Array | null>;
+  /** Until when the old secret signs or signed, in domain time (D30). */
+  old_secret_until: Generated<Date | null>;
+  /** When the secret was changed last, in domain time (D30); null when it never was. */
+  secret_changed_at: Generated<Date | null>;
   type: SubscriptionType;
   details: string[];
   created_at: Date;

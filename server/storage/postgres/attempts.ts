@@ -53,7 +53,8 @@ export async function recordAttempts(store: Store, attempts: readonly EndedAttem
         at, domain_now, status, error, milliseconds, response
       from recorded
     ), ended as (
-      update subscriptions s set ended_at = recorded.domain_now
+      update subscriptions s
+      set ended_at = recorded.domain_now, secret_ciphertext = null, old_secret_ciphertext = null
       from recorded
       where recorded.ends_subscription and s.subscription_key = recorded.subscription_key
         and s.merchant = recorded.merchant and s.ended_at is null

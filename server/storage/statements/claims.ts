@@ -44,8 +44,8 @@ export type Claim = { readonly webhookId: string; readonly merchant: string; rea
 export type Attempt = Claim & {
   readonly subscriptionKey: string;
   readonly url: string;
-  /** The secretKey as `encryptSecret` returned it (D29). */
-  readonly secretCiphertext: Uint8Array;
+  /** The secretKey as `EncryptionKeys` encrypted it (D29), and while it replaces another one, that one after it. */
+  readonly secretCiphertexts: readonly Uint8Array[];
   /** The exact text to send, the same on each attempt (D21). */
   readonly payload: string;
   /** Attempts before this one. */
@@ -68,6 +68,7 @@ export type AttemptRow = {
   merchant: string;
   url: string;
   secret_ciphertext: Uint8Array;
+  old_secret_ciphertext: Uint8Array | null;
   payload: string;
   attempts: number;
   timeouts: number | null;
@@ -104,7 +105,7 @@ export function claimStatement(
         select webhook_id from deliveries d
         where d.subscription_key = s.subscription_key and d.merchant = s.merchant
           and d.state = 'PENDING' and d.leased_until is null and d.due_at <= ${now}::timestamptz
-          and (s.ended_at is null or d.only_once) ${further("d.merchant")}
+          and s.ended_at is null ${further("d.merchant")}
         order by d.due_at limit claim_limit.up_to
         for update skip locked
       ) as ready
@@ -117,8 +118,8 @@ export function claimStatement(
       and s.subscription_key = d.subscription_key and coalesce(s.merchant = d.merchant, false)
       and e.event_id = d.event_id and coalesce(e.merchant = d.merchant, false)
       ${further("d.merchant")} ${further("s.merchant")} ${further("e.merchant")}
-    returning d.webhook_id, d.fence, d.subscription_key, d.merchant, s.url, s.secret_ciphertext, e.payload, d.attempts,
-      s.timeouts`;
+    returning d.webhook_id, d.fence, d.subscription_key, d.merchant, s.url, e.payload, d.attempts, s.timeouts,
+      s.secret_ciphertext, case when s.old_secret_until > ${now}::timestamptz then s.old_secret_ciphertext end as old_secret_ciphertext`;
 }
 
 export function toAttempt(row: AttemptRow): Attempt {
@@ -128,7 +129,7 @@ export function toAttempt(row: AttemptRow): Attempt {
     subscriptionKey: row.subscription_key,
     merchant: row.merchant,
     url: row.url,
-    secretCiphertext: row.secret_ciphertext,
+    secretCiphertexts: [row.secret_ciphertext, row.old_secret_ciphertext].filter((secret) => secret !== null),
     payload: row.payload,
     earlierAttempts: row.attempts,
     timeouts: row.timeouts,

@@ -132,11 +132,11 @@ function fromCursor(cursor: string): string | undefined {
 
 /**
  * Makes a delivery due now, in any state and with the same webhook id. One that waits for its next attempt goes on with its
- * schedule; one that is finished, or whose subscription has ended, is sent exactly once more (D23). During an attempt it is
- * due after that attempt.
+ * schedule; one that is finished is sent exactly once more (D23). During an attempt it is due after that attempt.
  *
  * @param now the domain's time (D30)
- * @returns the delivery after the change, or undefined when the merchant has none with this id
+ * @returns the delivery after the change, or undefined when the merchant has none with this id whose subscription is live: an
+ *   ended one has no secret to sign with
  */
 export async function redeliver(
   store: Store,
@@ -144,13 +144,13 @@ export async function redeliver(
 ): Promise<DeliveryRecord | undefined> {
   const change = sql<DeliveryRow>`
     update deliveries d set
-      only_once = d.only_once or d.state <> 'PENDING' or s.ended_at is not null,
+      only_once = d.only_once or d.state <> 'PENDING',
       redelivery_requested = d.sending,
       state = 'PENDING',
       due_at = case when d.sending then d.due_at else ${now}::timestamptz end
     from subscriptions s, events e
     where d.webhook_id = ${webhookId} and d.merchant = ${merchant}
-      and s.subscription_key = d.subscription_key and s.merchant = ${merchant}
+      and s.subscription_key = d.subscription_key and s.merchant = ${merchant} and s.ended_at is null
       and e.event_id = d.event_id and e.merchant = ${merchant}
     returning d.webhook_id, d.subscription_key, e.type, e.resource_id, d.state, d.due_at`;
   const [row] = await statementsOf(store).changeAndNotify(store, change);

@@ -12,17 +12,14 @@ import { KEY_BYTES, openWrappingKey, ownKey, type WrappingKey } from "./wrapping
 /** Secrets of live subscriptions that one key has encrypted. */
 export type KeyUse = { readonly keyId: Uint8Array; readonly secrets: number };
 
-/** The keys that have encrypted the secrets of live subscriptions. */
+/** The keys that have encrypted the secrets of live subscriptions, old ones that still sign included. */
 export async function readKeyUses(store: Store): Promise<KeyUse[]> {
-  return store
-    .selectFrom("subscriptions")
-    .select([
-      sql<Uint8Array>`substring(secret_ciphertext from 2 for 4)`.as("keyId"),
-      sql<number>`count(*)::int`.as("secrets"),
-    ])
-    .where("ended_at", "is", null)
-    .groupBy("keyId")
-    .execute();
+  const { rows } = await sql<KeyUse>`
+    select substring(secret from 2 for 4) as "keyId", count(*)::integer as secrets
+    from subscriptions s cross join lateral unnest(array[s.secret_ciphertext, s.old_secret_ciphertext]) as secret
+    where s.ended_at is null and secret is not null
+    group by 1`.execute(store);
+  return rows;
 }
 
 /**

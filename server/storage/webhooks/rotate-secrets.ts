@@ -4,7 +4,11 @@ import type { EncryptionKeys } from "./secrets.ts";
 
 const BATCH_SIZE = 500;
 
-type StoredSecret = { subscription_key: string; merchant: string; secret_ciphertext: Uint8Array };
+/** In this order: a secret that is replaced meanwhile moves on to the column that is read later. */
+const SECRET_COLUMNS = ["secret_ciphertext", "old_secret_ciphertext"] as const;
+
+type SecretColumn = (typeof SECRET_COLUMNS)[number];
+type StoredSecret = { subscription_key: string; merchant: string; secret: Uint8Array };
 
 /** The progress of a rotation. */
 export type Rotation = {
@@ -29,29 +33,34 @@ export async function rotateSecrets(
   { all = false, onBatch = () => {} }: { all?: boolean; onBatch?: (rotation: Rotation) => void } = {},
 ): Promise<Rotation> {
   let rotation: Rotation = { seen: 0, rotated: 0, unreadable: [] };
-  let last = "";
-  for (;;) {
-    const batch = await readBatch(store, last);
-    const latest = batch.at(-1);
-    if (!latest) return rotation;
-    last = latest.subscription_key;
-    const fresh = await toFresh(
-      all ? batch : batch.filter((row) => !keys.isCurrent(row.secret_ciphertext)),
-      keys,
-    );
-    rotation = {
-      seen: rotation.seen + batch.length,
-      rotated: rotation.rotated + (await writeBatch(store, fresh.rows)),
-      unreadable: [...rotation.unreadable, ...fresh.unreadable],
-    };
-    onBatch(rotation);
+  for (const column of SECRET_COLUMNS) {
+    for await (const batch of readBatches(store, column)) {
+      const fresh = await toFresh(all ? batch : batch.filter((row) => !keys.isCurrent(row.secret)), keys);
+      rotation = {
+        seen: rotation.seen + batch.length,
+        rotated: rotation.rotated + (await writeBatch(store, column, fresh.rows)),
+        unreadable: [...rotation.unreadable, ...fresh.unreadable],
+      };
+      onBatch(rotation);
+    }
+  }
+  return rotation;
+}
+
+async function* readBatches(store: Store, column: SecretColumn): AsyncGenerator<StoredSecret[]> {
+  let last: string | undefined = "";
+  while (last !== undefined) {
+    const batch: StoredSecret[] = await readBatch(store, column, last);
+    if (batch.length > 0) yield batch;
+    last = batch.at(-1)?.subscription_key;
   }
 }
 
-async function readBatch(store: Store, after: string): Promise<StoredSecret[]> {
+async function readBatch(store: Store, column: SecretColumn, after: string): Promise<StoredSecret[]> {
   return store
     .selectFrom("subscriptions")
-    .select(["subscription_key", "merchant", "secret_ciphertext"])
+    .select(["subscription_key", "merchant", sql<Uint8Array>`${sql.ref(column)}`.as("secret")])
+    .where(column, "is not", null)
     .where("subscription_key", ">", after)
     .orderBy("subscription_key")
     .limit(BATCH_SIZE)
@@ -68,7 +77,7 @@ type FreshSecret = {
 async function toFresh(batch: readonly StoredSecret[], keys: EncryptionKeys) {
   const rows: FreshSecret[] = [];
   const unreadable: string[] = [];
-  for (const { subscription_key: subscriptionKey, merchant, secret_ciphertext: old } of batch) {
+  for (const { subscription_key: subscriptionKey, merchant, secret: old } of batch) {
     try {
       const next = await keys.encrypt(merchant, await keys.decrypt(merchant, old));
       rows.push({ subscriptionKey, merchant, old, next });
@@ -79,10 +88,10 @@ async function toFresh(batch: readonly StoredSecret[], keys: EncryptionKeys) {
   return { rows, unreadable };
 }
 
-async function writeBatch(store: Store, rows: readonly FreshSecret[]): Promise<number> {
+async function writeBatch(store: Store, column: SecretColumn, rows: readonly FreshSecret[]): Promise<number> {
   if (rows.length === 0) return 0;
   const { numAffectedRows = 0n } = await sql`
-    update subscriptions s set secret_ciphertext = fresh.next
+    update subscriptions s set ${sql.ref(column)} = fresh.next
     from unnest(
       ${rows.map((row) => row.subscriptionKey)}::text[],
       ${rows.map((row) => row.merchant)}::text[],
@@ -90,6 +99,6 @@ async function writeBatch(store: Store, rows: readonly FreshSecret[]): Promise<n
       ${rows.map((row) => Buffer.from(row.next))}::bytea[]
     ) as fresh (subscription_key, merchant, old, next)
     where s.subscription_key = fresh.subscription_key and s.merchant = fresh.merchant
-      and s.secret_ciphertext = fresh.old`.execute(store);
+      and ${sql.ref(`s.${column}`)} = fresh.old`.execute(store);
   return Number(numAffectedRows);
 }

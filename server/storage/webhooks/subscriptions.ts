@@ -10,7 +10,7 @@ export const SUBSCRIPTION_LIMIT = 100;
 export type NewSubscription = {
   readonly merchant: string;
   readonly url: string;
-  /** The secretKey as `encryptSecret` returned it (D29). */
+  /** The secretKey as `EncryptionKeys` encrypted it (D29). */
   readonly secretCiphertext: Uint8Array;
   readonly type: SubscriptionType;
   /** Names of events or categories; none for `ALL`. */
@@ -65,8 +65,8 @@ async function countLive(transaction: Store, merchant: string): Promise<number> 
 }
 
 /**
- * Ends a subscription of this merchant, and a batch of its waiting deliveries; any server ends the rest, batch by batch. An
- * attempt under way is not interrupted.
+ * Ends a subscription of this merchant, which forgets its secret, and a batch of its waiting deliveries; any server ends the
+ * rest, batch by batch. An attempt under way is not interrupted.
  *
  * @returns whether it was live; false also for a key that the merchant does not have
  */
@@ -76,7 +76,7 @@ export async function endSubscription(
 ): Promise<boolean> {
   const { numUpdatedRows } = await store
     .updateTable("subscriptions")
-    .set({ ended_at: now })
+    .set({ ended_at: now, secret_ciphertext: null, old_secret_ciphertext: null })
     .where("subscription_key", "=", subscriptionKey)
     .where("merchant", "=", merchant)
     .where("ended_at", "is", null)
@@ -104,7 +104,7 @@ export async function endSomeDeliveries(
     with batch as materialized (
       select d.webhook_id, d.merchant from deliveries d
       join subscriptions s on s.subscription_key = d.subscription_key and s.merchant = d.merchant and s.ended_at is not null
-      where d.subscription_key = ${subscriptionKey} and d.merchant = ${merchant} and d.state = 'PENDING' and d.leased_until is null and not d.only_once
+      where d.subscription_key = ${subscriptionKey} and d.merchant = ${merchant} and d.state = 'PENDING' and d.leased_until is null
       limit ${atMost}::integer
       for update of d skip locked
     ), ended as (

@@ -17,7 +17,7 @@ type Page<Record> = {
   readonly nextCursor: string | null;
 };
 
-/** A subscription as its merchant may see it: without the secret. Domain times (D30). */
+/** A subscription as its merchant may see it, and its secret, which the merchant may not. Domain times (D30). */
 export type SubscriptionRecord = {
   readonly subscriptionKey: string;
   readonly url: string;
@@ -25,11 +25,27 @@ export type SubscriptionRecord = {
   readonly details: readonly string[];
   readonly createdAt: Date;
   readonly endedAt: Date | null;
+} & StoredSecrets;
+
+/** The secrets of a subscription, as `EncryptionKeys` encrypted them (D29). Domain times (D30). */
+export type StoredSecrets = {
+  /** Null when the subscription has ended. */
+  readonly secretCiphertext: Uint8Array | null;
+  /** The secret before the last change, until it is forgotten. */
+  readonly oldSecretCiphertext: Uint8Array | null;
+  /** Until when the old secret signs, or signed. */
+  readonly oldSecretUntil: Date | null;
+  readonly secretChangedAt: Date | null;
 };
 
+const STORED_SECRETS = sql`
+  s.secret_ciphertext as "secretCiphertext", s.old_secret_ciphertext as "oldSecretCiphertext",
+  s.old_secret_until as "oldSecretUntil", s.secret_changed_at as "secretChangedAt"`;
+
 const SELECT_SUBSCRIPTION = sql`
-  select subscription_key as "subscriptionKey", url, type, details, created_at as "createdAt", ended_at as "endedAt"
-  from subscriptions`;
+  select subscription_key as "subscriptionKey", url, type, details, created_at as "createdAt", ended_at as "endedAt",
+    ${STORED_SECRETS}
+  from subscriptions s`;
 
 /** The subscriptions of a merchant, newest first, those that have ended too. */
 export async function listSubscriptions(
@@ -109,8 +125,7 @@ export type SentDeliveryRecord = Omit<DeliveryRecord, "attempts"> & {
   readonly eventId: string;
   readonly url: string;
   readonly payload: string;
-  /** The secretKey as `encryptSecret` returned it (D29). */
-  readonly secretCiphertext: Uint8Array;
+  readonly secrets: StoredSecrets;
   /** The latest, oldest first. */
   readonly attempts: readonly SentAttemptRecord[];
 };
@@ -126,9 +141,9 @@ export async function findSentDelivery(
   store: Store,
   { merchant, webhookId, attempts }: { merchant: string; webhookId: string; attempts: number },
 ): Promise<SentDeliveryRecord | undefined> {
-  const { rows } = await sql<Omit<SentDeliveryRecord, "attempts">>`
+  const { rows } = await sql<Omit<SentDeliveryRecord, "attempts" | "secrets"> & StoredSecrets>`
     select d.webhook_id as "webhookId", d.event_id as "eventId", d.subscription_key as "subscriptionKey", e.type, e.resource_id as "resourceId",
-      d.state, d.due_at as "dueAt", s.url, s.secret_ciphertext as "secretCiphertext", e.payload
+      d.state, d.due_at as "dueAt", s.url, e.payload, ${STORED_SECRETS}
     from deliveries d
     join events e on e.event_id = d.event_id and e.merchant = d.merchant
     join subscriptions s on s.subscription_key = d.subscription_key and s.merchant = d.merchant
@@ -140,7 +155,9 @@ export async function findSentDelivery(
     where webhook_id = ${webhookId} and merchant = ${merchant} order by number desc limit ${attempts}`.execute(
     store,
   );
-  return { ...delivery, attempts: latest.rows.toReversed() };
+  const { secretCiphertext, oldSecretCiphertext, oldSecretUntil, secretChangedAt, ...sent } = delivery;
+  const secrets = { secretCiphertext, oldSecretCiphertext, oldSecretUntil, secretChangedAt };
+  return { ...sent, secrets, attempts: latest.rows.toReversed() };
 }
 
 /** @param rows one more than the limit where there is a next page */

@@ -5,6 +5,7 @@ import { type Received, startReceiver } from "../../helpers/receiver.ts";
 export const AMOUNTS = ["131072.01", "1234567.89", "9999999999.99"];
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+const NEXT_SECRET = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
 const TOKEN = "sandbox_acme";
 const HEADERS = {
   Authorization: `Bearer ${TOKEN}`,
@@ -119,12 +120,14 @@ async function endSubscription(url: string, key: string | undefined): Promise<st
   return String(response.status);
 }
 
-/** A delivery that the sandbox signed, as it arrived. */
+/** A delivery that the sandbox signed with a new secret and with the old one, which the programs have. */
 async function receiveDelivery(url: string): Promise<Received> {
   await using receiver = await startReceiver();
   const subscriptionDetails = { type: "EVENT", details: ["customer.created"] };
   const subscription = { url: receiver.url, secretKey: SECRET, subscriptionDetails };
   const { subscriptionKey } = await post(url, "/v1/webhook/subscribe", JSON.stringify(subscription));
+  const rotation = JSON.stringify({ secretKey: NEXT_SECRET });
+  await post(url, `/sandbox/subscriptions/${subscriptionKey}/rotate-secret`, rotation);
   await post(url, "/sandbox/events", JSON.stringify({ type: "customer.created", resourceId: "cus_1" }));
   const [delivery] = await receiver.first(1);
   await endSubscription(url, subscriptionKey);

@@ -118,7 +118,7 @@ async function liveThroughADay(url: string): Promise<Records> {
   const subscriptionDetails = { type: "ALL" };
   await call("POST", "/v1/webhook/subscribe", {
     url: inbox,
-    secretKey: "of-the-pictures".repeat(3),
+    secretKey: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
     subscriptionDetails,
   });
   for (const [value, order, status] of [

@@ -3,10 +3,10 @@ import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { button, goTo, subscribeInbox, TUESDAY, useConsole } from "../../helpers/console.ts";
 import { makeDataDir } from "../../helpers/databases.ts";
-import { dollars, refundOf } from "../../helpers/factories.ts";
+import { dollars, refundOf, type Subscription, subscriptionTo } from "../../helpers/factories.ts";
 import { findFreePort } from "../../helpers/network/free-port.ts";
 import { createSandboxMerchant } from "../../helpers/sandbox.ts";
-import { startTestServer } from "../../helpers/server.ts";
+import { post, startTestServer } from "../../helpers/server.ts";
 
 // Servers and pages are started inside the tests, which takes long on a busy machine.
 
@@ -131,6 +131,29 @@ test("a subscription gets all events, those of categories, or those that are nam
     { type: "EVENT", details: ["refund.terminal_failed"] },
     { type: "CATEGORY", details: ["CUSTOMER", "PAYMENT"] },
   ]);
+});
+
+test("a subscription's secret is changed, and the page says until when the old one signs, and that one is weak", async () => {
+  const merchant = await createSandboxMerchant(suite.server);
+  const body = subscriptionTo("https://merchant.example.com/", { secretKey: "weak" });
+  const { token } = merchant;
+  const { subscriptionKey } = (
+    await post<Subscription>(suite.server.url, "/v1/webhook/subscribe", body, { token })
+  ).body;
+  await using opened = await suite.open(merchant, { route: `#/subscriptions/${subscriptionKey}` });
+  const { page } = opened;
+  await page.getByText("could guess").waitFor();
+
+  await page.getByText("Change the secret").click();
+  await page.getByLabel("New secretKey").fill("whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD");
+  await page.getByLabel("Hours for which").fill("800");
+  await button(page, "Change it").click();
+  await page.locator(".field .error").waitFor();
+  await page.getByLabel("Hours for which").fill("2");
+  await button(page, "Change it").click();
+  await page.getByText("Old secret signs until").waitFor();
+
+  expect(await page.getByText("could guess").count()).toBe(0);
 });
 
 test("a scenario plays step by step, and each step tells what it changed", async () => {

@@ -1,8 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
 import type { SandboxId } from "../../../server/contract/operations.ts";
+import { type Subscription, subscriptionTo } from "../../helpers/factories.ts";
 import { problemOf, type Sandbox, type SandboxCall, sandboxOf, violationAt } from "../../helpers/sandbox.ts";
-import { startTestServer, type TestServer } from "../../helpers/server.ts";
+import { post, startTestServer, type TestServer } from "../../helpers/server.ts";
 
 const contract = readContract("sandbox");
 
@@ -10,6 +11,7 @@ const contract = readContract("sandbox");
 const OPENED = "2026-11-21T09:00:00.000Z";
 const CALLED = "2026-11-21T10:00:00.000Z";
 
+const TARGET = "https://merchant.example.com/";
 const processing = { path: { paymentId: "pay_processing" } };
 
 /** Calls whose response equals the named example exactly, and when they are made. */
@@ -25,7 +27,8 @@ const exact: [id: SandboxId, example: string, call: SandboxCall, at?: string][] 
   ["advanceClock", "businessDays", {}, "2026-11-20T14:30:00.000Z"],
   ["advanceClock", "backwards", { body: { to: CALLED } }, "2026-11-25T14:30:00.000Z"],
   ["advanceClock", "negativeCount", { body: { businessDays: -3 } }],
-  ["redeliver", "unknownDelivery", { path: { webhookId: "msg_1" } }],
+  ["getDelivery", "unknownDelivery", { path: { webhookId: "msg_1" } }],
+  ["redeliver", "notRedeliverable", { path: { webhookId: "msg_1" } }],
   ["getEvent", "unknownEvent", { path: { eventId: "evt_1" } }],
   ["getSubscription", "noSuchSubscription", { path: { subscriptionKey: "sub_1" } }],
   ["endSubscription", "unknownSubscription", { path: { subscriptionKey: "sub_1" } }],
@@ -61,7 +64,10 @@ describe("the examples of the sandbox's contract, on a fresh sandbox", () => {
   });
 
   test.each(requests)("$id serves the request $name", async ({ id, body }) => {
-    const response = await sandbox(id, { ...processing, body });
+    const subscribed = await post<Subscription>(server.url, "/v1/webhook/subscribe", subscriptionTo(TARGET));
+    const { subscriptionKey } = subscribed.body;
+
+    const response = await sandbox(id, { path: { ...processing.path, subscriptionKey }, body });
 
     expect(response.status).toBeLessThan(300);
   });

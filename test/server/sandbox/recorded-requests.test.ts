@@ -148,7 +148,12 @@ describe("GET /sandbox/subscriptions", () => {
     const { body } = await acme.sandbox("listSubscriptions", { query: { limit: 1 } });
     const rest = await acme.sandbox("listSubscriptions", { query: { cursor: body.nextCursor ?? "" } });
 
-    const common = { url: "https://merchant.example.com/", createdAt: NOW.toISOString() };
+    const common = {
+      url: "https://merchant.example.com/",
+      createdAt: NOW.toISOString(),
+      oldSecretUntil: null,
+      secretWarning: null,
+    };
     expect([...body.items, ...rest.body.items]).toEqual([
       {
         ...{ ...common, subscriptionKey: second, endedAt: null },

@@ -105,7 +105,9 @@ describe("deliveries", () => {
     const response = await acme.sandbox("redeliver", { path: { webhookId: "msg_unknown" } });
 
     expect(problemOf(response)).toEqual(
-      notFound("You have no delivery with this webhookId. List your deliveries to find it."),
+      notFound(
+        "You have no delivery with this webhookId whose subscription is live. List your deliveries to find it.",
+      ),
     );
   });
 });

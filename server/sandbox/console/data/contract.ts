@@ -1,6 +1,6 @@
 /** The keywords of the contract for a field of a request. */
 export type Constraints = {
-  type: "string" | "number" | "array";
+  type: "string" | "number" | "integer" | "array";
   format?: string;
   required: boolean;
   minLength?: number;
@@ -16,7 +16,7 @@ export type Constraints = {
 };
 
 /** The forms of the page, named after the schemas of their requests. */
-export type FormName = "NewPayment" | "RefundRequest" | "SubscriptionRequest" | "NewEvent";
+export type FormName = "NewPayment" | "RefundRequest" | "SubscriptionRequest" | "NewEvent" | "NewSecret";
 
 export type Step = {
   stepId: string;
@@ -95,6 +95,7 @@ export function toPattern({
   pattern,
   "x-fraction-digits": fractionDigits,
 }: Constraints): string | undefined {
+  if (type === "integer") return "\\d+";
   if (type === "number") return `\\d+(\\.\\d{1,${fractionDigits ?? 2}})?`;
   if (maxLength === undefined) return undefined;
   const whole = pattern && !pattern.includes("\\x00") ? `(?=${pattern.replace(/^\^/, "")})` : "";

@@ -62,6 +62,8 @@ export function Form({ form, fields, submit, send }: FormProps) {
   );
 }
 
+const NUMERIC = ["number", "integer"];
+
 /** Whether a violation is of a field, or of something in it. */
 const isAt = (at: string, pointer: string) => pointer === at || pointer.startsWith(`${at}/`);
 
@@ -103,7 +105,7 @@ function Field({
           autocomplete="off"
           spellcheck={false}
           defaultValue={value}
-          inputMode={constraints.type === "number" ? "decimal" : "text"}
+          inputMode={NUMERIC.includes(constraints.type) ? "decimal" : "text"}
           required={constraints.required && empty === undefined}
           pattern={toPattern(constraints)}
         />
@@ -136,7 +138,7 @@ function toBody(form: FormName, element: HTMLFormElement): object {
     }
     // Anything but a number is sent as it was typed, so that the server reports it.
     const { type } = constraintsOf(form, pointer);
-    const isNumber = type === "number" && Number.isFinite(Number(text));
+    const isNumber = NUMERIC.includes(type) && Number.isFinite(Number(text));
     if (type === "array") holder[last] = [...((holder[last] as unknown[]) ?? []), text];
     else holder[last] = isNumber ? Number(text) : text;
   }

@@ -49,6 +49,7 @@ function Subscriptions() {
             <Id view="subscriptions" id={subscription.subscriptionKey} />
           </span>
           <span class="quiet">{wants(subscription)}</span>
+          {subscription.secretWarning && <span class="quiet">weak secret</span>}
           <End subscription={subscription} />
         </article>
       ))}
@@ -125,6 +126,14 @@ function End({ subscription: { subscriptionKey, url, endedAt } }: { subscription
   );
 }
 
+async function changeSecret(subscriptionKey: string, body: object): Promise<Problem | undefined> {
+  const { error } = await sandbox.POST("/sandbox/subscriptions/{subscriptionKey}/rotate-secret", {
+    params: { path: { subscriptionKey } },
+    body: body as SandboxSchemas["NewSecret"],
+  });
+  return error as Problem | undefined;
+}
+
 /** One subscription with its deliveries. */
 export function Subscription({ subscriptionKey }: { subscriptionKey: string }) {
   const { data, problem } = useLoaded(`subscription ${subscriptionKey}`, ["webhooks"], () =>
@@ -152,9 +161,26 @@ export function Subscription({ subscriptionKey }: { subscriptionKey: string }) {
                 ],
                 ["Since", <Time key="since" at={data.createdAt} />],
                 ["Ended", data.endedAt ? <Time at={data.endedAt} /> : null],
+                ["Secret", data.secretWarning],
+                ["Old secret signs until", data.oldSecretUntil ? <Time at={data.oldSecretUntil} /> : null],
               ]}
             />
           </div>
+          {!data.endedAt && (
+            <div class="row folds">
+              <Fold label="Change the secret">
+                <Form
+                  form="NewSecret"
+                  submit="Change it"
+                  send={(body) => changeSecret(subscriptionKey, body)}
+                  fields={[
+                    { at: "/secretKey", label: "New secretKey" },
+                    { at: "/overlapHours", label: "Hours for which the old one signs, too", empty: "24" },
+                  ]}
+                />
+              </Fold>
+            </div>
+          )}
           <h2>Deliveries</h2>
           <DeliveryList
             of={{ subscriptionKey }}

@@ -102,14 +102,20 @@ const statements = [
     subscription_key text collate "C" not null,
     merchant text collate "C" not null,
     url text not null,
-    secret_ciphertext bytea not null,
+    secret_ciphertext bytea,
+    old_secret_ciphertext bytea,
+    old_secret_until timestamptz(3),
+    secret_changed_at timestamptz(3),
     type text not null check (type in ('EVENT', 'CATEGORY', 'ALL')),
     details text[] not null,
     created_at timestamptz(3) not null,
     ended_at timestamptz(3),
     timeouts integer check (timeouts >= 0),
-    primary key (subscription_key, merchant)
+    primary key (subscription_key, merchant),
+    constraint secret_while_live check ((ended_at is null) = (secret_ciphertext is not null)),
+    constraint old_secret_fits check (old_secret_ciphertext is null or ended_at is null and old_secret_until is not null)
   )`,
+  "create index subscriptions_old_secrets on subscriptions (old_secret_until) where old_secret_ciphertext is not null",
   "create index subscriptions_live on subscriptions (merchant) where ended_at is null",
 
   // No foreign keys from a delivery to its event and subscription: they would lock a row of each for every event, on the path of

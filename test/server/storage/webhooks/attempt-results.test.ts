@@ -65,11 +65,11 @@ describe.each(engines)("the result of an attempt on %s", (engine) => {
       },
     ],
     [
-      "of an ended subscription and a delivery to be sent again",
+      "of a delivery to be sent again and a subscription that ended then",
       "redelivery",
       async (attempt) => {
-        await end(attempt);
         await sendAgain(attempt);
+        await end(attempt);
         return attempt;
       },
     ],
@@ -83,13 +83,14 @@ describe.each(engines)("the result of an attempt on %s", (engine) => {
       },
     ],
     [
-      "of a delivery that is sent again although its subscription has ended",
+      "of a delivery that is sent again after it was finished, and of a subscription that ended then",
       "subscription-ended",
       async (attempt) => {
         await recordAttempts(database.db, [{ ...attempt, ...RESULT, outcome: { kind: "delivered" } }]);
-        await end(attempt);
         await sendAgain(attempt);
-        return begin(attempt);
+        const again = await begin(attempt);
+        await end(attempt);
+        return again;
       },
     ],
   ];

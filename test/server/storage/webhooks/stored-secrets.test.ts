@@ -33,18 +33,19 @@ describe.each(engines)("a secret on %s", (engine) => {
   /** @decision D29 */
   test("is stored so that only the key opens it", async () => {
     const { db } = server.database;
-    const row = await db
+    const { secret_ciphertext: stored } = await db
       .selectFrom("subscriptions")
       .select("secret_ciphertext")
       .where("subscription_key", "=", subscriptionKey)
       .executeTakeFirstOrThrow();
+    const secret = stored ?? Buffer.of();
     const keptKey = () => readFile(join(server.dataDir, "encryption.key"), "utf8");
     const key = Buffer.from(engine === "embedded" ? await keptKey() : ENCRYPTION_KEY, "base64");
 
     const [right, wrong] = [key, Buffer.alloc(32)].map((bytes) => createEncryptionKeys([ownKey(bytes)]));
-    expect(await right?.decrypt(merchant, row.secret_ciphertext)).toBe(SECRET);
-    await expect(wrong?.decrypt(merchant, row.secret_ciphertext)).rejects.toThrow("not configured");
-    await expect(right?.decrypt("acme", row.secret_ciphertext)).rejects.toThrow();
+    expect(await right?.decrypt(merchant, secret)).toBe(SECRET);
+    await expect(wrong?.decrypt(merchant, secret)).rejects.toThrow("not configured");
+    await expect(right?.decrypt("acme", secret)).rejects.toThrow();
   });
 
   /** @decision D18 D29 */

@@ -32,11 +32,14 @@ describe.each(engines)("subscriptions on %s", (engine) => {
       .selectAll()
       .where("subscription_key", "=", one)
       .executeTakeFirstOrThrow();
-    expect({ ...row, secret_ciphertext: Buffer.from(row.secret_ciphertext) }).toEqual({
+    expect({ ...row, secret_ciphertext: Buffer.from(row.secret_ciphertext ?? []) }).toEqual({
       subscription_key: one,
       merchant,
       url: subscription.url,
       secret_ciphertext: subscription.secretCiphertext,
+      old_secret_ciphertext: null,
+      old_secret_until: null,
+      secret_changed_at: null,
       type: "EVENT",
       details: subscription.details,
       created_at: NOW,

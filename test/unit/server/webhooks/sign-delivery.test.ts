@@ -28,7 +28,7 @@ describe("a signature", () => {
     test.each(vectors)("$name", (vector) => {
       const { secretKey, id: webhookId, timestamp, body, signature } = vector;
 
-      const headers = signDelivery(secretKey, { webhookId, at: new Date(timestamp * 1_000 + 999), body });
+      const headers = signDelivery([secretKey], { webhookId, at: new Date(timestamp * 1_000 + 999), body });
 
       expect(headers).toEqual({
         "content-type": "application/json",
@@ -51,7 +51,7 @@ describe("a signature", () => {
       OTHER,
     ],
   ])("is verified by the stock library with %s", (_, webhook, secretKey) => {
-    const headers = signDelivery(secretKey, DELIVERY);
+    const headers = signDelivery([secretKey], DELIVERY);
 
     expect(webhook.verify(DELIVERY.body, headers)).toEqual({ type: "refund.pending" });
   });
@@ -64,15 +64,32 @@ describe("a signature", () => {
     ["the signature", DELIVERY, { "webhook-signature": `v1,${btoa("x".repeat(32))}` }],
     ["the version", DELIVERY, { "webhook-signature": "v2,AAAA" }],
   ])("does not hold when somebody changes %s", (_, { body }, changed) => {
-    const headers = { ...signDelivery(PLAIN, DELIVERY), ...changed };
+    const headers = { ...signDelivery([PLAIN], DELIVERY), ...changed };
 
     expect(() => new Webhook(PLAIN, { format: "raw" }).verify(body, headers)).toThrow(
       "No matching signature found",
     );
   });
 
+  /** @clause 10.4 @decision D22 */
+  test("is one of two while a secret replaces another, and each is verified alone", () => {
+    const { "webhook-signature": both, ...headers } = signDelivery([ENCODED, PLAIN], DELIVERY);
+
+    const [ofEncoded, ofPlain, ...more] = both.split(" ");
+
+    expect(more).toEqual([]);
+    for (const [webhook, signature, other] of [
+      [new Webhook(ENCODED), ofEncoded, ofPlain],
+      [new Webhook(PLAIN, { format: "raw" }), ofPlain, ofEncoded],
+    ] as const) {
+      const verify = (text = "") => webhook.verify(DELIVERY.body, { ...headers, "webhook-signature": text });
+      expect([verify(signature), verify(both)]).toEqual(Array(2).fill({ type: "refund.pending" }));
+      expect(() => verify(other)).toThrow("No matching signature found");
+    }
+  });
+
   test("does not hold under another secret", () => {
-    const headers = signDelivery("another", DELIVERY);
+    const headers = signDelivery(["another"], DELIVERY);
 
     expect(() => new Webhook(PLAIN, { format: "raw" }).verify(DELIVERY.body, headers)).toThrow(
       "No matching signature found",
@@ -86,7 +103,7 @@ describe("a signature", () => {
     [302, "Message timestamp too new"],
   ])("made %d seconds away from the receiver's clock is taken within 300 s", (seconds, error) => {
     const at = new Date(Date.now() + seconds * 1_000);
-    const headers = signDelivery(PLAIN, { ...DELIVERY, at });
+    const headers = signDelivery([PLAIN], { ...DELIVERY, at });
     const verify = () => new Webhook(PLAIN, { format: "raw" }).verify(DELIVERY.body, headers);
 
     if (error === undefined) expect(verify()).toEqual({ type: "refund.pending" });

@@ -1,0 +1,85 @@
+import { sql } from "kysely";
+import type { Store } from "../database/tables.ts";
+import { statementsOf } from "../statements/statements.ts";
+import type { EncryptionKeys } from "./secrets.ts";
+
+export type SecretChange = {
+  readonly merchant: string;
+  readonly subscriptionKey: string;
+  /** The new secret, in clear. */
+  readonly secretKey: string;
+  /** For how long deliveries are also signed with the secret before, in milliseconds; 0: no longer at all. */
+  readonly overlapMs: number;
+  /** The domain's time (D30). */
+  readonly now: Date;
+};
+
+/** What became of a change. `oldSecretUntil` is null when only the present secret signs. */
+export type ChangedSecret =
+  | { readonly kind: "changed" | "unchanged"; readonly oldSecretUntil: Date | null }
+  /** The secret before the last change still signs, and a third one is not taken beside it. */
+  | { readonly kind: "overlapping"; readonly oldSecretUntil: Date }
+  | { readonly kind: "not-live" };
+
+/**
+ * Replaces the secret of a subscription. Until the overlap has passed, deliveries carry a signature of each. Repeated with the
+ * same secret it changes nothing, so that the old one is not lost; only an overlap of 0 ends the present overlap.
+ */
+export async function changeSecret(
+  store: Store,
+  { merchant, subscriptionKey, secretKey, overlapMs, now }: SecretChange,
+  keys: EncryptionKeys,
+): Promise<ChangedSecret> {
+  const found = store
+    .selectFrom("subscriptions")
+    .select(["secret_ciphertext", "old_secret_ciphertext", "old_secret_until"])
+    .where("subscription_key", "=", subscriptionKey)
+    .where("merchant", "=", merchant);
+  for (;;) {
+    const row = await found.executeTakeFirst();
+    const present = row?.secret_ciphertext;
+    if (!present) return { kind: "not-live" };
+    const oldUntil = (row.old_secret_ciphertext && row.old_secret_until) ?? now;
+    const overlaps = oldUntil > now;
+    // One that no key opens is replaced like any other.
+    const isSame = (await keys.decrypt(merchant, present).catch(() => undefined)) === secretKey;
+    if (overlapMs > 0 && isSame) return { kind: "unchanged", oldSecretUntil: overlaps ? oldUntil : null };
+    if (overlapMs > 0 && overlaps) return { kind: "overlapping", oldSecretUntil: oldUntil };
+
+    const until = new Date(now.getTime() + overlapMs);
+    const { numUpdatedRows } = await store
+      .updateTable("subscriptions")
+      .set({
+        secret_ciphertext: await keys.encrypt(merchant, secretKey),
+        old_secret_ciphertext: overlapMs > 0 ? present : null,
+        old_secret_until: until,
+        secret_changed_at: now,
+      })
+      .where("subscription_key", "=", subscriptionKey)
+      .where("merchant", "=", merchant)
+      .where("secret_ciphertext", "=", present)
+      .executeTakeFirst();
+    // Otherwise it was changed, or encrypted with another key, since it was read.
+    if (numUpdatedRows > 0n) return { kind: "changed", oldSecretUntil: overlapMs > 0 ? until : null };
+  }
+}
+
+/** Removes the old secrets whose overlap has passed. Each is removed by itself, because a machine may be away. */
+export async function forgetOldSecrets(store: Store, now: Date): Promise<number> {
+  const past = await statementsOf(store).findOverall(
+    store,
+    ({ subscriptions, value }) => sql<{ subscription_key: string; merchant: string }>`
+      select s.subscription_key, s.merchant from ${subscriptions} s
+      where s.old_secret_ciphertext is not null and s.old_secret_until <= ${value(now)}::timestamptz`,
+  );
+  for (const { subscription_key: subscriptionKey, merchant } of past) {
+    await store
+      .updateTable("subscriptions")
+      .set({ old_secret_ciphertext: null })
+      .where("subscription_key", "=", subscriptionKey)
+      .where("merchant", "=", merchant)
+      .where("old_secret_until", "<=", now)
+      .execute();
+  }
+  return past.length;
+}

@@ -1,0 +1,145 @@
+import { randomBytes } from "node:crypto";
+import { beforeEach, describe, expect, test } from "vitest";
+import { changeSecret, forgetOldSecrets } from "../../../../server/storage/webhooks/change-secret.ts";
+import { readKeyUses } from "../../../../server/storage/webhooks/encryption-keys.ts";
+import { rotateSecrets } from "../../../../server/storage/webhooks/rotate-secrets.ts";
+import { createEncryptionKeys } from "../../../../server/storage/webhooks/secrets.ts";
+import { endSubscription, insertSubscription } from "../../../../server/storage/webhooks/subscriptions.ts";
+import { ownKey } from "../../../../server/storage/webhooks/wrapping-keys.ts";
+import { useDatabase } from "../../../helpers/databases.ts";
+import { claim, createEvent } from "../../../helpers/delivery-factories.ts";
+import { engines } from "../../../helpers/engine.ts";
+import { NOW, newMerchant } from "../../../helpers/store-factories.ts";
+
+const HOUR_MS = 3_600_000;
+const plusHours = (hours: number) => new Date(NOW.getTime() + hours * HOUR_MS);
+
+describe.each(engines)("the secret of a subscription on %s", (engine) => {
+  const database = useDatabase(engine);
+  const wrappingKey = ownKey(randomBytes(32));
+  const keys = createEncryptionKeys([wrappingKey]);
+  let merchant: string;
+  let subscriptionKey: string;
+
+  beforeEach(async () => {
+    merchant = newMerchant();
+    const saved = await insertSubscription(database.db, {
+      merchant,
+      url: "https://merchant.example/hooks",
+      secretCiphertext: await keys.encrypt(merchant, "first"),
+      type: "ALL",
+      details: [],
+      now: NOW,
+    });
+    subscriptionKey = saved === "limit" ? "" : saved.subscriptionKey;
+  });
+
+  const change = (secretKey: string, overlapHours: number, { now = NOW, of = subscriptionKey } = {}) => {
+    const overlapMs = overlapHours * HOUR_MS;
+    return changeSecret(database.db, { merchant, subscriptionKey: of, secretKey, overlapMs, now }, keys);
+  };
+
+  /** The secrets that sign a delivery which is claimed at a time. */
+  async function secretsAt(now: Date): Promise<string[]> {
+    await createEvent(database.db, merchant, `acc_${now.getTime()}_${Math.random()}`);
+    const [attempt] = await claim(database.db, { merchant, subscriptionKey }, { now, limit: 1 });
+    return Promise.all(attempt?.secretCiphertexts.map((secret) => keys.decrypt(merchant, secret)) ?? []);
+  }
+
+  const stored = () =>
+    database.db
+      .selectFrom("subscriptions")
+      .select(["secret_ciphertext", "old_secret_ciphertext"])
+      .where("subscription_key", "=", subscriptionKey)
+      .executeTakeFirstOrThrow();
+
+  /** @decision D22 */
+  test("signs together with the one before until the overlap has passed, and then alone", async () => {
+    const before = await secretsAt(NOW);
+
+    const changed = await change("second", 24);
+
+    expect(changed).toEqual({ kind: "changed", oldSecretUntil: plusHours(24) });
+    expect([before, await secretsAt(plusHours(23)), await secretsAt(plusHours(24))]).toEqual([
+      ["first"],
+      ["second", "first"],
+      ["second"],
+    ]);
+  });
+
+  /** @decision D29 */
+  test("is gone after the overlap, and not before", async () => {
+    await change("second", 24);
+
+    await forgetOldSecrets(database.db, plusHours(23));
+    const during = await stored();
+    await forgetOldSecrets(database.db, plusHours(24));
+
+    expect(during.old_secret_ciphertext).not.toBeNull();
+    expect(await stored()).toMatchObject({
+      secret_ciphertext: expect.anything(),
+      old_secret_ciphertext: null,
+    });
+  });
+
+  test("stays as it is when the change is repeated, and an overlap of 0 ends the present one", async () => {
+    await change("second", 24);
+
+    const repeated = await change("second", 48, { now: plusHours(1) });
+    const third = await change("third", 1, { now: plusHours(2) });
+    const signing = await secretsAt(plusHours(3));
+    const ended = await change("second", 0, { now: plusHours(4) });
+
+    expect([repeated, third, signing, ended]).toEqual([
+      { kind: "unchanged", oldSecretUntil: plusHours(24) },
+      { kind: "overlapping", oldSecretUntil: plusHours(24) },
+      ["second", "first"],
+      { kind: "changed", oldSecretUntil: null },
+    ]);
+    expect(await secretsAt(plusHours(5))).toEqual(["second"]);
+    expect((await stored()).old_secret_ciphertext).toBeNull();
+  });
+
+  test("is changed by one of those that change it at the same time, and each knows which", async () => {
+    const wishes = ["second", "third", "fourth"];
+
+    const results = await Promise.all(wishes.map((wish) => change(wish, 24)));
+
+    expect(results.map(({ kind }) => kind).toSorted()).toEqual(["changed", "overlapping", "overlapping"]);
+    const winner = wishes[results.findIndex(({ kind }) => kind === "changed")];
+    expect(await secretsAt(plusHours(1))).toEqual([winner, "first"]);
+  });
+
+  /** @decision D29 */
+  test("and the one before are gone when the subscription ends, and can't be changed any more", async () => {
+    await change("second", 24);
+
+    await endSubscription(database.db, { merchant, subscriptionKey, now: plusHours(1) });
+
+    expect(await stored()).toEqual({ secret_ciphertext: null, old_secret_ciphertext: null });
+    expect(await change("third", 1, { now: plusHours(2) })).toEqual({ kind: "not-live" });
+    expect(await change("third", 1, { of: "sub_unknown" })).toEqual({ kind: "not-live" });
+    const revived = database.db.updateTable("subscriptions").set({ secret_ciphertext: Buffer.of(1) });
+    await expect(revived.where("subscription_key", "=", subscriptionKey).execute()).rejects.toThrow(
+      "secret_while_live",
+    );
+  });
+
+  /** @decision D29 */
+  test("and the one before need their encryption key, and get the next one together", async () => {
+    const next = ownKey(randomBytes(32));
+    await change("second", 24);
+    const usesOf = async (id: Buffer) =>
+      (await readKeyUses(database.db)).find(({ keyId }) => id.equals(keyId))?.secrets ?? 0;
+    const uses = await usesOf(wrappingKey.id);
+
+    await rotateSecrets(database.db, createEncryptionKeys([next, wrappingKey]));
+
+    expect(uses).toBeGreaterThanOrEqual(2);
+    expect(await usesOf(wrappingKey.id)).toBe(0);
+    const { secret_ciphertext: present, old_secret_ciphertext: old } = await stored();
+    const onlyNext = createEncryptionKeys([next]);
+    const opened = [present, old].map((secret) => secret && onlyNext.decrypt(merchant, secret));
+    expect(await Promise.all(opened)).toEqual(["second", "first"]);
+  });
+});

@@ -1,0 +1,145 @@
+import { Webhook } from "standardwebhooks";
+import { expect, test } from "vitest";
+import { verifyWebhook } from "../../../client/src/webhooks/verify.ts";
+import { refundOf } from "../../helpers/factories.ts";
+import { type Received, respondWith, startReceiver } from "../../helpers/receiver.ts";
+import { notFound, problemOf, violationAt } from "../../helpers/sandbox.ts";
+import { useTestServer } from "../../helpers/server.ts";
+import { createSubscriber, type Subscriber, until } from "../../helpers/subscriber.ts";
+
+const [FIRST, SECOND] = ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"];
+
+const server = useTestServer();
+
+const rotate = ({ sandbox }: Subscriber, subscriptionKey: string, body: object) =>
+  sandbox("rotateSecret", { path: { subscriptionKey }, body });
+
+/** Which of the secrets the stock library, and our client, verify a delivery with. */
+function verifiers({ body, headers }: Received): string[] {
+  const plain = headers as Record<string, string>;
+  const verifies = (verify: () => unknown) => {
+    try {
+      verify();
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  return [FIRST, SECOND].filter((secret) => {
+    const byStock = verifies(() => new Webhook(secret).verify(body, plain));
+    expect(verifies(() => verifyWebhook(body, plain, secret))).toBe(byStock);
+    return byStock;
+  });
+}
+
+/** @clause 10.4 @decision D22 */
+test("while a secret replaces another, each delivery is verified with either, and then with the new one", async () => {
+  await using receiver = await startReceiver();
+  const acme = await createSubscriber(server);
+  const key = await acme.subscribe(receiver.url, { secretKey: FIRST });
+  await acme.refund();
+  await receiver.first(1);
+
+  const { status, body } = await rotate(acme, key, { secretKey: SECOND, overlapHours: 2 });
+  await acme.refund();
+  await receiver.first(2);
+  await acme.sandbox("advanceClock", { body: { by: "PT3H" } });
+  await acme.refund();
+
+  const received = await receiver.first(3);
+  expect(received.map(verifiers)).toEqual([[FIRST], [FIRST, SECOND], [SECOND]]);
+  expect(new Set(received.map(({ webhookId }) => webhookId)).size).toBe(3);
+  const { now } = (await acme.sandbox("getClock")).body;
+  expect([status, body]).toEqual([
+    200,
+    expect.objectContaining({ subscriptionKey: key, secretWarning: null }),
+  ]);
+  expect(Date.parse(now) - Date.parse(body.oldSecretUntil ?? "")).toBeGreaterThanOrEqual(3_600_000);
+  const shown = await acme.sandbox("getSubscription", { path: { subscriptionKey: key } });
+  expect(shown.body).toEqual({ ...body, oldSecretUntil: null });
+});
+
+test("the headers of an attempt are shown as they were sent, or not at all", async () => {
+  await using receiver = await startReceiver();
+  const acme = await createSubscriber(server);
+  const key = await acme.subscribe(receiver.url, { secretKey: FIRST });
+  await acme.refund();
+  await acme.delivery("DELIVERED", 1);
+  await rotate(acme, key, { secretKey: SECOND });
+  await acme.refund();
+  await receiver.first(2);
+  await until(async () => (await acme.deliveries()).every(({ state }) => state === "DELIVERED") || undefined);
+  const shown = () =>
+    Promise.all(
+      receiver.received.map(async ({ webhookId }) => {
+        const { body } = await acme.sandbox("getDelivery", { path: { webhookId } });
+        return body.attempts[0]?.headers?.["webhook-signature"] ?? null;
+      }),
+    );
+
+  const sent = receiver.received.map(({ headers }) => headers["webhook-signature"]);
+  expect(await shown()).toEqual([null, sent[1]]);
+  await acme.sandbox("endSubscription", { path: { subscriptionKey: key } });
+  expect(await shown()).toEqual([null, null]);
+});
+
+/** @decision D23 D29 */
+test("a subscription that has ended gets nothing more, however often it is asked for", async () => {
+  await using receiver = await startReceiver(respondWith(410));
+  const acme = await createSubscriber(server);
+  await acme.subscribe(receiver.url);
+  await acme.refund();
+  const { webhookId } = await acme.delivery("ENDED", 1);
+
+  const again = await acme.sandbox("redeliver", { path: { webhookId } });
+
+  expect(problemOf(again)).toEqual(
+    notFound(
+      "You have no delivery with this webhookId whose subscription is live. List your deliveries to find it.",
+    ),
+  );
+  const { db } = server.database;
+  const ended = db
+    .selectFrom("subscriptions")
+    .select("secret_ciphertext")
+    .where("merchant", "=", acme.merchant);
+  expect(await ended.execute()).toEqual([{ secret_ciphertext: null }]);
+});
+
+test("a secret is not changed beside two others, nor of a subscription that has ended", async () => {
+  const acme = await createSubscriber(server);
+  const key = await acme.subscribe("https://merchant.example.com/");
+  await rotate(acme, key, { secretKey: FIRST });
+
+  const third = await rotate(acme, key, { secretKey: SECOND });
+  const atOnce = await rotate(acme, key, { secretKey: SECOND, overlapHours: 0 });
+  await acme.sandbox("endSubscription", { path: { subscriptionKey: key } });
+  const ended = await rotate(acme, key, { secretKey: FIRST });
+
+  expect(problemOf(third)).toEqual(
+    violationAt("/overlapHours", expect.stringMatching(/^must be 0, or wait until 20\d\d-/)),
+  );
+  expect([atOnce.status, atOnce.body.oldSecretUntil]).toEqual([200, null]);
+  expect(problemOf(ended)).toEqual(notFound("You have no live subscription with this subscriptionKey."));
+});
+
+/** @decision D29 */
+test("a secret that a person could guess is taken, and the log and the sandbox say so", async () => {
+  await using receiver = await startReceiver();
+  const acme = await createSubscriber(server);
+  const warnings = () =>
+    server.logLines.filter((line) => line.includes("could guess") && line.includes(acme.merchant)).length;
+  const warning = expect.stringContaining("could guess");
+
+  const key = await acme.subscribe(receiver.url, { secretKey: "my-secret" });
+  const listed = await acme.sandbox("listSubscriptions");
+  const better = await rotate(acme, key, { secretKey: FIRST, overlapHours: 0 });
+  const logged = warnings();
+  const worse = await rotate(acme, key, { secretKey: "my-other-secret" });
+
+  expect(listed.body.items).toMatchObject([{ subscriptionKey: key, secretWarning: warning }]);
+  expect([better.body.secretWarning, worse.body.secretWarning]).toEqual([null, warning]);
+  expect([logged, warnings()]).toEqual([1, 2]);
+  expect((await acme.issue(refundOf((await acme.create()).paymentId))).status).toBe(201);
+  await receiver.first(1);
+});

@@ -1,0 +1,33 @@
+import { describe, expect, test } from "vitest";
+import { isGuessable } from "../../../../server/webhooks/guessable-secret.ts";
+
+const encoded = (bytes: string | Uint8Array) => `whsec_${Buffer.from(bytes).toString("base64")}`;
+
+/** @decision D29 */
+describe("a secret that a person could guess is", () => {
+  test.each([
+    ["a word", "secret"],
+    ["a short random text", "k3Jx9QvB2mPz"],
+    ["a password", "Password2026!"],
+    ["a phrase", "correct horse battery staple"],
+    ["words joined by dashes", "my-webhook-secret-for-production-2026"],
+    ["a word repeated", "supersecret".repeat(20)],
+    ["one character repeated", "a".repeat(256)],
+    ["digits counted up", "1234567890".repeat(10)],
+    ["words in base64", encoded("my-webhook-secret-for-production")],
+    ["bytes of zero", encoded(new Uint8Array(32))],
+    ["bytes counted up", encoded(Uint8Array.from({ length: 32 }, (_, index) => index))],
+  ])("%s", (_, secretKey) => {
+    expect(isGuessable(secretKey)).toBe(true);
+  });
+
+  test.each([
+    ["24 random bytes", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
+    ["32 random bytes in hex", "c7b2a0e7d2c94d1f8f6e35a1b09d4c83f1e6a7705b2c98d3e4f0617a8b9c2d5e"],
+    ["a random UUID", "3f0c8d5e-7b1a-4c62-9d84-0a6e5f2b1c19"],
+    ["a text of a password manager", "Vq7&tRz!mK2#xB9@wLpD"],
+    ["random letters that look like a word here and there", "kQuiteX7bZ2mN9pW4vR8sT1yL6cH3gF5"],
+  ])("not %s", (_, secretKey) => {
+    expect(isGuessable(secretKey)).toBe(false);
+  });
+});
