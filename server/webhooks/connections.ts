@@ -31,6 +31,8 @@ const CONNECT_TIMEOUT_MS = 10_000;
 export function createClient(url: URL, { policy, resolve, authorities }: ConnectOptions): Client {
   return new Client(url.origin, {
     allowH2: false,
+    // One address after the other is tried (RFC 8305); explicit, because an option of Node could otherwise switch it off.
+    autoSelectFamily: true,
     // The caller's deadline bounds both.
     headersTimeout: 0,
     bodyTimeout: 0,

@@ -1,6 +1,7 @@
 import type { LookupAddress } from "node:dns";
 import { Resolver } from "node:dns/promises";
 import { readFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
 import pLimit, { type LimitFunction } from "p-limit";
 import pTimeout from "p-timeout";
 
@@ -42,6 +43,11 @@ const TIMEOUT_MS = 5_000;
  */
 const TRY_MS = 1_500;
 const TRIES = 3;
+/**
+ * How long to wait for the other family of addresses after the answer for one, in milliseconds: longer for IPv4, because many
+ * machines can't reach IPv6 addresses.
+ */
+const OTHER_FAMILY_MS = { 4: 50, 6: 500 } as const;
 /** A lookup with less time left than this, in milliseconds, is not begun. */
 const LEAST_MS = 20;
 
@@ -113,16 +119,10 @@ export function createResolver(options: ResolverOptions = {}): NameResolver {
     queries.add(resolver);
     const timer = setTimeout(() => resolver.cancel(), Math.ceil(milliseconds));
     try {
-      const results = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
-      const found = results.flatMap((result, index) =>
-        result.status === "fulfilled"
-          ? result.value.map((address) => ({ address, family: index ? 6 : 4 }))
-          : [],
-      );
-      if (found.length > 0) return found;
-      throw new UnresolvedNameError({ timedOut: results.some(isTimeout) });
+      return await queryBoth(resolver, name);
     } finally {
       clearTimeout(timer);
+      resolver.cancel(); // what has not come is of no use any more
       queries.delete(resolver);
     }
   }
@@ -144,6 +144,22 @@ export function createResolver(options: ResolverOptions = {}): NameResolver {
       for (const resolver of queries) resolver.cancel();
     },
   };
+}
+
+/** Asks for the addresses of both families, and waits for the second answer only for a moment (RFC 8305, section 3). */
+async function queryBoth(resolver: Resolver, name: string): Promise<readonly LookupAddress[]> {
+  const found: LookupAddress[] = [];
+  const ask = async (family: 4 | 6) => {
+    const addresses = await (family === 4 ? resolver.resolve4(name) : resolver.resolve6(name));
+    found.push(...addresses.map((address) => ({ address, family })));
+    return family;
+  };
+  const asked = [ask(4), ask(6)];
+  const both = Promise.allSettled(asked);
+  const enough = Promise.any(asked).then((family) => delay(OTHER_FAMILY_MS[family]));
+  await Promise.race([both, enough.catch(() => both)]);
+  if (found.length > 0) return found.toSorted((a, b) => a.family - b.family);
+  throw new UnresolvedNameError({ timedOut: (await both).some(isTimeout) });
 }
 
 function isTimeout(result: PromiseSettledResult<unknown>): boolean {

@@ -1,3 +1,5 @@
+import { CrowdedError } from "../../async/room.ts";
+
 /** Class of PostgreSQL's error codes: a transaction was rolled back because of concurrent ones. */
 const CONFLICT_CLASS = "40";
 /** Classes of PostgreSQL's error codes: connection, rollback, insufficient resources, operator intervention. */
@@ -36,9 +38,10 @@ const DRIVER_MESSAGES = new RegExp(
   ].join("|"),
 );
 
-/** Whether an error means that the database is unavailable, rather than that a statement is wrong. */
+/** Whether an error means that the database, or the row that is wanted, is unavailable, rather than that a statement is wrong. */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
+  if (error instanceof CrowdedError) return true;
   const code = toCode(error);
   return (
     NETWORK_CODES.includes(code) ||

@@ -1,5 +1,6 @@
 import { createBatcher } from "../../async/batcher.ts";
 import { createKeyedLimit } from "../../async/keyed-limit.ts";
+import { createRoom } from "../../async/room.ts";
 import { noTimeLimit, type TimeLimit } from "../../async/time-limit.ts";
 import type { Store } from "../database/tables.ts";
 import { isLockTimeout } from "../database/unavailable.ts";
@@ -41,6 +42,12 @@ const LOCK_TIMEOUT_MS = 100;
 const MAX_WAITING = { ofPayment: 1, ofMerchant: 4 } as const;
 
 /**
+ * How many may wait in this process, those above included. Further ones are refused, because each takes the place of a call: the
+ * calls of a few merchants with locked payments would otherwise take all of them. A payment has room for a whole statement.
+ */
+const ROOM = { ofPayment: BATCH.maxBatchSize, ofMerchant: 192, ofAll: 256 } as const;
+
+/**
  * Collects the refunds that arrive while a statement is in progress into the next statement of that kind, so that they share
  * its round trip and its commit.
  *
@@ -53,6 +60,7 @@ export function createRefundStore(
   /** Refunds that wait for locks on their own, by original payment and by merchant. */
   const ofPayment = createKeyedLimit(MAX_WAITING.ofPayment);
   const ofMerchant = createKeyedLimit(MAX_WAITING.ofMerchant);
+  const room = createRoom();
 
   /** Waits for locks until the time limit, while refunds of other originals continue. */
   function saveAlone({ refund, timeLimit }: Saving): Promise<boolean> {
@@ -60,7 +68,10 @@ export function createRefundStore(
       timeLimit.signal.throwIfAborted();
       return statements.saveRefundInTime(refund, timeLimit);
     };
-    return ofPayment.run(toKey(refund), () => ofMerchant.run(refund.merchant, save));
+    const { merchant } = refund;
+    const payment = toKey(refund);
+    const limits = { all: ROOM.ofAll, [`of ${merchant}`]: ROOM.ofMerchant, [payment]: ROOM.ofPayment };
+    return room.run(limits, () => ofPayment.run(payment, () => ofMerchant.run(merchant, save)));
   }
 
   const load = createBatcher(statements.loadOriginals, { ...BATCH, keyOf });

@@ -1,11 +1,25 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { AUTHORITATIVE_ANSWER, decode, encode } from "dns-packet";
+import { type AddressInfo, createServer, isIP, type Socket } from "node:net";
+import {
+  type Answer,
+  AUTHORITATIVE_ANSWER,
+  decode,
+  encode,
+  type Packet,
+  streamEncode,
+  TRUNCATED_RESPONSE,
+} from "dns-packet";
 
-/** The IPv4 addresses of a name; "silent" when its nameserver never responds. */
-type Zone = (name: string) => readonly string[] | "silent" | undefined;
+type Family = "A" | "AAAA";
 
-/** A nameserver on this machine. */
+/**
+ * The addresses of a name, or the name for which it is an alias; "silent" when its nameserver never responds, "failed" when it can't
+ * find out. They may differ by family.
+ */
+type Zone = (name: string, family: Family) => readonly string[] | "silent" | "failed" | undefined;
+
+/** A nameserver on this machine, by UDP and TCP. */
 export type Nameserver = AsyncDisposable & {
   /** As a resolver takes it. */
   readonly address: string;
@@ -13,35 +27,75 @@ export type Nameserver = AsyncDisposable & {
   readonly queried: readonly string[];
 };
 
+const [SERVFAIL, NXDOMAIN] = [2, 3];
+/** A longer response is truncated by UDP. */
+const MAX_UDP_BYTES = 512;
+
 /** Starts a nameserver; a name without addresses does not exist. */
 export async function startNameserver(zone: Zone): Promise<Nameserver> {
   const queried: string[] = [];
-  const socket = createSocket("udp4");
-  socket.on("message", (message, { address, port }) => {
+
+  function respondTo(message: Buffer): Packet | undefined {
     const { id = 0, questions = [] } = decode(message);
     const [{ name, type } = { name: "", type: "A" as const }] = questions;
     queried.push(name);
-    const addresses = zone(name);
-    if (addresses === "silent") return;
-    const response = encode({
-      id,
-      type: "response",
-      flags: AUTHORITATIVE_ANSWER | (addresses ? 0 : NXDOMAIN),
-      questions,
-      answers: (type === "A" ? (addresses ?? []) : []).map((data) => ({ type: "A", name, ttl: 0, data })),
+    const found = zone(name, type as Family); // a resolver asks for no others
+    if (found === "silent") return undefined;
+    const code = found === "failed" ? SERVFAIL : found ? 0 : NXDOMAIN;
+    const answers = Array.isArray(found) ? answersTo(name, type as Family) : [];
+    return { id, type: "response", flags: AUTHORITATIVE_ANSWER | code, questions, answers };
+  }
+
+  function answersTo(name: string, family: Family): Answer[] {
+    const found = zone(name, family);
+    return (Array.isArray(found) ? found : []).flatMap((data: string): Answer[] => {
+      if (isIP(data) === 0) return [{ type: "CNAME", name, ttl: 0, data }, ...answersTo(data, family)];
+      return (isIP(data) === 6) === (family === "AAAA") ? [{ type: family, name, ttl: 0, data }] : [];
     });
-    socket.send(response, port, address);
+  }
+
+  const udp = createSocket("udp4");
+  udp.on("message", (message, { address, port }) => {
+    const response = respondTo(message);
+    if (!response) return;
+    const whole = encode(response);
+    const flags = (response.flags ?? 0) | TRUNCATED_RESPONSE;
+    udp.send(
+      whole.length > MAX_UDP_BYTES ? encode({ ...response, flags, answers: [] }) : whole,
+      port,
+      address,
+    );
   });
-  socket.bind(0, "127.0.0.1");
-  await once(socket, "listening");
+  const open = new Set<Socket>();
+  const tcp = createServer((socket) => {
+    open.add(socket);
+    let read = Buffer.alloc(0);
+    socket
+      .on("error", () => {})
+      .on("data", (chunk) => {
+        read = Buffer.concat([read, chunk]);
+        // Each message follows its length, in two bytes.
+        while (read.length >= 2 && read.length >= 2 + read.readUInt16BE()) {
+          const end = 2 + read.readUInt16BE();
+          const response = respondTo(read.subarray(2, end));
+          if (response) socket.write(streamEncode(response));
+          read = read.subarray(end);
+        }
+      });
+  }).listen(0, "127.0.0.1");
+  await once(tcp, "listening");
+  const { port } = tcp.address() as AddressInfo; // a listener by TCP has a port
+  // In this order, because far more ports are in use by TCP.
+  udp.bind(port, "127.0.0.1");
+  await once(udp, "listening");
   return {
-    address: `127.0.0.1:${socket.address().port}`,
+    address: `127.0.0.1:${port}`,
     queried,
     async [Symbol.asyncDispose]() {
-      socket.close();
-      await once(socket, "close");
+      udp.close();
+      tcp.close();
+      for (const socket of open) socket.destroy();
+      await Promise.all([once(udp, "close"), once(tcp, "close")]);
     },
   };
 }
-
-const NXDOMAIN = 3;

@@ -1,8 +1,11 @@
+import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createResolver } from "../../../server/webhooks/resolver.ts";
 import { startNameserver } from "../../helpers/network/nameserver.ts";
+import { startProgram } from "../../helpers/process.ts";
 import { startReceiver } from "../../helpers/receiver.ts";
 import { startTestServer } from "../../helpers/server.ts";
 import { createSubscriber } from "../../helpers/subscriber.ts";
@@ -16,6 +19,9 @@ const startZone = () => startNameserver((name) => (name.startsWith("silent") ? "
 const LOOPBACK = { address: "127.0.0.1", family: 4 };
 /** A lookup is abandoned after five seconds. */
 const LOOKUP_MS = 4_500;
+/** After this time without an answer, a query is repeated. */
+const FIRST_TRY_MS = 1_500;
+const MANY = Array.from({ length: 60 }, (_, index) => `192.0.2.${index + 1}`);
 const UNKNOWN = "the host name does not resolve";
 const LATE = "the host name was not resolved in time";
 
@@ -31,6 +37,30 @@ describe("the host name of a receiver", () => {
       "192.0.2.2",
     ]);
     await expect(resolve("unknown.example.com", "acme")).rejects.toThrow(UNKNOWN);
+  });
+
+  test.each([
+    ["silent for IPv6", { A: ["127.0.0.1"], AAAA: "silent" }, ["127.0.0.1"]],
+    ["silent for IPv4", { A: "silent", AAAA: ["2001:db8::1"] }, ["2001:db8::1"]],
+    ["failing for IPv6", { A: ["127.0.0.1"], AAAA: "failed" }, ["127.0.0.1"]],
+    ["failing for IPv4", { A: "failed", AAAA: ["2001:db8::1"] }, ["2001:db8::1"]],
+    ["that leads to an alias of an alias", { A: ["one.example.com"], AAAA: undefined }, ["192.0.2.1"]],
+    ["with more addresses than fit in a datagram", { A: MANY, AAAA: undefined }, MANY],
+  ] as const)("has the addresses that came from a nameserver %s", async (_, { A, AAAA }, expected) => {
+    const aliases: Readonly<Record<string, string[]>> = {
+      "one.example.com": ["two.example.com"],
+      "two.example.com": ["192.0.2.1"],
+    };
+    await using nameserver = await startNameserver((name, family) =>
+      name === "hooks.example.com" ? { A, AAAA }[family] : aliases[name],
+    );
+    const { resolve } = createResolver({ nameservers: [nameserver.address] });
+    const startedAt = performance.now();
+
+    const addresses = (await resolve("hooks.example.com", "acme")).map(({ address }) => address);
+
+    expect(addresses.toSorted()).toEqual(expected.toSorted());
+    expect(performance.now() - startedAt).toBeLessThan(FIRST_TRY_MS);
   });
 
   test("is looked up in the hosts file first; localhost needs neither", async () => {
@@ -81,6 +111,39 @@ describe("the host name of a receiver", () => {
     expect(nameserver.queried.length).toBe(first + 2);
   });
 });
+
+test("a receiver whose first addresses refuse connections, or are silent, gets its deliveries at the next one", async () => {
+  await using receiver = await startReceiver();
+  const port = Number(new URL(receiver.url).port);
+  await using _ = await startFrozen(port, "127.0.0.3");
+  const addresses = ["127.0.0.2", "127.0.0.3", "127.0.0.1"];
+  await using nameserver = await startNameserver(() => addresses);
+  await using server = await startTestServer({ webhooks: { nameservers: [nameserver.address] } });
+  const acme = await createSubscriber(server);
+  await acme.subscribe(`http://hooks.example.com:${port}/`);
+
+  await acme.refund();
+
+  expect(await acme.delivery("DELIVERED", 1)).toMatchObject({ attempts: [{ status: 204 }] });
+});
+
+/** Listens at an address, and answers nobody who connects. */
+async function startFrozen(port: number, host: string) {
+  const listen =
+    "require('net').createServer().listen(...JSON.parse(process.argv[1]), () => console.log('up'))";
+  const frozen = startProgram([process.execPath, "-e", listen, JSON.stringify([port, host, 1])]);
+  await frozen.untilPrinted(/up/);
+  frozen.kill("SIGSTOP");
+  // The system accepts two connections on its behalf; then there is no room.
+  const connections = [1, 2, 3].map(() => connect(port, host).on("error", () => {}));
+  await Promise.all(connections.slice(0, 2).map((connection) => once(connection, "connect")));
+  return {
+    async [Symbol.asyncDispose]() {
+      for (const connection of connections) connection.destroy();
+      await frozen[Symbol.asyncDispose]();
+    },
+  };
+}
 
 /** @decision D24 */
 describe("a nameserver that never responds", () => {
