@@ -41,7 +41,7 @@ export type BackgroundWork = {
 
 /** Starts what a server does besides responding to requests, and adds each part to `running` as soon as it has started. */
 export async function startBackgroundWork(
-  { retentionDays: days }: Config,
+  { retentionDays: days, egress }: Config,
   parts: WorkParts,
   running: { [Name in WorkName]?: { stop(): Promise<void> } | undefined },
 ): Promise<BackgroundWork> {
@@ -57,7 +57,7 @@ export async function startBackgroundWork(
       metrics.observeAttempt(result);
       changes.notify(["webhooks", "inbox"]);
     },
-    settings: parts.webhooks,
+    settings: { ...egress, ...parts.webhooks },
   });
   running.webhooks = webhooks;
   const dueScan = startDueScan({

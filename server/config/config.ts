@@ -1,4 +1,5 @@
 import { readMaxConnections } from "./connections.ts";
+import { type EgressSettings, readEgress } from "./egress.ts";
 import { ConfigError, type Environment, oneOf, port, withSecretFiles } from "./environment.ts";
 import { readStoreSettings, refuseUnverifiedTls, type StoreSettings } from "./store-settings.ts";
 
@@ -21,6 +22,8 @@ export interface Config extends StoreSettings {
   allowPrivateTargets: boolean;
   /** The port on which probes have a thread of their own; undefined: they have none. */
   probePort: number | undefined;
+  /** How deliveries leave this server. */
+  egress: EgressSettings;
   /** The port on which `/metrics` is served; undefined: not served. */
   metricsPort: number | undefined;
   logLevel: string;
@@ -72,6 +75,7 @@ export function readConfig(environment: Environment): Config {
     rateLimit: rateLimit(env.RATE_LIMIT || (production ? "100" : "off")),
     allowPrivateTargets: allowsPrivateTargets(env),
     probePort: env.PROBE_PORT ? port("PROBE_PORT", env.PROBE_PORT) : undefined,
+    egress: readEgress(env),
     metricsPort: env.METRICS_PORT ? port("METRICS_PORT", env.METRICS_PORT) : undefined,
     logLevel: oneOf(env, "LOG_LEVEL", LOG_LEVELS, "info"),
     // A sandbox's log is read by people, production's by programs.

@@ -8,7 +8,12 @@ export class ConfigError extends Error {
 }
 
 /** The settings that are secret, and so may also be the content of a file, which NAME_FILE names. */
-export const SECRET_SETTINGS = ["DATABASE_URL", "ENCRYPTION_KEY", "ENCRYPTION_KEYS_OLD"] as const;
+export const SECRET_SETTINGS = [
+  "DATABASE_URL",
+  "ENCRYPTION_KEY",
+  "ENCRYPTION_KEYS_OLD",
+  "WEBHOOK_PROXY",
+] as const;
 
 /**
  * The environment with the secrets that files hold, such as the credentials of systemd. The variables of a process can be read
@@ -26,12 +31,13 @@ export function withSecretFiles(env: Environment): Environment {
 
 /** The content of a file without the newline at its end, which editors and `echo` add. */
 function readSecretFile(name: string, path: string): string {
-  const text = readText(name, path).replace(/\r?\n$/, "");
+  const text = readTextFile(name, path).replace(/\r?\n$/, "");
   if (text === "") throw new ConfigError(`${name} names an empty file: ${path}.`);
   return text;
 }
 
-function readText(name: string, path: string): string {
+/** The content of a file that a setting names. Throws {@link ConfigError}. */
+export function readTextFile(name: string, path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {

@@ -1,12 +1,16 @@
+import type { SecureContext } from "node:tls";
 import { Client } from "undici";
-import { createVettedLookup, type Resolve, type TargetPolicy } from "./target.ts";
+import { createVettedLookup, type Resolve, type TargetPolicy, vetHost } from "./target.ts";
+import { createTunnelConnector } from "./tunnel.ts";
 
 /** The settings of connections to receivers. */
 export type ConnectOptions = {
   readonly policy: TargetPolicy;
   readonly resolve: Resolve;
-  /** Certificate authorities to trust instead of the usual ones, as PEM. */
-  readonly authorities?: string | undefined;
+  /** The proxy through which connections go, by CONNECT. */
+  readonly proxy?: URL | undefined;
+  /** Which certificates are trusted, and which one is shown, unless the usual ones and none. */
+  readonly secureContext?: SecureContext | undefined;
 };
 
 /** Idle connections to receivers, by origin. */
@@ -28,7 +32,14 @@ const MAX_DELIVERIES = 100;
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /** A connection to the origin of a URL: HTTP/1.1, certificates verified, the address checked at each connect (D24). */
-export function createClient(url: URL, { policy, resolve, authorities }: ConnectOptions): Client {
+export function createClient(url: URL, { policy, resolve, proxy, secureContext }: ConnectOptions): Client {
+  const tls = {
+    allowH2: false,
+    timeout: CONNECT_TIMEOUT_MS,
+    rejectUnauthorized: true, // explicit, because an environment variable could otherwise switch it off
+    ...(secureContext && { secureContext }),
+  };
+  const vet = (hostname: string) => vetHost(hostname, resolve, policy);
   return new Client(url.origin, {
     allowH2: false,
     // One address after the other is tried (RFC 8305); explicit, because an option of Node could otherwise switch it off.
@@ -38,12 +49,9 @@ export function createClient(url: URL, { policy, resolve, authorities }: Connect
     bodyTimeout: 0,
     keepAliveTimeout: IDLE_MS,
     keepAliveMaxTimeout: IDLE_MS,
-    connect: {
-      lookup: createVettedLookup(resolve, policy),
-      timeout: CONNECT_TIMEOUT_MS,
-      rejectUnauthorized: true, // explicit, because an environment variable could otherwise switch it off
-      ...(authorities !== undefined && { ca: authorities }),
-    },
+    connect: proxy
+      ? createTunnelConnector({ proxy, vet, tls, timeoutMs: CONNECT_TIMEOUT_MS })
+      : { ...tls, lookup: createVettedLookup(vet) },
   });
 }
 

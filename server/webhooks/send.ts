@@ -2,6 +2,7 @@ import { type Client, type Dispatcher, errors } from "undici";
 import { type Connections, type ConnectOptions, createClient } from "./connections.ts";
 import { UnresolvedNameError } from "./resolver.ts";
 import { ForbiddenAddressError, findTargetError } from "./target.ts";
+import { ProxyError } from "./tunnel.ts";
 
 /** A request to a receiver. */
 export type WebhookRequest = {
@@ -36,8 +37,8 @@ const BODY_KEPT_BYTES = 1_024;
 const BODY_READ_BYTES = 64 * 1_024;
 
 /**
- * Sends one request over a connection that nothing else uses meanwhile: no redirects, no proxies, the form of the target
- * checked again (D24). Never rejects.
+ * Sends one request over a connection that nothing else uses meanwhile: no redirects, no proxies but the configured one, the form
+ * of the target checked again (D24). Never rejects.
  */
 export async function send(request: WebhookRequest, options: SendOptions): Promise<SendResult> {
   const targetError = findTargetError(request.url, options.policy);
@@ -168,7 +169,10 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** Why there was no response, for the merchant to read; reveals nothing about this server. */
 export function describeFailure(error: unknown): string {
-  if (error instanceof ForbiddenAddressError || error instanceof UnresolvedNameError) return error.message;
+  const isOurs = [ForbiddenAddressError, UnresolvedNameError, ProxyError].some(
+    (kind) => error instanceof kind,
+  );
+  if (error instanceof Error && isOurs) return error.message;
   if (error instanceof errors.HTTPParserError) return "the response is not HTTP";
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const known = REASONS[code];

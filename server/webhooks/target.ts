@@ -86,12 +86,22 @@ export class ForbiddenAddressError extends Error {
 }
 
 /**
- * Resolves the host name for one connection. It returns only addresses that were checked, and the connection is made to one
- * of them without a further lookup, so a name can't change its address between the check and the connect. A name with a
- * single forbidden address is rejected as a whole, because which of its addresses is used would be left to chance.
+ * Resolves the host of one connection, a name or an address, to addresses that were checked. A name with a single forbidden
+ * address is rejected as a whole, because which of its addresses is used would be left to chance.
+ *
+ * @throws ForbiddenAddressError
  */
-export function createVettedLookup(resolve: Resolve, policy: TargetPolicy): LookupFunction {
-  const vet = async (hostname: string) => vetAddresses(await resolve(hostname), policy);
+export async function vetHost(host: string, resolve: Resolve, policy: TargetPolicy): Promise<Addresses> {
+  const literal = host.replace(/^\[|\]$/g, "");
+  const family = isIP(literal);
+  return vetAddresses(family === 0 ? await resolve(host) : [{ address: literal, family }], policy);
+}
+
+/**
+ * A lookup that returns only addresses that were checked. The connection is made to one of them without a further lookup, so a name
+ * can't change its address between the check and the connect.
+ */
+export function createVettedLookup(vet: (hostname: string) => Promise<Addresses>): LookupFunction {
   return (hostname, options, callback) => {
     vet(hostname).then(
       (addresses) => {

@@ -1,3 +1,4 @@
+import type { SecureContext } from "node:tls";
 import type { Logger } from "pino";
 import type { DomainClock } from "../domain/clock.ts";
 import type { Limits } from "../domain/fair-shares.ts";
@@ -21,8 +22,10 @@ export type WebhookSettings = {
   readonly limits: Limits;
   /** Nameservers for the names of receivers, as `address:port`; those of the system when undefined. */
   readonly nameservers: readonly string[] | undefined;
-  /** Certificate authorities to trust instead of the usual ones, as PEM. */
-  readonly authorities: string | undefined;
+  /** The proxy through which deliveries go, by CONNECT; they go directly when undefined. */
+  readonly proxy: URL | undefined;
+  /** Which certificates deliveries trust, and which one they show; the usual ones, and none, when undefined. */
+  readonly secureContext: SecureContext | undefined;
   /** From 0 up to 1. */
   readonly random: () => number;
 };
@@ -33,7 +36,8 @@ const DEFAULTS: WebhookSettings = {
   drainMs: 7_000,
   limits: { total: 256, unproven: 128, perMerchant: 64, perSubscription: 16 },
   nameservers: undefined,
-  authorities: undefined,
+  proxy: undefined,
+  secureContext: undefined,
   random: Math.random,
 };
 

@@ -30,7 +30,7 @@ async function startSetting(fault: string) {
     return undefined;
   }
   const pair = await startPostgresPair(bin);
-  const proxy = await startHaProxy(haProxy, [pair.ports.primary, pair.ports.standby]);
+  const proxy = await startHaProxy(haProxy, "haproxy.cfg", [pair.ports.primary, pair.ports.standby]);
   const url = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`;
   await vi.waitFor(() => findOnlyPrimary(url), { timeout: 60_000 });
   const env = postgresEnv(url);

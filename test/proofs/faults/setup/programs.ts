@@ -86,14 +86,25 @@ async function end(child: ChildProcess): Promise<void> {
   await closed;
 }
 
-/** HAProxy in front of two PostgreSQL servers, configured as in the guide to replicas. */
-export async function startHaProxy(program: string, postgresPorts: readonly number[]): Promise<Proxy> {
-  const template = await readFile("docs/examples/haproxy.cfg", "utf8");
-  const servers = postgresPorts.map((port, index) => `  server db${index + 1} 127.0.0.1:${port} check\n`);
+/**
+ * HAProxy, configured as in the guide to replicas.
+ *
+ * @param example `haproxy.cfg`, which stands in front of PostgreSQL servers, or `balancer.cfg`, in front of ours
+ * @param ports where the servers listen, in the order of the example
+ */
+export async function startHaProxy(
+  program: string,
+  example: "haproxy.cfg" | "balancer.cfg",
+  ports: readonly number[],
+): Promise<Proxy> {
+  const template = await readFile(`docs/examples/${example}`, "utf8");
+  const left = [...ports];
   return start(
-    "haproxy.cfg",
+    example,
     (port) =>
-      template.replace(/bind \S+/, `bind 127.0.0.1:${port}`).replace(/( {2}server .*\n)+/, servers.join("")),
+      template
+        .replace(/bind \S+/, `bind 127.0.0.1:${port}`)
+        .replace(/^( {2}server \S+) \S+/gm, (_, server) => `${server} 127.0.0.1:${left.shift()}`),
     (file) => [program, "-db", "-f", file],
   );
 }

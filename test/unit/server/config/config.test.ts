@@ -38,6 +38,7 @@ describe("the settings", () => {
       logLevel: "info",
       logFormat: "text",
       serveDocs: true,
+      egress: {},
       retentionDays: 90,
     };
 
@@ -94,6 +95,7 @@ describe("the settings", () => {
       metricsPort: 9464,
       logLevel: "debug",
       serveDocs: true,
+      egress: {},
       logFormat: "json",
       retentionDays: 30,
     });
@@ -123,6 +125,7 @@ describe("the settings", () => {
       metricsPort: undefined,
       logLevel: "info",
       serveDocs: true,
+      egress: {},
       logFormat: "json",
       retentionDays: 90,
     });

@@ -11,7 +11,8 @@ const KEY = Buffer.alloc(32, 1).toString("base64");
 const RANDOM_KEY = randomBytes(32).toString("base64");
 const OLD_KEY = Buffer.alloc(32, 2).toString("base64");
 const DATABASE_URL = "postgres://user@localhost/refunds";
-const SECRETS = { DATABASE_URL, ENCRYPTION_KEY: KEY, ENCRYPTION_KEYS_OLD: OLD_KEY };
+const WEBHOOK_PROXY = "http://user:password@proxy.internal:3128";
+const SECRETS = { DATABASE_URL, ENCRYPTION_KEY: KEY, ENCRYPTION_KEYS_OLD: OLD_KEY, WEBHOOK_PROXY };
 const toSetting = (text: string) => ({ key: Buffer.from(text, "base64") });
 
 describe("the settings", () => {
@@ -56,6 +57,7 @@ describe("the settings", () => {
     const password = "hunter2-hunter2";
     const wrong = [
       { ENCRYPTION_KEY: password },
+      { WEBHOOK_PROXY: `http://user:${password}@proxy.internal:3128/path` },
       { ENCRYPTION_KEY: KEY, ENCRYPTION_KEYS_OLD: password },
       { DATABASE_URL: `mysql://user:${password}@localhost/refunds` },
     ];

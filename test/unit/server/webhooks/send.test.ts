@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
+import { createSecureContext } from "node:tls";
 import { describe, expect, test } from "vitest";
 import { createConnections } from "../../../../server/webhooks/connections.ts";
 import { type SendOptions, type SendResult, send } from "../../../../server/webhooks/send.ts";
@@ -237,7 +238,7 @@ const pem = (name: string) => readFileSync(new URL(`../../../fixtures/tls/${name
 
 describe("over https", () => {
   const key = pem("receiver.key");
-  const trusting = { ...OPTIONS, authorities: pem("authority.pem") };
+  const trusting = { ...OPTIONS, secureContext: createSecureContext({ ca: pem("authority.pem") }) };
 
   test.each<[cert: string, host: string, options: SendOptions, error: string | null]>([
     ["receiver.pem", "127.0.0.1", trusting, null],

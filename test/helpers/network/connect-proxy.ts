@@ -1,0 +1,50 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+
+/** A proxy of an operator: it opens tunnels, and nothing else. */
+export type ConnectProxy = AsyncDisposable & {
+  readonly url: string;
+  /** What was asked of it, such as `CONNECT 127.0.0.1:443`, and the credentials. */
+  readonly asked: readonly { readonly request: string; readonly authorization: string | undefined }[];
+};
+
+/** @param refusal the status that it responds with instead of opening a tunnel */
+export async function startConnectProxy({ refusal }: { refusal?: number } = {}): Promise<ConnectProxy> {
+  const asked: ConnectProxy["asked"][number][] = [];
+  const sockets = new Set<Socket>();
+  const note = ({ method, url, headers }: IncomingMessage) => {
+    asked.push({ request: `${method} ${url}`, authorization: headers["proxy-authorization"] });
+  };
+  const server = createServer((request, response) => {
+    note(request);
+    response.writeHead(405).end();
+  });
+  server.on("connection", (socket: Socket) => sockets.add(socket));
+  server.on("connect", (request: IncomingMessage, caller: Socket) => {
+    note(request);
+    if (refusal !== undefined) {
+      caller.end(`HTTP/1.1 ${refusal} Refused\r\nContent-Length: 0\r\n\r\n`);
+      return;
+    }
+    const { hostname, port } = new URL(`http://${request.url}`);
+    const target = connect(Number(port || 80), hostname.replace(/^\[|\]$/g, ""), () => {
+      caller.write("HTTP/1.1 200 Connection established\r\n\r\n");
+      caller.pipe(target).pipe(caller);
+    });
+    sockets.add(target);
+    target.on("error", () => caller.end("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n"));
+    caller.on("error", () => target.destroy());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
