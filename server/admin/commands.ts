@@ -25,6 +25,7 @@ import { defineHolds } from "./hold-commands.ts";
 import { eraseMerchant, exportMerchant } from "./merchant-data.ts";
 import { limitOption, overlapOption, pastDate } from "./options.ts";
 import { feedPayments } from "./payment-commands.ts";
+import { definePaymentDetails } from "./payment-details.ts";
 import { definePayouts } from "./payout-commands.ts";
 import { disableSubscription, listSubscriptions, rotateKey, rotateSecret } from "./subscription-commands.ts";
 
@@ -89,7 +90,7 @@ function defineDistribute(program: Command, run: RunWork): void {
 }
 
 function definePayments(program: Command, run: RunWork): void {
-  program
+  const payments = program
     .command("payments")
     .argument("[file]", "standard input if left out")
     .description("import original payments, one JSON object per line")
@@ -100,6 +101,7 @@ function definePayments(program: Command, run: RunWork): void {
         return feedPayments({ ...(await openStore(context)), input, output, signal, report });
       }),
     );
+  definePaymentDetails(payments, run);
 }
 
 function defineDeliveries(program: Command, run: RunWork): void {

@@ -3,6 +3,7 @@ import type {
   eraseDeliveries,
   eraseEvents,
   erasePaymentTexts,
+  eraseSubscribers,
   eraseSubscriptions,
   MerchantPage,
   MerchantPart,
@@ -22,6 +23,7 @@ type Functions = {
   eraseDeliveries: typeof eraseDeliveries;
   eraseEvents: typeof eraseEvents;
   erasePaymentTexts: typeof erasePaymentTexts;
+  eraseSubscribers: typeof eraseSubscribers;
   eraseSubscriptions: typeof eraseSubscriptions;
 };
 
@@ -75,8 +77,8 @@ export async function exportMerchant(
 }
 
 /**
- * Erases what is stored of a merchant and is older than the given time: finished deliveries, events, ended subscriptions,
- * and what the merchant wrote into payments. Payments and refunds themselves stay, because they are the record of the money.
+ * Erases what is stored of a merchant and is older than the given time: finished deliveries, events with the callers who caused
+ * them, ended subscriptions, who made the others, and what the merchant wrote into payments. Payments and refunds themselves stay, because they are the record of the money.
  * An interrupted run continues when the command is run again.
  *
  * @returns whether everything that had to be erased has been erased
@@ -104,10 +106,12 @@ export async function eraseMerchant(
     const deliveries = await eraseAll(store.eraseDeliveries);
     const events = await eraseAll(store.eraseEvents);
     const subscriptions = await eraseAll(store.eraseSubscriptions);
+    const subscribers = await eraseAll(store.eraseSubscribers);
     const payments = await eraseAll(store.erasePaymentTexts);
     output.print(
       `${choice.merchant}: erased ${count(deliveries.erased, "delivery")}, ${count(events.erased, "event")}, ` +
-        `${count(subscriptions.erased, "ended subscription")}, and the texts of ${count(payments.erased, "payment")}`,
+        `${count(subscriptions.erased, "ended subscription")}, the texts of ${count(payments.erased, "payment")}, ` +
+        `and who made ${count(subscribers.erased, "subscription")}`,
     );
     if (deliveries.kept > 0) {
       output.complain(

@@ -45,7 +45,7 @@ export function complainOfUnknown(merchant: string, output: Output): void {
   output.complain(`${merchant} has no payments: is that the name of the merchant?`);
 }
 
-type Cell = string | number | null;
+export type Cell = string | number | null;
 
 /** Aligns rows in columns under their headings; a null cell is shown as `-`. */
 export function toTable(headings: readonly string[], rows: readonly (readonly Cell[])[]): string[] {

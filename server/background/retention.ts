@@ -19,6 +19,7 @@ export type RetentionParts = {
   readonly store: {
     readonly removeDeliveries: RemoveBatch;
     readonly removeEvents: RemoveBatch;
+    forgetSubscribers(before: Date): Promise<number>;
     forgetOldSecrets(now: Date): Promise<number>;
   };
   /** Undefined: deliveries and events are kept. */
@@ -36,9 +37,9 @@ export type Retention = {
 };
 
 /**
- * Removes finished deliveries, their attempts and events after the configured number of days, and secrets of webhooks that have
- * been replaced, until stopped. Batches are small, with long pauses between them, so that refunds and deliveries are not
- * affected. Payments and refunds are never removed.
+ * Removes finished deliveries, their attempts, events and who subscribed after the configured number of days, and secrets of
+ * webhooks that have been replaced, until stopped. Batches are small, with long pauses between them, so that refunds and
+ * deliveries are not affected. Payments and refunds are never removed.
  */
 export function startRetention(parts: RetentionParts): Retention {
   const { store, days, clock, logger, everyMs = EVERY_MS } = parts;
@@ -68,8 +69,9 @@ export function startRetention(parts: RetentionParts): Retention {
     const deliveries = await removeAll(store.removeDeliveries, before);
     // After their deliveries, which refer to them.
     const events = await removeAll(store.removeEvents, before);
-    if (deliveries + events > 0)
-      logger.info({ deliveries, events, before }, "removed what is past retention");
+    const subscribers = await store.forgetSubscribers(before);
+    if (deliveries + events + subscribers > 0)
+      logger.info({ deliveries, events, subscribers, before }, "removed what is past retention");
   }
 
   const { run, stop } = repeat(removeOld, { name: "retention", everyMs, logger });

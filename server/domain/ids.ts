@@ -26,7 +26,7 @@ export function createEventId(): string {
 }
 
 /** Where ids that were created since this time begin, in the order of ids; earlier ids come before it. */
-export function firstIdSince(prefix: "evt_" | "msg_", time: Date): string {
+export function firstIdSince(prefix: "evt_" | "msg_" | "sub_", time: Date): string {
   const options = { msecs: Math.max(0, time.getTime()), seq: 0, random: new Uint8Array(16) };
   return prefix + v7(options).slice(0, TIME_AND_VERSION);
 }

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+import type { CallerIdentity } from "../domain/caller-identity.ts";
 import { firstIdSince } from "../domain/ids.ts";
 import type { Store } from "./database/tables.ts";
 import { type PaymentRecord, type PaymentRow, toPaymentRecord } from "./statements/payment-record.ts";
@@ -31,6 +32,7 @@ export type ExportedSubscription = {
   readonly details: readonly string[];
   readonly created_at: Date;
   readonly ended_at: Date | null;
+  readonly caller: CallerIdentity | null;
 };
 
 /** Subscriptions without their secrets. */
@@ -40,7 +42,7 @@ export async function readSubscriptions(
 ): Promise<MerchantPage<ExportedSubscription>> {
   const rows = await store
     .selectFrom("subscriptions")
-    .select(["subscription_key", "url", "type", "details", "created_at", "ended_at"])
+    .select(["subscription_key", "url", "type", "details", "created_at", "ended_at", "caller"])
     .where("merchant", "=", merchant)
     .where("created_at", "<", before)
     .where("subscription_key", ">", after)
@@ -68,12 +70,13 @@ export type ExportedEvent = {
   readonly resource_id: string;
   readonly occurred_at: Date;
   readonly payload: string;
+  readonly caller: CallerIdentity | null;
 };
 
 /** Events, found among those of all merchants in the order of their ids, because there is no index by merchant. */
 export async function readEvents(store: Store, part: MerchantPart): Promise<MerchantPage<ExportedEvent>> {
   const { rows } = await sql<ExportedEvent & { merchant: string }>`
-    select event_id, merchant, type, resource_id, occurred_at, payload from events
+    select event_id, merchant, type, resource_id, occurred_at, payload, caller from events
     where event_id > ${part.after} and event_id < ${firstIdSince("evt_", part.before)}
     order by event_id limit ${part.atMost}`.execute(store);
   return { rows: rows.filter(({ merchant }) => merchant === part.merchant), last: rows.at(-1)?.event_id };
@@ -122,7 +125,7 @@ export async function eraseDeliveries(store: Store, part: MerchantPart): Promise
   return erase(store, batch, erased);
 }
 
-/** Erases events without deliveries. The newest event of an account or customer stays: the next one is numbered by it. */
+/** Erases events without deliveries, and so who issued a refund. The newest event of an account or customer stays: the next one is numbered by it. */
 export async function eraseEvents(store: Store, part: MerchantPart): Promise<ErasedPart> {
   const batch = sql`select event_id as id, merchant from events
     where event_id > ${part.after} and event_id < ${firstIdSince("evt_", part.before)}
@@ -143,6 +146,17 @@ export async function eraseSubscriptions(store: Store, part: MerchantPart): Prom
     where s.merchant = ${part.merchant} and s.subscription_key = any(array(select id from batch)) and not exists (
       select from deliveries d where d.merchant = s.merchant and d.subscription_key = s.subscription_key)
     returning 1`;
+  return erase(store, batch, erased);
+}
+
+/** Erases who made the subscriptions that stay. */
+export async function eraseSubscribers(store: Store, part: MerchantPart): Promise<ErasedPart> {
+  const batch = sql`select subscription_key as id from subscriptions
+    where merchant = ${part.merchant} and created_at < ${part.before}::timestamptz and subscription_key > ${part.after}
+      and caller is not null
+    order by subscription_key limit ${part.atMost}`;
+  const erased = sql`update subscriptions s set caller = null
+    where s.merchant = ${part.merchant} and s.subscription_key = any(array(select id from batch)) returning 1`;
   return erase(store, batch, erased);
 }
 

@@ -34,7 +34,12 @@ import { changeSecret, forgetOldSecrets } from "./webhooks/change-secret.ts";
 import { listDeliveries, redeliver } from "./webhooks/deliveries.ts";
 import { readKeyUses } from "./webhooks/encryption-keys.ts";
 import { emitResourceEvent } from "./webhooks/resource-events.ts";
-import { endSomeDeliveries, endSubscription, insertSubscription } from "./webhooks/subscriptions.ts";
+import {
+  endSomeDeliveries,
+  endSubscription,
+  forgetSubscribers,
+  insertSubscription,
+} from "./webhooks/subscriptions.ts";
 import {
   findEvent,
   findSentDelivery,
@@ -64,6 +69,7 @@ const FUNCTIONS = {
   findSubscription: [findSubscription, "db"],
   findToken: [findToken, "db"],
   forgetOldSecrets: [forgetOldSecrets, "background"],
+  forgetSubscribers: [forgetSubscribers, "background"],
   freeLeases: [freeLeases, "background"],
   getPayment: [getPayment, "db"],
   hold: [hold, "db"],

@@ -1,3 +1,4 @@
+import type { CallerIdentity } from "../../server/domain/caller-identity.ts";
 import type { Store } from "../../server/storage/database/tables.ts";
 import type { Attempt } from "../../server/storage/statements/claims.ts";
 import { claimDeliveries } from "../../server/storage/statements/statements.ts";
@@ -8,7 +9,11 @@ import { NOW } from "./store-factories.ts";
 export const LEASE_MS = 60_000;
 
 /** A new subscription of a merchant to all events. Returns its key. */
-export async function createSubscription(store: Store, merchant: string): Promise<string> {
+export async function createSubscription(
+  store: Store,
+  merchant: string,
+  caller: CallerIdentity | undefined = undefined,
+): Promise<string> {
   const saved = await insertSubscription(store, {
     merchant,
     url: "https://merchant.example.com/",
@@ -16,6 +21,7 @@ export async function createSubscription(store: Store, merchant: string): Promis
     type: "ALL",
     details: [],
     now: NOW,
+    ...(caller && { caller }),
   });
   if (saved === "limit") throw new Error("too many subscriptions");
   return saved.subscriptionKey;

@@ -42,7 +42,7 @@ export function issueRefund(store: RefundStore, realNow: () => Date): Handler<"i
 }
 
 function decide(
-  { merchant, body }: ValidRequest<"issueRefund">,
+  { merchant, body, caller }: ValidRequest<"issueRefund">,
   original: Original,
   at: { now: Date; held: boolean },
 ): NewRefund {
@@ -56,6 +56,7 @@ function decide(
     requestKey: body.requestKey,
     clientReferenceId: body.clientReferenceId ?? body.clientRefefenceId ?? null,
     softDescriptor: body.softDescriptor ?? null,
+    caller,
     now: at.now,
   };
 }

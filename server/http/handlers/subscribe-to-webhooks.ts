@@ -21,7 +21,7 @@ export function subscribeToWebhooks({
   encrypt,
   inspectSecret,
 }: SubscribeParts): Handler<"subscribeToWebhooks"> {
-  return async ({ merchant, body }) => {
+  return async ({ merchant, caller, body }) => {
     const saved = await store.insertSubscription({
       merchant,
       url: body.url,
@@ -29,6 +29,7 @@ export function subscribeToWebhooks({
       type: body.subscriptionDetails.type,
       details: toDetails(body.subscriptionDetails),
       now: await clock.now(),
+      caller,
     });
     if (saved === "limit") return { code: "SUBSCRIPTION_LIMIT" };
     inspectSecret(body.secretKey, { merchant, ...saved });

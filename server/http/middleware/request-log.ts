@@ -39,10 +39,13 @@ export function logRequests(
 
 /** Identifiers only, and the path only of a known route, because an unknown path may hold anything, secrets included. */
 function toContext({ method, path, route, headers }: Request, { locals }: HttpResponse) {
+  const { subject, tokenId, address } = toIdentity(locals);
   return {
     requestId: locals.requestId,
     merchant: locals.caller?.merchant,
-    ...toIdentity(locals),
+    subject: subject ?? undefined,
+    tokenId: tokenId ?? undefined,
+    address: address ?? undefined,
     paymentId: locals.paymentId,
     paymentStatus: locals.paymentStatus,
     errorCode: locals.errorCode,

@@ -1,4 +1,5 @@
 import type { ColumnType, Generated, Kysely } from "kysely";
+import type { CallerIdentity } from "../../domain/caller-identity.ts";
 import type { DeliveryState } from "../../domain/delivery-outcome.ts";
 import type { EventType, SubscriptionType } from "../../domain/events.ts";
 import type { OriginalStatus, RefundErrorCode, RefundStatus } from "../../domain/refunds.ts";
@@ -76,6 +77,8 @@ export type EventsTable = {
   sequence: number;
   occurred_at: Date;
   payload: string;
+  /** Whose call has caused it; null when no call has, such as for a refund that was due. */
+  caller: CallerIdentity | null;
 };
 
 export type SubscriptionsTable = {
@@ -96,6 +99,8 @@ export type SubscriptionsTable = {
   ended_at: Date | null;
   /** Attempts in a row that ended by a timeout; null before the first attempt has ended. */
   timeouts: Generated<number | null>;
+  /** Who subscribed; null when it was erased. */
+  caller: ColumnType<CallerIdentity | null, string | null | undefined, null>;
 };
 
 /** One event on its way to one subscription. */

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import type { CallerIdentity } from "../../domain/caller-identity.ts";
 import type { Store } from "../database/tables.ts";
 import {
   exactTexts,
@@ -32,6 +33,18 @@ export async function hasPayments(store: Store, { merchant }: { merchant: string
   const { rows } = await sql`
     select from payments where merchant = ${merchant} and sequence >= 0 limit 1`.execute(store); // by the index for the newest
   return rows.length > 0;
+}
+
+/** Who issued refunds of a merchant, by their paymentIds. None for a refund whose first event was removed or erased. */
+export async function readIssuers(
+  store: Store,
+  { merchant, paymentIds }: { merchant: string; paymentIds: readonly string[] },
+): Promise<ReadonlyMap<string, CallerIdentity>> {
+  const { rows } = await sql<{ resource_id: string; caller: CallerIdentity }>`
+    select resource_id, caller from events
+    where resource_id = any(${[...paymentIds]}::text[]) and merchant = ${merchant} and split_part(type, '.', 1) = 'refund'
+      and sequence = 1 and caller is not null`.execute(store);
+  return new Map(rows.map(({ resource_id, caller }) => [resource_id, caller]));
 }
 
 export type PaymentPage = {

@@ -1,3 +1,4 @@
+import type { CallerIdentity } from "../../domain/caller-identity.ts";
 import { categoryOf, refundEvent, toRefundView } from "../../domain/events.ts";
 import { createEventId } from "../../domain/ids.ts";
 import { type FirstStatus, isRefundable, type Original } from "../../domain/refunds.ts";
@@ -14,6 +15,8 @@ export type NewRefund = {
   readonly requestKey: string;
   readonly clientReferenceId: string | null;
   readonly softDescriptor: string | null;
+  /** Kept with the refund's first event, so that it is removed and erased with it. */
+  readonly caller?: CallerIdentity;
   /** The domain's time of the decision (D30). */
   readonly now: Date;
 };
@@ -32,7 +35,7 @@ export type LoadedOriginal = {
 export const EVENT_CATEGORY = categoryOf("refund.pending");
 
 /** One refund of a statement, as `json_to_recordset` reads it. */
-type RefundRow = Record<string, string | number | boolean | null | readonly HistoryEntry[]>;
+type RefundRow = Record<string, string | number | boolean | null | readonly HistoryEntry[] | CallerIdentity>;
 
 export function toRefundRows(refunds: readonly NewRefund[]): RefundRow[] {
   const centsBefore = new Map<string, number>();
@@ -73,5 +76,6 @@ function toRow(refund: NewRefund): RefundRow {
     event_id: createEventId(),
     event_type: event.type,
     event_payload: event.payload,
+    caller: refund.caller ?? null,
   };
 }

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
+import type { CallerIdentity } from "../../domain/caller-identity.ts";
 import type { SubscriptionType } from "../../domain/events.ts";
-import { createSubscriptionKey } from "../../domain/ids.ts";
+import { createSubscriptionKey, firstIdSince } from "../../domain/ids.ts";
 import { ADVISORY_LOCKS } from "../database/advisory-locks.ts";
 import type { Store } from "../database/tables.ts";
 
@@ -17,6 +18,7 @@ export type NewSubscription = {
   readonly details: readonly string[];
   /** The domain's time (D30). */
   readonly now: Date;
+  readonly caller?: CallerIdentity;
 };
 
 /**
@@ -30,7 +32,7 @@ export async function insertSubscription(
   subscription: NewSubscription,
   limit = SUBSCRIPTION_LIMIT,
 ): Promise<{ subscriptionKey: string } | "limit"> {
-  const { merchant, url, secretCiphertext, type, details, now } = subscription;
+  const { merchant, url, secretCiphertext, type, details, now, caller } = subscription;
   return store.transaction().execute(async (transaction) => {
     await sql`select pg_advisory_xact_lock(${ADVISORY_LOCKS.subscription}::integer, hashtext(${merchant}))`.execute(
       transaction,
@@ -48,6 +50,7 @@ export async function insertSubscription(
         type,
         details: [...details],
         created_at: now,
+        caller: caller === undefined ? null : JSON.stringify(caller),
       })
       .execute();
     return { subscriptionKey };
@@ -114,4 +117,19 @@ export async function endSomeDeliveries(
     )
     select count(*)::integer as ended from ended`.execute(store);
   return rows[0]?.ended ?? 0;
+}
+
+/**
+ * Forgets who made the subscriptions that are older than a real time, by which they are found.
+ *
+ * @returns how many there were
+ */
+export async function forgetSubscribers(store: Store, before: Date): Promise<number> {
+  const { numUpdatedRows } = await store
+    .updateTable("subscriptions")
+    .set({ caller: null })
+    .where("caller", "is not", null)
+    .where("subscription_key", "<", firstIdSince("sub_", before))
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
 }

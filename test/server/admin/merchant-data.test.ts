@@ -8,13 +8,17 @@ import { bindStore } from "../../../server/storage/storage.ts";
 import { endSubscription, insertSubscription } from "../../../server/storage/webhooks/subscriptions.ts";
 import { collectOutput, runCommand } from "../../helpers/admin.ts";
 import { createTestDatabase, type TestDatabase } from "../../helpers/databases.ts";
+import { createSubscription } from "../../helpers/delivery-factories.ts";
+import { dumpDatabase } from "../../helpers/dump.ts";
 import { engines } from "../../helpers/engine.ts";
 import {
   createPayment,
   createRefund,
+  decideRefund,
   issueRefund,
   LATER,
   newMerchant,
+  saveRefund,
 } from "../../helpers/store-factories.ts";
 
 const SECRET = "the ciphertext of a secret";
@@ -106,12 +110,13 @@ describe.each(engines)("the data of a merchant on %s", (engine) => {
     const erased = await run(eraseMerchant, { merchant, before: BEFORE });
     const repeated = await run(eraseMerchant, { merchant, before: BEFORE });
 
-    const nothing = "erased 0 deliveries, 0 events, 0 ended subscriptions, and the texts of 0 payments";
+    const nothing =
+      "erased 0 deliveries, 0 events, 0 ended subscriptions, the texts of 0 payments, and who made 0 subscriptions";
     expect([erased, repeated]).toEqual([
       {
         complete: true,
         printed: [
-          `${merchant}: erased 1 delivery, 1 event, 1 ended subscription, and the texts of 2 payments`,
+          `${merchant}: erased 1 delivery, 1 event, 1 ended subscription, the texts of 2 payments, and who made 0 subscriptions`,
         ],
         complaints: [],
       },
@@ -130,6 +135,27 @@ describe.each(engines)("the data of a merchant on %s", (engine) => {
     expect((await run(exportMerchant, { merchant: other.merchant, before: BEFORE })).printed).toEqual(
       untouched,
     );
+  });
+
+  test("includes who called, which is erased, too", async () => {
+    const { db } = database;
+    const merchant = newMerchant();
+    const caller = { subject: "jane", tokenId: "token-1", address: "203.0.113.7" };
+    const payment = await createPayment(db, { merchant });
+    const refund = await decideRefund(db, payment);
+    await saveRefund(db, { ...refund, caller });
+    await createSubscription(db, merchant, caller);
+
+    const exported = await run(exportMerchant, { merchant, before: BEFORE });
+    const { printed } = await run(eraseMerchant, { merchant, before: BEFORE });
+
+    const callers = exported.printed.map((line) => JSON.parse(line)).filter((row) => "caller" in row);
+    expect(callers).toMatchObject([
+      { record: "subscription", caller },
+      { record: "event", resource_id: refund.paymentId, caller },
+    ]);
+    expect(printed).toEqual([expect.stringMatching(/ 1 event, .* and who made 1 subscription$/)]);
+    expect(await dumpDatabase(db)).not.toContain(caller.address);
   });
 
   test("is kept where it is newer, or a delivery is still to be made", async () => {

@@ -93,6 +93,7 @@ const statements = [
     sequence integer not null check (sequence >= 1),
     occurred_at timestamptz(3) not null,
     payload text not null,
+    caller jsonb,
     primary key (event_id, merchant)
   )`,
   // Payments, accounts and customers may share an id: each kind of resource counts its own events.
@@ -111,11 +112,13 @@ const statements = [
     created_at timestamptz(3) not null,
     ended_at timestamptz(3),
     timeouts integer check (timeouts >= 0),
+    caller jsonb,
     primary key (subscription_key, merchant),
     constraint secret_while_live check ((ended_at is null) = (secret_ciphertext is not null)),
     constraint old_secret_fits check (old_secret_ciphertext is null or ended_at is null and old_secret_until is not null)
   )`,
   "create index subscriptions_old_secrets on subscriptions (old_secret_until) where old_secret_ciphertext is not null",
+  "create index subscriptions_callers on subscriptions (subscription_key) where caller is not null",
   "create index subscriptions_live on subscriptions (merchant) where ended_at is null",
 
   // No foreign keys from a delivery to its event and subscription: they would lock a row of each for every event, on the path of

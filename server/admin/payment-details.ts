@@ -1,0 +1,81 @@
+import type { Command } from "commander";
+import type { CallerIdentity } from "../domain/caller-identity.ts";
+import { fromCents } from "../domain/money.ts";
+import type { Store } from "../storage/database/tables.ts";
+import { getPayment, listPayments, readIssuers } from "../storage/payments/payment-queries.ts";
+import type { PaymentRecord } from "../storage/statements/payment-record.ts";
+import type { RunWork } from "./context.ts";
+import { limitOption } from "./options.ts";
+import { type Cell, type Output, toTable } from "./output.ts";
+
+/** Defines the command that shows one payment or refund. */
+export function definePaymentDetails(payments: Command, run: RunWork): void {
+  payments
+    .command("show")
+    .description("show a payment with its refunds, or a refund, and who issued them")
+    .argument("<paymentId>")
+    .requiredOption("--merchant <merchant>")
+    .addOption(limitOption())
+    .action((paymentId: string, choice: { merchant: string; limit: number }) =>
+      run(async ({ database: { db }, output }) => showPayment({ db, output }, { paymentId, ...choice })),
+    );
+}
+
+type Choice = { merchant: string; paymentId: string; limit: number };
+
+/** @returns whether the merchant has the payment */
+async function showPayment({ db, output }: { db: Store; output: Output }, choice: Choice): Promise<boolean> {
+  const payment = await getPayment(db, choice);
+  if (!payment) {
+    output.print(`${choice.merchant} has no payment ${choice.paymentId}`);
+    return false;
+  }
+  const { merchant, paymentId, limit } = choice;
+  const page = await listPayments(db, { merchant, originalPaymentId: paymentId, limit });
+  const refunds = page === "invalid-cursor" ? [] : page.payments;
+  const shown = [payment, ...refunds].map((record) => record.paymentId);
+  const issuers = await readIssuers(db, { merchant, paymentIds: shown });
+
+  for (const line of toTable(["field", "value"], toFields(payment, issuers.get(paymentId))))
+    output.print(line);
+  if (refunds.length === 0) return true;
+  const rows = refunds.map((refund) => toRow(refund, issuers.get(refund.paymentId)));
+  output.print("");
+  for (const line of toTable(REFUND_HEADINGS, rows)) output.print(line);
+  if (refunds.length === limit) output.complain("There may be more: raise --limit");
+  return true;
+}
+
+function toFields(payment: PaymentRecord, issuer: CallerIdentity | undefined): [string, Cell][] {
+  const { paymentId, merchant, kind, status, requestKey, clientReferenceId, createdAt, history } = payment;
+  const common: [string, Cell][] = [
+    ...Object.entries({ paymentId, merchant, kind, status, amount: toDollars(payment) }),
+    ...Object.entries({ requestKey, clientReferenceId, created: createdAt.toISOString() }),
+    ...history.map((entry): [string, Cell] => ["became", `${entry.status} at ${entry.at}`]),
+  ];
+  if (payment.kind === "DEBIT")
+    return [...common, ["refunded", toDollars({ amountCents: payment.refundedCents })]];
+  const { originalPaymentId, softDescriptor, dueAt, failure } = payment;
+  return [
+    ...common,
+    ["refund of", originalPaymentId],
+    ["softDescriptor", softDescriptor],
+    ["due", dueAt?.toISOString() ?? null],
+    ["error", failure?.errorCode ?? null],
+    ["issued by", issuer?.subject ?? null],
+    ["with token", issuer?.tokenId ?? null],
+    ["from", issuer?.address ?? null],
+  ];
+}
+
+const REFUND_HEADINGS = ["refund", "status", "amount", "created", "issued by", "with token", "from"];
+
+function toRow(refund: PaymentRecord, issuer: CallerIdentity | undefined): Cell[] {
+  const { paymentId, status, createdAt } = refund;
+  const { subject = null, tokenId = null, address = null } = issuer ?? {};
+  return [paymentId, status, toDollars(refund), createdAt.toISOString(), subject, tokenId, address];
+}
+
+function toDollars({ amountCents }: { amountCents: number }): string {
+  return `${fromCents(amountCents).toFixed(2)} USD`;
+}

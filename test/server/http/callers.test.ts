@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runCommand } from "../../helpers/admin.ts";
+import {
+  createPayment,
+  type Refund,
+  refundOf,
+  type Subscription,
+  subscriptionTo,
+} from "../../helpers/factories.ts";
+import { type Production, startProduction } from "../../helpers/production.ts";
+import { post, type TestServer } from "../../helpers/server.ts";
+import { newMerchant } from "../../helpers/store-factories.ts";
+
+describe("who makes a call", () => {
+  let production: Production;
+  let server: TestServer;
+  beforeAll(async () => {
+    production = await startProduction();
+    server = await production.start({ env: { CALLER_ADDRESS_HEADER: "X-Forwarded-For" } });
+  });
+  afterAll(() => production.end());
+
+  /** The last line of the log about a request to this path. */
+  const logged = (path: string) =>
+    server.logLines
+      .map((line) => JSON.parse(line))
+      .findLast((line) => line.msg === "request" && line.path === path);
+
+  test("is kept with a refund and a subscription, is in the log, and is shown to operators", async () => {
+    const merchant = newMerchant();
+    const paymentId = await createPayment(server, { merchant });
+    const call = async <Body>(path: string, body: unknown, claims: object, address: string) => {
+      const token = await production.issuer.token({ merchant_id: merchant, ...claims });
+      return (await post<Body>(server.url, path, body, { token, headers: { "X-Forwarded-For": address } }))
+        .body;
+    };
+
+    const byPerson = await call<Refund>(
+      "/v1/refunds",
+      refundOf(paymentId),
+      { sub: "jane", client_id: "shop", jti: "token-1" },
+      "198.51.100.1, 203.0.113.7",
+    );
+    const refundLine = logged("/v1/refunds");
+    const byProgram = await call<Refund>(
+      "/v1/refunds",
+      refundOf(paymentId),
+      { client_id: "shop" },
+      "2001:db8::7",
+    );
+    await call<Subscription>(
+      "/v1/webhook/subscribe",
+      subscriptionTo("https://receiver.invalid/"),
+      { sub: "john" },
+      "",
+    );
+
+    const jane = { subject: "jane", tokenId: "token-1", address: "203.0.113.7" };
+    const john = { subject: "john", tokenId: null, address: "127.0.0.1" };
+    expect(refundLine).toMatchObject(jane);
+    expect(logged("/v1/webhook/subscribe")).toMatchObject({ subject: "john", address: "127.0.0.1" });
+    const { db } = server.database;
+    const subscriptions = await db
+      .selectFrom("subscriptions")
+      .select("caller")
+      .where("merchant", "=", merchant)
+      .execute();
+    expect(subscriptions).toEqual([{ caller: john }]);
+    const show = (id: string) =>
+      runCommand(["payments", "show", id, "--merchant", merchant], {
+        env: { DATABASE_URL: production.env.DATABASE_URL ?? "" },
+      });
+    const [original, refund] = [await show(paymentId), await show(byPerson.paymentId)];
+    expect(original.stdout).toMatch(
+      new RegExp(`^${byPerson.paymentId} .* jane +token-1 +203\\.0\\.113\\.7$`, "m"),
+    );
+    expect(original.stdout).toMatch(new RegExp(`^${byProgram.paymentId} .* shop +- +2001:db8::7$`, "m"));
+    expect(refund.stdout).toMatch(/^issued by +jane\nwith token +token-1\nfrom +203\.0\.113\.7$/m);
+    expect(await show("pay_unknown")).toMatchObject({
+      code: 1,
+      stdout: `${merchant} has no payment pay_unknown\n`,
+    });
+  });
+
+  test("is logged by the address alone where the access token is refused", async () => {
+    await post(server.url, "/v1/refunds", {}, { token: "x", headers: { "X-Forwarded-For": "203.0.113.9" } });
+
+    expect(logged("/v1/refunds")).toMatchObject({ status: 401, address: "203.0.113.9" });
+  });
+});
