@@ -140,6 +140,7 @@ describe("in production no secret is disclosed or stored in clear", () => {
       msg: "request",
       requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
       merchant: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      address: "127.0.0.1",
       paymentId: expect.stringMatching(/^rfd_/),
       paymentStatus: "AUTHORIZED",
       method: "POST",
