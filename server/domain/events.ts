@@ -50,12 +50,12 @@ export type EventMessage = { readonly type: EventType; readonly payload: string 
 export type EventMoment = { readonly at: Date; readonly sequence: number };
 
 /** The name of the event that a refund emits when it takes a status (D20). */
-export function refundEventType(status: RefundStatus): RefundEventType {
+function refundEventType(status: RefundStatus): RefundEventType {
   return `refund.${toLower(status)}`;
 }
 
 /** The name of the event that an original payment emits when it takes a status (D20). */
-export function paymentEventType(status: EmittedStatus): PaymentEventType {
+function paymentEventType(status: EmittedStatus): PaymentEventType {
   return `payment.${toLower(status)}`;
 }
 

@@ -74,15 +74,12 @@ describe.each(BUILT_NAMES)("the package %s", (name) => {
     expect(await readdir(packages.packageFolder(name))).toContain("LICENSE");
   });
 
-  test("prints its usage for an unknown option or command, and exits with 2", async () => {
-    const help = await run(name, "--help");
-    expect(help).toMatchObject({ code: 0, stdout: expect.stringContaining(`npx @refund-contract/${name}`) });
-    for (const wrong of ["--no-such-option", "no-such-command"]) {
-      const { code, stderr } = await run(name, wrong);
-      expect([wrong, code]).toEqual([wrong, 2]);
-      expect(stderr).toContain(wrong);
-      expect(stderr).toContain(`npx @refund-contract/${name}`);
-    }
+  test("prints its usage, under the name by which npx runs it, for an unknown option, and exits with 2", async () => {
+    const { code, stdout, stderr } = await run(name, "--no-such-option");
+
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain("--no-such-option");
+    expect(stderr).toContain(`npx @refund-contract/${name}`);
   });
 });
 
@@ -115,7 +112,7 @@ describe("the commands of the packages", () => {
   test("refuse to run without what they need, and say what that is", async () => {
     const tokenless = await run("conformance", "--url", "http://127.0.0.1:1");
     expect(tokenless).toMatchObject({ code: 2, stderr: expect.stringContaining("--token") });
-    for (const args of [[], ["serve"], ["migrate"], ["admin", "subscriptions"]]) {
+    for (const args of [["serve"], ["admin", "subscriptions"]]) {
       const { code, stderr } = await run("server", ...args);
       expect([args, code, stderr]).toEqual([args, 1, expect.stringContaining("DATABASE_URL is required")]);
     }

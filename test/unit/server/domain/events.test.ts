@@ -3,9 +3,7 @@ import {
   categoryOf,
   EVENT_CATEGORIES,
   paymentEvent,
-  paymentEventType,
   refundEvent,
-  refundEventType,
   resourceEvent,
   toPaymentView,
   toRefundView,
@@ -15,22 +13,6 @@ const at = new Date("2026-11-19T05:00:00.000Z");
 
 /** @decision D19 */
 describe("event names", () => {
-  test.each([
-    ["PENDING", "refund.pending"],
-    ["AUTHORIZED", "refund.authorized"],
-    ["TERMINAL_FAILED", "refund.terminal_failed"],
-  ] as const)("a refund that becomes %s is %s", (status, type) => {
-    expect(refundEventType(status)).toBe(type);
-  });
-
-  test.each([
-    ["SETTLED", "payment.settled"],
-    ["FAILED", "payment.failed"],
-    ["COVERED", "payment.covered"],
-  ] as const)("a payment that becomes %s is %s", (status, type) => {
-    expect(paymentEventType(status)).toBe(type);
-  });
-
   test("each belong to one category", () => {
     expect(categoryOf("refund.pending")).toBe("PAYMENT");
     expect(categoryOf("payment.covered")).toBe("PAYMENT");
