@@ -63,17 +63,27 @@ function toFields(payment: PaymentRecord, issuer: CallerIdentity | undefined): [
     ["due", dueAt?.toISOString() ?? null],
     ["error", failure?.errorCode ?? null],
     ["issued by", issuer?.subject ?? null],
+    ["by client", issuer?.clientId ?? null],
     ["with token", issuer?.tokenId ?? null],
     ["from", issuer?.address ?? null],
   ];
 }
 
-const REFUND_HEADINGS = ["refund", "status", "amount", "created", "issued by", "with token", "from"];
+const REFUND_HEADINGS = [
+  "refund",
+  "status",
+  "amount",
+  "created",
+  "issued by",
+  "by client",
+  "with token",
+  "from",
+];
 
 function toRow(refund: PaymentRecord, issuer: CallerIdentity | undefined): Cell[] {
   const { paymentId, status, createdAt } = refund;
-  const { subject = null, tokenId = null, address = null } = issuer ?? {};
-  return [paymentId, status, toDollars(refund), createdAt.toISOString(), subject, tokenId, address];
+  const { subject = null, clientId = null, tokenId = null, address = null } = issuer ?? {};
+  return [paymentId, status, toDollars(refund), createdAt.toISOString(), subject, clientId, tokenId, address];
 }
 
 function toDollars({ amountCents }: { amountCents: number }): string {

@@ -41,7 +41,8 @@ export type ErrorMiddleware = (
 /** Who made the call, as far as it is known by now. */
 export function toIdentity({ caller, address }: RequestLocals): CallerIdentity {
   return {
-    subject: caller?.subject ?? caller?.clientId ?? null,
+    subject: caller?.subject ?? null,
+    clientId: caller?.clientId ?? null,
     tokenId: caller?.tokenId ?? null,
     address,
   };

@@ -39,11 +39,12 @@ export function logRequests(
 
 /** Identifiers only, and the path only of a known route, because an unknown path may hold anything, secrets included. */
 function toContext({ method, path, route, headers }: Request, { locals }: HttpResponse) {
-  const { subject, tokenId, address } = toIdentity(locals);
+  const { subject, clientId, tokenId, address } = toIdentity(locals);
   return {
     requestId: locals.requestId,
     merchant: locals.caller?.merchant,
     subject: subject ?? undefined,
+    clientId: clientId ?? undefined,
     tokenId: tokenId ?? undefined,
     address: address ?? undefined,
     paymentId: locals.paymentId,

@@ -140,7 +140,7 @@ describe.each(engines)("the data of a merchant on %s", (engine) => {
   test("includes who called, which is erased, too", async () => {
     const { db } = database;
     const merchant = newMerchant();
-    const caller = { subject: "jane", tokenId: "token-1", address: "203.0.113.7" };
+    const caller = { subject: "jane", clientId: "shop", tokenId: "token-1", address: "203.0.113.7" };
     const payment = await createPayment(db, { merchant });
     const refund = await decideRefund(db, payment);
     await saveRefund(db, { ...refund, caller });

@@ -55,8 +55,8 @@ describe("who makes a call", () => {
       "",
     );
 
-    const jane = { subject: "jane", tokenId: "token-1", address: "203.0.113.7" };
-    const john = { subject: "john", tokenId: null, address: "127.0.0.1" };
+    const jane = { subject: "jane", clientId: "shop", tokenId: "token-1", address: "203.0.113.7" };
+    const john = { subject: "john", clientId: null, tokenId: null, address: "127.0.0.1" };
     expect(refundLine).toMatchObject(jane);
     expect(logged("/v1/webhook/subscribe")).toMatchObject({ subject: "john", address: "127.0.0.1" });
     const { db } = server.database;
@@ -72,10 +72,12 @@ describe("who makes a call", () => {
       });
     const [original, refund] = [await show(paymentId), await show(byPerson.paymentId)];
     expect(original.stdout).toMatch(
-      new RegExp(`^${byPerson.paymentId} .* jane +token-1 +203\\.0\\.113\\.7$`, "m"),
+      new RegExp(`^${byPerson.paymentId} .* jane +shop +token-1 +203\\.0\\.113\\.7$`, "m"),
     );
-    expect(original.stdout).toMatch(new RegExp(`^${byProgram.paymentId} .* shop +- +2001:db8::7$`, "m"));
-    expect(refund.stdout).toMatch(/^issued by +jane\nwith token +token-1\nfrom +203\.0\.113\.7$/m);
+    expect(original.stdout).toMatch(new RegExp(`^${byProgram.paymentId} .* - +shop +- +2001:db8::7$`, "m"));
+    expect(refund.stdout).toMatch(
+      /^issued by +jane\nby client +shop\nwith token +token-1\nfrom +203\.0\.113\.7$/m,
+    );
     expect(await show("pay_unknown")).toMatchObject({
       code: 1,
       stdout: `${merchant} has no payment pay_unknown\n`,

@@ -32,7 +32,7 @@ test.each(engines)(
     await acme.refund();
     await until(async () => ((await acme.deliveries()).length === 2 ? true : undefined));
     expect((await acme.deliveries()).map(({ webhookId }) => webhookId)).toContain(delivered.webhookId);
-    expect(await subscribers()).toEqual([{ subject: null, tokenId: null, address: "127.0.0.1" }]);
+    expect(await subscribers()).toMatchObject([{ address: "127.0.0.1" }]);
     ahead = 2.1 * DAY_MS;
     await until(async () => ((await acme.deliveries()).length === 1 ? true : undefined));
 

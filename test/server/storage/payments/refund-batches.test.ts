@@ -165,7 +165,7 @@ describe.each(engines)("refunds of one statement on %s", (engine) => {
     }));
 
     const given = { path: undefined as never, query: undefined as never, timeLimit: noTimeLimit };
-    const caller = { subject: null, tokenId: null, address: null };
+    const caller = { subject: null, clientId: null, tokenId: null, address: null };
     const responses = await Promise.all(requests.map((body) => issue({ merchant, caller, body, ...given })));
 
     expect(lost).toBe(3);
