@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 import { type Received, startReceiver } from "../../helpers/receiver.ts";
 
@@ -6,6 +7,17 @@ export const AMOUNTS = ["131072.01", "1234567.89", "9999999999.99"];
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const NEXT_SECRET = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
+/** Secrets that a program has to refuse, with keys that a careless decoder would make of them, and so a forger could guess. */
+const WEAK: readonly [secret: string, key: string][] = [
+  ["whsec_", ""],
+  ["whsec_abc!", ""],
+  ["whsec_abc!", "i\xb7"],
+  ["whsec_abc!", "whsec_abc!"],
+  ["whsec_YWJj", "abc"],
+  ["whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "\0".repeat(23)],
+  [`whsec_${"-_".repeat(16)}`, ""],
+  [`whsec_${"-_".repeat(16)}`, Buffer.from("-_".repeat(16), "base64url").toString("latin1")],
+];
 const TOKEN = "sandbox_acme";
 const HEADERS = {
   Authorization: `Bearer ${TOKEN}`,
@@ -31,6 +43,11 @@ export async function prepareRun(url: string, run: string): Promise<Record<strin
   const { headers, body } = await receiveDelivery(url);
   const id = String(headers["webhook-id"]);
   const old = new Date(Date.now() - 3_600_000);
+  const signed = `${id}.${headers["webhook-timestamp"]}.${body}`;
+  const forgeries = WEAK.map(([secret, key]) => {
+    const digest = createHmac("sha256", Buffer.from(key, "latin1")).update(signed).digest("base64");
+    return `${secret}|v1,${digest}`;
+  });
   return {
     PAYMENTS_URL: url,
     ACCESS_TOKEN: TOKEN,
@@ -43,6 +60,7 @@ export async function prepareRun(url: string, run: string): Promise<Record<strin
     WEBHOOK_BODY: body,
     OLD_TIMESTAMP: String(Math.floor(old.getTime() / 1000)),
     OLD_SIGNATURE: new Webhook(SECRET).sign(id, old, body),
+    FORGERIES: forgeries.join(";"),
   };
 }
 
@@ -68,6 +86,7 @@ export async function checkOutput(url: string, output: string): Promise<Checked>
       "webhook.genuine": "true",
       "webhook.altered": "false",
       "webhook.old": "false",
+      "webhook.forged": "false",
     }),
     [
       "duplicate.existing",

@@ -85,5 +85,12 @@ static class Program
         Print("webhook.genuine", Refunds.IsGenuine(secret, id, timestamp, signature, body) ? "true" : "false");
         Print("webhook.altered", Refunds.IsGenuine(secret, id, timestamp, signature, body + " ") ? "true" : "false");
         Print("webhook.old", Refunds.IsGenuine(secret, id, Env("OLD_TIMESTAMP"), Env("OLD_SIGNATURE"), body) ? "true" : "false");
+        var forged = Array.Exists(Env("FORGERIES").Split(';'), forgery =>
+        {
+            var parts = forgery.Split('|');
+            try { return Refunds.IsGenuine(parts[0], id, timestamp, parts[1], body); }
+            catch (Exception) { return false; } // the secret is refused
+        });
+        Print("webhook.forged", forged ? "true" : "false");
     }
 }

@@ -18,7 +18,10 @@ static class Refunds
     {
         if (!long.TryParse(timestamp, NumberStyles.None, CultureInfo.InvariantCulture, out var sent)) return false;
         if (Math.Abs(DateTimeOffset.UtcNow.ToUnixTimeSeconds() - sent) > 300) return false;
-        using (var hmac = new HMACSHA256(Convert.FromBase64String(secret.Substring("whsec_".Length))))
+        if (!secret.StartsWith("whsec_", StringComparison.Ordinal)) throw new ArgumentException("the secret lacks whsec_");
+        var key = Convert.FromBase64String(secret.Substring("whsec_".Length)); // throws if it isn't base64
+        if (key.Length < 24) throw new ArgumentException("the secret is so short that others could guess it");
+        using (var hmac = new HMACSHA256(key))
         {
             var digest = hmac.ComputeHash(Encoding.UTF8.GetBytes(id + "." + timestamp + "." + body));
             var expected = "v1," + Convert.ToBase64String(digest);

@@ -72,6 +72,12 @@ func main() {
 	fmt.Printf("webhook.altered=%t\n", isGenuine(secret, id, timestamp, signature, []byte(body+" ")))
 	old, oldSignature := os.Getenv("OLD_TIMESTAMP"), os.Getenv("OLD_SIGNATURE")
 	fmt.Printf("webhook.old=%t\n", isGenuine(secret, id, old, oldSignature, []byte(body)))
+	forged := false
+	for _, forgery := range strings.Split(os.Getenv("FORGERIES"), ";") {
+		weak, signature, _ := strings.Cut(forgery, "|")
+		forged = forged || isGenuine(weak, id, timestamp, signature, []byte(body))
+	}
+	fmt.Printf("webhook.forged=%t\n", forged)
 }
 
 func must(err error) {

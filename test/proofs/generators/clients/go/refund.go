@@ -25,9 +25,12 @@ func refund(ctx context.Context, client *payments.APIClient, paymentID, amount, 
 }
 
 func isGenuine(secret, id, timestamp, signatures string, body []byte) bool {
-	key, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 	sent, err := strconv.ParseInt(timestamp, 10, 64)
 	if err != nil || math.Abs(float64(time.Now().Unix()-sent)) > 300 {
+		return false
+	}
+	key, err := base64.StdEncoding.Strict().DecodeString(strings.TrimPrefix(secret, "whsec_"))
+	if err != nil || len(key) < 24 { // a key that others could guess proves nothing
 		return false
 	}
 	mac := hmac.New(sha256.New, key)

@@ -81,6 +81,16 @@ public final class Main {
     print("webhook.genuine", Refunds.isGenuine(secret, id, timestamp, signature, body));
     print("webhook.altered", Refunds.isGenuine(secret, id, timestamp, signature, body + " "));
     print("webhook.old", Refunds.isGenuine(secret, id, env.get("OLD_TIMESTAMP"), env.get("OLD_SIGNATURE"), body));
+    boolean forged = false;
+    for (String forgery : env.get("FORGERIES").split(";")) {
+      String[] parts = forgery.split("\\|");
+      try {
+        forged |= Refunds.isGenuine(parts[0], id, timestamp, parts[1], body);
+      } catch (IllegalArgumentException weak) {
+        // The secret is refused.
+      }
+    }
+    print("webhook.forged", forged);
   }
 
   private static ApiException caught(Call call) {

@@ -18,9 +18,12 @@ final class Refunds {
   }
 
   static boolean isGenuine(String secret, String id, String timestamp, String signatures, String body) throws Exception {
+    if (!timestamp.matches("\\d{1,12}")) return false;
     if (Math.abs(Instant.now().getEpochSecond() - Long.parseLong(timestamp)) > 300) return false;
+    byte[] key = Base64.getDecoder().decode(secret.replaceFirst("^whsec_", "")); // throws if it isn't base64
+    if (key.length < 24) throw new IllegalArgumentException("the secret is so short that others could guess it");
     Mac mac = Mac.getInstance("HmacSHA256");
-    mac.init(new SecretKeySpec(Base64.getDecoder().decode(secret.substring("whsec_".length())), "HmacSHA256"));
+    mac.init(new SecretKeySpec(key, "HmacSHA256"));
     byte[] digest = mac.doFinal((id + "." + timestamp + "." + body).getBytes("UTF-8"));
     byte[] expected = ("v1," + Base64.getEncoder().encodeToString(digest)).getBytes("UTF-8");
     for (String signature : signatures.split(" ")) {

@@ -59,6 +59,11 @@ fun main() {
     println("webhook.genuine=${isGenuine(secret, id, timestamp, signature, event)}")
     println("webhook.altered=${isGenuine(secret, id, timestamp, signature, "$event ")}")
     println("webhook.old=${isGenuine(secret, id, old, oldSignature, event)}")
+    val forged = env.getValue("FORGERIES").split(";").any {
+        val (weak, forgery) = it.split("|")
+        runCatching { isGenuine(weak, id, timestamp, forgery, event) }.getOrDefault(false)
+    }
+    println("webhook.forged=$forged")
 }
 
 fun refused(call: () -> Unit): Pair<Int, String> {

@@ -18,8 +18,10 @@ fun refund(api: RefundsApi, paymentId: String, amount: BigDecimal, requestKey: S
 fun isGenuine(secret: String, id: String, timestamp: String, signatures: String, body: String): Boolean {
     val sent = timestamp.toLongOrNull() ?: return false
     if (abs(Instant.now().epochSecond - sent) > 300) return false
+    val key = Base64.getDecoder().decode(secret.removePrefix("whsec_")) // throws if it isn't base64
+    require(key.size >= 24) { "the secret is so short that others could guess it" }
     val mac = Mac.getInstance("HmacSHA256")
-    mac.init(SecretKeySpec(Base64.getDecoder().decode(secret.removePrefix("whsec_")), "HmacSHA256"))
+    mac.init(SecretKeySpec(key, "HmacSHA256"))
     val digest = mac.doFinal("$id.$timestamp.$body".toByteArray())
     val expected = "v1," + Base64.getEncoder().encodeToString(digest)
     return signatures.split(" ").any { MessageDigest.isEqual(expected.toByteArray(), it.toByteArray()) }

@@ -68,3 +68,9 @@ foreach ($kinds as $name => $details) {
 echo 'webhook.genuine=', var_export(isGenuine($secret, $id, $timestamp, $signature, $body), true), "\n";
 echo 'webhook.altered=', var_export(isGenuine($secret, $id, $timestamp, $signature, "$body "), true), "\n";
 echo 'webhook.old=', var_export(isGenuine($secret, $id, getenv('OLD_TIMESTAMP'), getenv('OLD_SIGNATURE'), $body), true), "\n";
+$forged = false;
+foreach (explode(';', getenv('FORGERIES')) as $forgery) {
+    [$weak, $forgedSignature] = explode('|', $forgery);
+    $forged = $forged || isGenuine($weak, $id, $timestamp, $forgedSignature, $body);
+}
+echo 'webhook.forged=', var_export($forged, true), "\n";

@@ -19,7 +19,10 @@ function isGenuine(string $secret, string $id, string $timestamp, string $signat
     if (!ctype_digit($timestamp) || abs(time() - (int) $timestamp) > 300) {
         return false;
     }
-    $key = base64_decode(substr($secret, strlen('whsec_')));
+    $key = base64_decode(preg_replace('/^whsec_/', '', $secret), true);
+    if ($key === false || strlen($key) < 24) {
+        return false; // a key that others could guess proves nothing
+    }
     $expected = 'v1,' . base64_encode(hash_hmac('sha256', "$id.$timestamp.$body", $key, true));
     foreach (explode(' ', $signatures) as $signature) {
         if (hash_equals($expected, $signature)) {

@@ -76,3 +76,14 @@ old, old_signature = os.environ["OLD_TIMESTAMP"], os.environ["OLD_SIGNATURE"]
 print(f"webhook.genuine={is_genuine(secret, id, timestamp, signature, event)}".lower())
 print(f"webhook.altered={is_genuine(secret, id, timestamp, signature, event + b' ')}".lower())
 print(f"webhook.old={is_genuine(secret, id, old, old_signature, event)}".lower())
+
+
+def is_accepted(forgery: str) -> bool:
+    weak, signature = forgery.split("|")
+    try:
+        return is_genuine(weak, id, timestamp, signature, event)
+    except ValueError:  # the secret is refused
+        return False
+
+
+print(f"webhook.forged={any(map(is_accepted, os.environ['FORGERIES'].split(';')))}".lower())

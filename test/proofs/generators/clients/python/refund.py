@@ -18,7 +18,9 @@ def refund(client: AuthenticatedClient, payment_id: str, amount: str, request_ke
 def is_genuine(secret: str, id: str, timestamp: str, signatures: str, body: bytes) -> bool:
     if not timestamp.isdigit() or abs(time.time() - int(timestamp)) > 300:
         return False
-    key = base64.b64decode(secret.removeprefix("whsec_"))
+    key = base64.b64decode(secret.removeprefix("whsec_"), validate=True)  # raises if it isn't base64
+    if len(key) < 24:
+        raise ValueError("the secret is so short that others could guess it")
     digest = hmac.digest(key, f"{id}.{timestamp}.".encode() + body, hashlib.sha256)
     expected = "v1," + base64.b64encode(digest).decode()
     return any(hmac.compare_digest(expected, signature) for signature in signatures.split(" "))

@@ -59,3 +59,10 @@ timestamp, signature, old, old_signature =
 puts "webhook.genuine=#{genuine?(secret, id, timestamp, signature, body)}"
 puts "webhook.altered=#{genuine?(secret, id, timestamp, signature, "#{body} ")}"
 puts "webhook.old=#{genuine?(secret, id, old, old_signature, body)}"
+forged = ENV.fetch("FORGERIES").split(";").any? do |forgery|
+  weak, forged_signature = forgery.split("|")
+  genuine?(weak, id, timestamp, forged_signature, body)
+rescue ArgumentError
+  false # the secret is refused
+end
+puts "webhook.forged=#{forged}"

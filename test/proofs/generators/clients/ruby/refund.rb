@@ -14,7 +14,9 @@ end
 def genuine?(secret, id, timestamp, signatures, body)
   return false unless timestamp.match?(/\A\d+\z/) && (Time.now.to_i - timestamp.to_i).abs <= 300
 
-  key = Base64.decode64(secret.delete_prefix("whsec_"))
+  key = Base64.strict_decode64(secret.delete_prefix("whsec_")) # raises if it isn't base64
+  raise ArgumentError, "the secret is so short that others could guess it" if key.bytesize < 24
+
   expected = "v1,#{Base64.strict_encode64(OpenSSL::HMAC.digest("SHA256", key, "#{id}.#{timestamp}.#{body}"))}"
   signatures.split.any? { |signature| OpenSSL.secure_compare(signature, expected) }
 end

@@ -78,4 +78,10 @@ async fn run() {
     println!("webhook.genuine={}", is_genuine(&secret, &id, &timestamp, &signature, &body));
     println!("webhook.altered={}", is_genuine(&secret, &id, &timestamp, &signature, &format!("{body} ")));
     println!("webhook.old={}", is_genuine(&secret, &id, &env("OLD_TIMESTAMP"), &env("OLD_SIGNATURE"), &body));
+    let forgeries = env("FORGERIES");
+    let forged = forgeries.split(';').any(|forgery| {
+        let (weak, signature) = forgery.split_once('|').unwrap();
+        is_genuine(weak, &id, &timestamp, signature, &body)
+    });
+    println!("webhook.forged={forged}");
 }
