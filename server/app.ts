@@ -37,6 +37,7 @@ import { isUnavailable } from "./storage/database/unavailable.ts";
 import type { BoundStorage } from "./storage/storage.ts";
 import type { EncryptionKeys } from "./storage/webhooks/secrets.ts";
 import { GUESSABLE_SECRET, isGuessable } from "./webhooks/guessable-secret.ts";
+import { secretFormOf } from "./webhooks/sign-delivery.ts";
 import { findUrlError, type TargetPolicy } from "./webhooks/target.ts";
 
 export interface AppOptions extends ProbeOptions {
@@ -147,6 +148,8 @@ function createHandlers({ store, clock, encryptionKeys, metrics, logger }: AppOp
       clock,
       encrypt,
       inspectSecret(secretKey, subscription) {
+        // A merchant whose whsec_ isn't followed by base64 would look for the reason in vain.
+        logger.info({ ...subscription, secretForm: secretFormOf(secretKey) }, "subscription");
         if (isGuessable(secretKey)) logger.warn(subscription, GUESSABLE_SECRET);
       },
     }),

@@ -34,7 +34,7 @@ export class ProblemError extends CallError {
   override readonly name = "ProblemError";
   readonly status: number;
   /** For programs. Later versions of the service may send codes that this version of the client does not know. */
-  readonly errorCode: ProblemErrorCode | (string & {});
+  readonly errorCode: ProblemErrorCode;
   /** Every violation of the body; empty unless `status` is 400. */
   readonly violations: readonly Violation[];
   /** The record that has the `requestKey`; present only when the `errorCode` is `DUPLICATE_REQUEST_KEY`. */

@@ -191,7 +191,7 @@ export const KEYWORDS: Readonly<Record<string, Keyword>> = {
   propertyNames: { ...untested("name the properties"), holds: "schema" },
   patternProperties: { remedy: "name the properties", holds: "properties" },
   dependentSchemas: untested(SAY_IT),
-  unevaluatedProperties: { remedy: "say `additionalProperties`" },
+  unevaluatedProperties: { limits: "object", idle: true, remedy: "say `additionalProperties`" },
 
   ...Object.fromEntries(
     ["title", "description", "example", "examples", "externalDocs", "$comment"].map((name) => [

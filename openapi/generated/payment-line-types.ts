@@ -169,8 +169,9 @@ export interface components {
             /**
              * Format: double
              * @description Dollars, as a JSON number with at most two digits after the point. The digits that you write count, after the exponent is
-             *     applied: `10`, `10.00` and `1E+1` are accepted; `10.000`, `1.0000E1` and `"10.00"` are not. Keep it in a 64-bit float or a
-             *     decimal, never in a 32-bit float, which turns 131072.01 into 131072.02.
+             *     applied: `10`, `10.00` and `1E+1` are accepted; `10.000`, `1.0000E1` and `"10.00"` are not. A 64-bit float printed with 17
+             *     digits, as C++ does by `%.17g`, counts as its amount: `131072.01000000001` is 131072.01. Keep amounts in a 64-bit float or
+             *     a decimal, never in a 32-bit float, which turns 131072.01 into 131072.02.
              */
             value: number;
         };

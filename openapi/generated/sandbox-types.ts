@@ -454,8 +454,9 @@ export interface components {
             /**
              * Format: double
              * @description Dollars, as a JSON number with at most two digits after the point. The digits that you write count, after the exponent is
-             *     applied: `10`, `10.00` and `1E+1` are accepted; `10.000`, `1.0000E1` and `"10.00"` are not. Keep it in a 64-bit float or a
-             *     decimal, never in a 32-bit float, which turns 131072.01 into 131072.02.
+             *     applied: `10`, `10.00` and `1E+1` are accepted; `10.000`, `1.0000E1` and `"10.00"` are not. A 64-bit float printed with 17
+             *     digits, as C++ does by `%.17g`, counts as its amount: `131072.01000000001` is 131072.01. Keep amounts in a 64-bit float or
+             *     a decimal, never in a 32-bit float, which turns 131072.01 into 131072.02.
              */
             value: number;
         };
@@ -533,8 +534,15 @@ export interface components {
         /** @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment. */
         RefundPaymentId: string;
         /**
-         * @description The status of the refund. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
-         *     everywhere; it is final.
+         * @description The status of the refund.
+         *
+         *     | status | meaning |
+         *     |---|---|
+         *     | `PENDING` | It waits until three business days after the original payment was settled. |
+         *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment does. |
+         *     | `TERMINAL_FAILED` | It failed, when it was issued or later; `errorDetails` says why. This is final. |
+         *
+         *     The interface's text calls the failure state `FAILED`; it has the one name `TERMINAL_FAILED` everywhere.
          * @enum {string}
          */
         RefundStatus: "PENDING" | "AUTHORIZED" | "TERMINAL_FAILED";
@@ -555,8 +563,15 @@ export interface components {
         /** @description A status that a refund has had. */
         RefundStatusChange: {
             /**
-             * @description The status of the refund. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
-             *     everywhere; it is final.
+             * @description The status of the refund.
+             *
+             *     | status | meaning |
+             *     |---|---|
+             *     | `PENDING` | It waits until three business days after the original payment was settled. |
+             *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment does. |
+             *     | `TERMINAL_FAILED` | It failed, when it was issued or later; `errorDetails` says why. This is final. |
+             *
+             *     The interface's text calls the failure state `FAILED`; it has the one name `TERMINAL_FAILED` everywhere.
              */
             paymentStatus: components["schemas"]["RefundStatus"];
             /**
@@ -577,13 +592,27 @@ export interface components {
             /** @description An amount of money. */
             amount: components["schemas"]["Amount"];
             /**
-             * @description The status of the refund. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
-             *     everywhere; it is final.
+             * @description The status of the refund.
+             *
+             *     | status | meaning |
+             *     |---|---|
+             *     | `PENDING` | It waits until three business days after the original payment was settled. |
+             *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment does. |
+             *     | `TERMINAL_FAILED` | It failed, when it was issued or later; `errorDetails` says why. This is final. |
+             *
+             *     The interface's text calls the failure state `FAILED`; it has the one name `TERMINAL_FAILED` everywhere.
              */
             status: components["schemas"]["RefundStatus"];
             /**
-             * @description The status of the refund. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
-             *     everywhere; it is final.
+             * @description The status of the refund.
+             *
+             *     | status | meaning |
+             *     |---|---|
+             *     | `PENDING` | It waits until three business days after the original payment was settled. |
+             *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment does. |
+             *     | `TERMINAL_FAILED` | It failed, when it was issued or later; `errorDetails` says why. This is final. |
+             *
+             *     The interface's text calls the failure state `FAILED`; it has the one name `TERMINAL_FAILED` everywhere.
              */
             paymentStatus: components["schemas"]["RefundStatus"];
             /** @description Identifier of the payment that was refunded. */
@@ -632,14 +661,15 @@ export interface components {
         /** @description The reason, in the same field as in a failed refund. */
         ProblemErrorDetails: {
             /**
-             * @description The reason, for programs. The list is closed.
+             * @description The reason, for programs. The list may grow: go by the status when you don't know a code.
              *
              *     | code | status | meaning |
              *     |---|---|---|
              *     | `INVALID_REQUEST` | 400 | The body doesn't match this contract; see `violations`. |
-             *     | `UNAUTHORIZED` | 401 | The access token is missing, unknown or expired. |
+             *     | `UNAUTHORIZED` | 401 | The access token is missing, unknown or expired; see `WWW-Authenticate`. |
              *     | `FORBIDDEN` | 403 | The access token lacks the scope. |
-             *     | `NOT_FOUND` | 404 | You have no such payment, or there is no such path. |
+             *     | `NOT_FOUND` | 404 | There is no such path: check the base address. |
+             *     | `PAYMENT_NOT_FOUND` | 404 | You have no payment with this `paymentId`. |
              *     | `METHOD_NOT_ALLOWED` | 405 | The path takes another method; see `Allow`. |
              *     | `NOT_ACCEPTABLE` | 406 | `Accept` rules out JSON. |
              *     | `REQUEST_TIMEOUT` | 408 | The body came too slowly. |
@@ -650,9 +680,8 @@ export interface components {
              *     | `RATE_LIMITED` | 429 | Too many calls; see `Retry-After`. |
              *     | `INTERNAL_ERROR` | 500 | An error on our side. |
              *     | `UNAVAILABLE` | 503 | We can't serve the call now; see `Retry-After`. |
-             * @enum {string}
              */
-            errorCode: "INVALID_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "REQUEST_TIMEOUT" | "DUPLICATE_REQUEST_KEY" | "SUBSCRIPTION_LIMIT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "INTERNAL_ERROR" | "UNAVAILABLE";
+            errorCode: "INVALID_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "PAYMENT_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "REQUEST_TIMEOUT" | "DUPLICATE_REQUEST_KEY" | "SUBSCRIPTION_LIMIT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "INTERNAL_ERROR" | "UNAVAILABLE" | (string & {});
             /** @description The reason, for people. Its wording may change. */
             errorMessage: string;
         };
@@ -717,6 +746,8 @@ export interface components {
             /** @description Your own identifier of the payment. */
             clientReferenceId?: string;
         };
+        /** @description Identifier of the payment that was refunded. */
+        OriginalPaymentId: string;
         /**
          * @description The payment record that holds the key, as it is now. A refund has all fields, with `errorDetails` when it has failed;
          *     an original payment has `paymentId` only. Compare `originalPaymentId`, `amount` and `clientReferenceId` with what you sent
@@ -726,8 +757,15 @@ export interface components {
             /** @description Identifier of the record. */
             paymentId: string;
             /**
-             * @description The status of the refund. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
-             *     everywhere; it is final.
+             * @description The status of the refund.
+             *
+             *     | status | meaning |
+             *     |---|---|
+             *     | `PENDING` | It waits until three business days after the original payment was settled. |
+             *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment does. |
+             *     | `TERMINAL_FAILED` | It failed, when it was issued or later; `errorDetails` says why. This is final. |
+             *
+             *     The interface's text calls the failure state `FAILED`; it has the one name `TERMINAL_FAILED` everywhere.
              */
             paymentStatus?: components["schemas"]["RefundStatus"];
             /** @description The `clientReferenceId` of the request, or `null` when it had none. */
@@ -735,7 +773,7 @@ export interface components {
             /** @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then. */
             errorDetails?: components["schemas"]["RefundErrorDetails"];
             /** @description Identifier of the payment that was refunded. */
-            originalPaymentId?: string;
+            originalPaymentId?: components["schemas"]["OriginalPaymentId"];
             /** @description An amount of money. */
             amount?: components["schemas"]["Amount"];
         };
@@ -1059,6 +1097,16 @@ export interface components {
             url: string;
             /** @description Which events the subscription gets. */
             subscriptionDetails: components["schemas"]["SubscriptionDetails"];
+            /**
+             * @description How your `secretKey` was read, and so which bytes sign the deliveries; `null` when the secret is gone or can't be decrypted.
+             *
+             *     | form | the key is |
+             *     |---|---|
+             *     | `BASE64` | the bytes that the base64 after `whsec_` stands for |
+             *     | `TEXT` | the UTF-8 bytes of the whole text, also when what follows `whsec_` isn't base64 |
+             * @enum {string|null}
+             */
+            secretForm: "BASE64" | "TEXT" | null;
             /**
              * Format: date-time
              * @description When you subscribed.
@@ -1772,8 +1820,9 @@ export interface components {
          */
         RateLimitPolicy: string;
         /**
-         * @description The authentication scheme that the call needs.
-         * @example Bearer
+         * @description The authentication scheme that the call needs (RFC 6750): `Bearer` when no access token was sent, and
+         *     `Bearer error="invalid_token"` when the one that was sent is not accepted.
+         * @example Bearer error="invalid_token"
          */
         WwwAuthenticate: string;
         /**

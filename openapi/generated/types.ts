@@ -246,8 +246,9 @@ export interface components {
             /**
              * Format: double
              * @description Dollars, as a JSON number with at most two digits after the point. The digits that you write count, after the exponent is
-             *     applied: `10`, `10.00` and `1E+1` are accepted; `10.000`, `1.0000E1` and `"10.00"` are not. Keep it in a 64-bit float or a
-             *     decimal, never in a 32-bit float, which turns 131072.01 into 131072.02.
+             *     applied: `10`, `10.00` and `1E+1` are accepted; `10.000`, `1.0000E1` and `"10.00"` are not. A 64-bit float printed with 17
+             *     digits, as C++ does by `%.17g`, counts as its amount: `131072.01000000001` is 131072.01. Keep amounts in a 64-bit float or
+             *     a decimal, never in a 32-bit float, which turns 131072.01 into 131072.02.
              */
             value: number;
         };
@@ -298,8 +299,15 @@ export interface components {
         /** @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment. */
         RefundPaymentId: string;
         /**
-         * @description The status of the refund. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
-         *     everywhere; it is final.
+         * @description The status of the refund.
+         *
+         *     | status | meaning |
+         *     |---|---|
+         *     | `PENDING` | It waits until three business days after the original payment was settled. |
+         *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment does. |
+         *     | `TERMINAL_FAILED` | It failed, when it was issued or later; `errorDetails` says why. This is final. |
+         *
+         *     The interface's text calls the failure state `FAILED`; it has the one name `TERMINAL_FAILED` everywhere.
          * @enum {string}
          */
         RefundStatus: "PENDING" | "AUTHORIZED" | "TERMINAL_FAILED";
@@ -310,8 +318,15 @@ export interface components {
             /** @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment. */
             paymentId: components["schemas"]["RefundPaymentId"];
             /**
-             * @description The status of the refund. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
-             *     everywhere; it is final.
+             * @description The status of the refund.
+             *
+             *     | status | meaning |
+             *     |---|---|
+             *     | `PENDING` | It waits until three business days after the original payment was settled. |
+             *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment does. |
+             *     | `TERMINAL_FAILED` | It failed, when it was issued or later; `errorDetails` says why. This is final. |
+             *
+             *     The interface's text calls the failure state `FAILED`; it has the one name `TERMINAL_FAILED` everywhere.
              */
             paymentStatus: components["schemas"]["RefundStatus"];
             /** @description The `clientReferenceId` of the request, or `null` when it had none. */
@@ -341,14 +356,15 @@ export interface components {
         /** @description The reason, in the same field as in a failed refund. */
         ProblemErrorDetails: {
             /**
-             * @description The reason, for programs. The list is closed.
+             * @description The reason, for programs. The list may grow: go by the status when you don't know a code.
              *
              *     | code | status | meaning |
              *     |---|---|---|
              *     | `INVALID_REQUEST` | 400 | The body doesn't match this contract; see `violations`. |
-             *     | `UNAUTHORIZED` | 401 | The access token is missing, unknown or expired. |
+             *     | `UNAUTHORIZED` | 401 | The access token is missing, unknown or expired; see `WWW-Authenticate`. |
              *     | `FORBIDDEN` | 403 | The access token lacks the scope. |
-             *     | `NOT_FOUND` | 404 | You have no such payment, or there is no such path. |
+             *     | `NOT_FOUND` | 404 | There is no such path: check the base address. |
+             *     | `PAYMENT_NOT_FOUND` | 404 | You have no payment with this `paymentId`. |
              *     | `METHOD_NOT_ALLOWED` | 405 | The path takes another method; see `Allow`. |
              *     | `NOT_ACCEPTABLE` | 406 | `Accept` rules out JSON. |
              *     | `REQUEST_TIMEOUT` | 408 | The body came too slowly. |
@@ -359,9 +375,8 @@ export interface components {
              *     | `RATE_LIMITED` | 429 | Too many calls; see `Retry-After`. |
              *     | `INTERNAL_ERROR` | 500 | An error on our side. |
              *     | `UNAVAILABLE` | 503 | We can't serve the call now; see `Retry-After`. |
-             * @enum {string}
              */
-            errorCode: "INVALID_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "REQUEST_TIMEOUT" | "DUPLICATE_REQUEST_KEY" | "SUBSCRIPTION_LIMIT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "INTERNAL_ERROR" | "UNAVAILABLE";
+            errorCode: "INVALID_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "PAYMENT_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "REQUEST_TIMEOUT" | "DUPLICATE_REQUEST_KEY" | "SUBSCRIPTION_LIMIT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "INTERNAL_ERROR" | "UNAVAILABLE" | (string & {});
             /** @description The reason, for people. Its wording may change. */
             errorMessage: string;
         };
@@ -410,6 +425,8 @@ export interface components {
             /** @description The reason, in the same field as in a failed refund. */
             errorDetails: components["schemas"]["ProblemErrorDetails"];
         };
+        /** @description Identifier of the payment that was refunded. */
+        OriginalPaymentId: string;
         /**
          * @description The payment record that holds the key, as it is now. A refund has all fields, with `errorDetails` when it has failed;
          *     an original payment has `paymentId` only. Compare `originalPaymentId`, `amount` and `clientReferenceId` with what you sent
@@ -419,8 +436,15 @@ export interface components {
             /** @description Identifier of the record. */
             paymentId: string;
             /**
-             * @description The status of the refund. The failure state, called `FAILED` in the interface's text, has the one name `TERMINAL_FAILED`
-             *     everywhere; it is final.
+             * @description The status of the refund.
+             *
+             *     | status | meaning |
+             *     |---|---|
+             *     | `PENDING` | It waits until three business days after the original payment was settled. |
+             *     | `AUTHORIZED` | Money is moving. It can still fail, if the original payment does. |
+             *     | `TERMINAL_FAILED` | It failed, when it was issued or later; `errorDetails` says why. This is final. |
+             *
+             *     The interface's text calls the failure state `FAILED`; it has the one name `TERMINAL_FAILED` everywhere.
              */
             paymentStatus?: components["schemas"]["RefundStatus"];
             /** @description The `clientReferenceId` of the request, or `null` when it had none. */
@@ -428,7 +452,7 @@ export interface components {
             /** @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then. */
             errorDetails?: components["schemas"]["RefundErrorDetails"];
             /** @description Identifier of the payment that was refunded. */
-            originalPaymentId?: string;
+            originalPaymentId?: components["schemas"]["OriginalPaymentId"];
             /** @description An amount of money. */
             amount?: components["schemas"]["Amount"];
         };
@@ -515,8 +539,8 @@ export interface components {
             url: string;
             /**
              * @description Your secret. It signs the deliveries, so that you can verify where they come from. It is stored encrypted, and never returned.
-             *     `whsec_` followed by base64 stands for the decoded bytes, any other text for its UTF-8 bytes. Use at least 32 random
-             *     characters.
+             *     `whsec_` followed by base64 stands for the decoded bytes, any other text for its UTF-8 bytes, also one that begins with
+             *     `whsec_` but isn't base64. Use at least 32 random characters.
              */
             secretKey: string;
             /** @description Which events the subscription gets. */
@@ -537,6 +561,206 @@ export interface components {
          * @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number.
          */
         EventSequence: number;
+        /** @description The `requestKey` of the request. It tells your refund from others, even if its response was lost. */
+        ReturnedRequestKey: string;
+        /** @description The refund, as it was at the event. */
+        RefundEventData: {
+            /** @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment. */
+            paymentId: components["schemas"]["RefundPaymentId"];
+            /**
+             * @description The refund's status after this event. Ignore one that you don't know.
+             *
+             *     | status | meaning |
+             *     |---|---|
+             *     | `PENDING` | It waits for settlement, or for three business days after it. |
+             *     | `AUTHORIZED` | Money is moving. |
+             */
+            paymentStatus: "PENDING" | "AUTHORIZED" | (string & {});
+            /** @description The `clientReferenceId` of the request, or `null` when it had none. */
+            clientReferenceId: components["schemas"]["ReturnedReference"];
+            /** @description Identifier of the payment that was refunded. */
+            originalPaymentId: components["schemas"]["OriginalPaymentId"];
+            /** @description An amount of money. */
+            amount: components["schemas"]["Amount"];
+            /** @description The `requestKey` of the request. It tells your refund from others, even if its response was lost. */
+            requestKey: components["schemas"]["ReturnedRequestKey"];
+        };
+        /** @description A refund was issued and waits for settlement, or for three business days after it. */
+        RefundPendingEvent: {
+            /**
+             * @description Names the event.
+             * @constant
+             */
+            type: "refund.pending";
+            /** @description When the event happened. */
+            timestamp: components["schemas"]["EventTimestamp"];
+            /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
+            sequence: components["schemas"]["EventSequence"];
+            /** @description The refund, as it was at the event. */
+            data: components["schemas"]["RefundEventData"];
+        };
+        /** @description The movement of money has begun. */
+        RefundAuthorizedEvent: {
+            /**
+             * @description Names the event.
+             * @constant
+             */
+            type: "refund.authorized";
+            /** @description When the event happened. */
+            timestamp: components["schemas"]["EventTimestamp"];
+            /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
+            sequence: components["schemas"]["EventSequence"];
+            /** @description The refund, as it was at the event. */
+            data: components["schemas"]["RefundEventData"];
+        };
+        /** @description The refund that failed, and why. */
+        FailedRefundEventData: {
+            /** @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment. */
+            paymentId: components["schemas"]["RefundPaymentId"];
+            /**
+             * @description The refund's status after this event. Ignore one that you don't know.
+             *
+             *     | status | meaning |
+             *     |---|---|
+             *     | `TERMINAL_FAILED` | It failed, which is final. |
+             */
+            paymentStatus: "TERMINAL_FAILED" | (string & {});
+            /** @description The `clientReferenceId` of the request, or `null` when it had none. */
+            clientReferenceId: components["schemas"]["ReturnedReference"];
+            /** @description Identifier of the payment that was refunded. */
+            originalPaymentId: components["schemas"]["OriginalPaymentId"];
+            /** @description An amount of money. */
+            amount: components["schemas"]["Amount"];
+            /** @description The `requestKey` of the request. It tells your refund from others, even if its response was lost. */
+            requestKey: components["schemas"]["ReturnedRequestKey"];
+            /** @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then. */
+            errorDetails: components["schemas"]["RefundErrorDetails"];
+        };
+        /** @description The refund failed, when it was issued or later. This is final. */
+        RefundTerminalFailedEvent: {
+            /**
+             * @description Names the event.
+             * @constant
+             */
+            type: "refund.terminal_failed";
+            /** @description When the event happened. */
+            timestamp: components["schemas"]["EventTimestamp"];
+            /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
+            sequence: components["schemas"]["EventSequence"];
+            /** @description The refund that failed, and why. */
+            data: components["schemas"]["FailedRefundEventData"];
+        };
+        /** @description The original payment, as it was at the event. */
+        PaymentEventData: {
+            /** @description Identifier of the original payment. */
+            paymentId: string;
+            /**
+             * @description The payment's status after this event. Ignore one that you don't know.
+             *
+             *     | status | meaning |
+             *     |---|---|
+             *     | `SETTLED` | The payment was settled: the three business days of its refunds have begun. |
+             *     | `FAILED` | The debit was not successful; its refunds fail. |
+             *     | `COVERED` | The payment fell into the service's cover; its refunds fail. |
+             */
+            status: "SETTLED" | "FAILED" | "COVERED" | (string & {});
+            /** @description An amount of money. */
+            amount: components["schemas"]["Amount"];
+        };
+        /** @description An original payment was settled. */
+        PaymentSettledEvent: {
+            /**
+             * @description Names the event.
+             * @constant
+             */
+            type: "payment.settled";
+            /** @description When the event happened. */
+            timestamp: components["schemas"]["EventTimestamp"];
+            /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
+            sequence: components["schemas"]["EventSequence"];
+            /** @description The original payment, as it was at the event. */
+            data: components["schemas"]["PaymentEventData"];
+        };
+        /** @description An original payment failed; its refunds fail with it. */
+        PaymentFailedEvent: {
+            /**
+             * @description Names the event.
+             * @constant
+             */
+            type: "payment.failed";
+            /** @description When the event happened. */
+            timestamp: components["schemas"]["EventTimestamp"];
+            /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
+            sequence: components["schemas"]["EventSequence"];
+            /** @description The original payment, as it was at the event. */
+            data: components["schemas"]["PaymentEventData"];
+        };
+        /** @description An original payment fell into the service's cover; its refunds fail with it. */
+        PaymentCoveredEvent: {
+            /**
+             * @description Names the event.
+             * @constant
+             */
+            type: "payment.covered";
+            /** @description When the event happened. */
+            timestamp: components["schemas"]["EventTimestamp"];
+            /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
+            sequence: components["schemas"]["EventSequence"];
+            /** @description The original payment, as it was at the event. */
+            data: components["schemas"]["PaymentEventData"];
+        };
+        /** @description The account. */
+        AccountEventData: {
+            /** @description Identifier of the account. */
+            accountId: string;
+        };
+        /** @description A customer linked a bank account. */
+        AccountLinkedEvent: {
+            /**
+             * @description Names the event.
+             * @constant
+             */
+            type: "account.linked";
+            /** @description When the event happened. */
+            timestamp: components["schemas"]["EventTimestamp"];
+            /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
+            sequence: components["schemas"]["EventSequence"];
+            /** @description The account. */
+            data: components["schemas"]["AccountEventData"];
+        };
+        /** @description A customer unlinked a bank account. */
+        AccountUnlinkedEvent: {
+            /**
+             * @description Names the event.
+             * @constant
+             */
+            type: "account.unlinked";
+            /** @description When the event happened. */
+            timestamp: components["schemas"]["EventTimestamp"];
+            /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
+            sequence: components["schemas"]["EventSequence"];
+            /** @description The account. */
+            data: components["schemas"]["AccountEventData"];
+        };
+        /** @description The customer. */
+        CustomerEventData: {
+            /** @description Identifier of the customer. */
+            customerId: string;
+        };
+        /** @description A customer was created. */
+        CustomerCreatedEvent: {
+            /**
+             * @description Names the event.
+             * @constant
+             */
+            type: "customer.created";
+            /** @description When the event happened. */
+            timestamp: components["schemas"]["EventTimestamp"];
+            /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
+            sequence: components["schemas"]["EventSequence"];
+            /** @description The customer. */
+            data: components["schemas"]["CustomerEventData"];
+        };
     };
     responses: {
         /** @description The refund with its first status, even if that is `TERMINAL_FAILED`. */
@@ -576,6 +800,7 @@ export interface components {
         /** @description The access token lacks the scope of this operation. */
         Forbidden: {
             headers: {
+                "WWW-Authenticate": components["headers"]["InsufficientScope"];
                 [name: string]: unknown;
             };
             content: {
@@ -583,7 +808,10 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description You have no payment with this `paymentId`. Another merchant's payment gets the same response. */
+        /**
+         * @description You have no payment with this `paymentId`. Another merchant's payment gets the same response. An unknown path, such as that of a
+         *     wrong base address, gets `NOT_FOUND` instead.
+         */
         PaymentNotFound: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -778,10 +1006,16 @@ export interface components {
          */
         RateLimitPolicy: string;
         /**
-         * @description The authentication scheme that the call needs.
-         * @example Bearer
+         * @description The authentication scheme that the call needs (RFC 6750): `Bearer` when no access token was sent, and
+         *     `Bearer error="invalid_token"` when the one that was sent is not accepted.
+         * @example Bearer error="invalid_token"
          */
         WwwAuthenticate: string;
+        /**
+         * @description The scope that the access token lacks (RFC 6750). Sent whenever a scope is the reason.
+         * @example Bearer error="insufficient_scope", scope="refunds"
+         */
+        InsufficientScope: string;
         /**
          * @description Seconds to wait before you call again.
          * @example 1
@@ -870,33 +1104,7 @@ export interface operations {
         /** @description The event as it happened. Every attempt sends the same bytes. */
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * @description Names the event.
-                     * @constant
-                     */
-                    type: "refund.pending";
-                    /** @description When the event happened. */
-                    timestamp: components["schemas"]["EventTimestamp"];
-                    /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
-                    sequence: components["schemas"]["EventSequence"];
-                    /** @description The refund. */
-                    data: {
-                        /** @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment. */
-                        paymentId: components["schemas"]["RefundPaymentId"];
-                        /**
-                         * @description The refund's status after this event.
-                         * @constant
-                         */
-                        paymentStatus: "PENDING";
-                        /** @description The `clientReferenceId` of the request, or `null` when it had none. */
-                        clientReferenceId: components["schemas"]["ReturnedReference"];
-                    } & {
-                        [key: string]: unknown;
-                    };
-                } & {
-                    [key: string]: unknown;
-                };
+                "application/json": components["schemas"]["RefundPendingEvent"];
             };
         };
         responses: {
@@ -926,33 +1134,7 @@ export interface operations {
         /** @description The event as it happened. Every attempt sends the same bytes. */
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * @description Names the event.
-                     * @constant
-                     */
-                    type: "refund.authorized";
-                    /** @description When the event happened. */
-                    timestamp: components["schemas"]["EventTimestamp"];
-                    /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
-                    sequence: components["schemas"]["EventSequence"];
-                    /** @description The refund. */
-                    data: {
-                        /** @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment. */
-                        paymentId: components["schemas"]["RefundPaymentId"];
-                        /**
-                         * @description The refund's status after this event.
-                         * @constant
-                         */
-                        paymentStatus: "AUTHORIZED";
-                        /** @description The `clientReferenceId` of the request, or `null` when it had none. */
-                        clientReferenceId: components["schemas"]["ReturnedReference"];
-                    } & {
-                        [key: string]: unknown;
-                    };
-                } & {
-                    [key: string]: unknown;
-                };
+                "application/json": components["schemas"]["RefundAuthorizedEvent"];
             };
         };
         responses: {
@@ -982,35 +1164,7 @@ export interface operations {
         /** @description The event as it happened. Every attempt sends the same bytes. */
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * @description Names the event.
-                     * @constant
-                     */
-                    type: "refund.terminal_failed";
-                    /** @description When the event happened. */
-                    timestamp: components["schemas"]["EventTimestamp"];
-                    /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
-                    sequence: components["schemas"]["EventSequence"];
-                    /** @description The refund. */
-                    data: {
-                        /** @description Identifier that the service generated for the refund payment. It is not the identifier of the original payment. */
-                        paymentId: components["schemas"]["RefundPaymentId"];
-                        /**
-                         * @description The refund's status after this event.
-                         * @constant
-                         */
-                        paymentStatus: "TERMINAL_FAILED";
-                        /** @description The `clientReferenceId` of the request, or `null` when it had none. */
-                        clientReferenceId: components["schemas"]["ReturnedReference"];
-                        /** @description Why the refund failed. Present when `paymentStatus` is `TERMINAL_FAILED`, and only then. */
-                        errorDetails: components["schemas"]["RefundErrorDetails"];
-                    } & {
-                        [key: string]: unknown;
-                    };
-                } & {
-                    [key: string]: unknown;
-                };
+                "application/json": components["schemas"]["RefundTerminalFailedEvent"];
             };
         };
         responses: {
@@ -1040,33 +1194,7 @@ export interface operations {
         /** @description The event as it happened. Every attempt sends the same bytes. */
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * @description Names the event.
-                     * @constant
-                     */
-                    type: "payment.settled";
-                    /** @description When the event happened. */
-                    timestamp: components["schemas"]["EventTimestamp"];
-                    /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
-                    sequence: components["schemas"]["EventSequence"];
-                    /** @description The original payment. */
-                    data: {
-                        /** @description Identifier of the original payment. */
-                        paymentId: string;
-                        /**
-                         * @description The payment's status after this event.
-                         * @constant
-                         */
-                        status: "SETTLED";
-                        /** @description An amount of money. */
-                        amount: components["schemas"]["Amount"];
-                    } & {
-                        [key: string]: unknown;
-                    };
-                } & {
-                    [key: string]: unknown;
-                };
+                "application/json": components["schemas"]["PaymentSettledEvent"];
             };
         };
         responses: {
@@ -1096,33 +1224,7 @@ export interface operations {
         /** @description The event as it happened. Every attempt sends the same bytes. */
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * @description Names the event.
-                     * @constant
-                     */
-                    type: "payment.failed";
-                    /** @description When the event happened. */
-                    timestamp: components["schemas"]["EventTimestamp"];
-                    /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
-                    sequence: components["schemas"]["EventSequence"];
-                    /** @description The original payment. */
-                    data: {
-                        /** @description Identifier of the original payment. */
-                        paymentId: string;
-                        /**
-                         * @description The payment's status after this event.
-                         * @constant
-                         */
-                        status: "FAILED";
-                        /** @description An amount of money. */
-                        amount: components["schemas"]["Amount"];
-                    } & {
-                        [key: string]: unknown;
-                    };
-                } & {
-                    [key: string]: unknown;
-                };
+                "application/json": components["schemas"]["PaymentFailedEvent"];
             };
         };
         responses: {
@@ -1152,33 +1254,7 @@ export interface operations {
         /** @description The event as it happened. Every attempt sends the same bytes. */
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * @description Names the event.
-                     * @constant
-                     */
-                    type: "payment.covered";
-                    /** @description When the event happened. */
-                    timestamp: components["schemas"]["EventTimestamp"];
-                    /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
-                    sequence: components["schemas"]["EventSequence"];
-                    /** @description The original payment. */
-                    data: {
-                        /** @description Identifier of the original payment. */
-                        paymentId: string;
-                        /**
-                         * @description The payment's status after this event.
-                         * @constant
-                         */
-                        status: "COVERED";
-                        /** @description An amount of money. */
-                        amount: components["schemas"]["Amount"];
-                    } & {
-                        [key: string]: unknown;
-                    };
-                } & {
-                    [key: string]: unknown;
-                };
+                "application/json": components["schemas"]["PaymentCoveredEvent"];
             };
         };
         responses: {
@@ -1208,26 +1284,7 @@ export interface operations {
         /** @description The event as it happened. Every attempt sends the same bytes. */
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * @description Names the event.
-                     * @constant
-                     */
-                    type: "account.linked";
-                    /** @description When the event happened. */
-                    timestamp: components["schemas"]["EventTimestamp"];
-                    /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
-                    sequence: components["schemas"]["EventSequence"];
-                    /** @description The account. */
-                    data: {
-                        /** @description Identifier of the account. */
-                        accountId: string;
-                    } & {
-                        [key: string]: unknown;
-                    };
-                } & {
-                    [key: string]: unknown;
-                };
+                "application/json": components["schemas"]["AccountLinkedEvent"];
             };
         };
         responses: {
@@ -1257,26 +1314,7 @@ export interface operations {
         /** @description The event as it happened. Every attempt sends the same bytes. */
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * @description Names the event.
-                     * @constant
-                     */
-                    type: "account.unlinked";
-                    /** @description When the event happened. */
-                    timestamp: components["schemas"]["EventTimestamp"];
-                    /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
-                    sequence: components["schemas"]["EventSequence"];
-                    /** @description The account. */
-                    data: {
-                        /** @description Identifier of the account. */
-                        accountId: string;
-                    } & {
-                        [key: string]: unknown;
-                    };
-                } & {
-                    [key: string]: unknown;
-                };
+                "application/json": components["schemas"]["AccountUnlinkedEvent"];
             };
         };
         responses: {
@@ -1306,26 +1344,7 @@ export interface operations {
         /** @description The event as it happened. Every attempt sends the same bytes. */
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * @description Names the event.
-                     * @constant
-                     */
-                    type: "customer.created";
-                    /** @description When the event happened. */
-                    timestamp: components["schemas"]["EventTimestamp"];
-                    /** @description Counts the events of one payment, account or customer from 1. Deliveries can arrive in any order; sort them by this number. */
-                    sequence: components["schemas"]["EventSequence"];
-                    /** @description The customer. */
-                    data: {
-                        /** @description Identifier of the customer. */
-                        customerId: string;
-                    } & {
-                        [key: string]: unknown;
-                    };
-                } & {
-                    [key: string]: unknown;
-                };
+                "application/json": components["schemas"]["CustomerCreatedEvent"];
             };
         };
         responses: {

@@ -1,7 +1,10 @@
 import { createConditions } from "./conditions.ts";
 import { isNode, isReason, type Rule, typesOf } from "./redocly.ts";
 
-/** Holds every object to say whether it takes fields that it does not name: no, or yes and why. */
+/**
+ * Holds every object to say whether it takes fields that it does not name: no, or yes and why. The reason in `x-open` says it
+ * alone: for a written `additionalProperties: true`, generators make classes that extend a map, and lose the named fields.
+ */
 export const closed: Rule = () => {
   const conditions = createConditions();
   return {
@@ -16,24 +19,23 @@ export const closed: Rule = () => {
       if (!typesOf(schema).includes("object")) {
         if ("properties" in schema)
           report("A schema with `properties` has to say `type: object`: add it.", "properties");
-        if (open !== undefined)
-          report("`x-open` belongs on an object with `additionalProperties: true`: remove it.", "x-open");
+        if (open !== undefined) report("`x-open` belongs on an object: remove it.", "x-open");
         return;
       }
       if (schema.additionalProperties === true) {
-        if (isReason(open)) return;
-        if (open === undefined)
-          report("The object is open: add `x-open` with the reason, or close it.", "additionalProperties");
-        else report("`x-open` has to give the reason in words.", "x-open");
-        return;
+        const message =
+          "Generated classes lose their fields to a map: leave `additionalProperties` out, and give the reason in `x-open`.";
+        return report(message, "additionalProperties");
       }
-      if (open !== undefined)
-        report("`x-open` contradicts an object that is not open: remove it, or open it.", "x-open");
-      if (schema.additionalProperties === false) return;
-      ctx.report({
-        message:
-          "The object does not say whether it is closed: add `additionalProperties: false`, or `true` with the reason in `x-open`.",
-      });
+      if (open === undefined) {
+        if (schema.additionalProperties === false) return;
+        const message =
+          "The object does not say whether it is closed: add `additionalProperties: false`, or the reason why not in `x-open`.";
+        return ctx.report({ message });
+      }
+      if (schema.additionalProperties !== undefined)
+        return report("`x-open` contradicts `additionalProperties`: remove one.", "x-open");
+      if (!isReason(open)) report("`x-open` has to give the reason in words.", "x-open");
     },
   };
 };

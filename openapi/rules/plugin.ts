@@ -1,6 +1,7 @@
 import { amounts } from "./amounts.ts";
 import { bounded } from "./bounded.ts";
 import { closed } from "./closed.ts";
+import { events } from "./events.ts";
 import { examplesUsed } from "./examples-used.ts";
 import { patternMessages } from "./pattern-messages.ts";
 import { portable } from "./portable.ts";
@@ -19,6 +20,7 @@ export default function contractPlugin({ contentDir }: { contentDir: string }) {
         amounts,
         closed,
         bounded,
+        events,
         "examples-used": examplesUsed,
         "pattern-messages": patternMessages,
         portable,

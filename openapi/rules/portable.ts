@@ -1,4 +1,4 @@
-import { KEYWORDS } from "../document/keywords.ts";
+import { KEYWORDS, keywordsHolding } from "../document/keywords.ts";
 import { createConditions } from "./conditions.ts";
 import { type Context, type DocumentNode, isNode, isReason, type Rule, typesOf } from "./redocly.ts";
 import { ENGINES } from "./regex-engines.ts";
@@ -70,8 +70,10 @@ export const portable: Rule = () => {
       if (!isNode(schema)) return;
       conditions.enter(schema, ctx);
       checkPattern(schema, ctx);
+      checkConditions(schema, ctx);
       if (conditions.has(schema)) return;
       checkFormat(schema, ctx);
+      checkTime(schema, ctx);
       checkConstructs(schema, ctx);
     },
   };
@@ -120,6 +122,26 @@ function checkFormat(schema: DocumentNode, ctx: Context): void {
     if (typeof bound !== "number" || (bound >= least && bound <= greatest)) continue;
     const message = `The ${keyword} does not fit into ${String(format)}: use \`int64\`, or another bound.`;
     ctx.report({ message, location: ctx.location.child("format") });
+  }
+}
+
+/** A generated type holds a time as an object of its language, whose length nobody can measure. */
+function checkTime(schema: DocumentNode, ctx: Context): void {
+  if (schema.format !== "date" && schema.format !== "date-time") return;
+  for (const keyword of ["minLength", "maxLength"].filter((name) => name in schema)) {
+    const message = `Generated clients throw at \`${keyword}\` of a time: remove it, because \`${schema.format}\` bounds it.`;
+    ctx.report({ message, location: ctx.location.child(keyword).key() });
+  }
+}
+
+/** Some validators take every schema as closed that names properties, so that no object matches a condition about one of them. */
+function checkConditions(schema: DocumentNode, ctx: Context): void {
+  for (const keyword of keywordsHolding("condition")) {
+    const condition = schema[keyword];
+    if (!isNode(condition) || !("properties" in condition) || condition.unevaluatedProperties === true)
+      continue;
+    const message = `Validators that take schemas as closed refuse \`${keyword}\`: add \`unevaluatedProperties: true\` to it.`;
+    ctx.report({ message, location: ctx.location.child(keyword).key() });
   }
 }
 

@@ -19,24 +19,17 @@ const CALLBACK_URL = "{$request.body#/url}";
  */
 export async function toOpenApi30(document: Node): Promise<Node> {
   const { info, webhooks, paths, components } = document;
-  const { schemas, ...otherComponents } = asNode(components);
-  const events = members(webhooks).map(([name, item]) => toCallback(name, item));
   const prepared = {
     openapi: document.openapi,
     info: toInfo(asNode(info)),
     servers: document.servers,
     security: withoutScopes(document.security),
     tags: document.tags,
-    paths: mapOperations(paths, (operation) => withCallbacks(operation, events)),
-    components: {
-      ...otherComponents,
-      schemas: {
-        ...asNode(schemas),
-        ...Object.fromEntries(events.map(({ title, schema }) => [title, schema])),
-      },
-    },
+    paths: mapOperations(paths, (operation) => withCallbacks(operation, asNode(webhooks))),
+    components,
   };
-  const result = withoutLostKeywords(new Converter(structuredClone(prepared)).convert()) as Node;
+  const converted = new Converter(structuredClone(prepared)).convert();
+  const result = withoutDiscriminators(withInlineStatus(asNode(withoutLostKeywords(converted)))) as Node;
   const { valid, errors } = await new Validator().validate(structuredClone(result));
   if (!valid) throw new Error(`The twin is not OpenAPI 3.0: ${JSON.stringify(errors)}`);
   return result;
@@ -47,34 +40,16 @@ function toInfo({ summary, description, ...rest }: Node): Node {
   return { ...rest, description: `${summary}\n\n${description}` };
 }
 
-type Callback = {
-  readonly name: string;
-  readonly item: Node;
-  readonly title: string;
-  readonly schema: Node;
-};
-
-/** A webhook as a callback, with the schema of its body under its title, so that generators create a type for it. */
-function toCallback(name: string, item: Node): Callback {
-  const post = asNode(item.post);
-  const body = asNode(post.requestBody);
-  const content = asNode(body.content);
-  const json = asNode(content["application/json"]);
-  const schema = asNode(json.schema);
-  const title = String(schema.title);
-  const reference = { $ref: `#/components/schemas/${title}` };
-  const requestBody = { ...body, content: { "application/json": { ...json, schema: reference } } };
-  return { name, title, schema, item: { post: { ...post, requestBody } } };
-}
-
 /**
  * The callbacks are written out in the operation that takes their address, because NSwag and openapi-generator 7.0 reject a
  * document with `components.callbacks`. No operation has scopes, which 3.0 allows for OAuth 2.0 only.
  */
-function withCallbacks(operation: Node, events: readonly Callback[]): Node {
+function withCallbacks(operation: Node, webhooks: Node): Node {
   const security = "security" in operation ? { security: withoutScopes(operation.security) } : {};
   if (operation.operationId !== "subscribeToWebhooks") return { ...operation, ...security };
-  const callbacks = Object.fromEntries(events.map(({ name, item }) => [name, { [CALLBACK_URL]: item }]));
+  const callbacks = Object.fromEntries(
+    members(webhooks).map(([name, item]) => [name, { [CALLBACK_URL]: item }]),
+  );
   return { ...operation, ...security, callbacks };
 }
 
@@ -101,6 +76,32 @@ function withoutLostKeywords(part: unknown): unknown {
   const isSchema = typeof part.type === "string";
   const kept = Object.entries(part).filter(([key]) => !(isSchema && LOST_KEYWORDS.includes(key)));
   return Object.fromEntries(kept.map(([key, value]) => [key, withoutLostKeywords(value)]));
+}
+
+const STATUS = "RefundStatus";
+
+/** Generated Perl makes an object of an enumeration with a name, and loses the status of every refund that it reads. */
+function withInlineStatus(document: Node): Node {
+  const components = asNode(document.components);
+  const { [STATUS]: status, ...schemas } = asNode(components.schemas);
+  const inline = (part: unknown): unknown => {
+    if (Array.isArray(part)) return part.map(inline);
+    if (!isNode(part)) return part;
+    if (part.$ref === `#/components/schemas/${STATUS}`) return status;
+    return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, inline(value)]));
+  };
+  return asNode(inline({ ...document, components: { ...components, schemas } }));
+}
+
+/**
+ * Leaves out the discriminators, for which generated Rust has an enum without variants, and generated Kotlin an interface that
+ * nothing implements. The branches differ in the one value that their tag can have.
+ */
+function withoutDiscriminators(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(withoutDiscriminators);
+  if (!isNode(part)) return part;
+  const kept = Object.entries(part).filter(([key]) => key !== "discriminator");
+  return Object.fromEntries(kept.map(([key, value]) => [key, withoutDiscriminators(value)]));
 }
 
 function asNode(part: unknown): Node {

@@ -19,8 +19,10 @@ export type Refusal = {
 /** Finds the owner of an access token (D18) that came with these headers. Rejects when the token can't be verified now. */
 export type FindCaller = (token: string, headers: IncomingHttpHeaders) => Promise<Caller | Refusal>;
 
-/** What every 401 has. */
-export const UNAUTHORIZED_HEADERS = { "WWW-Authenticate": "Bearer" };
+/** What a 401 has when a token was sent; otherwise the challenge names no error (RFC 6750, 3.1). */
+export const REFUSED_TOKEN_HEADERS = { "WWW-Authenticate": 'Bearer error="invalid_token"' };
+
+const ATTEMPT = /^bearer(?: |$)/i;
 
 const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 
@@ -30,7 +32,9 @@ export async function authenticate(headers: IncomingHttpHeaders, findCaller: Fin
   const found = token ? await findCaller(token, headers) : { reason: "no bearer token" };
   if ("merchant" in found) return found;
   throw new ProblemError("UNAUTHORIZED", {
-    headers: UNAUTHORIZED_HEADERS,
+    headers: ATTEMPT.test(headers.authorization ?? "")
+      ? REFUSED_TOKEN_HEADERS
+      : { "WWW-Authenticate": "Bearer" },
     reason: found.reason,
   });
 }
@@ -41,5 +45,6 @@ export function authorize(caller: Caller, scopes: readonly string[]): void {
   if (missing.length === 0) return;
   throw new ProblemError("FORBIDDEN", {
     detail: `The access token lacks the scope that this operation needs: ${missing.join(", ")}.`,
+    headers: { "WWW-Authenticate": `Bearer error="insufficient_scope", scope="${missing.join(" ")}"` },
   });
 }

@@ -3,7 +3,7 @@ import { repeat } from "../async/repeat.ts";
 import { ProblemError, unavailable } from "../contract/problem.ts";
 import { BLOCKS_CHANNEL, type Block, type Blocked } from "../storage/blocks.ts";
 import type { Database } from "../storage/database.ts";
-import { type Caller, UNAUTHORIZED_HEADERS } from "./bearer.ts";
+import { type Caller, REFUSED_TOKEN_HEADERS } from "./bearer.ts";
 
 /** Whom an operator has blocked, as this server knows it. */
 export type Blocks = {
@@ -67,7 +67,7 @@ export async function startBlocks(parts: BlocksParts): Promise<Blocks> {
       const blocked = toNames(caller).find(isBlocked);
       if (!blocked) return;
       const reason = `the ${blocked.kind} is blocked`;
-      throw new ProblemError("UNAUTHORIZED", { headers: UNAUTHORIZED_HEADERS, reason });
+      throw new ProblemError("UNAUTHORIZED", { headers: REFUSED_TOKEN_HEADERS, reason });
     },
     async check() {
       if (isOld()) throw new Error(UNKNOWN);

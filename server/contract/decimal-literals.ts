@@ -33,8 +33,9 @@ export function decimalFieldsIn(
 
 /**
  * One violation for each amount that has more digits after the point than allowed when its literal is written plainly, with
- * the exponent applied and every digit kept: `1E+1` is 10, and `1.0000E1` is 10.000 (D13). A schema can't say so, because it
- * sees the parsed number: 10.990000000000000001 parses as 10.99.
+ * the exponent applied and every digit kept: `1E+1` is 10, and `1.0000E1` is 10.000 (D13). A double that is printed with 17
+ * digits counts as the amount that it stands for. A schema can't say so, because it sees the parsed number:
+ * 10.990000000000000001 parses as 10.99.
  */
 export function checkLiterals(
   fields: readonly DecimalField[],
@@ -42,9 +43,9 @@ export function checkLiterals(
 ): Violation[] {
   return fields.flatMap(({ path, digits }) => {
     const written = literals.find((literal) => isSamePath(literal.path, path))?.text;
-    if (written === undefined || fractionDigits(written) <= digits) return [];
-    const message =
-      "must have at most two digits after the point when it is written out, zeros included: send 10.00 or 10, not 10.000";
+    if (written === undefined || fractionDigits(written) <= digits || isPrintedDouble(written, digits))
+      return [];
+    const message = "must have at most two decimals: send 10.00 or 10, not 10.000";
     return [{ pointer: toPointer(path), message }];
   });
 }
@@ -54,6 +55,16 @@ function fractionDigits(literal: string): number {
   const [mantissa = "", exponent = "0"] = literal.toLowerCase().split("e");
   const [, fraction = ""] = mantissa.split(".");
   return Math.max(0, fraction.length - Number(exponent));
+}
+
+/**
+ * Whether a literal is the text that `%.17g` makes of a double, as C++ and some settings of PHP print every number, and that
+ * double is the nearest to an amount with so few digits: 131072.01 is printed as 131072.01000000001. Of any other literal with
+ * more digits nobody knows which amount was meant.
+ */
+function isPrintedDouble(literal: string, digits: number): boolean {
+  const value = Number(literal);
+  return fractionDigits(String(value)) <= digits && literal === value.toPrecision(17).replace(/0+$/, "");
 }
 
 function isSamePath(left: NumberLiteral["path"], right: DecimalField["path"]): boolean {

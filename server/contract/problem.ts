@@ -1,9 +1,10 @@
 import type { SandboxSchemas, Schemas } from "./document.ts";
 
-/** The closed list of the published contract (D08), and the codes that only the sandbox sends. */
+/** The codes that we send (D08), also in the sandbox only. For readers the list is open, and so has a member for any text. */
 export type ProblemCode =
-  | Schemas["ProblemErrorDetails"]["errorCode"]
+  | Named<Schemas["ProblemErrorDetails"]["errorCode"]>
   | SandboxSchemas["ImpossibleMoveErrorDetails"]["errorCode"];
+type Named<Text> = Text extends unknown ? (string extends Text ? never : Text) : never;
 export type Violation = Schemas["Violation"];
 
 type Kind = {
@@ -34,7 +35,12 @@ export const PROBLEMS = {
   NOT_FOUND: {
     status: 404,
     title: "Not found",
-    detail: "There is no such path. Paths match exactly, case and slashes included.",
+    detail: "There is no such path. Check the base address; paths match exactly, case and slashes included.",
+  },
+  PAYMENT_NOT_FOUND: {
+    status: 404,
+    title: "Payment not found",
+    detail: "You have no payment with this paymentId. Check the identifier and the access token.",
   },
   METHOD_NOT_ALLOWED: {
     status: 405,

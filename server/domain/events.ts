@@ -33,8 +33,19 @@ export type ResourceEventType = Exclude<EventType, RefundEventType | PaymentEven
 /** The statuses of an original payment that have an event; `PROCESSING` has none (D20). */
 export type EmittedStatus = Exclude<OriginalStatus, "PROCESSING">;
 
-/** The refund as callers and receivers see it (D06, D21). */
+/** The refund as callers see it (D06). */
 export type RefundView = Schemas["Refund"] & { errorDetails?: RefundFailure };
+
+/** What an event says of a refund, and so what its response and its request said (D21). Amount in cents. */
+export type RefundFacts = {
+  readonly paymentId: string;
+  readonly status: RefundStatus;
+  readonly clientReferenceId: string | null;
+  readonly originalPaymentId: string;
+  readonly amountCents: number;
+  readonly requestKey: string;
+  readonly failure: RefundFailure | null;
+};
 
 /** An original payment as receivers see it (D21). */
 export type PaymentView = {
@@ -65,12 +76,9 @@ export function categoryOf(type: EventType): EventCategory {
 }
 
 /** The refund response: `errorDetails` only for a failed one, the reference null when none was sent (D06). */
-export function toRefundView(refund: {
-  readonly paymentId: string;
-  readonly status: RefundStatus;
-  readonly clientReferenceId: string | null;
-  readonly failure: RefundFailure | null;
-}): RefundView {
+export function toRefundView(
+  refund: Pick<RefundFacts, "paymentId" | "status" | "clientReferenceId" | "failure">,
+): RefundView {
   const view = {
     paymentId: refund.paymentId,
     paymentStatus: refund.status,
@@ -90,13 +98,21 @@ export function toPaymentView(payment: {
   return {
     paymentId: payment.paymentId,
     status: payment.status,
-    amount: { currency: "USD", value: fromCents(payment.amountCents) },
+    amount: toAmount(payment.amountCents),
   };
 }
 
 /** The event of a refund that has just taken its status. */
-export function refundEvent(refund: RefundView, moment: EventMoment): EventMessage {
-  return message(refundEventType(refund.paymentStatus), refund, moment);
+export function refundEvent(refund: RefundFacts, moment: EventMoment): EventMessage {
+  const { errorDetails, ...view } = toRefundView(refund);
+  const data = {
+    ...view,
+    originalPaymentId: refund.originalPaymentId,
+    amount: toAmount(refund.amountCents),
+    requestKey: refund.requestKey,
+    ...(errorDetails && { errorDetails }),
+  };
+  return message(refundEventType(refund.status), data, moment);
 }
 
 /** The event of an original payment that has just taken its status. */
@@ -110,6 +126,10 @@ export function paymentEvent(
 /** An event of an account or a customer. */
 export function resourceEvent(type: ResourceEventType, id: string, moment: EventMoment): EventMessage {
   return message(type, type === "customer.created" ? { customerId: id } : { accountId: id }, moment);
+}
+
+function toAmount(cents: number): Schemas["Amount"] {
+  return { currency: "USD", value: fromCents(cents) };
 }
 
 function message(type: EventType, data: object, { at, sequence }: EventMoment): EventMessage {

@@ -57,6 +57,9 @@ async function addDocs(router: Router): Promise<void> {
   router.get("/docs/", await serveCompressed("index.html"));
   for (const name of await listFiles()) {
     const type = typeOf(name);
+    const page = /^(.+)\.html$/.exec(name)?.[1];
+    // People leave the end out. The page itself has one address, to which its relative links and its search belong.
+    if (page) router.get(`/docs/${page}`, (_request, response) => response.redirect(308, `${page}.html`));
     const isCompressed = /\.(html|js)$/.test(name);
     router.get(
       `/docs/${name}`,

@@ -13,6 +13,8 @@ type Entry = {
   readonly paymentId?: string;
   readonly paymentStatus?: string;
   readonly errorCode?: string;
+  readonly subscriptionKey?: string;
+  readonly secretForm?: string;
   readonly event?: string;
   readonly host?: string;
   readonly outcome?: string;
@@ -62,6 +64,10 @@ function describe(entry: Entry): string | undefined {
     case "delivery": {
       const { event, host, outcome, error } = entry;
       return join(["webhook", event, "to", host, status ?? error, outcome, merchant, `${milliseconds} ms`]);
+    }
+    case "subscription": {
+      const key = entry.secretForm === "BASE64" ? "the bytes that its base64 stands for" : "its text";
+      return join(["subscription", entry.subscriptionKey, "signs by its secretKey:", key, merchant]);
     }
     case "transition":
       return join(["refund", paymentId, "is now", paymentStatus, merchant]);

@@ -58,7 +58,13 @@ export function signDelivery(
  * (D22).
  */
 export function toSigningKey(secretKey: string): Uint8Array {
+  return secretFormOf(secretKey) === "BASE64"
+    ? Buffer.from(secretKey.slice(PREFIX.length), "base64")
+    : Buffer.from(secretKey, "utf8");
+}
+
+/** How a secretKey is read: as `whsec_` and base64, or as a text. */
+export function secretFormOf(secretKey: string): "BASE64" | "TEXT" {
   const encoded = secretKey.startsWith(PREFIX) ? secretKey.slice(PREFIX.length) : "";
-  const isEncoded = encoded !== "" && BASE64.test(encoded);
-  return isEncoded ? Buffer.from(encoded, "base64") : Buffer.from(secretKey, "utf8");
+  return encoded !== "" && BASE64.test(encoded) ? "BASE64" : "TEXT";
 }

@@ -66,7 +66,10 @@ describe("issueRefund", () => {
 
     const violations = [{ pointer: "/amount/value" }, { pointer: "/softDescriptor" }];
     expect(malformed).toMatchObject({ status: 400, body: { violations } });
-    expect(unknown).toMatchObject({ status: 404, body: { errorDetails: { errorCode: "NOT_FOUND" } } });
+    expect(unknown).toMatchObject({
+      status: 404,
+      body: { errorDetails: { errorCode: "PAYMENT_NOT_FOUND" } },
+    });
     expect(unauthorized).toMatchObject({
       status: 401,
       body: { errorDetails: { errorCode: "UNAUTHORIZED" } },

@@ -83,7 +83,12 @@ describe("refunds.issue", () => {
   test("of an unknown payment throws a problem with the id that the service logged", async () => {
     const error = await problemOf(createTestClient().refunds.issue(refundOf("pay_globex")));
 
-    expect(error).toMatchObject({ status: 404, errorCode: "NOT_FOUND", violations: [], existing: undefined });
+    expect(error).toMatchObject({
+      status: 404,
+      errorCode: "PAYMENT_NOT_FOUND",
+      violations: [],
+      existing: undefined,
+    });
     expect(error.requestId).toMatch(/^[0-9a-f-]{36}$/);
     expect(server.logLines.join("")).toContain(`"requestId":"${error.requestId}"`);
   });

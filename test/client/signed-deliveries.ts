@@ -30,6 +30,9 @@ export const AUTHORIZED_EVENT: WebhookEventOf<"refund.authorized"> = {
     paymentId: "rfd_019aa5b2-6c1e-7d3f-8a41-5b0c9e2d7f10",
     paymentStatus: "AUTHORIZED",
     clientReferenceId: "order-1042",
+    originalPaymentId: "pay_settled",
+    amount: { currency: "USD", value: 19.99 },
+    requestKey: "refund-1042-1",
   },
 };
 

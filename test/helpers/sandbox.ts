@@ -79,8 +79,8 @@ export function violationAt(pointer: string, message: unknown) {
 }
 
 /** The problem of a call that names a record that the caller does not have. */
-export function notFound(detail: string) {
-  return { status: 404, errorCode: "NOT_FOUND", detail };
+export function notFound(detail: string, errorCode = "NOT_FOUND") {
+  return { status: 404, errorCode, detail };
 }
 
 type Server = Parameters<typeof createMerchant>[0] & { readonly url: string };
@@ -132,4 +132,5 @@ export async function eventsOf({ database: { db } }: Server, resourceId: string)
 
 export const UNKNOWN_PAYMENT = notFound(
   "You have no payment with this paymentId. Check the identifier and the access token.",
+  "PAYMENT_NOT_FOUND",
 );

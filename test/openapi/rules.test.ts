@@ -13,7 +13,9 @@ const fixtures = fileURLToPath(new URL("../fixtures/rules/", import.meta.url));
 const plugin = fileURLToPath(new URL("../../openapi/rules/plugin.ts", import.meta.url));
 const header = "openapi: 3.1.1\ninfo: { title: Case, version: 1.0.0 }\n";
 
-const rules = ["source", "amounts", "closed", "bounded", "examples-used", "pattern-messages", "portable"];
+const rules = [
+  ...["source", "amounts", "closed", "bounded", "events", "examples-used", "pattern-messages", "portable"],
+];
 const suites = await Promise.all(rules.map(async (rule) => ({ rule, cases: await readCases(rule) })));
 
 /** @decision D00 D13 */

@@ -69,23 +69,23 @@ export const respondsWithAnUnknownStatus: Handler<"issueRefund"> = async () => (
   body: { ...refund, paymentStatus: "FAILED" },
 });
 
-export const respondsWithAProblem: Handler<"issueRefund"> = async () => ({ code: "NOT_FOUND" });
+export const respondsWithAProblem: Handler<"issueRefund"> = async () => ({ code: "PAYMENT_NOT_FOUND" });
 
 // @ts-expect-error a problem whose status the contract does not declare for the operation
 export const respondsWithAnUndeclaredProblem: Handler<"subscribeToWebhooks"> = async () => ({
-  code: "NOT_FOUND",
+  code: "PAYMENT_NOT_FOUND",
 });
 
 // @ts-expect-error a problem that does not exist
 export const respondsWithAnUnknownProblem: Handler<"issueRefund"> = async () => ({ code: "TEAPOT" });
 
 // @ts-expect-error handlers return expected failures as values, and respond asynchronously
-export const respondsAtOnce: Handler<"issueRefund"> = () => ({ code: "NOT_FOUND" });
+export const respondsAtOnce: Handler<"issueRefund"> = () => ({ code: "PAYMENT_NOT_FOUND" });
 
 export const readsThePath: Handler<"getPayment"> = async ({ path, merchant }) => {
   path.paymentId satisfies string;
   merchant satisfies string;
   // @ts-expect-error a parameter that the path does not have
   path.refundId;
-  return { code: "NOT_FOUND" };
+  return { code: "PAYMENT_NOT_FOUND" };
 };

@@ -52,6 +52,7 @@ export function deriveReview(site: Site, review: ReviewPage): Draft {
 function deriveContracts(site: Site, rendering: Rendering): Parts & Draft {
   const document = mergeContracts(site);
   hideTextPatterns(document);
+  hideConditions(document);
   addBadges(document, rendering.badges);
   addSamples(document, site);
   colourStatuses(document);
@@ -76,6 +77,15 @@ const TEXT_PATTERN = "^[^\\x00]*$";
 function hideTextPatterns(document: Draft): void {
   for (const { part } of walk(document, DATA)) {
     if (isNode(part) && part.pattern === TEXT_PATTERN) delete (part as Draft).pattern;
+  }
+}
+
+/** Shows an object with conditions as the one shape that it is; Redoc would show one for each branch, the failed refund first. */
+function hideConditions(document: Draft): void {
+  for (const { part } of walk(document, DATA)) {
+    if (isNode(part) && "if" in part && "then" in part) {
+      for (const keyword of ["if", "then", "else"]) delete (part as Draft)[keyword];
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Schemas } from "../../contract/document.ts";
-import type { Handler, HandlerResponse, ValidRequest } from "../../contract/operations.ts";
+import type { Handler, ValidRequest } from "../../contract/operations.ts";
 import { unavailable, type Violation } from "../../contract/problem.ts";
 import { toDomainTime } from "../../domain/clock.ts";
 import { toRefundView } from "../../domain/events.ts";
@@ -34,7 +34,8 @@ export function issueRefund(store: RefundStore, realNow: () => Date): Handler<"i
       // The connection was lost after the commit; the repeated save then found the refund's own key used.
       if (refund && existing?.paymentId === refund.paymentId) return { status: 201, body: toRefund(refund) };
       if (existing) return { code: "DUPLICATE_REQUEST_KEY", existing: existingRecord(existing) };
-      if (!refund) return notFound();
+      // The same response for a payment that does not exist and for another merchant's (D08).
+      if (!refund) return { code: "PAYMENT_NOT_FOUND" };
       // The payment changed between load and save, so the decision is made again.
     }
     throw unavailable(new Error(`the payment changed under ${MAX_DECISIONS} decisions in a row`));
@@ -55,17 +56,9 @@ function decide(
     amountCents,
     requestKey: body.requestKey,
     clientReferenceId: body.clientReferenceId ?? body.clientRefefenceId ?? null,
-    softDescriptor: body.softDescriptor ?? null,
+    softDescriptor: body.softDescriptor || null,
     caller,
     now: at.now,
-  };
-}
-
-/** The same response for a payment that does not exist and for another merchant's (D08). */
-function notFound(): HandlerResponse<"issueRefund"> {
-  return {
-    code: "NOT_FOUND",
-    detail: "You have no payment with this paymentId. Check the identifier and the access token.",
   };
 }
 

@@ -28,7 +28,6 @@ export function invalid(pointer: string, message: string) {
 }
 
 const NOT_FOUND_DETAILS = {
-  payment: "You have no payment with this paymentId. Check the identifier and the access token.",
   delivery: "You have no delivery with this webhookId. List your deliveries to find it.",
   liveDelivery:
     "You have no delivery with this webhookId whose subscription is live. List your deliveries to find it.",
@@ -38,7 +37,8 @@ const NOT_FOUND_DETAILS = {
 } as const;
 
 /** The same 404 for a record that does not exist and for one of another merchant. */
-export function notFound(resource: keyof typeof NOT_FOUND_DETAILS) {
+export function notFound(resource: keyof typeof NOT_FOUND_DETAILS | "payment") {
+  if (resource === "payment") return { code: "PAYMENT_NOT_FOUND" } as const;
   return { code: "NOT_FOUND", detail: NOT_FOUND_DETAILS[resource] } as const;
 }
 

@@ -8,7 +8,7 @@ import type {
   SubscriptionRecord,
 } from "../../storage/webhooks/webhook-queries.ts";
 import { GUESSABLE_SECRET, isGuessable } from "../../webhooks/guessable-secret.ts";
-import { toDeliveryHeaders } from "../../webhooks/sign-delivery.ts";
+import { secretFormOf, toDeliveryHeaders } from "../../webhooks/sign-delivery.ts";
 import { invalid, notFound, type SandboxParts } from "./responses.ts";
 
 type WebhookOperations =
@@ -32,7 +32,7 @@ export function webhookHandlers({
   encryptionKeys,
 }: SandboxParts): HandlersOf<WebhookOperations> {
   const toSubscription = async (merchant: string, record: SubscriptionRecord, now: Date) =>
-    describeSubscription(record, { now, warning: await findWarning(merchant, record, encryptionKeys) });
+    describeSubscription(record, { now, ...(await inspectSecret(merchant, record, encryptionKeys)) });
   return {
     async listDeliveries({ merchant, query: { subscriptionKey, eventId, limit = DEFAULT_LIMIT, cursor } }) {
       const page = await store.listDeliveries({ merchant, subscriptionKey, eventId, limit, cursor });
@@ -169,21 +169,25 @@ function secretsOf(
   return oldSecretCiphertext ? [secretCiphertext, oldSecretCiphertext] : [];
 }
 
-/** Why the secret of a subscription should be replaced. */
-async function findWarning(
+type InspectedSecret = { readonly form: "BASE64" | "TEXT" | null; readonly warning: string | null };
+
+/** How the secret of a subscription was read, and why it should be replaced. */
+async function inspectSecret(
   merchant: string,
   { secretCiphertext }: SubscriptionRecord,
   encryptionKeys: EncryptionKeys,
-): Promise<string | null> {
-  if (!secretCiphertext) return null;
-  const secretKey = await encryptionKeys.decrypt(merchant, secretCiphertext).catch(() => undefined);
-  return secretKey !== undefined && isGuessable(secretKey) ? GUESSABLE_SECRET : null;
+): Promise<InspectedSecret> {
+  const secretKey = secretCiphertext
+    ? await encryptionKeys.decrypt(merchant, secretCiphertext).catch(() => undefined)
+    : undefined;
+  if (secretKey === undefined) return { form: null, warning: null };
+  return { form: secretFormOf(secretKey), warning: isGuessable(secretKey) ? GUESSABLE_SECRET : null };
 }
 
 /** A subscription as a response body. */
 function describeSubscription(
   record: SubscriptionRecord,
-  { now, warning }: { now: Date; warning: string | null },
+  { now, form, warning }: { now: Date } & InspectedSecret,
 ): SandboxSchemas["SubscriptionRecord"] {
   const { subscriptionKey, url, type, details, createdAt, endedAt } = record;
   const { oldSecretCiphertext, oldSecretUntil } = record;
@@ -196,6 +200,7 @@ function describeSubscription(
       type,
       ...(details.length > 0 && { details }),
     } as SandboxSchemas["SubscriptionRecord"]["subscriptionDetails"],
+    secretForm: form,
     createdAt: createdAt.toISOString(),
     endedAt: endedAt?.toISOString() ?? null,
     oldSecretUntil: overlaps ? oldSecretUntil.toISOString() : null,

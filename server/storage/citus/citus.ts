@@ -15,7 +15,7 @@ export const citus: Statements = {
   batchKey: ({ merchant }) => merchant,
   // Citus allows no function there, and the driver of PostgreSQL needs none.
   returnedTexts: [],
-  returnedReference: sql`client_reference_id`,
+  returnedTextColumns: sql`client_reference_id, request_key`,
   changeAndNotify,
   claimDeliveries,
   countInHand,

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { refundEvent, toRefundView } from "../../domain/events.ts";
+import { refundEvent } from "../../domain/events.ts";
 import { fromCents } from "../../domain/money.ts";
 import { failureBy, isRefundable, type RefundFailure } from "../../domain/refunds.ts";
 import type { HistoryEntry, Store } from "../database/tables.ts";
@@ -176,8 +176,7 @@ async function insertRefund({ transaction, refund, original, now }: Changes): Pr
       created_at: authorizedAt,
     })
     .execute();
-  const view = toRefundView({ paymentId, status, clientReferenceId, failure });
-  const event = refundEvent(view, { at, sequence });
+  const event = refundEvent({ ...refund, originalPaymentId: original.paymentId, failure }, { at, sequence });
   await insertEvents(transaction, [{ ...event, merchant, resourceId: paymentId, sequence, occurredAt: at }]);
 }
 

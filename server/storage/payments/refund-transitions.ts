@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { refundEvent, toRefundView } from "../../domain/events.ts";
+import { refundEvent } from "../../domain/events.ts";
 import type { RefundFailure, RefundStatus } from "../../domain/refunds.ts";
 import type { HistoryEntry, Store } from "../database/tables.ts";
 import { insertEvents, statementsOf } from "../statements/statements.ts";
@@ -16,7 +16,9 @@ type ChangedRow = {
   payment_id: string;
   merchant: string;
   client_reference_id: string | null;
+  original_payment_id: string;
   amount_cents: number;
+  request_key: string;
   sequence: number;
 };
 
@@ -42,9 +44,8 @@ export async function transitionRefunds(
     set status = ${to}, error_code = ${failure?.errorCode ?? null}, error_message = ${failure?.errorMessage ?? null},
       history = history || ${JSON.stringify(entry)}::jsonb, sequence = sequence + 1
     where kind = 'REFUND' and ${which}
-    returning payment_id, merchant, ${statementsOf(transaction).returnedReference}, amount_cents, sequence`.execute(
-    transaction,
-  );
+    returning payment_id, merchant, original_payment_id, amount_cents, sequence,
+      ${statementsOf(transaction).returnedTextColumns}`.execute(transaction);
 
   const refunds = rows.map(({ payment_id: paymentId, merchant }) => ({ paymentId, merchant }));
   if (to === "AUTHORIZED") await awaitPayout(transaction, refunds, at);
@@ -59,10 +60,18 @@ export async function transitionRefunds(
 }
 
 function toEvent(row: ChangedRow, { to, at, failure }: RefundChange) {
-  const { payment_id: paymentId, client_reference_id: clientReferenceId, merchant, sequence } = row;
-  const view = toRefundView({ paymentId, status: to, clientReferenceId, failure });
+  const { payment_id: paymentId, merchant, sequence } = row;
+  const facts = {
+    paymentId,
+    status: to,
+    clientReferenceId: row.client_reference_id,
+    originalPaymentId: row.original_payment_id,
+    amountCents: row.amount_cents,
+    requestKey: row.request_key,
+    failure,
+  };
   return {
-    ...refundEvent(view, { at, sequence }),
+    ...refundEvent(facts, { at, sequence }),
     merchant,
     resourceId: paymentId,
     sequence,

@@ -12,7 +12,7 @@ import { removeOld } from "./retention.ts";
 export const postgres: Statements = {
   batchKey: undefined,
   returnedTexts: exactTexts,
-  returnedReference: sql`to_jsonb(client_reference_id) as client_reference_id`,
+  returnedTextColumns: sql.join([...exactTexts]),
   findOverall: async (store, write) => (await write(WHOLE_TABLES).execute(store)).rows,
   changeAndNotify,
   claimDeliveries,

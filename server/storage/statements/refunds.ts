@@ -1,5 +1,5 @@
 import type { CallerIdentity } from "../../domain/caller-identity.ts";
-import { categoryOf, refundEvent, toRefundView } from "../../domain/events.ts";
+import { categoryOf, refundEvent } from "../../domain/events.ts";
 import { createEventId } from "../../domain/ids.ts";
 import { type FirstStatus, isRefundable, type Original } from "../../domain/refunds.ts";
 import type { HistoryEntry } from "../database/tables.ts";
@@ -53,8 +53,15 @@ function toRow(refund: NewRefund): RefundRow {
   const status = decision.paymentStatus;
   const failure = decision.paymentStatus === "TERMINAL_FAILED" ? decision : null;
   const dueAt = decision.paymentStatus === "PENDING" ? decision.dueAt : null;
-  const view = toRefundView({ paymentId, status, clientReferenceId, failure });
-  const event = refundEvent(view, { at: now, sequence: 1 });
+  const facts = {
+    paymentId,
+    status,
+    clientReferenceId,
+    originalPaymentId: original.paymentId,
+    amountCents,
+    requestKey,
+  };
+  const event = refundEvent({ ...facts, failure }, { at: now, sequence: 1 });
   return {
     payment_id: paymentId,
     merchant,

@@ -21,8 +21,8 @@ export type Statements = {
   readonly batchKey: ((item: OfMerchant) => string) | undefined;
   /** `exactTexts` in the form in which a change can return them. */
   readonly returnedTexts: typeof exactTexts | readonly [];
-  /** The same for the reference alone, in a statement that is written as SQL. */
-  readonly returnedReference: RawBuilder<unknown>;
+  /** The same for a statement that is written as SQL. */
+  readonly returnedTextColumns: RawBuilder<unknown>;
   /** The condition that a row of `payments` is one of these, which may share a statement. */
   isOneOf(keys: readonly PaymentKey[]): RawBuilder<boolean>;
 

@@ -40,6 +40,11 @@ export const AMOUNT_CHECKS: Check[] = defineGroup(
       "reads an amount with an exponent as written out: takes 1E+1, refuses 1.0000E1",
       ["2.4", "D13"],
     ),
+    expected(
+      "amount.printed-double",
+      "reads a double that is printed with 17 digits as its amount: 131072.01000000001 is 131072.01",
+      ["2.4", "D13"],
+    ),
     expected("amount.string", "responds with 400 to an amount that is a text", ["2.4", "D13"]),
     expected("amount.not-positive", "responds with 400 to an amount of zero or less", ["D13"]),
     expected("amount.too-large", "responds with 400 to an amount above 9999999999.99", ["D13"]),

@@ -27,7 +27,7 @@ export const DELIVERY_CHECKS: Check[] = defineGroup(
     },
     {
       id: "delivery.event",
-      name: "repeats in an event what the response to the refund said",
+      name: "repeats in an event what the request for the refund and its response said",
       sources: ["D21", "D19", "D02"],
       async run(kit) {
         const { all, refunds } = await deliveryRunOf(kit);

@@ -16,6 +16,7 @@ export type DeliveryRun = {
   /** Subscribed to failed refunds. */
   readonly single: Hook;
   readonly secrets: ReadonlyMap<Hook, string>;
+  /** As the events of their first status must say them: the response, and what tells the refund from others. */
   readonly refunds: readonly Node[];
 };
 
@@ -72,7 +73,8 @@ async function issueEach(kit: Kit): Promise<Node[]> {
   for (const paymentId of [recent ?? processing, settled, failed]) {
     if (paymentId === undefined) continue;
     const refund = refundOf(kit, { paymentId, clientReferenceId: "conform ✓" });
-    refunds.push(expectRefund(await issue(kit, refund)));
+    const { paymentId: originalPaymentId, amount, requestKey } = refund;
+    refunds.push({ ...expectRefund(await issue(kit, refund)), originalPaymentId, amount, requestKey });
   }
   return refunds;
 }

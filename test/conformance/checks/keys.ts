@@ -72,7 +72,7 @@ export const KEY_CHECKS: Check[] = defineGroup(
       async run(kit) {
         const refund = refundOf(kit);
         const unknown = { ...refund, paymentId: "pay_conform_unknown" };
-        expectProblem(await issue(kit, unknown), "NOT_FOUND");
+        expectProblem(await issue(kit, unknown), "PAYMENT_NOT_FOUND");
         expectProblem(await issue(kit, { ...refund, amount: 1 }), "INVALID_REQUEST");
         expectProblem(await issue(kit, refund, { token: "conform-nobody" }), "UNAUTHORIZED");
         expectProblem(await issue(kit, refund, { headers: { Accept: "text/xml" } }), "NOT_ACCEPTABLE");
@@ -129,7 +129,7 @@ export const KEY_CHECKS: Check[] = defineGroup(
         expectRefund(await issue(kit, refund));
         const unknown = { ...refund, paymentId: "pay_conform_unknown" };
         const exchange = await issue(kit, unknown, { token: kit.options.otherToken ?? null });
-        expectProblem(exchange, "NOT_FOUND", "the other merchant has not used this requestKey");
+        expectProblem(exchange, "PAYMENT_NOT_FOUND", "the other merchant has not used this requestKey");
       },
     },
     {

@@ -45,7 +45,7 @@ export const ORDER_CHECKS: Check[] = defineGroup(
           "the used requestKey comes before the unknown payment",
         );
         const fresh = await issue(kit, { ...unknown, requestKey: kit.newKey() });
-        expectProblem(fresh, "NOT_FOUND", "the payment is unknown");
+        expectProblem(fresh, "PAYMENT_NOT_FOUND", "the payment is unknown");
       },
     },
   ],

@@ -23,8 +23,8 @@ export const PAYMENT_CHECKS: Check[] = defineGroup(
         const token = kit.options.otherToken ?? null;
         const foreign = await issue(kit, refundOf(kit, { paymentId: paymentOf(kit) }), { token });
         const unknown = await issue(kit, refundOf(kit, { paymentId: "pay_conform_unknown" }), { token });
-        expectProblem(foreign, "NOT_FOUND", "the payment is another merchant's");
-        expectProblem(unknown, "NOT_FOUND");
+        expectProblem(foreign, "PAYMENT_NOT_FOUND", "the payment is another merchant's");
+        expectProblem(unknown, "PAYMENT_NOT_FOUND");
         const same = shown(foreign) === shown(unknown);
         assert(same, "the same response as to a payment that does not exist, but for its instance", foreign);
       },

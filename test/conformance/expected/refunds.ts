@@ -20,7 +20,7 @@ export const BASE_REFUND = {
 const OP = "issueRefund";
 const ISSUED = { expected: { status: 201 } };
 /** A well-formed id that no payment has; the mock does not look it up. */
-const NOBODYS = { expected: { status: 404, code: "NOT_FOUND" }, mock: "stores nothing" } as const;
+const NOBODYS = { expected: { status: 404, code: "PAYMENT_NOT_FOUND" }, mock: "stores nothing" } as const;
 const WORDS_FOR_USD = {
   expected: { status: 400, members: { "/violations/0/message": "must be one of: USD" } },
   check: "amount.currency",
@@ -122,6 +122,12 @@ const amounts: Row[] = [
     literals("1E+1", "1.0E7", "1.999E1", "1999e-2", "9.99999999999E+9", "0.0001e2", "1E0"),
     { edits: { "/paymentId": "pay_failed" }, ...ISSUED, check: "amount.exponent" },
   ),
+  ...rowsAt(
+    OP,
+    "/amount/value",
+    literals("131072.01000000001", "0.28999999999999998", "1.1499999999999999", "9999999999.9899998"),
+    { edits: { "/paymentId": "pay_failed" }, ...ISSUED, check: "amount.printed-double" },
+  ),
   ...amountsRefused("amount.exponent", "1e-3", "1e10", "1e400", "-1e400"),
   ...refused(OP, "/amount/value", literals("1.0000E1", "1000e-3", "1.999e0"), {
     mock: "knows no two decimals",
@@ -130,7 +136,11 @@ const amounts: Row[] = [
   ...refused(
     OP,
     "/amount/value",
-    literals("10.000", "19.9900", "10.001", "10.005", "10.990000000000000001", "9999999999.985"),
+    literals(
+      ...["10.000", "19.9900", "10.001", "10.005", "10.990000000000000001", "9999999999.985"],
+      // Neighbours of printed doubles, one with a digit less, and the double beside 131072.01.
+      ...["131072.01000000002", "131072.010000000009", "0.2899999999999999", "131072.00999999999"],
+    ),
     { mock: "knows no two decimals", check: "amount.three-decimals" },
   ),
   ...amountsRefused("amount.three-decimals", "9999999999.991", "9999999999.995"),

@@ -25,7 +25,10 @@ const unauthorized = {
   headers: { "WWW-Authenticate": /^Bearer\b/i },
 } as const;
 const forbidden = {
-  expected: { status: 403, code: "FORBIDDEN" },
+  expected: {
+    ...{ status: 403, code: "FORBIDDEN" },
+    headers: { "WWW-Authenticate": /^Bearer\b.*\berror="insufficient_scope"/i },
+  },
   mock: "knows no scopes",
 } as const;
 const unsupported = { status: 415, code: "UNSUPPORTED_MEDIA_TYPE" } as const;
@@ -51,7 +54,7 @@ function tokensOf(ok: { status: number }): Record<string, Differences> {
     "no token": { token: "absent", expected: unauthorized, check: "access.no-token" },
     "a token that nobody was given": {
       token: "unknown",
-      expected: unauthorized,
+      expected: { ...unauthorized, headers: { "WWW-Authenticate": /^Bearer\b.*\berror="invalid_token"/i } },
       mock: "knows no tokens",
       check: "access.unknown-token",
     },

@@ -24,6 +24,10 @@ const headerRows = (Object.keys(PROBLEMS) as OperationId[]).flatMap((operation) 
     kept: ["Bearer", "x".repeat(200)],
     broken: [GONE, "x".repeat(201)],
   }),
+  ...withHeader(problem(operation, 403), "WWW-Authenticate", {
+    kept: [GONE, "x".repeat(200)],
+    broken: ["x".repeat(201)],
+  }),
   ...[429, 503].flatMap((status) =>
     withHeader(problem(operation, status), "Retry-After", {
       kept: ["0", "86400"],

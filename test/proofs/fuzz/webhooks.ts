@@ -26,10 +26,10 @@ type Change = (delivery: Delivery) => Delivery;
 const SECRET = "a secret, of the merchant's own";
 const NOW_MS = Date.UTC(2026, 10, 20, 12);
 const EVENT = {
-  type: "refund.authorized" as const,
+  type: "account.linked" as const,
   timestamp: "2026-11-20T12:00:00.000Z",
   sequence: 1,
-  data: { paymentId: "rfd_1", paymentStatus: "AUTHORIZED" as const, clientReferenceId: "ä€😀\uFFFD" },
+  data: { accountId: "ä€😀\uFFFD" },
 };
 const NAMES = ["webhook-id", "webhook-timestamp", "webhook-signature"] as const;
 

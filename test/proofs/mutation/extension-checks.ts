@@ -1,21 +1,26 @@
 import { locate, members, type Node } from "../../../openapi/document/node.ts";
 import { EVENT_CATEGORIES } from "../../../server/domain/events.ts";
 import { REFUND_TRANSITIONS } from "../../../server/domain/refunds.ts";
+import { PROBLEM_STATUSES } from "../../conformance/assertions.ts";
 
-/** The codes of a failed refund, as the decisions list them. */
-const REFUND_ERROR_CODES = [
-  "PAYMENT_NOT_REFUNDABLE",
-  "CUSTOMER_NOT_DEBITED",
-  "PAYMENT_COVERED",
-  "AMOUNT_EXCEEDS_REFUNDABLE",
+/** The values that are sent where later versions may add some, as the decisions list them: by schema and property. */
+const OPEN_LISTS: readonly (readonly [schema: string, property: string, values: readonly string[]])[] = [
+  [
+    ...(["RefundErrorDetails", "errorCode"] as const),
+    ["PAYMENT_NOT_REFUNDABLE", "CUSTOMER_NOT_DEBITED", "PAYMENT_COVERED", "AMOUNT_EXCEEDS_REFUNDABLE"],
+  ],
+  ["ProblemErrorDetails", "errorCode", Object.keys(PROBLEM_STATUSES)],
+  ["RefundEventData", "paymentStatus", ["PENDING", "AUTHORIZED"]],
+  ["FailedRefundEventData", "paymentStatus", ["TERMINAL_FAILED"]],
+  ["PaymentEventData", "status", ["SETTLED", "FAILED", "COVERED"]],
 ];
 
 /**
  * Machine-readable parts of a document that no validator reads and that differ from the server: the transitions of a refund,
- * the events and their categories, the codes of a failed refund. Tags that lead to another branch count as well.
+ * the events and their categories, the values of lists that may grow. Tags that lead to another branch count as well.
  */
 export function* wrongExtensions(document: Node): Generator<string> {
-  const { RefundStatus, EventName, RefundErrorDetails } = schemasOf(document);
+  const { RefundStatus, EventName } = schemasOf(document);
   const transitions = members(RefundStatus?.["x-transitions"]).map(([, { from, trigger, to }]) => ({
     from,
     trigger,
@@ -30,9 +35,11 @@ export function* wrongExtensions(document: Node): Generator<string> {
   if (differ(Object.keys((document.webhooks ?? {}) as Node), Object.keys(EVENT_CATEGORIES)))
     yield "the events";
 
-  const { errorCode } = (RefundErrorDetails?.properties ?? {}) as Record<string, Node>;
-  const codes = Object.values((errorCode?.["x-extensible-enum"] ?? []) as string[]);
-  if (differ(codes, REFUND_ERROR_CODES)) yield "the codes of a failed refund";
+  for (const [schema, property, values] of OPEN_LISTS) {
+    const { [property]: list } = (schemasOf(document)[schema]?.properties ?? {}) as Record<string, Node>;
+    const found = (list?.["x-extensible-enum"] ?? []) as string[];
+    if (differ(found, values)) yield `the values of ${schema}.${property}`;
+  }
 
   for (const [name, schema] of members(schemasOf(document))) yield* wrongTags(document, name, schema);
 }

@@ -14,10 +14,13 @@ const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(server.url + path, { headers, redirect: "manual" });
 
 describe("the server", () => {
-  test("leads from /docs to the page, so that links beside it work", async () => {
-    const response = await get("/docs");
+  test.each([
+    ["/docs", "/docs/"],
+    ["/docs/start", "start.html"],
+  ])("leads from %s to the page, so that links beside it work", async (path, location) => {
+    const response = await get(path);
 
-    expect([response.status, response.headers.get("location")]).toEqual([308, "/docs/"]);
+    expect([response.status, response.headers.get("location")]).toEqual([308, location]);
   });
 
   test("leads a browser from / to the docs, and tells a program that nothing is there", async () => {

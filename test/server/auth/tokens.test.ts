@@ -37,7 +37,7 @@ describe("an access token in production", () => {
     });
 
     expect([own.status, own.body.paymentStatus]).toEqual([201, "AUTHORIZED"]);
-    expect([other.status, other.body.errorDetails.errorCode]).toEqual([404, "NOT_FOUND"]);
+    expect([other.status, other.body.errorDetails.errorCode]).toEqual([404, "PAYMENT_NOT_FOUND"]);
   });
 
   test.each([
@@ -95,7 +95,7 @@ describe("an access token in production", () => {
 
     expect([status, headers.get("www-authenticate"), body.errorDetails.errorCode]).toEqual([
       401,
-      "Bearer",
+      'Bearer error="invalid_token"',
       "UNAUTHORIZED",
     ]);
   });

@@ -131,6 +131,9 @@ test("a subscription gets all events, those of categories, or those that are nam
     { type: "EVENT", details: ["refund.terminal_failed"] },
     { type: "CATEGORY", details: ["CUSTOMER", "PAYMENT"] },
   ]);
+
+  await page.getByText(String((await subscriptions())[0]?.subscriptionKey)).click();
+  await page.getByText("the text of its secretKey").waitFor();
 });
 
 test("a subscription's secret is changed, and the page says until when the old one signs, and that one is weak", async () => {

@@ -117,6 +117,7 @@ describe.each(cases.filter(({ body }) => body !== undefined))("$method $path, $s
     expect([sent.status, sent.body]).toEqual([status, body]);
   });
 
+  /** @decision D32 */
   test("is replaced when anything is not as documented", async () => {
     const broken: [(response: ExpressResponse) => unknown, RegExp][] = [
       [(to) => begin(to).end(JSON.stringify({ ...body, [first]: undefined })), /body.* required property/],

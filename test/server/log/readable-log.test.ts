@@ -44,6 +44,10 @@ test.each([
     "GET /readyz 503 1 ms\n",
   ],
   [
+    { msg: "subscription", subscriptionKey: "sub_1", secretForm: "BASE64", merchant: "acme" },
+    "subscription sub_1 signs by its secretKey: the bytes that its base64 stands for acme\n",
+  ],
+  [
     {
       msg: "delivery",
       event: "refund.pending",
@@ -88,9 +92,10 @@ test("a sandbox prints a line for each call, transition and delivery", async () 
   const printed = await printedUntilStop(server);
   const texts = printed.map((text) => text.replace(/^\d\d:\d\d:\d\d /, "").replace(/ \d+ ms$/, ""));
   const { host } = new URL(receiver.url);
-  expect(texts.toSorted()).toEqual(
+  expect(texts.map((text) => text.replace(/sub_\S+/, "sub_1")).toSorted()).toEqual(
     [
       "POST /v1/webhook/subscribe 200 acme",
+      "subscription sub_1 signs by its secretKey: its text acme",
       `POST /v1/refunds 201 PENDING ${refund} acme`,
       "POST /sandbox/clock/advance 200 acme",
       `refund ${refund} is now AUTHORIZED acme`,

@@ -137,11 +137,14 @@ describe("GET /sandbox/clock/due", () => {
 });
 
 describe("GET /sandbox/subscriptions", () => {
-  /** @decision D26 */
-  test("lists subscriptions, newest first, with the time at which one ended, and without secrets", async () => {
+  /** @decision D22 D26 */
+  test("lists subscriptions, newest first, with the time at which one ended, and no secret but its form", async () => {
     const first = (await subscribe()).body.subscriptionKey;
     const second = (
-      await subscribe({ subscriptionDetails: { type: "CATEGORY", details: ["PAYMENT", "ACCOUNT"] } })
+      await subscribe({
+        secretKey: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+        subscriptionDetails: { type: "CATEGORY", details: ["PAYMENT", "ACCOUNT"] },
+      })
     ).body.subscriptionKey;
     await acme.sandbox("endSubscription", { path: { subscriptionKey: first } });
 
@@ -156,10 +159,13 @@ describe("GET /sandbox/subscriptions", () => {
     };
     expect([...body.items, ...rest.body.items]).toEqual([
       {
-        ...{ ...common, subscriptionKey: second, endedAt: null },
+        ...{ ...common, subscriptionKey: second, secretForm: "BASE64", endedAt: null },
         subscriptionDetails: { type: "CATEGORY", details: ["PAYMENT", "ACCOUNT"] },
       },
-      { ...common, subscriptionKey: first, endedAt: NOW.toISOString(), subscriptionDetails: { type: "ALL" } },
+      {
+        ...{ ...common, subscriptionKey: first, secretForm: null, endedAt: NOW.toISOString() },
+        subscriptionDetails: { type: "ALL" },
+      },
     ]);
     const { token } = await createMerchant(server);
     expect((await acme.sandbox("listSubscriptions", { token })).body.items).toEqual([]);
@@ -168,13 +174,19 @@ describe("GET /sandbox/subscriptions", () => {
 
 /** @decision D26 */
 test("GET /sandbox/subscriptions/{subscriptionKey} shows one, live or ended, to its merchant only", async () => {
-  const path = { subscriptionKey: (await subscribe()).body.subscriptionKey };
+  const secretKey = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaS"; // its last character was lost
+  const path = { subscriptionKey: (await subscribe({ secretKey })).body.subscriptionKey };
   const get = async (token = acme.token) => acme.sandbox("getSubscription", { path, token });
   const live = (await get()).body;
   await acme.sandbox("endSubscription", { path });
 
-  expect(live).toMatchObject({ ...path, url: "https://merchant.example.com/", endedAt: null });
-  expect((await get()).body).toEqual({ ...live, endedAt: NOW.toISOString() });
+  expect(live).toMatchObject({
+    ...path,
+    url: "https://merchant.example.com/",
+    secretForm: "TEXT",
+    endedAt: null,
+  });
+  expect((await get()).body).toEqual({ ...live, secretForm: null, endedAt: NOW.toISOString() });
   const { token } = await createMerchant(server);
   expect(problemOf(await get(token))).toMatchObject({ status: 404, errorCode: "NOT_FOUND" });
 });

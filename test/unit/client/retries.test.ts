@@ -44,7 +44,7 @@ describe("refunds.issue repeats the same call", () => {
   test.each<[string, Step, string]>([
     ["400", problem(400, "INVALID_REQUEST"), "ProblemError"],
     ["401", problem(401, "UNAUTHORIZED"), "ProblemError"],
-    ["404", problem(404, "NOT_FOUND"), "ProblemError"],
+    ["404", problem(404, "PAYMENT_NOT_FOUND"), "ProblemError"],
     ["409", problem(409, "DUPLICATE_REQUEST_KEY"), "ProblemError"],
     ["500", problem(500, "INTERNAL_ERROR"), "ProblemError"],
     ["a page that is no gateway's", page(404), "UnexpectedResponseError"],
@@ -116,7 +116,7 @@ describe("a call ends", () => {
   test.each([
     [400, "INVALID_REQUEST", false],
     [401, "UNAUTHORIZED", true],
-    [404, "NOT_FOUND", false],
+    [404, "PAYMENT_NOT_FOUND", false],
     [409, "DUPLICATE_REQUEST_KEY", false],
     [500, "INTERNAL_ERROR", true],
   ])(

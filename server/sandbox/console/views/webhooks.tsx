@@ -126,6 +126,12 @@ function End({ subscription: { subscriptionKey, url, endedAt } }: { subscription
   );
 }
 
+/** The bytes that sign, by how the secret was read. */
+const SIGNED_BY = {
+  BASE64: "the bytes that the base64 of its secretKey stands for",
+  TEXT: "the text of its secretKey, because it isn't whsec_ and base64",
+};
+
 async function changeSecret(subscriptionKey: string, body: object): Promise<Problem | undefined> {
   const { error } = await sandbox.POST("/sandbox/subscriptions/{subscriptionKey}/rotate-secret", {
     params: { path: { subscriptionKey } },
@@ -153,6 +159,7 @@ export function Subscription({ subscriptionKey }: { subscriptionKey: string }) {
                 ["State", <Status key="state" value={data.endedAt ? "ENDED" : "LIVE"} />],
                 ["url", <bdi key="url">{data.url}</bdi>],
                 ["Receives", wants(data as SubscriptionRecord)],
+                ["Signed by", data.secretForm && SIGNED_BY[data.secretForm]],
                 [
                   "subscriptionKey",
                   <span key="key" class="id">

@@ -32,6 +32,7 @@ describe.each(engines)("due refunds on %s", (engine) => {
     const merchant = newMerchant();
     const refund = await createRefund(db, await createPayment(db, { merchant }), {
       clientReferenceId: "\uFEFForder-1",
+      requestKey: "\uFEFFkey-1",
     });
 
     expect(await authorizeDue(db, new Date(DUE.getTime() - 1))).toHaveLength(0);
@@ -56,6 +57,9 @@ describe.each(engines)("due refunds on %s", (engine) => {
           paymentId: refund.paymentId,
           paymentStatus: "AUTHORIZED",
           clientReferenceId: "\uFEFForder-1",
+          originalPaymentId: refund.originalPaymentId,
+          amount: { currency: "USD", value: 10 },
+          requestKey: "\uFEFFkey-1",
         },
       },
     });

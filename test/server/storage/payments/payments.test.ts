@@ -198,6 +198,9 @@ describe.each(engines)("an original payment on %s", (engine) => {
         paymentId: pending.paymentId,
         paymentStatus: "TERMINAL_FAILED",
         clientReferenceId: "order-2",
+        originalPaymentId: payment.paymentId,
+        amount: { currency: "USD", value: 10 },
+        requestKey: pending.requestKey,
         errorDetails: failure,
       },
     });

@@ -58,7 +58,14 @@ describe.each(engines)("a refund on %s", (engine) => {
           type: "refund.pending",
           timestamp: NOW.toISOString(),
           sequence: 1,
-          data: { paymentId: refund.paymentId, paymentStatus: "PENDING", clientReferenceId: "order-1" },
+          data: {
+            paymentId: refund.paymentId,
+            paymentStatus: "PENDING",
+            clientReferenceId: "order-1",
+            originalPaymentId: payment.paymentId,
+            amount: { currency: "USD", value: 10 },
+            requestKey: "key-1",
+          },
         },
       },
     ]);

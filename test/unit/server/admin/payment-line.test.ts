@@ -48,6 +48,7 @@ describe("a line about an original payment", () => {
     ["1E+1", 1000],
     ["1.0E7", 1000000000],
     ["1.999E1", 1999],
+    ["131072.01000000001", 13107201],
   ])("holds an amount to the cent (%s)", (literal, amountCents) => {
     expect(parse(putWith(literal))).toMatchObject({ amountCents });
   });

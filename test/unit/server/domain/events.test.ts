@@ -6,7 +6,6 @@ import {
   refundEvent,
   resourceEvent,
   toPaymentView,
-  toRefundView,
 } from "../../../../server/domain/events.ts";
 
 const at = new Date("2026-11-19T05:00:00.000Z");
@@ -23,38 +22,32 @@ describe("event names", () => {
 });
 
 describe("an event's payload", () => {
-  const reference = { paymentId: "rfd_1", clientReferenceId: "order-1" };
+  const refund = {
+    paymentId: "rfd_1",
+    clientReferenceId: "order-1",
+    originalPaymentId: "pay_1",
+    amountCents: 19_99,
+    requestKey: "key-1",
+    failure: null,
+  };
 
-  test("of a refund is the refund response, with the members in the order of the contract", () => {
-    const view = toRefundView({ ...reference, status: "AUTHORIZED", failure: null });
-
-    expect(refundEvent(view, { at, sequence: 2 })).toEqual({
+  test("of a refund is the response, and what tells it from others, in the order of the contract", () => {
+    expect(refundEvent({ ...refund, status: "AUTHORIZED" }, { at, sequence: 2 })).toEqual({
       type: "refund.authorized",
       payload:
         '{"type":"refund.authorized","timestamp":"2026-11-19T05:00:00.000Z","sequence":2,' +
-        '"data":{"paymentId":"rfd_1","paymentStatus":"AUTHORIZED","clientReferenceId":"order-1"}}',
+        '"data":{"paymentId":"rfd_1","paymentStatus":"AUTHORIZED","clientReferenceId":"order-1",' +
+        '"originalPaymentId":"pay_1","amount":{"currency":"USD","value":19.99},"requestKey":"key-1"}}',
     });
   });
 
   test("of a failed refund has its reason, and null for a reference that was never sent", () => {
     const failure = { errorCode: "PAYMENT_COVERED", errorMessage: "Covered." } as const;
-    const view = toRefundView({
-      paymentId: "rfd_1",
-      clientReferenceId: null,
-      status: "TERMINAL_FAILED",
-      failure,
-    });
+    const failed = { ...refund, clientReferenceId: null, status: "TERMINAL_FAILED", failure } as const;
 
-    expect(JSON.parse(refundEvent(view, { at, sequence: 1 }).payload)).toEqual({
+    expect(JSON.parse(refundEvent(failed, { at, sequence: 1 }).payload)).toMatchObject({
       type: "refund.terminal_failed",
-      timestamp: "2026-11-19T05:00:00.000Z",
-      sequence: 1,
-      data: {
-        paymentId: "rfd_1",
-        paymentStatus: "TERMINAL_FAILED",
-        clientReferenceId: null,
-        errorDetails: failure,
-      },
+      data: { paymentStatus: "TERMINAL_FAILED", clientReferenceId: null, errorDetails: failure },
     });
   });
 

@@ -39,14 +39,14 @@ fun main() {
 
     val (again, text) = refused { refund(refunds, "pay_recent", BigDecimal("9.99"), last) }
     val duplicate = Serializer.gson.fromJson(text, DuplicateRequestKeyProblem::class.java)
-    println("duplicate.status=$again\nduplicate.errorCode=${duplicate.errorDetails.errorCode.value}")
+    println("duplicate.status=$again\nduplicate.errorCode=${duplicate.errorDetails.errorCode}")
     println("duplicate.existing=${duplicate.existing.paymentId}\nduplicate.amount=${duplicate.existing.amount?.value}")
 
     val secret = env.getValue("WEBHOOK_SECRET")
     val kinds = mapOf(
-        "event" to EventSubscription(EventSubscription.Type.eVENT, listOf(EventName.refundPeriodAuthorized)),
-        "category" to CategorySubscription(CategorySubscription.Type.cATEGORY, listOf(EventCategory.pAYMENT)),
-        "all" to AllSubscription(AllSubscription.Type.aLL),
+        "event" to SubscriptionDetails(SubscriptionDetails.Type.eVENT, listOf("refund.authorized")),
+        "category" to SubscriptionDetails(SubscriptionDetails.Type.cATEGORY, listOf("PAYMENT")),
+        "all" to SubscriptionDetails(SubscriptionDetails.Type.aLL, emptyList()),
     )
     for ((name, details) in kinds) {
         val request = SubscriptionRequest(java.net.URI("http://127.0.0.1:9/hooks"), secret, details)

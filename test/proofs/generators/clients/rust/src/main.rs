@@ -3,10 +3,11 @@ mod refund;
 use payments::apis::refunds_api::{issue_refund, IssueRefundError};
 use payments::apis::{configuration::Configuration, webhooks_api, Error};
 use payments::models::{
-    all_subscription, amount::Currency, category_subscription, event_subscription, AllSubscription, Amount, CategorySubscription,
-    DuplicateRequestKeyProblem, EventCategory, EventName, EventSubscription, RefundRequest, SubscriptionDetails, SubscriptionRequest,
+    amount::Currency, subscription_details::Type, Amount, DuplicateRequestKeyProblem, RefundRequest, SubscriptionDetails,
+    SubscriptionRequest,
 };
 use refund::{is_genuine, refund};
+use serde_json::json;
 
 fn env(name: &str) -> String {
     std::env::var(name).expect(name)
@@ -27,20 +28,20 @@ async fn run() {
         let (payment_id, amount) = entry.split_once('=').unwrap();
         last = format!("{run}-exact{index}");
         let refund = refund(&configuration, payment_id, amount.parse().unwrap(), &last).await.unwrap();
-        println!("exact{index}.status={}\nexact{index}.paymentId={}", refund.payment_status.to_string(), refund.payment_id);
+        println!("exact{index}.status={}\nexact{index}.paymentId={}", json!(refund.payment_status).as_str().unwrap(), refund.payment_id);
     }
 
     let price = Amount::new(Currency::Usd, 9.99);
     let mut request = RefundRequest::new("pay_recent".into(), price.clone(), format!("{run}-pending"));
     request.client_reference_id = Some("order-1042".into());
     let pending = issue_refund(&configuration, request).await.unwrap();
-    println!("pending.status={}", pending.payment_status.to_string());
+    println!("pending.status={}", json!(pending.payment_status).as_str().unwrap());
     println!("pending.reference={}", pending.client_reference_id.unwrap());
 
     let mut request = RefundRequest::new("pay_failed".into(), price, format!("{run}-failed"));
     request.client_refefence_id = Some("order-1043".into());
     let failed = issue_refund(&configuration, request).await.unwrap();
-    println!("failed.status={}", failed.payment_status.to_string());
+    println!("failed.status={}", json!(failed.payment_status).as_str().unwrap());
     println!("failed.errorCode={}", failed.error_details.unwrap().error_code);
     println!("failed.reference={}", failed.client_reference_id.unwrap());
 
@@ -54,20 +55,17 @@ async fn run() {
         println!("duplicate.status={}", response.status.as_u16());
         // In `entity` it is the plain `Problem`, which fits too and comes first.
         let problem: DuplicateRequestKeyProblem = serde_json::from_str(&response.content).unwrap();
-        let code = serde_json::to_value(problem.error_details.error_code).unwrap();
-        println!("duplicate.errorCode={}", code.as_str().unwrap());
+        println!("duplicate.errorCode={}", problem.error_details.error_code);
         println!("duplicate.existing={}", problem.existing.payment_id);
         println!("duplicate.amount={}", problem.existing.amount.unwrap().value);
     }
 
-    let event = EventSubscription::new(event_subscription::Type::Event, vec![EventName::RefundPeriodAuthorized]);
-    let category = CategorySubscription::new(category_subscription::Type::Category, vec![EventCategory::Payment]);
-    let all = AllSubscription::new(all_subscription::Type::All);
-    for (name, details) in [
-        ("event", SubscriptionDetails::Event(event)),
-        ("category", SubscriptionDetails::Category(category)),
-        ("all", SubscriptionDetails::All(all)),
+    for (name, kind, details) in [
+        ("event", Type::Event, vec!["refund.authorized".into()]),
+        ("category", Type::Category, vec!["PAYMENT".into()]),
+        ("all", Type::All, vec![]),
     ] {
+        let details = SubscriptionDetails::new(kind, details);
         let request = SubscriptionRequest::new("http://127.0.0.1:9/hooks".into(), env("WEBHOOK_SECRET"), details);
         let subscription = webhooks_api::subscribe_to_webhooks(&configuration, request).await.unwrap();
         println!("subscription.{name}={}", subscription.subscription_key);
