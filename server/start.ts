@@ -147,7 +147,7 @@ async function startParts(
   running.rateLimiter = rateLimiter;
   const sandbox =
     config.mode === "sandbox"
-      ? await openSandbox({ ...parts, runDue: work.runDue, ownUrl: http.ownUrl })
+      ? await openSandbox({ ...parts, readBlocks: blocks.read, runDue: work.runDue, ownUrl: http.ownUrl })
       : undefined;
   const probes = {
     readinessChecks: [sharedClock.check, access.ready, blocks.check, http.checkStays],

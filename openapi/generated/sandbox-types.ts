@@ -420,6 +420,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/sandbox/restrictions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See what operators restrict
+         * @description Whether you are blocked, and whether your refunds are held.
+         */
+        get: operations["getRestrictions"];
+        put?: never;
+        /**
+         * Restrict yourself as operators do
+         * @description In production, the service's operators do this, such as after a token was stolen. Calls of the sandbox itself are never blocked, so you can end it. Deliveries go on.
+         */
+        post: operations["setRestrictions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/sandbox/reset": {
         parameters: {
             query?: never;
@@ -431,7 +455,7 @@ export interface paths {
         put?: never;
         /**
          * Reset your data
-         * @description Removes your payments, refunds, events and subscriptions, and restores the records that are there at the start. Access tokens and the clock stay.
+         * @description Removes your payments, refunds, events and subscriptions, ends restrictions, and restores the records that are there at the start. Access tokens and the clock stay.
          */
         post: operations["resetSandbox"];
         delete?: never;
@@ -1292,6 +1316,13 @@ export interface components {
             /** @description The scopes of the token. */
             scopes: ("refunds" | "webhooks")[];
         };
+        /** @description What the service's operators can do to a merchant. */
+        Restrictions: {
+            /** @description Whether your published calls get 401, whatever access token you use. */
+            blocked: boolean;
+            /** @description Whether your refunds stay `PENDING`, those included that are due. They are authorized when the hold ends. */
+            held: boolean;
+        };
     };
     responses: {
         /** @description A page of records. */
@@ -1733,6 +1764,17 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Token"];
+            };
+        };
+        /** @description The restrictions as they are now. */
+        RestrictionsFound: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Restrictions"];
             };
         };
         /** @description Your data is back in its initial state. */
@@ -2471,6 +2513,50 @@ export interface operations {
         };
         responses: {
             201: components["responses"]["TokenCreated"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getRestrictions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["RestrictionsFound"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setRestrictions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The restrictions from now on. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Restrictions"];
+            };
+        };
+        responses: {
+            200: components["responses"]["RestrictionsFound"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
             406: components["responses"]["NotAcceptable"];

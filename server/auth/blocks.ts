@@ -9,6 +9,8 @@ import { type Caller, REFUSED_TOKEN_HEADERS } from "./bearer.ts";
 export type Blocks = {
   /** Throws `UNAUTHORIZED` for a caller who is blocked now, and `UNAVAILABLE` while this server can't know it. */
   refuse(caller: Caller): void;
+  /** Resolves when every change until now is in force here. */
+  read(): Promise<void>;
   /** Rejects while this server can't know who is blocked. */
   check(): Promise<void>;
   stop(): Promise<void>;
@@ -69,6 +71,7 @@ export async function startBlocks(parts: BlocksParts): Promise<Blocks> {
       const reason = `the ${blocked.kind} is blocked`;
       throw new ProblemError("UNAUTHORIZED", { headers: REFUSED_TOKEN_HEADERS, reason });
     },
+    read: reading.run,
     async check() {
       if (isOld()) throw new Error(UNKNOWN);
     },

@@ -84,6 +84,11 @@ export type SandboxCalls = {
   readonly tokens: {
     create(token: RequestBody<"createToken">): Promise<Result<"createToken">>;
   };
+  /** What the service's operators can do to a merchant: block its calls, and hold its refunds. */
+  readonly restrictions: {
+    read(): Promise<Result<"getRestrictions">>;
+    set(restrictions: RequestBody<"setRestrictions">): Promise<Result<"setRestrictions">>;
+  };
   /** Says what has changed, as server-sent events, until it is cancelled. */
   changes(): Promise<ReadableStream<Uint8Array>>;
   /** Restores the data of the start, but not the clock. */
@@ -131,6 +136,8 @@ export function createCalls(baseUrl: string, accessToken: string): SandboxCalls 
     setInbox: (body) => resultOf(http.POST("/sandbox/inbox", { body })),
     listRequests: (query = {}) => resultOf(http.GET("/sandbox/requests", { params: { query } })),
     createToken: (body) => resultOf(http.POST("/sandbox/tokens", { body })),
+    getRestrictions: () => resultOf(http.GET("/sandbox/restrictions")),
+    setRestrictions: (body) => resultOf(http.POST("/sandbox/restrictions", { body })),
     streamChanges: () => {
       const options = { parseAs: "stream", headers: { Accept: "text/event-stream" } } as const;
       return resultOf(http.GET("/sandbox/changes", options));
@@ -160,6 +167,7 @@ export function createCalls(baseUrl: string, accessToken: string): SandboxCalls 
     inbox: { read: calls.getInbox, set: calls.setInbox },
     requests: { list: calls.listRequests },
     tokens: { create: calls.createToken },
+    restrictions: { read: calls.getRestrictions, set: calls.setRestrictions },
     changes: calls.streamChanges,
     reset: calls.resetSandbox,
   };
@@ -193,6 +201,8 @@ type Found = {
   setInbox: Members<"inbox">["set"];
   listRequests: Members<"requests">["list"];
   createToken: Members<"tokens">["create"];
+  getRestrictions: Members<"restrictions">["read"];
+  setRestrictions: Members<"restrictions">["set"];
   streamChanges: Members<"changes">;
   resetSandbox: Members<"reset">;
 };

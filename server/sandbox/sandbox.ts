@@ -10,6 +10,7 @@ import { clockHandlers } from "./handlers/clock.ts";
 import { paymentHandlers } from "./handlers/payments.ts";
 import { createRequestMemory, type RequestMemory } from "./handlers/recorded-requests.ts";
 import type { SandboxParts } from "./handlers/responses.ts";
+import { createRestrictions } from "./handlers/restrictions.ts";
 import { webhookHandlers } from "./handlers/webhooks.ts";
 import { createInbox, type InboxParts, type InboxReceiver } from "./inbox.ts";
 
@@ -36,13 +37,15 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   await seed({ store, clock });
   const requests = createRequestMemory(changes);
   const inbox = createInbox({ ...options, realNow: clock.realNow });
+  const restrictions = createRestrictions(options);
   return {
     document: await readContract("sandbox"),
     handlers: {
       ...changes.handlers,
       ...requests.handlers,
       ...inbox.handlers,
-      ...accessHandlers(options, { requests, inbox }),
+      ...accessHandlers(options, { requests, inbox, restrictions }),
+      ...restrictions.handlers,
       ...clockHandlers(options),
       ...paymentHandlers(options),
       ...webhookHandlers(options),
@@ -64,7 +67,15 @@ async function seed({ store, clock }: Pick<SandboxParts, "store" | "clock">): Pr
 
 function accessHandlers(
   { store, clock, changes }: SandboxParts,
-  { requests, inbox }: { requests: RequestMemory; inbox: InboxReceiver },
+  {
+    requests,
+    inbox,
+    restrictions,
+  }: {
+    requests: RequestMemory;
+    inbox: InboxReceiver;
+    restrictions: ReturnType<typeof createRestrictions>;
+  },
 ): HandlersOf<"createToken" | "resetSandbox"> {
   return {
     async createToken({ merchant, body: { scopes } }) {
@@ -77,6 +88,7 @@ function accessHandlers(
       const now = await clock.now();
       const fixtures = isSandboxMerchant(merchant) ? fixturesOf(merchant, now) : [];
       await store.resetMerchant({ merchant, fixtures, now });
+      await restrictions.lift(merchant);
       requests.forget(merchant);
       inbox.forget(merchant);
       changes.notify(["payments", "webhooks", "requests", "inbox"], merchant);

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Store } from "./database/tables.ts";
+import { isHeld } from "./payments/holds.ts";
 
 /** A refund or delivery that waits for a domain time (D30). */
 export type DueRecord = {
@@ -16,14 +17,16 @@ export type DueRecords = {
   readonly deliveries: number;
 };
 
-/** The records of a merchant that wait for a time. */
+/** The records of a merchant that wait for a time; held refunds wait for an operator. */
 export async function listDue(
   store: Store,
   { merchant, limit }: { merchant: string; limit: number },
 ): Promise<DueRecords> {
+  const held = isHeld(sql`${merchant}::text`);
   const { rows: items } = await sql<DueRecord>`
     (select 'REFUND' as kind, payment_id as id, due_at as at from payments
       where merchant = ${merchant} and kind = 'REFUND' and status = 'PENDING' and due_at is not null
+        and not ${held}
       order by due_at, payment_id limit ${limit})
     union all
     (select 'DELIVERY', webhook_id, due_at from deliveries
@@ -35,7 +38,8 @@ export async function listDue(
   const { rows } = await sql<{ refunds: number; deliveries: number }>`
     select
       (select count(*)::integer from payments
-        where merchant = ${merchant} and kind = 'REFUND' and status = 'PENDING' and due_at <= ${first.at}::timestamptz) as refunds,
+        where merchant = ${merchant} and kind = 'REFUND' and status = 'PENDING' and due_at <= ${first.at}::timestamptz
+          and not ${held}) as refunds,
       (select count(*)::integer from deliveries
         where merchant = ${merchant} and state = 'PENDING' and due_at <= ${first.at}::timestamptz) as deliveries`.execute(
     store,

@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { listBlocks } from "./blocks.ts";
+import { block, listBlocks, unblock } from "./blocks.ts";
 import { findToken, insertToken, reportCalls } from "./callers.ts";
 import { advance, claimMode, readOffset } from "./database/deployment.ts";
 import type { Store } from "./database/tables.ts";
@@ -8,7 +8,7 @@ import type { Database } from "./database.ts";
 import { listDue } from "./due-queries.ts";
 import { insertFixtures, resetMerchant } from "./fixtures.ts";
 import { authorizeDue } from "./payments/due-refunds.ts";
-import { hold } from "./payments/holds.ts";
+import { hold, listHolds, release } from "./payments/holds.ts";
 import { getPayment, listPayments } from "./payments/payment-queries.ts";
 import { coverOriginal, failOriginal, insertPayment, settleOriginal } from "./payments/payments.ts";
 import { publishPayouts } from "./payments/payouts.ts";
@@ -55,6 +55,7 @@ import {
 const FUNCTIONS = {
   advance: [advance, "db"],
   authorizeDue: [authorizeDue, "background"],
+  block: [block, "db"],
   changeSecret: [changeSecret, "db"],
   claimDeliveries: [claimDeliveries, "background"],
   claimMode: [claimMode, "db"],
@@ -81,6 +82,7 @@ const FUNCTIONS = {
   listDeliveries: [listDeliveries, "db"],
   listDue: [listDue, "db"],
   listEvents: [listEvents, "db"],
+  listHolds: [listHolds, "db"],
   listPayments: [listPayments, "db"],
   listSubscriptions: [listSubscriptions, "db"],
   listWaiting: [listWaiting, "background"],
@@ -92,12 +94,14 @@ const FUNCTIONS = {
   recordAttempts: [recordAttempts, "db"],
   recordTimeout: [recordTimeout, "db"],
   redeliver: [redeliver, "db"],
+  release: [release, "db"],
   releaseClaim: [releaseClaim, "db"],
   removeDeliveries: [removeDeliveries, "background"],
   removeEvents: [removeEvents, "background"],
   reportCalls: [reportCalls, "db"],
   resetMerchant: [resetMerchant, "background"],
   settleOriginal: [settleOriginal, "background"],
+  unblock: [unblock, "db"],
 } as const satisfies Record<string, readonly [StorageFunction, keyof Stores]>;
 
 type Stores = Pick<Database, "db" | "background">;

@@ -18,6 +18,8 @@ export type SandboxParts = {
   changes: Pick<Changes, "notify">;
   logger: Logger;
   encryptionKeys: EncryptionKeys;
+  /** Resolves when a change of the blocks is in force at this server. */
+  readBlocks(): Promise<void>;
   /** Makes all transitions that are due at the domain's time; resolves when they are stored. */
   runDue(): Promise<void>;
 };

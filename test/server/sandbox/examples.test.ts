@@ -37,6 +37,8 @@ const exact: [id: SandboxId, example: string, call: SandboxCall, at?: string][] 
   ["getDue", "nothing", {}],
   ["setInbox", "slow", {}],
   ["getInbox", "fresh", {}],
+  ["setRestrictions", "held", {}],
+  ["getRestrictions", "none", {}],
   ["createToken", "refundsOnly", {}],
   ["createToken", "noScopes", {}],
 ];
