@@ -7,7 +7,6 @@ import { post, type TestResponse } from "./server.ts";
 const contract = readContract("sandbox");
 
 export type Debit = SandboxSchemas["Debit"];
-export type RefundRecord = SandboxSchemas["RefundRecord"];
 export type PaymentRecord = SandboxSchemas["PaymentRecord"];
 
 /** The body of a successful response; for problems see `problemOf`. */
