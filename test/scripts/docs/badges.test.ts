@@ -58,4 +58,14 @@ describe("the document that the page is rendered from", () => {
     expect(wrong).toEqual([]);
     expect(listed.length).toBeGreaterThan(8);
   });
+
+  /** @clause 7.4 */
+  test("shows a refund in the one shape that all its statuses share", async () => {
+    const { components } = deriveReference(await readSite()) as { components: { schemas: Node } };
+
+    const branching = ["if", "then", "else", "oneOf", "anyOf"];
+    expect(Object.keys(components.schemas.Refund as Node).filter((name) => branching.includes(name))).toEqual(
+      [],
+    );
+  });
 });
