@@ -53,7 +53,7 @@ describe("a block in production", () => {
     expect(blocked.stdout).toBe(`${kind} ${name}: blocked, at every server within a second\n`);
     expect(others).toEqual([400, 400]);
     expect([refused.headers.get("WWW-Authenticate"), refused.body.errorDetails.errorCode]).toEqual([
-      "Bearer",
+      'Bearer error="invalid_token"',
       "UNAUTHORIZED",
     ]);
     const requestId = refused.body.instance?.slice("urn:uuid:".length);
