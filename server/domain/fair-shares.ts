@@ -1,11 +1,12 @@
-/** How many deliveries may be in progress at once, at all servers together: claimed by a server, and perhaps under way. */
+/** How many deliveries may be in progress at once: claimed by a server, and perhaps under way. */
 export type Limits = {
+  /** At one server, so that more servers deliver more. */
   readonly total: number;
-  /** Of these, for subscriptions whose receivers have not responded in time lately. The others are kept for those that have. */
+  /** Of these, for subscriptions whose receivers have not responded quickly lately. The others are kept for those that have. */
   readonly unproven: number;
-  /** At most this many of one merchant, who may have subscribed one dead endpoint a hundred times. */
+  /** At most this many of one merchant at one server: the merchant may have subscribed one dead endpoint a hundred times. */
   readonly perMerchant: number;
-  /** At most this many of one subscription. */
+  /** At most this many of one subscription at all servers together, because they go to the same receiver. */
   readonly perSubscription: number;
 };
 
@@ -13,12 +14,29 @@ export type Limits = {
 export type ShareHolder = {
   readonly subscriptionKey: string;
   readonly merchant: string;
-  /** Attempts in a row that ended by a timeout, at most `MAX_TIMEOUTS`; null before the first attempt has ended. */
+  /**
+   * Attempts in a row that ended by a timeout, at most `MAX_TIMEOUTS`, and 1 also after a slow response; null before the first
+   * attempt has ended.
+   */
   readonly timeouts: number | null;
 };
 
 /** The deliveries in progress for a subscription, at all servers together. */
 export type InHand = ShareHolder & { readonly count: number };
+
+/** The same, and how many of them are in progress at this server. */
+export type InHandHere = InHand & { readonly here: number };
+
+/** How a receiver responded: a slow response has held its place for long. */
+export type Pace = "quick" | "slow" | "silent";
+
+/** A response that takes longer, in milliseconds, is slow. */
+const SLOW_MS = 2_000;
+
+export function paceOf({ timedOut, milliseconds }: { timedOut: boolean; milliseconds: number }): Pace {
+  if (timedOut) return "silent";
+  return milliseconds > SLOW_MS ? "slow" : "quick";
+}
 
 /** How many deliveries of a subscription to claim at most. */
 export type ClaimLimit = {
@@ -30,8 +48,11 @@ export type ClaimLimit = {
 /** After so many timeouts in a row, one delivery at a time probes whether the receiver responds again. More are not counted. */
 export const MAX_TIMEOUTS = 3;
 
-/** Deliveries in progress of a subscription that has not had a response yet, or whose latest attempt timed out. */
+/** Deliveries in progress of a subscription that has not had a response yet, or whose latest attempt timed out or was slow. */
 const ON_TRIAL = 4;
+
+/** The part of the unproven deliveries that those with slow and silent receivers may have; the rest is kept for new ones. */
+const PART_OF_UNPROVEN = 3 / 4;
 
 /**
  * The most that a merchant may have in progress, as a part of what then stays free. So some always stay free for a merchant
@@ -39,12 +60,13 @@ const ON_TRIAL = 4;
  */
 const PART_OF_FREE = 1 / 3;
 
-/** Whether the end of an attempt changes the number of timeouts in a row. */
-export function changesTimeouts(timeouts: number | null, timedOut: boolean): boolean {
-  return timedOut ? timeouts === null || timeouts < MAX_TIMEOUTS : timeouts !== 0;
+/** The timeouts of a subscription after an attempt. */
+export function nextTimeouts(timeouts: number | null, pace: Pace): number {
+  if (pace === "silent") return Math.min((timeouts ?? 0) + 1, MAX_TIMEOUTS);
+  return pace === "slow" ? 1 : 0;
 }
 
-/** The deliveries of a subscription that may be in progress: fewer as long as its receiver has not responded in time. */
+/** The deliveries of a subscription that may be in progress: fewer as long as its receiver has not responded quickly. */
 export function slotsOf(timeouts: number | null, { perSubscription }: Limits): number {
   if (timeouts === 0) return perSubscription;
   return Math.min(perSubscription, timeouts !== null && timeouts >= MAX_TIMEOUTS ? 1 : ON_TRIAL);
@@ -57,11 +79,11 @@ export function slotsOf(timeouts: number | null, { perSubscription }: Limits): n
  */
 export function shareFairly(
   due: readonly ShareHolder[],
-  inHand: readonly InHand[],
+  inHand: readonly InHandHere[],
   limits: Limits,
 ): ClaimLimit[] {
   const hand = new Hand(limits);
-  for (const { count, ...holder } of inHand) hand.add(holder, count);
+  for (const { count, here, ...holder } of inHand) hand.add(holder, count, here);
   const shares = new Map<ShareHolder, number>();
   const sorted = due.toSorted((a, b) => (a.timeouts ?? 0) - (b.timeouts ?? 0));
   let lists = [...Map.groupBy(sorted, ({ merchant }) => merchant).values()];
@@ -72,7 +94,7 @@ export function shareFairly(
       while (list[0] && !hand.hasRoom(list[0])) list.shift();
       const holder = list.shift();
       if (!holder) return false;
-      hand.add(holder, 1);
+      hand.add(holder, 1, 1);
       shares.set(holder, (shares.get(holder) ?? 0) + 1);
       list.push(holder);
       return true;
@@ -90,8 +112,13 @@ class Hand {
     this.#limits = limits;
   }
 
-  add(holder: ShareHolder, count: number): void {
-    for (const key of keysOf(holder)) this.#counts.set(key, this.#count(key) + count);
+  add(holder: ShareHolder, everywhere: number, here: number): void {
+    this.#add(holder.subscriptionKey, everywhere);
+    for (const key of keysOf(holder)) this.#add(key, here);
+  }
+
+  #add(key: string, count: number): void {
+    this.#counts.set(key, this.#count(key) + count);
   }
 
   hasRoom(holder: ShareHolder): boolean {
@@ -99,10 +126,9 @@ class Hand {
     const ofMerchant = this.#count(merchantKey(holder));
     if (this.#count(holder.subscriptionKey) >= slotsOf(holder.timeouts, this.#limits)) return false;
     if (ofMerchant >= perMerchant || !isPart(ofMerchant, total - this.#count(ALL))) return false;
-    return (
-      holder.timeouts === 0 ||
-      isPart(this.#count(merchantKey(holder, UNPROVEN)), unproven - this.#count(UNPROVEN))
-    );
+    if (holder.timeouts === 0) return true;
+    if (isSlow(holder) && this.#count(SLOW) >= unproven * PART_OF_UNPROVEN) return false;
+    return isPart(this.#count(merchantKey(holder, UNPROVEN)), unproven - this.#count(UNPROVEN));
   }
 
   #count(key: string): number {
@@ -116,11 +142,18 @@ function isPart(own: number, free: number): boolean {
 
 const ALL = "all";
 const UNPROVEN = "unproven";
+const SLOW = "slow";
 
-/** The counters that a delivery of a subscription adds to. */
+function isSlow({ timeouts }: ShareHolder): boolean {
+  return timeouts !== null && timeouts > 0;
+}
+
+/** The counters of this server that a delivery of a subscription adds to. */
 function keysOf(holder: ShareHolder): string[] {
-  const ofAll = [holder.subscriptionKey, merchantKey(holder), ALL];
-  return holder.timeouts === 0 ? ofAll : [...ofAll, merchantKey(holder, UNPROVEN), UNPROVEN];
+  const ofAll = [merchantKey(holder), ALL];
+  if (holder.timeouts === 0) return ofAll;
+  const unproven = [...ofAll, merchantKey(holder, UNPROVEN), UNPROVEN];
+  return isSlow(holder) ? [...unproven, SLOW] : unproven;
 }
 
 function merchantKey({ merchant }: ShareHolder, of = ALL): string {

@@ -28,7 +28,7 @@ import {
   saveRefunds,
   statementsOf,
 } from "./statements/statements.ts";
-import { recordTimeout, releaseClaim } from "./webhooks/attempts.ts";
+import { recordPace, releaseClaim } from "./webhooks/attempts.ts";
 import { readBacklog } from "./webhooks/backlog.ts";
 import { changeSecret, forgetOldSecrets } from "./webhooks/change-secret.ts";
 import { listDeliveries, redeliver } from "./webhooks/deliveries.ts";
@@ -92,7 +92,7 @@ const FUNCTIONS = {
   readOffset: [readOffset, "db"],
   readShares: [readShares, "background"],
   recordAttempts: [recordAttempts, "db"],
-  recordTimeout: [recordTimeout, "db"],
+  recordPace: [recordPace, "db"],
   redeliver: [redeliver, "db"],
   release: [release, "db"],
   releaseClaim: [releaseClaim, "db"],

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { singleFlight } from "../async/repeat.ts";
 import type { DomainClock } from "../domain/clock.ts";
-import { type InHand, type Limits, shareFairly } from "../domain/fair-shares.ts";
+import { type InHand, type InHandHere, type Limits, shareFairly } from "../domain/fair-shares.ts";
 import type { Attempt, Shares, Waiting } from "../storage/statements/claims.ts";
 import { toBatches } from "../storage/statements/statements.ts";
 import type { BoundStorage } from "../storage/storage.ts";
@@ -11,6 +11,8 @@ import { END_BATCH_SIZE } from "../storage/webhooks/subscriptions.ts";
 export type DispatchedWorker = {
   /** How many more attempts may be under way in this process. */
   room(): number;
+  /** How many attempts of a subscription are under way in this process. */
+  underWay(subscriptionKey: string): number;
   /** Begins attempts; resolves without waiting for them to end. */
   begin(attempts: readonly Attempt[]): Promise<void>;
 };
@@ -142,7 +144,7 @@ export class Dispatcher {
       await this.#endWaiting(page);
       const due = page.filter((waiting) => waiting.due);
       // With many subscriptions of silent receivers, most pages contain none that may have another delivery in progress.
-      if (shareFairly(due, inHand, limits).length > 0) {
+      if (shareFairly(due, this.#here(inHand), limits).length > 0) {
         await this.#claim({ due, inHand: await store.countInHand(), now });
         inHand = await store.countInHand();
       }
@@ -163,14 +165,20 @@ export class Dispatcher {
 
   async #claim({ due, inHand, now }: Shares): Promise<void> {
     const { store, worker, limits, leaseMs } = this.#parts;
-    const room = sum(inHand) + worker.room();
-    const claimLimits = shareFairly(due, inHand, { ...limits, total: Math.min(limits.total, room) });
+    const hand = this.#here(inHand);
+    const room = hand.reduce((total, { here }) => total + here, worker.room());
+    const claimLimits = shareFairly(due, hand, { ...limits, total: Math.min(limits.total, room) });
     if (claimLimits.length === 0) return;
     const claims = toBatches(claimLimits, store.batchKey).map(async (some) =>
       worker.begin(await store.claimDeliveries({ claimLimits: some, now, leaseMs })),
     );
     await Promise.allSettled(claims); // where one fails, the others have begun all the same
     await Promise.all(claims);
+  }
+
+  #here(inHand: readonly InHand[]): InHandHere[] {
+    const { worker } = this.#parts;
+    return inHand.map((hand) => ({ ...hand, here: worker.underWay(hand.subscriptionKey) }));
   }
 
   /** For each subscription that has ended, ends a batch of its waiting deliveries; the rest follows in the next run. */
@@ -180,8 +188,4 @@ export class Dispatcher {
       if ((await this.#parts.store.endSomeDeliveries(batch)) === END_BATCH_SIZE) this.wake();
     }
   }
-}
-
-function sum(inHand: readonly InHand[]): number {
-  return inHand.reduce((total, { count }) => total + count, 0);
 }

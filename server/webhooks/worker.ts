@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { type AddToBatch, createBatcher } from "../async/batcher.ts";
 import { endsSubscription } from "../domain/delivery-outcome.ts";
-import { changesTimeouts } from "../domain/fair-shares.ts";
+import { nextTimeouts, paceOf } from "../domain/fair-shares.ts";
 import type { AttemptResult, EndedAttempt } from "../storage/statements/attempts.ts";
 import type { Attempt } from "../storage/statements/claims.ts";
 import type { BoundStorage } from "../storage/storage.ts";
@@ -12,7 +12,7 @@ import { createConnections } from "./connections.ts";
 export type WorkerParts = Omit<AttemptOptions, "signal" | "connections"> & {
   readonly store: Pick<
     BoundStorage,
-    "batchKey" | "endSomeDeliveries" | "recordAttempts" | "recordTimeout" | "releaseClaim"
+    "batchKey" | "endSomeDeliveries" | "recordAttempts" | "recordPace" | "releaseClaim"
   >;
   readonly logger: Logger;
   /** Called after each attempt whose result was recorded. */
@@ -21,7 +21,7 @@ export type WorkerParts = Omit<AttemptOptions, "signal" | "connections"> & {
   readonly onRoom: (merchant: string) => void;
 };
 
-/** The most attempts in progress in one process, whatever the limits for all servers together allow. */
+/** The most attempts in progress in one process, whatever the limits allow. */
 const MAX_ATTEMPTS = 512;
 
 /** Makes the attempts of claimed deliveries in this process, and records their results. */
@@ -29,6 +29,8 @@ export class Worker {
   readonly #parts: WorkerParts;
   readonly #connections = createConnections();
   readonly #running = new Set<Promise<void>>();
+  /** How many attempts of each subscription are under way. */
+  readonly #ofSubscription = new Map<string, number>();
   readonly #abandoned = new AbortController();
   /** Resolves with whether the result was recorded. */
   readonly #record: AddToBatch<EndedAttempt, boolean>;
@@ -49,6 +51,11 @@ export class Worker {
   /** How many more attempts may be under way. */
   room(): number {
     return this.#stopping ? 0 : Math.max(0, MAX_ATTEMPTS - this.#running.size);
+  }
+
+  /** How many attempts of a subscription are under way here. */
+  underWay(subscriptionKey: string): number {
+    return this.#ofSubscription.get(subscriptionKey) ?? 0;
   }
 
   /** Begins the attempts of claimed deliveries, or gives the claims back when this worker is stopping. */
@@ -78,8 +85,19 @@ export class Worker {
   }
 
   #start(attempt: Attempt): void {
-    const running: Promise<void> = this.#deliver(attempt).finally(() => this.#running.delete(running));
+    const { subscriptionKey } = attempt;
+    this.#count(subscriptionKey, 1);
+    const running: Promise<void> = this.#deliver(attempt).finally(() => {
+      this.#running.delete(running);
+      this.#count(subscriptionKey, -1);
+    });
     this.#running.add(running);
+  }
+
+  #count(subscriptionKey: string, change: 1 | -1): void {
+    const count = this.underWay(subscriptionKey) + change;
+    if (count === 0) this.#ofSubscription.delete(subscriptionKey);
+    else this.#ofSubscription.set(subscriptionKey, count);
   }
 
   async #deliver(attempt: Attempt): Promise<void> {
@@ -91,7 +109,7 @@ export class Worker {
       else if (await this.#record({ ...attempt, ...result, endedAt: realNow() })) {
         onAttempt(result);
         if (logger.isLevelEnabled("info")) logger.info(toLogged(attempt, result), "delivery");
-        await this.#noteTimeout(attempt, result);
+        await this.#notePace(attempt, result);
         if (endsSubscription(result.outcome)) await this.#endWaiting(attempt);
       }
     } catch (error) {
@@ -101,12 +119,10 @@ export class Worker {
     onRoom(attempt.merchant);
   }
 
-  async #noteTimeout(
-    { merchant, subscriptionKey, timeouts }: Attempt,
-    { timedOut }: MadeAttempt,
-  ): Promise<void> {
-    if (!changesTimeouts(timeouts, timedOut)) return;
-    await this.#parts.store.recordTimeout({ merchant, subscriptionKey, timedOut });
+  async #notePace({ merchant, subscriptionKey, timeouts }: Attempt, result: MadeAttempt): Promise<void> {
+    const pace = paceOf(result);
+    if (nextTimeouts(timeouts, pace) === timeouts) return;
+    await this.#parts.store.recordPace({ merchant, subscriptionKey, pace });
   }
 
   /** Ends the deliveries that wait for a subscription which its receiver has ended. */

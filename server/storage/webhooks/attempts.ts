@@ -1,17 +1,21 @@
 import { sql } from "kysely";
-import { MAX_TIMEOUTS } from "../../domain/fair-shares.ts";
+import { MAX_TIMEOUTS, type Pace } from "../../domain/fair-shares.ts";
 import type { Store } from "../database/tables.ts";
 import type { Claim } from "../statements/claims.ts";
 
 /**
- * Counts the consecutive timeouts of a subscription, up to the number from which on more make no difference; a response
- * resets the count.
+ * Counts the consecutive timeouts of a subscription, as `nextTimeouts` does, from the number that is stored: attempts of other
+ * servers may have ended meanwhile.
  */
-export async function recordTimeout(
+export async function recordPace(
   store: Store,
-  { merchant, subscriptionKey, timedOut }: { merchant: string; subscriptionKey: string; timedOut: boolean },
+  { merchant, subscriptionKey, pace }: { merchant: string; subscriptionKey: string; pace: Pace },
 ): Promise<void> {
-  const next = timedOut ? sql`least(coalesce(timeouts, 0) + 1, ${MAX_TIMEOUTS}::integer)` : sql`0`;
+  const next = {
+    silent: sql`least(coalesce(timeouts, 0) + 1, ${MAX_TIMEOUTS}::integer)`,
+    slow: sql`1`,
+    quick: sql`0`,
+  }[pace];
   await sql`
     update subscriptions set timeouts = ${next}
     where subscription_key = ${subscriptionKey} and merchant = ${merchant} and timeouts is distinct from ${next}`.execute(

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Attempt } from "../../../server/storage/statements/claims.ts";
 import { recordAttempts } from "../../../server/storage/statements/statements.ts";
 import { bindStorage } from "../../../server/storage/storage.ts";
-import { recordTimeout } from "../../../server/storage/webhooks/attempts.ts";
+import { recordPace } from "../../../server/storage/webhooks/attempts.ts";
 import { Dispatcher } from "../../../server/webhooks/dispatcher.ts";
 import { useDatabase } from "../../helpers/databases.ts";
 import { createEvent, createSubscription, LEASE_MS } from "../../helpers/delivery-factories.ts";
@@ -21,7 +21,7 @@ describe.each(engines)("claims on %s", (engine) => {
   test("follow each other without a pause while attempts end", async () => {
     const merchant = newMerchant();
     const subscriptionKey = await createSubscription(database.db, merchant);
-    await recordTimeout(database.db, { merchant, subscriptionKey, timedOut: false });
+    await recordPace(database.db, { merchant, subscriptionKey, pace: "quick" });
     for (let made = 0; made < CLAIMS * LIMITS.perSubscription; made += 1) {
       await createEvent(database.db, merchant, `acc_${made}`);
     }
@@ -42,7 +42,7 @@ describe.each(engines)("claims on %s", (engine) => {
     const dispatcher = new Dispatcher({
       store: bindStorage(database),
       clock: { realNow: () => NOW, now: async () => NOW, isOff: () => false },
-      worker: { room: () => 512, begin },
+      worker: { room: () => 512, underWay: () => 0, begin },
       limits: LIMITS,
       leaseMs: LEASE_MS,
       logger: pino({ level: "silent" }),

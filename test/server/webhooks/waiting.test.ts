@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Database } from "../../../server/storage/database.ts";
 import { countInHand, listWaiting, readShares } from "../../../server/storage/statements/statements.ts";
-import { recordTimeout } from "../../../server/storage/webhooks/attempts.ts";
+import { recordPace } from "../../../server/storage/webhooks/attempts.ts";
 import { endSubscription } from "../../../server/storage/webhooks/subscriptions.ts";
 import { createTestDatabase, type TestDatabase } from "../../helpers/databases.ts";
 import { claim as claimDue, createEvent, createSubscription } from "../../helpers/delivery-factories.ts";
@@ -68,6 +68,7 @@ describe.each(engines)("deliveries that wait on %s", (engine) => {
     );
   });
 
+  const PACES = ["silent", "silent", "silent", "silent", "quick", "slow", "slow"] as const;
   test("count the timeouts of their subscription in a row, up to the most that make a difference", async () => {
     const timeoutsOf = async () =>
       (await countInHand(database.db)).find((hand) => hand.merchant === merchant)?.timeouts;
@@ -75,12 +76,12 @@ describe.each(engines)("deliveries that wait on %s", (engine) => {
     await claim();
     const seen = [await timeoutsOf()];
 
-    for (const timedOut of [true, true, true, true, false, true]) {
-      await recordTimeout(database.db, { merchant, subscriptionKey, timedOut });
+    for (const pace of PACES) {
+      await recordPace(database.db, { merchant, subscriptionKey, pace });
       seen.push(await timeoutsOf());
     }
 
-    expect(seen).toEqual([null, 1, 2, 3, 3, 0, 1]);
+    expect(seen).toEqual([null, 1, 2, 3, 3, 0, 1, 1]);
   });
 
   test("of a subscription that ends are not waited for when another transaction has locked them", async () => {

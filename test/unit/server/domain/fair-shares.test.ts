@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import {
-  changesTimeouts,
-  type InHand,
+  type InHandHere,
   MAX_TIMEOUTS,
+  nextTimeouts,
+  paceOf,
   type ShareHolder,
   shareFairly,
 } from "../../../../server/domain/fair-shares.ts";
@@ -19,8 +20,8 @@ const unproven = (subscriptionKey: string, merchant: string, timeouts: number | 
   merchant,
   timeouts,
 });
-const inHand = (holder: ShareHolder, count: number): InHand => ({ ...holder, count });
-const share = (due: ShareHolder[], taken: InHand[] = []) =>
+const inHand = (holder: ShareHolder, count: number, here = count): InHandHere => ({ ...holder, count, here });
+const share = (due: ShareHolder[], taken: InHandHere[] = []) =>
   Object.fromEntries(
     shareFairly(due, taken, LIMITS).map(({ subscriptionKey, limit }) => [subscriptionKey, limit]),
   );
@@ -38,7 +39,7 @@ const taken = (holders: readonly ShareHolder[]) => {
     inHand(holders.find((holder) => holder.subscriptionKey === subscriptionKey) ?? proven("", ""), limit),
   );
 };
-const sum = (hand: readonly InHand[]) => hand.reduce((total, { count }) => total + count, 0);
+const sum = (hand: readonly InHandHere[]) => hand.reduce((total, { count }) => total + count, 0);
 
 describe("the fair share of a subscription", () => {
   test("is as much as one subscription may have in hand, less what it has", () => {
@@ -77,7 +78,8 @@ describe("the fair share of a subscription", () => {
   test.each([
     ["new and silent", null],
     ["silent for long", MAX_TIMEOUTS],
-    ["slow", 0],
+    ["slow", 1],
+    ["quick", 0],
   ])("is left over for another merchant by twenty that are %s", (_, timeouts) => {
     const hand = taken(create(20, 100, timeouts));
 
@@ -89,19 +91,34 @@ describe("the fair share of a subscription", () => {
   test("is kept for those who have responded when any number of others have not", () => {
     const hand = taken(create(1_000, 1, MAX_TIMEOUTS));
 
-    expect(sum(hand)).toBe(LIMITS.unproven);
+    expect(sum(hand)).toBe(LIMITS.unproven * 0.75);
     expect(share([proven("z", "healthy")], hand)).toEqual({ z: 16 });
-    expect(share([unproven("z", "new")], hand)).toEqual({});
+    expect(share([unproven("z", "new")], hand)).toEqual({ z: 4 });
+  });
+
+  test("counts what is in progress at other servers for its own subscription only", () => {
+    const elsewhere = create(300, 1, 1).map((holder) => inHand(holder, 4, 0));
+
+    expect(share(create(300, 1, 1), elsewhere)).toEqual({});
+    expect(sum(taken(create(300, 1, 1)))).toBe(96);
+    expect(Object.values(share(create(300, 2, 1).slice(1), elsewhere))).toHaveLength(96);
   });
 });
 
 describe("the timeouts of a subscription in a row", () => {
-  test("are counted as long as they make a difference, and anew after a response", () => {
-    expect([null, 0, 1, MAX_TIMEOUTS].map((timeouts) => changesTimeouts(timeouts, true))).toEqual([
-      ...[true, true, true, false],
-    ]);
-    expect([null, 0, 1, MAX_TIMEOUTS].map((timeouts) => changesTimeouts(timeouts, false))).toEqual([
-      ...[true, false, true, true],
-    ]);
+  test.each([
+    ["are one more after a timeout, up to those that make a difference", "silent", [1, 1, 2, MAX_TIMEOUTS]],
+    ["are one after a slow response", "slow", [1, 1, 1, 1]],
+    ["are none after a quick one", "quick", [0, 0, 0, 0]],
+  ] as const)("%s", (_, pace, after) => {
+    expect([null, 0, 1, MAX_TIMEOUTS].map((timeouts) => nextTimeouts(timeouts, pace))).toEqual(after);
+  });
+
+  test.each([
+    [{ timedOut: false, milliseconds: 2_000 }, "quick"],
+    [{ timedOut: false, milliseconds: 2_001 }, "slow"],
+    [{ timedOut: true, milliseconds: 5 }, "silent"],
+  ])("change by the pace of an attempt: %j is %s", (attempt, pace) => {
+    expect(paceOf(attempt)).toBe(pace);
   });
 });

@@ -1,0 +1,56 @@
+import { setTimeout } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { startReceiver } from "../../helpers/receiver.ts";
+import { createSubscriber, until } from "../../helpers/subscriber.ts";
+import { createReplicas } from "./replica.ts";
+
+/** More than there are places at a server. */
+const MERCHANTS = 30;
+const LIMITS = { total: 24, unproven: 12, perMerchant: 8, perSubscription: 8 };
+/** Three quarters of the places for receivers that are not quick. */
+const FOR_SLOW = 9;
+const SLOW_MS = 2_100;
+const TIMEOUT_MS = 60_000;
+
+/** @decision D23 */
+test("slow receivers of many merchants keep no place of a quick one, and have as many again at another server", async () => {
+  await using replicas = await createReplicas();
+  const settings = { drainMs: 0, timeoutMs: TIMEOUT_MS, leaseMs: 2 * TIMEOUT_MS, limits: LIMITS };
+  const server = await replicas.start(settings);
+  let waiting = 0;
+  await using slow = await startReceiver(async (response, _, count) => {
+    if (count >= MERCHANTS) {
+      waiting += 1; // takes far longer still
+      return;
+    }
+    await setTimeout(SLOW_MS);
+    response.writeHead(204).end();
+  });
+  await using quick = await startReceiver();
+  const merchants = await Promise.all(Array.from({ length: MERCHANTS }, () => createSubscriber(server)));
+  for (const merchant of merchants) await merchant.subscribe(slow.url);
+  const neighbour = await createSubscriber(server);
+  await neighbour.subscribe(quick.url);
+  await neighbour.refund();
+  await Promise.all(merchants.map((merchant) => merchant.refund()));
+  const known = server.database.db.selectFrom("subscriptions").where("timeouts", "=", 1);
+  await until(async () => {
+    const rows = await known.select("subscription_key").execute();
+    return rows.length === MERCHANTS ? true : undefined;
+  });
+  await Promise.all(merchants.flatMap((merchant) => [merchant.refund(), merchant.refund()]));
+  await until(() => (waiting >= FOR_SLOW ? true : undefined));
+
+  const startedAt = performance.now();
+  for (let count = 2; count <= 11; count += 1) {
+    await neighbour.refund();
+    await quick.first(count);
+  }
+
+  // Nobody has waited for a slow attempt to end.
+  expect(performance.now() - startedAt).toBeLessThan(TIMEOUT_MS);
+  expect(waiting).toBe(FOR_SLOW);
+  await replicas.start(settings);
+  await until(() => (waiting >= 2 * FOR_SLOW ? true : undefined));
+  expect(waiting).toBe(2 * FOR_SLOW);
+});
