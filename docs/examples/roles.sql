@@ -3,4 +3,7 @@ create role refunds_serve login;
 create role refunds_admin nologin;
 create role refunds_payouts login;
 create role refunds_audit nologin;
+create role refunds_report login;
+alter role refunds_report set default_transaction_read_only = on;
+alter role refunds_report set statement_timeout = '60s';
 grant usage, create on schema public to refunds_migrate;

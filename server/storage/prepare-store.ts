@@ -2,6 +2,7 @@ import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/environment.ts";
 import { type DomainClock, toDomainTime } from "../domain/clock.ts";
 import type { Database } from "./database.ts";
+import { statementsOf } from "./statements/statements.ts";
 import { type BoundStorage, bindStorage } from "./storage.ts";
 import { openEncryptionKeys } from "./webhooks/encryption-keys.ts";
 import type { EncryptionKeys } from "./webhooks/secrets.ts";
@@ -13,13 +14,19 @@ export type PreparedStore = {
   encryptionKeys: EncryptionKeys;
 };
 
-/** Prepares an open database for a server. Throws {@link ConfigError} for a database of the other mode. */
+/**
+ * Prepares an open database for a server.
+ *
+ * @throws StoreStartError where the database would not add up refunds
+ * @throws ConfigError for a database of the other mode
+ */
 export async function prepareStore(
   database: Database,
   config: Config,
   { realNow, isOff }: Pick<DomainClock, "realNow" | "isOff">,
 ): Promise<PreparedStore> {
   const { mode } = config;
+  await statementsOf(database.db).requireGuards(database.db);
   const store = bindStorage(database);
   const clock = { realNow, isOff, now: async () => toDomainTime(realNow(), await store.readOffset()) };
   const owner = await store.claimMode(mode);

@@ -127,6 +127,7 @@ async function spreadTables(
 ): Promise<number> {
   await lockOutServers(transaction, waitMs, signal);
   await lockTables(transaction, tables, waitMs);
+  await dropTriggers(transaction, tables);
   // Parallel connections of this transaction would not see each other's tables, nor would one to the coordinator see what is done
   // without a connection.
   await sql`set local citus.multi_shard_modify_mode = 'sequential'`.execute(transaction);
@@ -149,6 +150,14 @@ async function spreadTables(
     await sql`select truncate_local_data_after_distributing_table(${table}::regclass)`.execute(transaction);
   }
   return moved;
+}
+
+/** Citus refuses tables with triggers. What those refuse, only the statements of servers and commands keep from then on. */
+async function dropTriggers(transaction: Store, tables: readonly string[]): Promise<void> {
+  const { rows } = await sql<{ statement: string }>`
+    select format('drop trigger %I on %s', tgname, tgrelid::regclass) as statement from pg_trigger
+    where tgrelid = any(${tables}::text[]::regclass[]) and not tgisinternal`.execute(transaction);
+  for (const { statement } of rows) await sql.raw(statement).execute(transaction);
 }
 
 async function spread(transaction: Store, table: string): Promise<void> {

@@ -83,7 +83,7 @@ async function findWriters(transaction: Store): Promise<Session[]> {
     select pid, usename as role, host(client_addr) as address from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid()
       and coalesce(backend_type, 'client backend') = 'client backend'
-      and application_name !~ '^(citus_|Citus )' and has_table_privilege(usename, 'payments', 'insert')
+      and application_name !~ '^(citus_|Citus )' and has_any_column_privilege(usename, 'payments', 'insert')
     order by pid`.execute(transaction);
   return rows;
 }

@@ -69,6 +69,16 @@ async function saveOnOneMachine(
   return refunds.map(({ paymentId }) => saved.includes(paymentId));
 }
 
+export async function countRefund(
+  store: Store,
+  { merchant, paymentId }: PaymentKey,
+  amountCents: number,
+): Promise<void> {
+  await sql`
+    update payments set refunded_cents = refunded_cents + ${amountCents}
+    where payment_id = ${paymentId} and merchant = ${merchant}`.execute(store);
+}
+
 export async function findByRequestKeys(
   store: Store,
   keys: readonly RequestKey[],

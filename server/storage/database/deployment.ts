@@ -8,10 +8,10 @@ export type Mode = "sandbox" | "production";
  * public tokens must never meet real payments.
  */
 export async function claimMode(store: Store, mode: Mode): Promise<Mode> {
-  const { rows } = await sql<{ mode: Mode }>`
-    insert into deployment as known (mode) values (${mode})
-    on conflict (single_row) do update set mode = known.mode
-    returning mode`.execute(store);
+  await sql`insert into deployment (mode) values (${mode}) on conflict (single_row) do nothing`.execute(
+    store,
+  );
+  const { rows } = await sql<{ mode: Mode }>`select mode from deployment`.execute(store);
   return rows[0]?.mode ?? mode;
 }
 

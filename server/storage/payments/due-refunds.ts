@@ -149,7 +149,7 @@ async function authorizeFree(transaction: Store, due: readonly DueRefund[], now:
   const which = sql<boolean>`status = any(${statusesLeftBy("time")}::text[]) and due_at <= ${now}::timestamptz
     and ${isOneOf(transaction, free, "payment_id")} and not ${isHeld(sql`payments.merchant`)}`;
   const change = { to: "AUTHORIZED", at: now, failure: null } as const;
-  const { refunds: authorized } = await transitionRefunds(transaction, which, change);
+  const authorized = await transitionRefunds(transaction, which, change);
   return { authorized, skipped };
 }
 

@@ -125,10 +125,10 @@ async function transitionOriginal(store: Store, request: TransitionRequest): Pro
     if (!transition) return { kind: "impossible", status: current.status };
 
     if (request.settledAt) await setDue(transaction, request, refundDueAt(request.settledAt));
-    const { refunds: failedRefunds, amountCents: freedCents } = transition.refundTrigger
+    const failedRefunds = transition.refundTrigger
       ? await failRefunds(transaction, request, transition.refundTrigger)
-      : { refunds: [], amountCents: 0 };
-    const payment = await updateDebit(transaction, request, freedCents);
+      : [];
+    const payment = await updateDebit(transaction, request);
     await emitEvent(transaction, payment, request.now);
     return { kind: "moved", payment, failedRefunds };
   });
@@ -148,18 +148,15 @@ export async function lockDebit(transaction: Store, { merchant, paymentId }: Pay
   return row && toDebitRecord(row);
 }
 
-async function updateDebit(
-  transaction: Store,
-  request: TransitionRequest,
-  freedCents: number,
-): Promise<DebitRecord> {
+/** Of a payment that fails or is covered no refund is left that has not failed. */
+async function updateDebit(transaction: Store, request: TransitionRequest): Promise<DebitRecord> {
   const entry: HistoryEntry = { status: request.to, at: request.now.toISOString() };
   const row = await transaction
     .updateTable("payments")
     .set((column) => ({
       status: request.to,
       settled_at: request.settledAt ?? column.ref("settled_at"),
-      refunded_cents: column("refunded_cents", "-", freedCents),
+      refunded_cents: request.to === "SETTLED" ? column.ref("refunded_cents") : 0,
       history: sql<string>`history || ${JSON.stringify(entry)}::jsonb`,
     }))
     .where("payment_id", "=", request.paymentId)
@@ -181,7 +178,7 @@ async function setDue(transaction: Store, { merchant, paymentId }: PaymentKey, d
     .execute();
 }
 
-/** Fails the refunds that have not failed yet, and returns them with the sum of their amounts in cents. */
+/** Fails the refunds that have not failed yet, and returns them. */
 async function failRefunds(
   transaction: Store,
   { merchant, paymentId, now }: TransitionRequest,

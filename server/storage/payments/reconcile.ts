@@ -4,7 +4,7 @@ import { fromCents } from "../../domain/money.ts";
 import { failureBy, isRefundable, type RefundFailure } from "../../domain/refunds.ts";
 import type { HistoryEntry, Store } from "../database/tables.ts";
 import type { DebitRecord, PaymentKey, PaymentRecord, RefundRecord } from "../statements/payment-record.ts";
-import { insertEvents } from "../statements/statements.ts";
+import { insertEvents, statementsOf } from "../statements/statements.ts";
 import { isHeld } from "./holds.ts";
 import { findByRequestKey, getPayment } from "./payment-queries.ts";
 import { lockDebit } from "./payments.ts";
@@ -135,12 +135,7 @@ async function insertMissing(changes: Changes): Promise<Reconciled> {
   await insertRefund(changes);
   if (isAuthorized) {
     await markPaid(transaction, refund, refund.paymentId);
-    await transaction
-      .updateTable("payments")
-      .set((column) => ({ refunded_cents: column("refunded_cents", "+", refund.amountCents) }))
-      .where("payment_id", "=", original.paymentId)
-      .where("merchant", "=", refund.merchant)
-      .execute();
+    await statementsOf(transaction).countRefund(transaction, original, refund.amountCents);
   }
   return "inserted";
 }

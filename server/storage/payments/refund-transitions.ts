@@ -30,18 +30,22 @@ export type ChangedRefund = { readonly paymentId: string; readonly merchant: str
  * transaction must hold the locks of their original payments (D12a), and the condition must name the statuses from which
  * there is such a transition.
  *
- * @returns the refunds that changed, and the sum of their amounts in cents
+ * @returns the refunds that changed
  */
 export async function transitionRefunds(
   transaction: Store,
   which: RawBuilder<boolean>,
   change: RefundChange,
-): Promise<{ refunds: ChangedRefund[]; amountCents: number }> {
+): Promise<ChangedRefund[]> {
   const { to, at, failure } = change;
   const entry: HistoryEntry = { status: to, at: at.toISOString() };
+  // Only if there is one: the role of a server may authorize refunds, and has no right to make them fail.
+  const reason = failure
+    ? sql`error_code = ${failure.errorCode}, error_message = ${failure.errorMessage},`
+    : sql``;
   const { rows } = await sql<ChangedRow>`
     update payments
-    set status = ${to}, error_code = ${failure?.errorCode ?? null}, error_message = ${failure?.errorMessage ?? null},
+    set status = ${to}, ${reason}
       history = history || ${JSON.stringify(entry)}::jsonb, sequence = sequence + 1
     where kind = 'REFUND' and ${which}
     returning payment_id, merchant, original_payment_id, amount_cents, sequence,
@@ -53,10 +57,7 @@ export async function transitionRefunds(
     transaction,
     rows.map((row) => toEvent(row, change)),
   );
-  return {
-    refunds,
-    amountCents: rows.reduce((sum, row) => sum + row.amount_cents, 0),
-  };
+  return refunds;
 }
 
 function toEvent(row: ChangedRow, { to, at, failure }: RefundChange) {

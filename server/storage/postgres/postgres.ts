@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { requireGuards } from "../database/guards.ts";
 import { WHOLE_TABLES } from "../statements/all-merchants.ts";
 import { exactTexts } from "../statements/payment-record.ts";
 import type { Statements } from "../statements/statements.ts";
@@ -17,6 +18,7 @@ export const postgres: Statements = {
   changeAndNotify,
   claimDeliveries,
   countInHand,
+  countRefund: async () => {}, // the trigger payments_add_refunds does
   findByRequestKeys,
   freeLeases,
   insertEvents,
@@ -26,5 +28,6 @@ export const postgres: Statements = {
   readShares,
   recordAttempts,
   removeOld,
+  requireGuards,
   saveRefunds,
 };

@@ -86,14 +86,7 @@ export async function saveRefunds(
         and (s.status <> 'AUTHORIZED' or not ${isHeld(sql`s.merchant`)})
       order by s.request_key, s.merchant, s.position
       on conflict (request_key, merchant) do nothing
-      returning payment_id, merchant, status, amount_cents, original_payment_id, sequence, created_at
-    ), reserved as (
-      update payments p set refunded_cents = p.refunded_cents + added.cents
-      from (
-        select original_payment_id, merchant, sum(amount_cents)::bigint as cents from refund
-        where status <> 'TERMINAL_FAILED' group by 1, 2
-      ) as added
-      where p.payment_id = added.original_payment_id and p.merchant = added.merchant
+      returning payment_id, merchant, status, sequence, created_at
     ), payout as (
       insert into payouts_waiting (payment_id, merchant, authorized_at)
       select payment_id, merchant, created_at from refund where status = 'AUTHORIZED'

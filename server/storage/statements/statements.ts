@@ -109,6 +109,12 @@ export type Statements = {
    */
   recordAttempts(store: Store, attempts: readonly EndedAttempt[]): Promise<Set<string>>;
 
+  /** Adds a refund, in cents, to the sum of its original payment where the database does not do that by itself. */
+  countRefund(store: Store, original: PaymentKey, amountCents: number): Promise<void>;
+
+  /** Rejects with a `StoreStartError` where the database lacks something without which a server must not use it. */
+  requireGuards(store: QueryExecutorProvider): Promise<void>;
+
   /** Removes those rows of a batch that may go; one server at a time. */
   removeOld(store: Store, table: OldRows, batch: RetentionBatch): Promise<RemovedBatch>;
 };

@@ -3,7 +3,9 @@ import { sql } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
 import { expect, test } from "vitest";
 import { MIGRATIONS } from "../../../server/storage/database/migrations.ts";
+import type { PaymentKey } from "../../../server/storage/statements/payment-record.ts";
 import { query, runStatement } from "../../helpers/postgres.ts";
+import { createRefund } from "../../helpers/store-factories.ts";
 import { forSuite } from "../../helpers/suite.ts";
 import { requireCitus } from "./setup/citus.ts";
 import { startCluster } from "./setup/cluster.ts";
@@ -36,9 +38,19 @@ test("the roles of the guide keep their rights, and get no more, on every machin
     expect.stringMatching(/^Only the owner of the tables/),
   ]);
   expect(asOwner).toMatchObject({ code: 0, stderr: "" });
+  await runStatement(
+    urlOf("migrate"),
+    `grant update (refunded_cents) on payments to refunds_serve;
+     alter policy authorizes_refunds on payments with check (status <> 'TERMINAL_FAILED')`,
+  );
   const denied = { code: "42501" };
+  await inDatabase(ownerUrl, ({ db }) => createMerchants(db, 5));
   await inDatabase(urlOf("serve"), async ({ db }) => {
-    await createMerchants(db, 5);
+    const [payment] = (
+      await sql<PaymentKey>`
+      select payment_id as "paymentId", merchant from payments where kind = 'DEBIT' limit 1`.execute(db)
+    ).rows;
+    if (payment) await createRefund(db, payment);
     await expect(sql`delete from payments`.execute(db)).rejects.toMatchObject(denied);
     await expect(sql`delete from payments where merchant = 'acme'`.execute(db)).rejects.toMatchObject(denied);
   });
@@ -60,6 +72,7 @@ test("tables come back to the coordinator, and can be distributed again", async 
      select undistribute_table('deliveries', cascade_via_foreign_keys => true);
      select undistribute_table(name) from unnest(array['events', 'subscriptions']) name;
      select undistribute_table(name) from unnest(array['access_tokens', 'clock', 'deployment']) name;
+     select guard_payments();
      commit`,
   );
   const returned = await readRows(databaseUrl);

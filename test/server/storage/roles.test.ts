@@ -8,12 +8,13 @@ import { createTestDatabase, type TestDatabase } from "../../helpers/databases.t
 import { type Refund, refundOf, type Subscription, subscriptionTo } from "../../helpers/factories.ts";
 import { runStatement } from "../../helpers/postgres.ts";
 import { type Production, startProduction } from "../../helpers/production.ts";
+import { refundInsert } from "../../helpers/refund-insert.ts";
 import { post, type TestServer } from "../../helpers/server.ts";
 import { until } from "../../helpers/subscriber.ts";
 
 const readScript = (name: string) => readFileSync(`docs/examples/${name}`, "utf8");
 
-type Role = "migrate" | "serve" | "admin" | "payouts";
+type Role = "migrate" | "serve" | "admin" | "payouts" | "report";
 
 describe("the roles of the guide", () => {
   let database: TestDatabase;
@@ -47,7 +48,7 @@ describe("the roles of the guide", () => {
   });
   afterAll(async () => {
     await production.end();
-    for (const role of ["serve", "jane", "john", "admin", "payouts", "migrate", "audit"]) {
+    for (const role of ["serve", "jane", "john", "admin", "payouts", "report", "migrate", "audit"]) {
       await runStatement(ownerUrl, `drop owned by ${name}_${role} cascade`);
       await runStatement(ownerUrl, `drop role ${name}_${role}`);
     }
@@ -65,13 +66,27 @@ describe("the roles of the guide", () => {
     const target = subscriptionTo("https://receiver.invalid/");
     const { body } = await post<Subscription>(server.url, "/v1/webhook/subscribe", target, { token });
     const refund = await post<Refund>(server.url, "/v1/refunds", refundOf("pay_1"), { token });
+    const feed = (line: object) =>
+      run("admin", ["payments"], JSON.stringify({ merchant: "acme", paymentId: "pay_2", ...line }));
+    await feed({ op: "put", amount: { currency: "USD", value: 25 } });
+    const pending = await post<Refund>(server.url, "/v1/refunds", refundOf("pay_2"), { token });
+    await feed({ op: "settle", settledAt: "2026-01-05T15:30:00Z" });
+    const due = `select from payments where payment_id = '${pending.body.paymentId}' and status = 'AUTHORIZED'`;
+    await until(async () => (await query("report", due))[0]);
+    const covered = await feed({ op: "cover" });
     const failed = async () => {
       const { stdout } = await run("admin", ["deliveries", "--state", "retrying", "--json"]);
-      return stdout === "" ? undefined : (JSON.parse(stdout) as { webhookId: string });
+      const [line = ""] = stdout.split("\n");
+      return line === "" ? undefined : (JSON.parse(line) as { webhookId: string });
     };
     const { webhookId } = await until(failed);
 
-    expect([fed.code, refund.status]).toEqual([0, 201]);
+    expect([fed.code, refund.status, pending.body.paymentStatus, covered.code]).toEqual([
+      0,
+      201,
+      "PENDING",
+      0,
+    ]);
     const payouts = await until(async () => {
       const rows = await query("payouts", readScript("payouts.sql"));
       return rows.length > 0 ? rows : undefined;
@@ -107,7 +122,7 @@ describe("the roles of the guide", () => {
     const reconciled = await run("admin", ["reconcile"], JSON.stringify(known));
     expect(reconciled).toMatchObject({ code: 0, stdout: expect.stringContaining("1 inserted") });
     expect(await run("admin", ["release", "--all"])).toMatchObject({ code: 0 });
-    const errors = server.logLines.filter((line) => line.includes("permission denied"));
+    const errors = server.logLines.filter((line) => /permission denied|row-level security/.test(line));
     expect(errors).toEqual([]);
     expect(await run("migrate", ["migrate"])).toMatchObject({ code: 0, stderr: "" });
     expect(await run("admin", ["audit", "verify"])).toMatchObject({ code: 0, stderr: "" });
@@ -125,16 +140,50 @@ describe("the roles of the guide", () => {
     }
   };
 
+  /** Has the database add up rows of another table as if they were refunds. */
+  const forgedRefunds = `
+    create temporary table forged (like payments);
+    create trigger forged after insert on forged referencing new table as added
+      for each statement execute function add_refunds()`;
+  const mintedPayment = `
+    insert into payments (payment_id, merchant, kind, status, amount_cents, history, sequence, created_at)
+    values ('minted', 'acme', 'DEBIT', 'PROCESSING', 1, '[]', 0, now())`;
+
   test.each<[Role, string]>([
+    ["serve", "update payments set amount_cents = 1"],
+    ["serve", "update payments set refunded_cents = 0"],
+    ["serve", "update payments set settled_at = now()"],
+    ["serve", "update payments set due_at = now()"],
+    ["serve", "update payments set status = 'SETTLED' where payment_id = 'pay_1'"],
+    [
+      "serve",
+      `update payments set status = 'TERMINAL_FAILED', history = history || '{"status": "TERMINAL_FAILED"}'
+        where status = 'AUTHORIZED'`,
+    ],
+    ["serve", "update payments set sequence = sequence + 1 where kind = 'DEBIT'"],
+    ["serve", mintedPayment],
+    ["serve", mintedPayment.replace("sequence,", "sequence, settled_at,").replace("0,", "0, now(),")],
+    ["serve", forgedRefunds],
+    ["serve", "select guard_payments()"],
     ["serve", "delete from payments"],
+    ["serve", "truncate events"],
+    ["serve", "update events set payload = ''"],
+    ["serve", "delete from delivery_attempts"],
+    ["serve", "update deliveries set subscription_key = 'sub_x'"],
+    ["serve", "update subscriptions set url = 'https://other.example'"],
+    ["serve", "update subscriptions set details = '{}'"],
+    ["serve", "update deployment set mode = 'sandbox'"],
+    ["serve", "insert into clock (offset_ms) values (1)"],
     ["serve", "drop table payments"],
     ["serve", "alter table payments disable trigger all"],
+    ["serve", "alter table payments disable row level security"],
     ["serve", "create table more (id text)"],
     ["serve", "create schema more"],
     ["serve", "select record_admin_action(gen_random_uuid(), 'x', '{}', 'begun', null)"],
     ["serve", "delete from subscriptions"],
     ["serve", "delete from holds"],
     ["serve", "delete from blocks"],
+    ["admin", "update payments set amount_cents = 1"],
     ["admin", "delete from payments"],
     ...(["admin", "migrate"] as const).flatMap((role): [Role, string][] => [
       [role, "insert into admin_actions select number + 1000, entry, hash from admin_actions"],
@@ -152,8 +201,72 @@ describe("the roles of the guide", () => {
     ["serve", "delete from payouts"],
     ["payouts", "select from payments"],
     ["payouts", "select from payouts"],
+    ["report", "select token_sha256 from access_tokens"],
+    ["report", "select secret_ciphertext from subscriptions"],
+    ["report", "select url from subscriptions"],
+    ["report", "select response from delivery_attempts"],
+    ["report", "select payload from events"],
+    ["report", "select client_reference_id from payments"],
+    ["report", "select from admin_actions"],
+    ["report", "set transaction read write; update payments set status = status"],
   ])("refuse what is not the role's (%s: %s)", async (role, statement) => {
     await expect(query(role, statement)).rejects.toMatchObject({ code: "42501" });
+  });
+
+  const refundsOf = (of: string, ...cents: number[]) =>
+    refundInsert(
+      "acme",
+      cents.map((each) => ({ of, cents: each })),
+    );
+
+  test.each<[string, () => Promise<string>]>([
+    ["two full refunds of one payment", async () => refundsOf("pay_3", 10_00, 10_00)],
+    ["a refund of more than its payment", async () => refundsOf("pay_3", 10_01)],
+    [
+      "a refund of a refund",
+      async () => {
+        const [row] = await query("serve", "select payment_id from payments where kind = 'REFUND'");
+        return refundsOf(String(row?.payment_id), 1);
+      },
+    ],
+  ])("do not let a server add %s", async (_, attack) => {
+    await query(
+      "migrate",
+      `insert into payments (payment_id, merchant, kind, status, amount_cents, settled_at, history, sequence, created_at)
+        values ('pay_3', 'acme', 'DEBIT', 'SETTLED', 1000, now(), '[{"status": "SETTLED"}]', 0, now())
+        on conflict do nothing`,
+    );
+
+    await expect(query("serve", await attack())).rejects.toMatchObject({ code: "23514" });
+  });
+
+  test("let a server remove only events past retention, and deliveries that are finished", async () => {
+    const insert = (id: string, days: number, state: string) => `
+      insert into events values ('${id}', 'acme', 'account.linked', '${id}', 1, now() - interval '${days} days', '{}');
+      insert into deliveries (webhook_id, event_id, merchant, subscription_key, state, due_at)
+        values ('${id}', '${id}', 'acme', 'sub_x', '${state}', ${state === "PENDING" ? "now() + interval '1 day'" : "null"})`;
+    await query("migrate", insert("past", 91, "DELIVERED"));
+    await query("migrate", insert("present", 89, "PENDING"));
+
+    await query("serve", "delete from deliveries; delete from events");
+
+    const left = `select (select array_agg(event_id) from events where resource_id in ('past', 'present')) as events,
+      (select array_agg(webhook_id) from deliveries where subscription_key = 'sub_x') as deliveries`;
+    expect(await query("serve", left)).toEqual([{ events: ["present"], deliveries: ["present"] }]);
+  });
+
+  test("let reports be made", async () => {
+    const reports = readScript("reports.sql")
+      .trim()
+      .split(/(?<=;)\s+/);
+
+    const [refunded] = await Promise.all(reports.map((report) => query("report", report)));
+
+    expect(reports).toHaveLength(3);
+    expect(refunded).toContainEqual(expect.objectContaining({ status: "AUTHORIZED", refunds: "1" }));
+    await expect(query("report", "update payments set status = status")).rejects.toMatchObject({
+      code: "25006",
+    });
   });
 
   test("that lack a right stop with one sentence that says what to do", async () => {

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from "kysely";
+import { paymentGuards } from "./0001-payment-guards.ts";
 
 /*
  * Ids and keys are compared byte for byte (D10): collation "C" does so whatever the server's locale is, and its indexes
@@ -44,12 +45,14 @@ const statements = [
     constraint debit_fits check (kind <> 'DEBIT' or (
       status in ('PROCESSING', 'SETTLED', 'FAILED', 'COVERED')
       and (status not in ('SETTLED', 'COVERED') or settled_at is not null)
+      and (status not in ('FAILED', 'COVERED') or refunded_cents = 0)
       and num_nonnulls(original_payment_id, due_at, error_code, error_message) = 0)),
     constraint refund_fits check (kind <> 'REFUND' or (
       status in ('PENDING', 'AUTHORIZED', 'TERMINAL_FAILED')
       and num_nulls(original_payment_id, request_key) = 0
       and refunded_cents = 0 and settled_at is null
-      and num_nonnulls(error_code, error_message) = case when status = 'TERMINAL_FAILED' then 2 else 0 end))
+      and num_nonnulls(error_code, error_message) = case when status = 'TERMINAL_FAILED' then 2 else 0 end)),
+    constraint status_ends_history check (history -> -1 ->> 'status' = status)
   )`,
   // In this order: a plan made while the table is empty would read all rows of a merchant through (merchant, request_key).
   "create unique index payments_request_key on payments (request_key, merchant)",
@@ -200,6 +203,6 @@ const statements = [
 
 export const firstTables = {
   async up(db: Kysely<unknown>): Promise<void> {
-    for (const statement of statements) await sql.raw(statement).execute(db);
+    for (const statement of [...statements, ...paymentGuards]) await sql.raw(statement).execute(db);
   },
 };

@@ -9,6 +9,7 @@ import { runStatement } from "../../../helpers/postgres.ts";
 import { post, startTestServer } from "../../../helpers/server.ts";
 import {
   createPayment,
+  createRefund,
   decideRefund,
   getDebit,
   saveRefund,
@@ -68,8 +69,7 @@ describe("a database whose own settings are hostile", () => {
     const refund = await decideRefund(db, payment);
 
     const saving = await db.transaction().execute(async (transaction) => {
-      const changed = transaction.updateTable("payments").where("payment_id", "=", payment.paymentId);
-      await changed.set({ refunded_cents: 1_00 }).execute();
+      await createRefund(transaction, payment, { amountCents: 1_00 });
       const saved = saveRefund(db, refund);
       await untilWaitingForLock(db, saved);
       return { saved };

@@ -13,8 +13,8 @@ async function wear({ db }: Database): Promise<void> {
     insert into payments (payment_id, merchant, kind, status, amount_cents, settled_at, history, sequence, created_at)
     select 'pay_' || n, ${merchant}, 'DEBIT', 'SETTLED', 1000, now(), '[]', 0, now()
     from generate_series(1, 1000) as n`.execute(db);
-  for (const cents of [1, 2, 3]) {
-    await sql`update payments set refunded_cents = ${cents} where merchant = ${merchant}`.execute(db);
+  for (const sequence of [1, 2, 3]) {
+    await sql`update payments set sequence = ${sequence} where merchant = ${merchant}`.execute(db);
   }
 }
 

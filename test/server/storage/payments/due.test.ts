@@ -112,7 +112,7 @@ describe.each(engines)("due refunds on %s", (engine) => {
 
   test("are authorised by the thousand in seconds", async () => {
     const { db } = database;
-    const payment = await createPayment(db, { merchant: newMerchant(), amountCents: 20_000_00 });
+    const payment = await createPayment(db, { merchant: newMerchant(), amountCents: 100_000_00 });
     const refund = await createRefund(db, payment);
     await createCopies(db, refund.paymentId, 9_999);
 

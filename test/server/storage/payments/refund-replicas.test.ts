@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import type { Store } from "../../../../server/storage/database/tables.ts";
 import { openDatabase } from "../../../../server/storage/database.ts";
@@ -121,7 +122,7 @@ describe("refunds of one statement, with two servers on one PostgreSQL", () => {
     const saving = await replicas.other.db.transaction().execute(async (transaction) => {
       await transaction
         .updateTable("payments")
-        .set({ status: "FAILED" })
+        .set({ status: "FAILED", history: sql`history || ${JSON.stringify({ status: "FAILED" })}::jsonb` })
         .where("payment_id", "=", failing.paymentId)
         .execute();
       const running = saveRefunds(db(), refunds);

@@ -1,0 +1,232 @@
+import { randomUUID } from "node:crypto";
+import { sql } from "kysely";
+import { beforeAll, describe, expect, test } from "vitest";
+import {
+  ORIGINAL_TRANSITIONS,
+  type OriginalStatus,
+  REFUND_TRANSITIONS,
+  type RefundStatus,
+} from "../../../../server/domain/refunds.ts";
+import type { Store } from "../../../../server/storage/database/tables.ts";
+import { createTestDatabase, useDatabase } from "../../../helpers/databases.ts";
+import { engines } from "../../../helpers/engine.ts";
+import { runStatement } from "../../../helpers/postgres.ts";
+import { startProduction } from "../../../helpers/production.ts";
+import { refundInsert } from "../../../helpers/refund-insert.ts";
+import {
+  createPayment,
+  createRefund,
+  LONG_AGO,
+  NOW,
+  newMerchant,
+  untilWaitingForLock,
+} from "../../../helpers/store-factories.ts";
+import { forSuite } from "../../../helpers/suite.ts";
+
+const ORIGINAL_STATUSES: readonly OriginalStatus[] = ["PROCESSING", "SETTLED", "FAILED", "COVERED"];
+const REFUND_STATUSES: readonly RefundStatus[] = ["PENDING", "AUTHORIZED", "TERMINAL_FAILED"];
+
+const pairsOf = <Status>(statuses: readonly Status[]) =>
+  statuses.flatMap((from) => statuses.filter((to) => to !== from).map((to) => [from, to] as const));
+
+/** Runs a statement, and says whether the database accepted it. */
+async function accepts(db: Store, statement: string): Promise<boolean> {
+  try {
+    await sql.raw(statement).execute(db);
+    return true;
+  } catch (error) {
+    expect(error).toMatchObject({ code: "23514" });
+    return false;
+  }
+}
+
+/** Changes a status with all that the table's own checks connect with it. */
+const statusChange = (paymentId: string, to: string) => `
+  update payments set status = '${to}', history = history || '{"status": "${to}"}',
+    settled_at = case when kind = 'DEBIT' then coalesce(settled_at, now()) end,
+    error_code = case when '${to}' = 'TERMINAL_FAILED' then 'X' end,
+    error_message = case when '${to}' = 'TERMINAL_FAILED' then 'X' end
+  where payment_id = '${paymentId}'`;
+
+describe.each(engines)("whatever SQL the owner of the tables sends to %s,", (engine) => {
+  const database = useDatabase(engine);
+  const merchant = newMerchant();
+  /** Payments of 100.00, the first two with a refund of 60.00, and those refunds. */
+  const ids = { settled: "", processing: "", failed: "", authorized: "", pending: "", terminal: "" };
+
+  beforeAll(async () => {
+    const { db } = database;
+    const settled = await createPayment(db, { merchant, settledAt: LONG_AGO });
+    const processing = await createPayment(db, { merchant, status: "PROCESSING" });
+    const failed = await createPayment(db, { merchant, status: "FAILED", settledAt: null });
+    ids.settled = settled.paymentId;
+    ids.processing = processing.paymentId;
+    ids.failed = failed.paymentId;
+    ids.authorized = (await createRefund(db, settled, { amountCents: 60_00 })).paymentId;
+    ids.pending = (await createRefund(db, processing, { amountCents: 60_00 })).paymentId;
+    ids.terminal = (await createRefund(db, failed)).paymentId;
+  });
+
+  type Which = keyof typeof ids;
+  const refund = (of: Which, cents: number, status?: string) => () =>
+    refundInsert(merchant, [{ of: ids[of], cents, ...(status && { status }) }]);
+  const change = (which: Which, columns: string) => () =>
+    `update payments set ${columns} where payment_id = '${ids[which]}'`;
+  const readRows = async () =>
+    (await sql`select * from payments order by payment_id`.execute(database.db)).rows;
+
+  test.each<[string, () => string]>([
+    ["a second refund of the same amount", refund("settled", 60_00)],
+    [
+      "two refunds by one statement",
+      () =>
+        refundInsert(
+          merchant,
+          [20_01, 20_00].map((cents) => ({ of: ids.settled, cents })),
+        ),
+    ],
+    ["a refund of more than its payment", refund("processing", 100_01, "PENDING")],
+    ["a refund of a refund", refund("authorized", 1)],
+    ["a refund of a payment that has failed", refund("failed", 1)],
+    ["an authorized refund of a payment that has not settled", refund("processing", 1)],
+    ["a refund authorized without a due date", () => statusChange(ids.pending, "AUTHORIZED")],
+    ["the failure of a payment before that of its refunds", () => statusChange(ids.settled, "FAILED")],
+    ["another sum of refunds", change("settled", "refunded_cents = 0")],
+    ["another amount of a payment", change("settled", "amount_cents = 200000")],
+    ["another amount of a refund", change("authorized", "amount_cents = 1")],
+    ["another kind", change("failed", "kind = 'REFUND'")],
+    ["another payment for a refund", change("terminal", `original_payment_id = payment_id`)],
+    ["another requestKey", change("authorized", "request_key = 'x'")],
+    ["a status that the history lacks", change("pending", "status = 'AUTHORIZED', due_at = now()")],
+    ["a history with another beginning", change("settled", `history = '[{"status": "SETTLED"}]'`)],
+    ["a history without its end", change("settled", "history = '[]'")],
+    ["a sequence that goes back", change("authorized", "sequence = 0")],
+  ])("there is never %s", async (_, attack) => {
+    const before = await readRows();
+
+    expect(await accepts(database.db, attack())).toBe(false);
+
+    expect(await readRows()).toEqual(before);
+  });
+
+  test("a temporary table does not hide a refund from the sum", async () => {
+    const { paymentId } = await createPayment(database.db, { merchant, settledAt: LONG_AGO });
+
+    const accepted = await database.db.connection().execute(async (connection) => {
+      await sql`create temporary table payments (like public.payments)`.execute(connection);
+      try {
+        const insert = () =>
+          refundInsert(merchant, [{ of: paymentId, cents: 60_00 }]).replace(
+            "into payments",
+            "into public.payments",
+          );
+        return [await accepts(connection, insert()), await accepts(connection, insert())];
+      } finally {
+        await sql`drop table pg_temp.payments`.execute(connection);
+      }
+    });
+
+    expect(accepted).toEqual([true, false]);
+  });
+
+  const originalMoves = pairsOf(ORIGINAL_STATUSES).map(
+    ([from, to]) =>
+      [from, to, ORIGINAL_TRANSITIONS.some((one) => one.from === from && one.to === to)] as const,
+  );
+  const refundMoves = pairsOf(REFUND_STATUSES).map(
+    ([from, to]) => [from, to, REFUND_TRANSITIONS.some((one) => one.from === from && one.to === to)] as const,
+  );
+
+  /** @decision D16a */
+  test.each(originalMoves)("a payment gets from %s to %s: %s", async (from, to, allowed) => {
+    const settledAt = from === "SETTLED" || from === "COVERED" ? NOW : null;
+    const { paymentId } = await createPayment(database.db, { merchant, status: from, settledAt });
+
+    expect(await accepts(database.db, statusChange(paymentId, to))).toBe(allowed);
+  });
+
+  /** @decision D17 */
+  test.each(refundMoves)("a refund gets from %s to %s: %s", async (from, to, allowed) => {
+    const { paymentId } = await createPayment(database.db, { merchant, settledAt: LONG_AGO });
+    await sql.raw(refundInsert(merchant, [{ of: paymentId, cents: 1, status: from }])).execute(database.db);
+    const { rows } = await sql<{ payment_id: string }>`
+      update payments set due_at = now() where original_payment_id = ${paymentId} returning payment_id`.execute(
+      database.db,
+    );
+
+    expect(await accepts(database.db, statusChange(rows[0]?.payment_id ?? "", to))).toBe(allowed);
+  });
+});
+
+describe("transactions at the same time", () => {
+  const stored = forSuite(
+    () => createTestDatabase("postgres"),
+    (opened) => opened.remove(),
+  );
+
+  /** Two connections, and a payment of 100.00. */
+  async function begin(): Promise<{
+    here: Store;
+    there: Store;
+    payment: { merchant: string; paymentId: string };
+  }> {
+    const [here, there] = [(await stored.open()).db, (await stored.open()).db];
+    return {
+      here,
+      there,
+      payment: await createPayment(here, { merchant: newMerchant(), settledAt: LONG_AGO }),
+    };
+  }
+  const insertOf = ({ merchant, paymentId }: { merchant: string; paymentId: string }) =>
+    refundInsert(merchant, [{ of: paymentId, cents: 60_00 }]);
+
+  test("can't together refund more than the amount", async () => {
+    const { here, there, payment } = await begin();
+
+    const second = await here.transaction().execute(async (transaction) => {
+      await sql.raw(insertOf(payment)).execute(transaction);
+      const inserting = accepts(there, insertOf(payment));
+      await untilWaitingForLock(here, inserting);
+      return { inserting };
+    });
+
+    expect(await second.inserting).toBe(false);
+  });
+
+  test("can't add a refund to a payment that fails meanwhile, or fail one to which a refund is added", async () => {
+    const { here, there, payment } = await begin();
+
+    const adding = await here.transaction().execute(async (transaction) => {
+      await sql.raw(statusChange(payment.paymentId, "FAILED")).execute(transaction);
+      const inserting = accepts(there, insertOf(payment));
+      await untilWaitingForLock(here, inserting);
+      return { inserting };
+    });
+    const other = await createPayment(here, {
+      ...payment,
+      paymentId: `pay_${randomUUID()}`,
+      settledAt: LONG_AGO,
+    });
+    const failing = await here.transaction().execute(async (transaction) => {
+      await sql.raw(insertOf(other)).execute(transaction);
+      const changing = accepts(there, statusChange(other.paymentId, "FAILED"));
+      await untilWaitingForLock(here, changing);
+      return { changing };
+    });
+
+    expect([await adding.inserting, await failing.changing]).toEqual([false, false]);
+  });
+});
+
+test("a server starts only where the database adds up refunds", async () => {
+  await using production = await startProduction();
+  const url = production.env.DATABASE_URL ?? "";
+  await runStatement(url, "alter table payments disable trigger payments_add_refunds");
+
+  await expect(production.start()).rejects.toMatchObject({
+    name: "StoreStartError",
+    message: expect.stringMatching(/payments_add_refunds\. .*: select guard_payments\(\)$/),
+  });
+  await runStatement(url, "select guard_payments()");
+  await production.start();
+});
