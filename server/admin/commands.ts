@@ -22,8 +22,14 @@ import { type AdminContext, openClock, type RunWork, readInput } from "./context
 import { listDeliveries, redeliver, redeliverExhausted } from "./delivery-commands.ts";
 import { distributeTables } from "./distribute.ts";
 import { defineHolds } from "./hold-commands.ts";
-import { eraseMerchant, exportMerchant } from "./merchant-data.ts";
-import { limitOption, overlapOption, pastDate } from "./options.ts";
+import {
+  eraseCustomer,
+  eraseMerchant,
+  exportMerchant,
+  type MerchantChoice,
+  type MerchantDataOptions,
+} from "./merchant-data.ts";
+import { limitOption, notEmpty, overlapOption, pastDate, REFERENCE_OPTION } from "./options.ts";
 import { feedPayments } from "./payment-commands.ts";
 import { definePaymentDetails } from "./payment-details.ts";
 import { definePayouts } from "./payout-commands.ts";
@@ -198,26 +204,46 @@ function defineSubscriptions(program: Command, run: RunWork): void {
 }
 
 function defineMerchantData(program: Command, run: RunWork): void {
-  const choose = (command: Command) =>
-    command
-      .requiredOption("--merchant <merchant>")
-      .addOption(
-        new Option("--before <date>", "a day, such as 2026-08-01, which begins at 00:00 UTC; or a time")
-          .makeOptionMandatory()
-          .argParser(pastDate),
-      );
-  const work = (use: typeof exportMerchant) => (choice: { merchant: string; before: Date }) =>
+  const before = () =>
+    new Option(
+      "--before <date>",
+      "a day, such as 2026-08-01, which begins at 00:00 UTC; or a time",
+    ).argParser(pastDate);
+  const runOn = (work: (options: MerchantDataOptions) => Promise<boolean>) =>
     run(async ({ database, output, signal }) =>
-      use({ store: bindStore(database.db, merchantData), output, signal }, choice),
+      work({ store: bindStore(database.db, merchantData), output, signal }),
     );
-  choose(program.command("export"))
+  program
+    .command("export")
     .description("print a merchant's older data, one JSON object per line, without secrets")
-    .action(work(exportMerchant));
-  choose(program.command("erase"))
+    .requiredOption("--merchant <merchant>")
+    .addOption(before().makeOptionMandatory())
+    .action((choice: MerchantChoice) => runOn((options) => exportMerchant(options, choice)));
+  program
+    .command("erase")
     .description(
-      "erase a merchant's older data; of payments, only the texts that the merchant wrote about customers",
+      "erase a merchant's older data, or that of one customer; of payments, only the texts that the merchant wrote about customers",
     )
-    .action(work(eraseMerchant));
+    .requiredOption("--merchant <merchant>")
+    .addOption(before())
+    .option(
+      `${REFERENCE_OPTION} <reference>`,
+      "a clientReferenceId, or the id of an account or a customer; it is recorded nowhere",
+      notEmpty,
+    )
+    .action(
+      async (
+        choice: Partial<MerchantChoice> & { merchant: string; reference?: string },
+        command: Command,
+      ) => {
+        const { merchant, before, reference } = choice;
+        if (before && reference === undefined) {
+          await runOn((options) => eraseMerchant(options, { merchant, before }));
+        } else if (!before && reference !== undefined) {
+          await runOn((options) => eraseCustomer(options, { merchant, reference }));
+        } else command.error("error: erase takes either --before or --reference");
+      },
+    );
 }
 
 /** The store's functions for operators, and the domain's time. */

@@ -1,8 +1,10 @@
 import type {
   ErasedPart,
+  ErasedReference,
   eraseDeliveries,
   eraseEvents,
   erasePaymentTexts,
+  eraseReference,
   eraseSubscribers,
   eraseSubscriptions,
   MerchantPage,
@@ -24,6 +26,7 @@ type Functions = {
   eraseEvents: typeof eraseEvents;
   erasePaymentTexts: typeof erasePaymentTexts;
   eraseSubscribers: typeof eraseSubscribers;
+  eraseReference: typeof eraseReference;
   eraseSubscriptions: typeof eraseSubscriptions;
 };
 
@@ -123,4 +126,35 @@ export async function eraseMerchant(
   } finally {
     progress.stop();
   }
+}
+
+/**
+ * Erases what a merchant's reference of a customer leads to, however new it is. It can be run again at any time.
+ *
+ * @returns whether nothing of it had to stay
+ */
+export async function eraseCustomer(
+  { store, output, signal }: MerchantDataOptions,
+  { merchant, reference }: { merchant: string; reference: string },
+): Promise<boolean> {
+  const total = { deliveries: 0, events: 0, payments: 0, kept: 0 };
+  let after: string | undefined = "";
+  while (after !== undefined && !signal.aborted) {
+    const { last, ...part }: ErasedReference = await store.eraseReference({
+      ...{ merchant, reference, after },
+      atMost: PART_SIZE,
+    });
+    for (const name of ["deliveries", "events", "payments", "kept"] as const) total[name] += part[name];
+    after = last;
+  }
+  output.print(
+    `${merchant}: erased ${count(total.deliveries, "delivery")}, ${count(total.events, "event")}, and the texts of ${count(total.payments, "payment")}`,
+  );
+  if (total.kept > 0) {
+    output.complain(
+      `${count(total.kept, "event")} stayed: deliveries of it are still to be made, or it is the newest of an account or a customer.`,
+    );
+  }
+  if (signal.aborted) output.complain("Interrupted. Run it again.");
+  return total.kept === 0 && !signal.aborted;
 }

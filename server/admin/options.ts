@@ -68,3 +68,14 @@ export function overlapOption(): Option {
     );
   });
 }
+
+/** Names a customer, whom the record of commands would otherwise remember for good. */
+export const REFERENCE_OPTION = "--reference";
+
+/** The arguments of a command as they may be recorded. */
+export function toRecordable(args: readonly string[]): string[] {
+  return args.map((arg, index) => {
+    if (args[index - 1] === REFERENCE_OPTION) return "(not recorded)";
+    return arg.startsWith(`${REFERENCE_OPTION}=`) ? `${REFERENCE_OPTION}=(not recorded)` : arg;
+  });
+}

@@ -12,6 +12,7 @@ import { isUnavailable } from "../storage/database/unavailable.ts";
 import { openDatabase, openUnmigrated } from "../storage/database.ts";
 import { createProgram } from "./commands.ts";
 import type { AdminContext, Work } from "./context.ts";
+import { toRecordable } from "./options.ts";
 import type { Output } from "./output.ts";
 
 export type AdminOptions = {
@@ -103,7 +104,7 @@ async function withDatabase(
 function createRecorder({ databaseUrl }: CommandSettings, options: AdminOptions & { statementMs: number }) {
   const { args, env, output, statementMs } = options;
   const logger = createLogger("info", { write: (line) => output.log(line.trimEnd()) });
-  const run = { runId: randomUUID(), note: toNote(env), command: args };
+  const run = { runId: randomUUID(), note: toNote(env), command: toRecordable(args) };
   return async (outcome: AdminAction["outcome"], details?: object) => {
     const action = { ...run, outcome, details };
     let recorded: RecordedAction | undefined;

@@ -166,9 +166,77 @@ export async function erasePaymentTexts(store: Store, part: MerchantPart): Promi
     where merchant = ${part.merchant} and created_at < ${part.before}::timestamptz and payment_id > ${part.after}
       and num_nonnulls(client_reference_id, soft_descriptor) > 0
     order by payment_id limit ${part.atMost}`;
-  const erased = sql`update payments p set client_reference_id = null, soft_descriptor = null
+  const erased = sql`update payments p set ${NO_TEXTS}
     where p.merchant = ${part.merchant} and p.payment_id = any(array(select id from batch)) returning 1`;
   return erase(store, batch, erased);
+}
+
+/** What a merchant wrote about its customers is gone. */
+const NO_TEXTS = sql`client_reference_id = null, soft_descriptor = null`;
+
+/** What a merchant calls a customer, or something of it. */
+export type Reference = {
+  readonly merchant: string;
+  /** The `clientReferenceId` of payments and refunds, or the id of an account or a customer. */
+  readonly reference: string;
+  /** How many payments and refunds to examine. */
+  readonly atMost: number;
+  /** `last` of the previous page; empty for the first one. */
+  readonly after: string;
+};
+
+export type ErasedReference = {
+  readonly deliveries: number;
+  readonly events: number;
+  readonly payments: number;
+  /** Events that stay: a delivery of theirs is pending, or the next event of an account or a customer gets its number from them. */
+  readonly kept: number;
+  readonly last: string | undefined;
+};
+
+/**
+ * Erases what a reference leads to, whenever it was made: finished deliveries and events of the payments and refunds that have it,
+ * and of the account or customer with this id, and the texts of those payments whose events are gone. So a payment is found
+ * again for as long as something of it is left.
+ */
+export async function eraseReference(
+  store: Store,
+  { merchant, reference, after, atMost }: Reference,
+): Promise<ErasedReference> {
+  // The condition on the sequence holds for every row, and lets PostgreSQL use the index of the merchant's payments.
+  const found = await sql<{ payment_id: string }>`
+    select payment_id from payments
+    where merchant = ${merchant} and sequence >= 0 and client_reference_id = ${reference} and payment_id > ${after}
+    order by payment_id limit ${atMost}`.execute(store);
+  const paymentIds = found.rows.map((row) => row.payment_id);
+  const ids = sql`${after === "" ? [...paymentIds, reference] : paymentIds}::text[]`;
+  const deliveries = await sql`
+    delete from deliveries d where d.merchant = ${merchant} and d.state <> 'PENDING' and d.webhook_id = any(array(
+      select o.webhook_id from events e join deliveries o on o.merchant = e.merchant and o.event_id = e.event_id
+        and o.webhook_id >= 'msg_' || substr(e.event_id, 5, 18) and o.webhook_id < 'msg_' || substr(e.event_id, 5, 18) || '~'
+      where e.merchant = ${merchant} and e.resource_id = any(${ids})))`.execute(store);
+  const events = await sql`
+    delete from events e where e.merchant = ${merchant} and e.resource_id = any(${ids}) and ${isForgettable()}`.execute(
+    store,
+  );
+  const kept = await sql<{ kept: number }>`
+    select count(*)::integer as kept from events where merchant = ${merchant} and resource_id = any(${ids})`.execute(
+    store,
+  );
+  const payments = await sql`
+    update payments p set ${NO_TEXTS}
+    where p.merchant = ${merchant} and p.payment_id = any(${paymentIds}::text[])
+      and not exists (select from events e where e.merchant = p.merchant and e.resource_id = p.payment_id)`.execute(
+    store,
+  );
+  const countOf = ({ numAffectedRows = 0n }: { numAffectedRows?: bigint }) => Number(numAffectedRows);
+  return {
+    deliveries: countOf(deliveries),
+    events: countOf(events),
+    payments: countOf(payments),
+    kept: kept.rows[0]?.kept ?? 0,
+    last: paymentIds.at(-1),
+  };
 }
 
 async function erase(

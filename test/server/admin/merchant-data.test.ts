@@ -1,16 +1,23 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { eraseMerchant, exportMerchant } from "../../../server/admin/merchant-data.ts";
+import {
+  eraseCustomer,
+  eraseMerchant,
+  exportMerchant,
+  type MerchantDataOptions,
+} from "../../../server/admin/merchant-data.ts";
 import type { Database } from "../../../server/storage/database.ts";
 import * as merchantData from "../../../server/storage/merchant-data.ts";
 import { getPayment } from "../../../server/storage/payments/payment-queries.ts";
 import { bindStore } from "../../../server/storage/storage.ts";
+import { emitResourceEvent } from "../../../server/storage/webhooks/resource-events.ts";
 import { endSubscription, insertSubscription } from "../../../server/storage/webhooks/subscriptions.ts";
 import { collectOutput, runCommand } from "../../helpers/admin.ts";
 import { createTestDatabase, type TestDatabase } from "../../helpers/databases.ts";
 import { createSubscription } from "../../helpers/delivery-factories.ts";
 import { dumpDatabase } from "../../helpers/dump.ts";
 import { engines } from "../../helpers/engine.ts";
+import { startProduction } from "../../helpers/production.ts";
 import {
   createPayment,
   createRefund,
@@ -36,7 +43,10 @@ describe.each(engines)("the data of a merchant on %s", (engine) => {
   });
   afterAll(() => testDatabase.remove());
 
-  async function run(command: typeof exportMerchant, choice: { merchant: string; before: Date }) {
+  async function run<Choice>(
+    command: (options: MerchantDataOptions, choice: Choice) => Promise<boolean>,
+    choice: Choice,
+  ) {
     const output = collectOutput();
     const { signal } = new AbortController();
     const complete = await command({ store: bindStore(database.db, merchantData), output, signal }, choice);
@@ -158,6 +168,55 @@ describe.each(engines)("the data of a merchant on %s", (engine) => {
     expect(await dumpDatabase(db)).not.toContain(caller.address);
   });
 
+  test("is erased by a customer's reference, however new, and stays for as long as a delivery is to be made", async () => {
+    const { db } = database;
+    const { merchant, payment, paymentId } = await createHistory();
+    const other = await createHistory();
+    const unnamed = await createRefund(db, payment, { now: LATER });
+    for (const resourceId of ["Jane", "Jim"]) {
+      for (let number = 0; number < 2; number += 1) {
+        await emitResourceEvent(db, { merchant, type: "customer.created", resourceId, now: LATER });
+      }
+    }
+    const untouched = (await run(exportMerchant, { merchant: other.merchant, before: BEFORE })).printed;
+    const erase = async (reference: string) => run(eraseCustomer, { merchant, reference });
+    const setState = (state: string) =>
+      sql`update deliveries set state = ${state}, due_at = case ${state} when 'PENDING' then now() end
+        where merchant = ${merchant}`.execute(db);
+
+    await setState("PENDING");
+    const waiting = await erase(TEXT);
+    await setState("DELIVERED");
+    const done = await erase(TEXT);
+    const repeated = await erase(TEXT);
+    const customer = await erase("Jane");
+
+    expect(
+      [waiting, done, repeated, customer].map(({ complete, printed }) => [complete, ...printed]),
+    ).toEqual([
+      [false, `${merchant}: erased 0 deliveries, 0 events, and the texts of 1 payment`],
+      [true, `${merchant}: erased 1 delivery, 1 event, and the texts of 1 payment`],
+      [true, `${merchant}: erased 0 deliveries, 0 events, and the texts of 0 payments`],
+      [false, `${merchant}: erased 0 deliveries, 1 event, and the texts of 0 payments`],
+    ]);
+    expect([waiting, customer].map(({ complaints }) => complaints)).toEqual(
+      Array(2).fill([expect.stringMatching(/^1 event stayed: deliveries .* still to be made, or/)]),
+    );
+    const left = (await run(exportMerchant, { merchant, before: BEFORE })).printed.map((line) =>
+      JSON.parse(line),
+    );
+    expect(JSON.stringify(left)).not.toContain(TEXT);
+    const events = left.filter(({ record }) => record === "event").map(({ resource_id }) => resource_id);
+    expect(events.toSorted()).toEqual(["Jane", "Jim", "Jim", unnamed.paymentId].toSorted());
+    expect(await getPayment(db, { merchant, paymentId })).toMatchObject({
+      clientReferenceId: null,
+      amountCents: 10_00,
+    });
+    expect((await run(exportMerchant, { merchant: other.merchant, before: BEFORE })).printed).toEqual(
+      untouched,
+    );
+  });
+
   test("is kept where it is newer, or a delivery is still to be made", async () => {
     const { merchant } = await createHistory();
     const stored = (await run(exportMerchant, { merchant, before: BEFORE })).printed;
@@ -179,8 +238,35 @@ describe.each(engines)("the data of a merchant on %s", (engine) => {
   });
 });
 
+test.each([
+  [["erase", "--merchant", "acme", "--reference", "Jane"], "(not recorded)"],
+  [["erase", "--reference=Jane", "--merchant", "acme"], "--reference=(not recorded)"],
+])("what names a customer is not recorded: %j", async (args, recorded) => {
+  await using production = await startProduction();
+  const { DATABASE_URL = "" } = production.env;
+  const { database } = await production.start();
+
+  const { code, log } = await runCommand(args, { env: { DATABASE_URL } });
+
+  const { rows } = await sql`select * from admin_actions`.execute(database.db);
+  expect([code, rows.length]).toEqual([0, 2]);
+  for (const text of [JSON.stringify(rows), log.join("")]) {
+    expect(text).toContain(recorded);
+    expect(text).not.toContain("Jane");
+  }
+});
+
 describe("npm run admin", () => {
   const env = { DATABASE_URL: "postgres://127.0.0.1:9/refunds" };
+
+  test.each([[[]], [["--before", "2026-08-01", "--reference", "Jane"]]])(
+    "erases nothing unless it is told either a time or a reference (%j)",
+    async (options: readonly string[]) => {
+      const { code, stderr } = await runCommand(["erase", "--merchant", "acme", ...options], { env });
+
+      expect([code, stderr]).toEqual([2, expect.stringContaining("either --before or --reference")]);
+    },
+  );
 
   test.each(["2099-01-01", "2026-02-30", "yesterday", "08/01/2026", "2026-08-01T10:00"])(
     "erases nothing before a date that is no date of the past (%s)",
