@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { rolldown } from "rolldown";
 import { ROOT } from "../command/redocly.ts";
 import { emitTypes } from "./declarations.ts";
+import { toShrinkwrap } from "./shrinkwrap.ts";
 import type { PackageSource } from "./sources.ts";
 
 /** The oldest Node that the packages run on: the first in which SQLite, the lock of a data folder, needs no flag. */
@@ -29,12 +30,17 @@ export async function buildPackage(source: PackageSource, folder: string): Promi
   await cp(join(ROOT, source.folder, "README.md"), join(folder, "README.md"));
   for (const [from, to] of Object.entries(source.shipped))
     await cp(join(ROOT, from), join(folder, to), { recursive: true });
-  const manifest = JSON.parse(await readFile(join(ROOT, source.folder, "package.json"), "utf8"));
   const dependencies = await versionsOf(new Set([...imports, ...source.required]));
-  await writeFile(
-    join(folder, "package.json"),
-    `${JSON.stringify({ ...manifest, dependencies }, null, 2)}\n`,
-  );
+  const manifest = {
+    ...JSON.parse(await readFile(join(ROOT, source.folder, "package.json"), "utf8")),
+    dependencies,
+  };
+  await writeJson(join(folder, "package.json"), manifest);
+  if (source.pinned) await writeJson(join(folder, "npm-shrinkwrap.json"), await toShrinkwrap(manifest, ROOT));
+}
+
+function writeJson(path: string, value: object): Promise<void> {
+  return writeFile(path, `${JSON.stringify(value, null, 2)}\n`);
 }
 
 /** Returns the names of the packages that the modules import. */

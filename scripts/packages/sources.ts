@@ -22,6 +22,8 @@ export type PackageSource = {
   readonly copies: Readonly<Record<string, string>>;
   /** Packages that are needed but not imported. */
   readonly required: readonly string[];
+  /** Whether npm has to install exactly what this project is tested with, because the package handles money. */
+  readonly pinned: boolean;
   /** Builds those of the files that are generated. */
   prepare(): Promise<void>;
 };
@@ -59,6 +61,7 @@ export const PACKAGES = {
     shipped: {},
     copies: PREPARED_CLUSTER,
     required: [],
+    pinned: false,
     prepare: preparePages,
   },
   server: {
@@ -70,6 +73,7 @@ export const PACKAGES = {
     shipped: { "server/operate": "run" },
     copies: {},
     required: [],
+    pinned: true,
     prepare: prepareDocs,
   },
   conformance: {
@@ -86,6 +90,7 @@ export const PACKAGES = {
     copies: {},
     // Found at run time, in the releases that are tested here.
     required: ["@stoplight/prism-cli", "@stoplight/prism-core", "@stoplight/prism-http-server"],
+    pinned: false,
     prepare: async () => {},
   },
 } as const satisfies Record<string, PackageSource>;
