@@ -26,6 +26,7 @@ export const PROOFS: readonly (readonly [name: string, file: string, description
     "generators/generators.ts",
     "tries other people's generators on the contract, in each language",
   ],
+  ["images", "../../scripts/supply-chain/images.ts", "pins the container images by their digests"],
   [
     "mutation",
     "mutation/mutate.ts",
