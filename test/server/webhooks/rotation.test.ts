@@ -91,9 +91,9 @@ test("a subscription that has ended gets nothing more, however often it is asked
   await acme.refund();
   const { webhookId } = await acme.delivery("ENDED", 1);
 
-  const again = await acme.sandbox("redeliver", { path: { webhookId } });
+  const refused = await acme.sandbox("redeliver", { path: { webhookId } });
 
-  expect(problemOf(again)).toEqual(
+  expect(problemOf(refused)).toEqual(
     notFound(
       "You have no delivery with this webhookId whose subscription is live. List your deliveries to find it.",
     ),

@@ -88,9 +88,9 @@ describe.each(engines)("the result of an attempt on %s", (engine) => {
       async (attempt) => {
         await recordAttempts(database.db, [{ ...attempt, ...RESULT, outcome: { kind: "delivered" } }]);
         await sendAgain(attempt);
-        const again = await begin(attempt);
+        const redelivered = await begin(attempt);
         await end(attempt);
-        return again;
+        return redelivered;
       },
     ],
   ];
