@@ -45,6 +45,7 @@ describe.each(engines)("subscriptions on %s", (engine) => {
       created_at: NOW,
       ended_at: null,
       timeouts: null,
+      caller: null,
     });
   });
 
