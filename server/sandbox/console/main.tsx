@@ -8,6 +8,7 @@ import { Event, Events } from "./views/events.tsx";
 import { Payment } from "./views/payment.tsx";
 import { Payments } from "./views/payments.tsx";
 import { Requests } from "./views/requests.tsx";
+import { RestrictionsNotice } from "./views/restrictions.tsx";
 import { Scenarios } from "./views/scenarios.tsx";
 import { Subscription, Webhooks } from "./views/webhooks.tsx";
 
@@ -139,6 +140,7 @@ function App() {
         {online ? "" : "Offline: the sandbox does not respond. Reconnecting…"}
       </p>
       <main tabIndex={-1} key={token}>
+        <RestrictionsNotice />
         <Clock />
         <View route={route} choose={choose} key={`${route.view}/${route.id}`} />
       </main>

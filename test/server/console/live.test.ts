@@ -43,6 +43,24 @@ test("a page that is open says when the server is away, and goes on after its re
   expect(await opened.page.getByText("Offline").count()).toBe(0);
 });
 
+test("a merchant that is blocked and held is told so on every view, until it ends both", async () => {
+  const merchant = await createSandboxMerchant(suite.server);
+  await using opened = await suite.open(merchant, { route: "#/access" });
+  const { page } = opened;
+  const restrictions = async () => (await merchant.sandbox("getRestrictions")).body;
+
+  await page.getByLabel("Block published calls").click();
+  await page.getByText("Blocked: published calls get 401.").waitFor();
+  await page.getByLabel("Hold what falls due").click();
+  await page.getByText("Held: refunds stay PENDING.").waitFor();
+  expect(await restrictions()).toEqual({ blocked: true, held: true });
+  await goTo(page, "payments");
+  await page.getByText("Held: refunds stay PENDING.").click();
+  await page.getByLabel("Hold what falls due").click();
+  await page.getByText("Held: refunds stay PENDING.").waitFor({ state: "detached" });
+  expect(await restrictions()).toEqual({ blocked: true, held: false });
+});
+
 describe("the clock", () => {
   test("says what is due next and what has happened, and goes to an Eastern time", async () => {
     await using server = await startTestServer({ realNow: () => TUESDAY });

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { getToken, type Problem, type SandboxSchemas, sandbox } from "../data/api.ts";
 import { Copy, PageHead, ProblemText } from "../parts/parts.tsx";
+import { RestrictionsForm } from "./restrictions.tsx";
 
 const SCOPES = ["refunds", "webhooks"] as const;
 
@@ -41,6 +42,8 @@ export function Access({ choose }: { choose: (token: string) => void }) {
       </form>
       <h2>Create a restricted token</h2>
       <NewToken choose={choose} />
+      <h2>Be blocked or held</h2>
+      <RestrictionsForm />
     </section>
   );
 }
