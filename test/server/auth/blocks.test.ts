@@ -60,7 +60,7 @@ describe("a block in production", () => {
     const lines = servers[0]?.logLines.map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(lines?.find((line) => line.requestId === requestId)).toMatchObject({
       merchant: "acme",
-      subject: "shop",
+      clientId: "shop",
       tokenId: "jti-1",
       reason: `the ${kind} is blocked`,
       status: 401,
