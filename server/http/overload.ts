@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import type { Logger } from "pino";
 import { type ContractDocument, operationsOf } from "../contract/document.ts";
 import { toProblemBody, unavailable } from "../contract/problem.ts";
-import type { ConcurrencyLimit, Place } from "./concurrency-limit.ts";
+import type { ConcurrencyLimit, Place } from "../rate-limit/concurrency-limit.ts";
 import type { HeadCheck } from "./middleware/request-head.ts";
 import type { RequestOutcome } from "./middleware/request-log.ts";
 import { readSecurityHeaders } from "./middleware/security-headers.ts";

@@ -2,7 +2,7 @@ import type { NextFunction, Request, Response } from "express";
 import type { Caller } from "../../auth/bearer.ts";
 import type { CallerIdentity } from "../../domain/caller-identity.ts";
 import type { NumberLiteral } from "../../json/scan.ts";
-import type { Place } from "../concurrency-limit.ts";
+import type { Place } from "../../rate-limit/concurrency-limit.ts";
 
 /** What the steps of a request store in `response.locals` for later steps. */
 export type RequestLocals = {

@@ -6,8 +6,8 @@ import { pino } from "pino";
 import { type AppOptions, createApp } from "../../../../server/app.ts";
 import { sandboxAccess } from "../../../../server/auth/access.ts";
 import { readConfig } from "../../../../server/config/config.ts";
-import { createConcurrencyLimit } from "../../../../server/http/concurrency-limit.ts";
 import { noMetrics } from "../../../../server/metrics/metrics.ts";
+import { createConcurrencyLimit } from "../../../../server/rate-limit/concurrency-limit.ts";
 import { createEncryptionKeys } from "../../../../server/storage/webhooks/secrets.ts";
 
 /*

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createConcurrencyLimit, type Place } from "../../../../server/http/concurrency-limit.ts";
+import { createConcurrencyLimit, type Place } from "../../../../server/rate-limit/concurrency-limit.ts";
 
 const unavailable = { code: "UNAVAILABLE", headers: { "Retry-After": "1" } };
 
