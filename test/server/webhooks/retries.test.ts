@@ -133,11 +133,9 @@ describe("a receiver that responds with 410", () => {
     await acme.refund();
     expect((await acme.deliveries()).length).toBe(2);
 
-    // The delivery is kept, and sent again when the merchant requests it.
-    status = 200;
-    await acme.redeliver(waiting.webhookId);
-    await receiver.first(3);
-    expect(receiver.received.at(-1)?.webhookId).toBe(waiting.webhookId);
+    // The secret is gone with the subscription.
+    const refused = await acme.sandbox("redeliver", { path: { webhookId: waiting.webhookId } });
+    expect(refused.status).toBe(404);
   });
 });
 
@@ -179,7 +177,6 @@ describe("POST /sandbox/deliveries/{webhookId}/redeliver", () => {
   test.each<[name: string, first: Responder, state: DeliveryState, attempts: number]>([
     ["that was delivered", accept, "EXHAUSTED", 1],
     ["whose attempts are exhausted", respondWith(500), "EXHAUSTED", 10],
-    ["whose subscription has ended", respondWith(410), "ENDED", 1],
   ])("sends one %s once, and makes no further attempt", async (_, first, state, attempts) => {
     await using receiver = await startReceiver(respondFirst(attempts, first, respondWith(500)));
     const acme = await createSubscriber(server);
