@@ -123,6 +123,7 @@ async function startParts(
   running.blocks = blocks;
   const metricsServer = await startMetrics(config, {
     backlog: async () => store.readBacklog(await clock.now()),
+    lastCheck: store.readLastCheck,
     poolUsage: database.poolUsage,
     keysAgeSeconds: access.keysAgeSeconds,
     logger,

@@ -18,6 +18,7 @@ import { createEncryptionKeys } from "../storage/webhooks/secrets.ts";
 import { openWrappingKey } from "../storage/webhooks/wrapping-keys.ts";
 import { defineAudit } from "./audit-commands.ts";
 import { defineBlocks } from "./block-commands.ts";
+import { defineCheck } from "./check-command.ts";
 import { type AdminContext, openClock, type RunWork, readInput } from "./context.ts";
 import { listDeliveries, redeliver, redeliverExhausted } from "./delivery-commands.ts";
 import { distributeTables } from "./distribute.ts";
@@ -63,6 +64,7 @@ export function createProgram(run: RunWork, output: OutputConfiguration): Comman
   defineBlocks(program, run);
   defineHolds(program, run);
   defineAudit(program, run);
+  defineCheck(program, run);
   return program;
 }
 

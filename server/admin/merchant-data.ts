@@ -13,6 +13,7 @@ import type {
   readEvents,
   readPayments,
   readSubscriptions,
+  recordErasure,
 } from "../storage/merchant-data.ts";
 import type { Bound } from "../storage/storage.ts";
 import { count, type Output, startProgress, toJsonLine } from "./output.ts";
@@ -25,6 +26,7 @@ type Functions = {
   eraseDeliveries: typeof eraseDeliveries;
   eraseEvents: typeof eraseEvents;
   erasePaymentTexts: typeof erasePaymentTexts;
+  recordErasure: typeof recordErasure;
   eraseSubscribers: typeof eraseSubscribers;
   eraseReference: typeof eraseReference;
   eraseSubscriptions: typeof eraseSubscriptions;
@@ -105,6 +107,7 @@ export async function eraseMerchant(
     return total;
   }
   try {
+    await store.recordErasure(choice);
     // Events and subscriptions are erased after their deliveries.
     const deliveries = await eraseAll(store.eraseDeliveries);
     const events = await eraseAll(store.eraseEvents);

@@ -1,7 +1,12 @@
 import { readMaxConnections } from "./connections.ts";
 import { type EgressSettings, readEgress } from "./egress.ts";
 import { ConfigError, type Environment, oneOf, port, withSecretFiles } from "./environment.ts";
-import { readStoreSettings, refuseUnverifiedTls, type StoreSettings } from "./store-settings.ts";
+import {
+  readRetentionDays,
+  readStoreSettings,
+  refuseUnverifiedTls,
+  type StoreSettings,
+} from "./store-settings.ts";
 
 /** The settings of a server, read from the environment once. */
 export interface Config extends StoreSettings {
@@ -81,7 +86,7 @@ export function readConfig(environment: Environment): Config {
     // A sandbox's log is read by people, production's by programs.
     logFormat: oneOf(env, "LOG_FORMAT", ["json", "text"] as const, production ? "json" : "text"),
     serveDocs: oneOf(env, "SERVE_DOCS", ["true", "false"] as const, "true") === "true",
-    retentionDays: retentionDays(env.RETENTION_DAYS || "90"),
+    retentionDays: readRetentionDays(env),
   };
 }
 
@@ -137,20 +142,6 @@ function jwksUrl(text: string): URL {
 function algorithm(env: Environment): AuthSettings["algorithm"] {
   required(env, "AUTH_ALGORITHM", "ES256 or RS256, whichever the issuer signs with");
   return oneOf(env, "AUTH_ALGORITHM", ["ES256", "RS256"] as const, "ES256");
-}
-
-/** A hundred years. */
-const MAX_RETENTION_DAYS = 36_500;
-
-function retentionDays(text: string): number | undefined {
-  if (text === "off") return undefined;
-  const value = Number(text);
-  if (!/^\d+$/.test(text) || value < 1 || value > MAX_RETENTION_DAYS) {
-    throw new ConfigError(
-      `RETENTION_DAYS must be a whole number of days from 1 to ${MAX_RETENTION_DAYS}, or "off", not "${text}".`,
-    );
-  }
-  return value;
 }
 
 function seconds(name: string, text: string): number {

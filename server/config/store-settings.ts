@@ -41,11 +41,29 @@ export function readStoreSettings(env: Environment, { production }: { production
   return { databaseUrl, dataDir: readDataDir(env.DATA_DIR || ".data"), encryptionKeys };
 }
 
+/** A hundred years. */
+const MAX_RETENTION_DAYS = 36_500;
+
+/** How many days events are kept; undefined: forever. Throws {@link ConfigError}. */
+export function readRetentionDays(env: Environment): number | undefined {
+  const text = env.RETENTION_DAYS || "90";
+  if (text === "off") return undefined;
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < 1 || value > MAX_RETENTION_DAYS) {
+    throw new ConfigError(
+      `RETENTION_DAYS must be a whole number of days from 1 to ${MAX_RETENTION_DAYS}, or "off", not "${text}".`,
+    );
+  }
+  return value;
+}
+
 /** The settings of an operator's command. */
 export type CommandSettings = {
   databaseUrl: string;
   /** The same as a server's, and at least one. Throws {@link ConfigError}. */
   requireEncryptionKeys(): readonly WrappingKeySetting[];
+  /** As servers have it. Throws {@link ConfigError}. */
+  retentionDays(): number | undefined;
 };
 
 /**
@@ -71,7 +89,7 @@ export function readCommandSettings(environment: Environment): CommandSettings {
     requireRandom(keys);
     return keys;
   };
-  return { databaseUrl, requireEncryptionKeys };
+  return { databaseUrl, requireEncryptionKeys, retentionDays: () => readRetentionDays(env) };
 }
 
 /** Throws {@link ConfigError} where the environment makes Node accept every certificate. */

@@ -6,6 +6,8 @@ import type { Backlog } from "../storage/webhooks/backlog.ts";
 export type GaugeSources = {
   /** Rejects when the database can't be read. */
   backlog(): Promise<Backlog>;
+  /** The result of the last `npm run admin -- check`, if there is one. Rejects when the database can't be read. */
+  lastCheck(): Promise<{ readonly differences: number; readonly ageSeconds: number } | undefined>;
   /** Undefined where there is no pool. */
   poolUsage(): PoolUsage | undefined;
   /** Undefined where no keys are used, or before the first fetch. */
@@ -15,6 +17,7 @@ export type GaugeSources = {
 /** Gauges are read from their sources at each scrape. Without a database its gauges are left out, and `database_up` is 0. */
 export function registerGauges(registers: Registry[], sources: GaugeSources): void {
   registerBacklog(registers, sources);
+  registerLastCheck(registers, sources);
   registerPool(registers, sources);
   registerKeys(registers, sources);
 }
@@ -75,6 +78,22 @@ function registerBacklog(registers: Registry[], sources: GaugeSources): void {
       this.set((await read()) ? 1 : 0);
     },
   });
+}
+
+function registerLastCheck(registers: Registry[], { lastCheck }: GaugeSources): void {
+  const gauge = (name: string, help: string, value: "differences" | "ageSeconds") =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      async collect() {
+        const last = await lastCheck().catch(() => undefined);
+        this.remove();
+        if (last) this.set(last[value]);
+      },
+    });
+  gauge("check_differences", "Differences that the last comparison of all records found.", "differences");
+  gauge("check_age_seconds", "Time since the last comparison of all records ended.", "ageSeconds");
 }
 
 function registerPool(registers: Registry[], { poolUsage }: GaugeSources): void {

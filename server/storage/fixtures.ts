@@ -40,7 +40,7 @@ function toRow(fixture: Fixture, now: Date): Insertable<PaymentsTable> {
     error_code: isDebit ? null : fixture.failure.errorCode,
     error_message: isDebit ? null : fixture.failure.errorMessage,
     history: JSON.stringify(history),
-    sequence: isDebit ? 0 : 1,
+    sequence: 0,
     created_at: now,
   };
 }

@@ -125,6 +125,16 @@ export async function eraseDeliveries(store: Store, part: MerchantPart): Promise
   return erase(store, batch, erased);
 }
 
+/** Notes that a merchant's events before a time are erased, so that nobody takes them for lost. */
+export async function recordErasure(
+  store: Store,
+  { merchant, before }: Pick<MerchantPart, "merchant" | "before">,
+): Promise<void> {
+  await sql`
+    insert into erasures as known (merchant, before) values (${merchant}, ${before}::timestamptz)
+    on conflict (merchant) do update set before = greatest(known.before, excluded.before)`.execute(store);
+}
+
 /** Erases events without deliveries, and so who issued a refund. The newest event of an account or customer stays: the next one is numbered by it. */
 export async function eraseEvents(store: Store, part: MerchantPart): Promise<ErasedPart> {
   const batch = sql`select event_id as id, merchant from events

@@ -1,6 +1,7 @@
 import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/environment.ts";
 import { type DomainClock, toDomainTime } from "../domain/clock.ts";
+import { requireGuards } from "./database/guards.ts";
 import type { Database } from "./database.ts";
 import { statementsOf } from "./statements/statements.ts";
 import { type BoundStorage, bindStorage } from "./storage.ts";
@@ -26,7 +27,7 @@ export async function prepareStore(
   { realNow, isOff }: Pick<DomainClock, "realNow" | "isOff">,
 ): Promise<PreparedStore> {
   const { mode } = config;
-  await statementsOf(database.db).requireGuards(database.db);
+  requireGuards(await statementsOf(database.db).findMissingTriggers(database.db));
   const store = bindStorage(database);
   const clock = { realNow, isOff, now: async () => toDomainTime(realNow(), await store.readOffset()) };
   const owner = await store.claimMode(mode);

@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { block, listBlocks, unblock } from "./blocks.ts";
 import { findToken, insertToken, reportCalls } from "./callers.ts";
+import { readLastCheck } from "./check.ts";
 import { advance, claimMode, readOffset } from "./database/deployment.ts";
 import type { Store } from "./database/tables.ts";
 import { isConflict } from "./database/unavailable.ts";
@@ -89,6 +90,7 @@ const FUNCTIONS = {
   publishPayouts: [publishPayouts, "background"],
   readBacklog: [readBacklog, "background"],
   readKeyUses: [readKeyUses, "background"],
+  readLastCheck: [readLastCheck, "background"],
   readOffset: [readOffset, "db"],
   readShares: [readShares, "background"],
   recordAttempts: [recordAttempts, "db"],

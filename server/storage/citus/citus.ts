@@ -30,7 +30,7 @@ export const citus: Statements = {
   readShares,
   recordAttempts,
   removeOld,
-  requireGuards: async () => {}, // tables that Citus spreads can't have triggers
+  findMissingTriggers: async () => [], // tables that Citus spreads can't have triggers
   saveRefunds,
 };
 

@@ -22,8 +22,7 @@ export async function findMissingTriggers(store: QueryExecutorProvider): Promise
 }
 
 /** Throws {@link StoreStartError} where the database would not add up refunds, or not refuse what it should. */
-export async function requireGuards(store: QueryExecutorProvider): Promise<void> {
-  const missing = await findMissingTriggers(store);
+export function requireGuards(missing: readonly string[]): void {
   if (missing.length === 0) return;
   throw new StoreStartError(
     `The table payments lacks triggers, or they are disabled: ${missing.join(", ")}. Without them the database would not add up refunds. Run this as the owner of the tables: select guard_payments()`,

@@ -159,6 +159,22 @@ export type HoldsTable = {
   held_at: Generated<Date>;
 };
 
+/** Until when a merchant's events were erased on request. */
+export type ErasuresTable = {
+  merchant: string;
+  /** Real time. */
+  before: Date;
+};
+
+/** At most one row; without one the database was never compared with itself. */
+export type LastCheckTable = {
+  single_row: Generated<boolean>;
+  /** Real time. */
+  ended_at: Date;
+  records: number;
+  differences: number;
+};
+
 export type Tables = {
   access_tokens: AccessTokensTable;
   payments: PaymentsTable;
@@ -171,4 +187,6 @@ export type Tables = {
   delivery_attempts: DeliveryAttemptsTable;
   clock: ClockTable;
   holds: HoldsTable;
+  erasures: ErasuresTable;
+  last_check: LastCheckTable;
 };

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { requireGuards } from "../database/guards.ts";
+import { findMissingTriggers } from "../database/guards.ts";
 import { WHOLE_TABLES } from "../statements/all-merchants.ts";
 import { exactTexts } from "../statements/payment-record.ts";
 import type { Statements } from "../statements/statements.ts";
@@ -28,6 +28,6 @@ export const postgres: Statements = {
   readShares,
   recordAttempts,
   removeOld,
-  requireGuards,
+  findMissingTriggers,
   saveRefunds,
 };

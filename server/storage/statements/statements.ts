@@ -112,8 +112,8 @@ export type Statements = {
   /** Adds a refund, in cents, to the sum of its original payment where the database does not do that by itself. */
   countRefund(store: Store, original: PaymentKey, amountCents: number): Promise<void>;
 
-  /** Rejects with a `StoreStartError` where the database lacks something without which a server must not use it. */
-  requireGuards(store: QueryExecutorProvider): Promise<void>;
+  /** The triggers of payments that should be there, and are not, or are disabled. */
+  findMissingTriggers(store: QueryExecutorProvider): Promise<readonly string[]>;
 
   /** Removes those rows of a batch that may go; one server at a time. */
   removeOld(store: Store, table: OldRows, batch: RetentionBatch): Promise<RemovedBatch>;

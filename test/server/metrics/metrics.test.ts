@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runCommand } from "../../helpers/admin.ts";
 import { createPayment, refundOf, subscriptionTo } from "../../helpers/factories.ts";
 import { exchange, head } from "../../helpers/network/raw-http.ts";
 import { type Production, startProduction } from "../../helpers/production.ts";
@@ -53,6 +54,7 @@ describe("the metrics of a production server", () => {
     await post(server.url, "/v1/refunds", {}, { token: "nobody" });
     await exchange(server.url, head(`GET /v1/${paymentId}/${merchant}`));
     await fetch(`${server.url}/readyz`);
+    await runCommand(["check"], { env: { DATABASE_URL: production.env.DATABASE_URL ?? "" } });
     samples = await until(async () => {
       const read = await scrape(server);
       return read.get('webhook_attempts_total{outcome="retry"}') === 1 ? read : undefined;
@@ -101,6 +103,8 @@ describe("the metrics of a production server", () => {
       expect(samples.get(`database_pool_connections{state="${state}"}`)).toBeGreaterThanOrEqual(0);
     }
     expect(samples.get("auth_keys_age_seconds")).toBeLessThan(60);
+    expect(samples.get("check_differences")).toBe(0);
+    expect(samples.get("check_age_seconds")).toBeLessThan(60);
   });
 
   test("name no merchant, no record and no address: a label has few values", () => {

@@ -106,6 +106,7 @@ describe("the roles of the guide", () => {
       ["hold", "--all", "--reason", "a test"],
       ["holds"],
       ["release", "--all"],
+      ["check"],
     ];
     for (const command of commands)
       expect(await run("admin", command)).toMatchObject({ code: 0, stderr: "" });
@@ -182,6 +183,7 @@ describe("the roles of the guide", () => {
     ["serve", "select record_admin_action(gen_random_uuid(), 'x', '{}', 'begun', null)"],
     ["serve", "delete from subscriptions"],
     ["serve", "delete from holds"],
+    ["serve", "update last_check set differences = 0"],
     ["serve", "delete from blocks"],
     ["admin", "update payments set amount_cents = 1"],
     ["admin", "delete from payments"],

@@ -194,6 +194,20 @@ const statements = [
     mode text not null check (mode in ('sandbox', 'production'))
   )`,
 
+  // What the command `erase` was asked for, so that events it has erased are not taken for lost.
+  `create table erasures (
+    merchant text collate "C" primary key,
+    before timestamptz(3) not null
+  )`,
+
+  // The result of the last comparison of the database with itself.
+  `create table last_check (
+    single_row boolean primary key default true check (single_row),
+    ended_at timestamptz(3) not null,
+    records bigint not null check (records >= 0),
+    differences bigint not null check (differences >= 0)
+  )`,
+
   // Unlogged, because it is written often, and after a crash every merchant may begin with a full bucket.
   `create unlogged table rate_limits (
     merchant text collate "C" primary key,

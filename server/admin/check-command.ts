@@ -1,0 +1,111 @@
+import type { Command } from "commander";
+import {
+  type CheckedTable,
+  type Difference,
+  findDifferences,
+  findRange,
+  readErasures,
+  saveCheck,
+} from "../storage/check.ts";
+import { statementsOf } from "../storage/statements/statements.ts";
+import { type Bound, bindStore } from "../storage/storage.ts";
+import type { RunWork } from "./context.ts";
+import { count, type Output, startProgress } from "./output.ts";
+
+const FUNCTIONS = { findDifferences, findRange, readErasures, saveCheck };
+
+export type CheckOptions = {
+  store: Bound<typeof FUNCTIONS>;
+  /** The triggers that are missing. */
+  missingTriggers: readonly string[];
+  /** Events before this time (real time) may have been removed. */
+  eventsSince: Date;
+  output: Output;
+  /** Aborted when the operator interrupts. */
+  signal: AbortSignal;
+};
+
+/** Events are removed by the minute, and by the time in their ids. */
+const MARGIN_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+export function defineCheck(program: Command, run: RunWork): void {
+  program
+    .command("check")
+    .description(
+      "compare all sums, statuses, events and deliveries with one another, and name each difference",
+    )
+    .action(() =>
+      run(async ({ database: { db, readTime }, settings, output, signal }) => {
+        const days = settings.retentionDays();
+        const now = (await readTime()).getTime();
+        const eventsSince = new Date(days === undefined ? 0 : now - days * DAY_MS + MARGIN_MS);
+        const missingTriggers = await statementsOf(db).findMissingTriggers(db);
+        return checkDatabase({
+          store: bindStore(db, FUNCTIONS),
+          missingTriggers,
+          eventsSince,
+          output,
+          signal,
+        });
+      }),
+    );
+}
+
+/**
+ * Compares the records of all merchants, range by range, and keeps the result for the metrics of servers.
+ *
+ * @returns whether everything was compared, and there is no difference
+ */
+export async function checkDatabase(options: CheckOptions): Promise<boolean> {
+  const { store, missingTriggers, eventsSince, output, signal } = options;
+  let [records, differences] = [0, 0];
+  const report = (line: string) => {
+    differences += 1;
+    output.print(line);
+  };
+  const progress = startProgress(
+    output,
+    () => `${count(records, "record")} compared, ${count(differences, "difference")}`,
+  );
+  for (const name of missingTriggers)
+    report(`table payments: the trigger ${name} is missing or disabled, and should be enabled`);
+
+  async function compare(table: CheckedTable): Promise<void> {
+    const erasures = await store.readErasures();
+    let after: string | undefined = "";
+    while (after !== undefined && !signal.aborted) {
+      const range: Awaited<ReturnType<typeof store.findRange>> = await store.findRange(table, after);
+      for (const difference of await store.findDifferences(table, { ...range, eventsSince })) {
+        if (!isErased(difference, erasures)) report(toLine(difference));
+      }
+      records += range.records;
+      after = range.upTo;
+      await output.flushed();
+    }
+  }
+  try {
+    await compare("payments");
+    await compare("deliveries");
+  } finally {
+    progress.stop();
+  }
+  if (signal.aborted) {
+    output.complain("Interrupted: the comparison is not complete, and its result is not kept.");
+    return false;
+  }
+  await store.saveCheck({ records, differences });
+  output.print(`${count(records, "record")}: ${count(differences, "difference")}`);
+  return differences === 0;
+}
+
+/** Whether an event is missing because it was erased on request. */
+function isErased(difference: Difference, erasures: ReadonlyMap<string, Date>): boolean {
+  const { merchant, missing_since: at } = difference;
+  const before = erasures.get(merchant);
+  return at !== null && before !== undefined && at < before;
+}
+
+function toLine({ merchant, id, what, found, expected }: Difference): string {
+  return `${id} of ${merchant}: ${what} is ${found}, and should be ${expected}`;
+}

@@ -1,0 +1,134 @@
+import { expect, test } from "vitest";
+import { readLastCheck } from "../../../server/storage/check.ts";
+import type { Store } from "../../../server/storage/database/tables.ts";
+import { failOriginal } from "../../../server/storage/payments/payments.ts";
+import { type AdminRun, runCommand } from "../../helpers/admin.ts";
+import { createTestDatabase } from "../../helpers/databases.ts";
+import { createSubscription } from "../../helpers/delivery-factories.ts";
+import { query } from "../../helpers/postgres.ts";
+import { createPayment, createRefund, LONG_AGO, NOW } from "../../helpers/store-factories.ts";
+import { forEachTest } from "../../helpers/suite.ts";
+
+const stored = forEachTest(
+  async () => {
+    const database = await createTestDatabase("postgres");
+    return { ...database, db: (await database.open()).db, url: database.options.databaseUrl ?? "" };
+  },
+  ({ remove }) => remove(),
+);
+
+const run = (...args: string[]): Promise<AdminRun> =>
+  runCommand(args, { env: { DATABASE_URL: stored.url, RETENTION_DAYS: "off" } });
+
+/** A payment of 100.00 with a refund of 10.00, both named after what will be done to them. */
+async function createPair(db: Store, name: string) {
+  const payment = await createPayment(db, {
+    merchant: "acme",
+    paymentId: `pay_${name}`,
+    settledAt: LONG_AGO,
+  });
+  const { paymentId } = await createRefund(db, payment);
+  await query(
+    stored.url,
+    `set session_replication_role = replica;
+     update payments set payment_id = 'rfd_${name}' where payment_id = '${paymentId}';
+     update events set resource_id = 'rfd_${name}' where resource_id = '${paymentId}'`,
+  );
+}
+
+/** What is changed, and the lines that say so. */
+const CORRUPTIONS: Readonly<Record<string, readonly [change: string, ...lines: string[]]>> = {
+  sum: [
+    "update payments set refunded_cents = 0 where payment_id = 'pay_sum'",
+    "pay_sum of acme: refunded_cents is 0, and should be 1000 by its refunds, at most 10000",
+  ],
+  over: [
+    "update payments set amount_cents = 999 where payment_id = 'pay_over'",
+    "pay_over of acme: refunded_cents is 1000, and should be 1000 by its refunds, at most 999",
+  ],
+  amount: [
+    "update payments set amount_cents = 1 where payment_id = 'rfd_amount'",
+    "pay_amount of acme: refunded_cents is 1000, and should be 1 by its refunds, at most 10000",
+  ],
+  chain: [
+    `update payments set refunded_cents = 0 where payment_id = 'pay_chain';
+     update payments set original_payment_id = 'rfd_sum' where payment_id = 'rfd_chain'`,
+    "rfd_chain of acme: status is AUTHORIZED, and should be one that fits rfd_sum, which is REFUND AUTHORIZED",
+    "rfd_sum of acme: refunded_cents is 0, and should be 1000 by its refunds, at most 1000",
+  ],
+  failed: [
+    `update payments set status = 'FAILED', refunded_cents = 1000, history = history || '{"status": "FAILED"}'
+     where payment_id = 'pay_failed'`,
+    "rfd_failed of acme: status is AUTHORIZED, and should be one that fits pay_failed, which is DEBIT FAILED",
+  ],
+  gone: [
+    "delete from payments where payment_id = 'pay_gone'",
+    "rfd_gone of acme: status is AUTHORIZED, and should be one that fits pay_gone, which is missing",
+  ],
+  status: [
+    'update payments set history = \'[{"status": "SETTLED"}, {"status": "FAILED"}]\' where payment_id = \'pay_status\'',
+    "pay_status of acme: status is SETTLED, and should be FAILED by its history",
+  ],
+  history: [
+    'update payments set history = \'[{"status": "FAILED"}, {"status": "SETTLED"}]\' where payment_id = \'pay_history\'',
+    "pay_history of acme: history is FAILED SETTLED, and should be a transition that there is",
+  ],
+  lost: [
+    "delete from events where resource_id = 'rfd_lost'",
+    "rfd_lost of acme: event 1 is none, and should be refund.authorized by its history",
+  ],
+  type: [
+    "update events set type = 'refund.pending', event_id = 'evt_type' where resource_id = 'rfd_type'",
+    "rfd_type of acme: event 1 is refund.pending (evt_type), and should be refund.authorized by its history",
+  ],
+  extra: [
+    "insert into events values ('evt_extra', 'acme', 'payment.failed', 'pay_extra', 1, now(), '{}')",
+    "pay_extra of acme: event 1 is payment.failed (evt_extra), and should be none by its history",
+  ],
+  delivery: [
+    `insert into deliveries (webhook_id, event_id, merchant, subscription_key, state)
+     values ('msg_delivery', 'evt_gone', 'acme', 'sub_gone', 'DELIVERED')`,
+    "msg_delivery of acme: delivery is DELIVERED of evt_gone to sub_gone after 0, and should be no event, no subscription, 0 attempts",
+  ],
+};
+
+test("a check finds no difference in what servers and operators write, and the metrics have its result", async () => {
+  const { db } = stored;
+  await createSubscription(db, "acme");
+  await createPair(db, "whole");
+  const processing = await createPayment(db, { merchant: "acme", status: "PROCESSING" });
+  await createRefund(db, processing);
+  await failOriginal(db, { ...processing, now: NOW });
+  const recent = await createPayment(db, { merchant: "other" });
+  await createRefund(db, recent, { now: new Date() });
+  const erased = await run("erase", "--merchant", "other", "--before", new Date().toISOString());
+
+  expect(erased.code).toBe(0);
+  expect(await run("check")).toMatchObject({ code: 0, stdout: "10 records: 0 differences\n", stderr: "" });
+  expect(await readLastCheck(db)).toEqual({ differences: 0, ageSeconds: expect.any(Number) });
+});
+
+test("a check names every difference that somebody made past all constraints, and no other record", async () => {
+  const { db } = stored;
+  const names = Object.keys(CORRUPTIONS);
+  for (const name of [...names, "whole"]) await createPair(db, name);
+  await query(
+    stored.url,
+    `alter table payments drop constraint refunded_within_amount, drop constraint debit_fits, drop constraint refund_fits,
+       drop constraint status_ends_history, disable trigger payments_sum;
+     set session_replication_role = replica; ${names.map((name) => CORRUPTIONS[name]?.[0]).join("; ")}`,
+  );
+
+  const { code, stdout } = await run("check");
+
+  const expected = names.flatMap((name) => CORRUPTIONS[name]?.slice(1) ?? []);
+  const lines = stdout.trim().split("\n");
+  expect([code, lines.at(-1)]).toEqual([1, `26 records: ${expected.length + 1} differences`]);
+  expect(lines.slice(0, -1).sort()).toEqual(
+    [
+      ...expected,
+      "table payments: the trigger payments_sum is missing or disabled, and should be enabled",
+    ].sort(),
+  );
+  expect((await readLastCheck(db))?.differences).toBe(expected.length + 1);
+});
