@@ -15,6 +15,7 @@ const REFERENCE_TABLES = [
   "deployment",
   "kysely_migration",
   "kysely_migration_lock",
+  "last_check",
   "payouts", // its positions count over all merchants
 ];
 
