@@ -23,10 +23,22 @@ export type Tool = {
   readonly notes: readonly Note[];
 };
 
-const NAMED = {
-  refundRequest: 'import("./payments").RefundRequest',
-  subscriptionRequest: 'import("./payments").SubscriptionRequest',
+const RESOURCES = {
+  Refund: ["Pending", "Authorized", "TerminalFailed"],
+  Payment: ["Settled", "Failed", "Covered"],
 };
+const EVENTS = [
+  ...Object.entries(RESOURCES).flatMap(([resource, statuses]) => statuses.map((status) => resource + status)),
+  ...["AccountLinked", "AccountUnlinked", "CustomerCreated"],
+];
+
+/** The types of a tool that names them after the schemas. */
+const namedIn = (module: string) => ({
+  refundRequest: `import("${module}").RefundRequest`,
+  subscriptionRequest: `import("${module}").SubscriptionRequest`,
+  event: EVENTS.map((name) => `import("${module}").${name}Event`).join(" | "),
+});
+const NAMED = namedIn("./payments");
 
 /** The four that npm installs most, besides those that our own client is made with. */
 export const tools: readonly Tool[] = [
@@ -61,10 +73,7 @@ export const tools: readonly Tool[] = [
     packageName: "swagger-typescript-api",
     command:
       "npx swagger-typescript-api generate --path openapi.yaml --output payments --name client.ts --enum-style=union --disable-throw-on-error",
-    types: {
-      refundRequest: 'import("./payments/client").RefundRequest',
-      subscriptionRequest: 'import("./payments/client").SubscriptionRequest',
-    },
+    types: namedIn("./payments/client"),
     notes: [
       {
         text: 'Set `format: "json"` for all calls; otherwise it does not read responses. `data` and `error` are typed as if both were always present.',
