@@ -45,7 +45,7 @@ describe("the reference", () => {
   });
 
   test("goes to every operation", async () => {
-    expect(operations).toHaveLength(35);
+    expect(operations).toHaveLength(38);
     for (const { route, name } of operations) {
       await goTo(page, route);
       await headingOf(page, name).first().waitFor();
@@ -77,7 +77,7 @@ describe("the reference", () => {
       .getByText("The misspelling of clientReferenceId in the interface's list of parameters.")
       .first()
       .waitFor();
-    await page.getByText("The failure state, called FAILED in the interface's text,").first().waitFor();
+    await page.getByText("The interface's text calls the failure state FAILED;").first().waitFor();
   });
 
   /** @decision D17 */
