@@ -2,8 +2,9 @@ import type { RequestListener } from "node:http";
 import express from "express";
 import type { Logger } from "pino";
 import type { Caller, FindCaller } from "./auth/bearer.ts";
+import type { RestoreWatch } from "./background/restore-watch.ts";
 import type { Config } from "./config/config.ts";
-import { type ContractDocument, readContract } from "./contract/document.ts";
+import { type ContractDocument, readContract, type Schemas } from "./contract/document.ts";
 import type { Handler, Handlers, PublishedId, SandboxId } from "./contract/operations.ts";
 import { unavailable } from "./contract/problem.ts";
 import { compileResponseValidators } from "./contract/validate-response.ts";
@@ -53,6 +54,8 @@ export interface AppOptions extends ProbeOptions {
   targetPolicy: TargetPolicy;
   logger: Logger;
   metrics: Metrics;
+  /** Undefined: a database that goes back is not noticed. */
+  restoreWatch?: RestoreWatch | undefined;
   /** Bounds how many requests are under way at a time. */
   concurrency: ConcurrencyLimit;
   /** Undefined: merchants may call as often as they like. */
@@ -136,13 +139,17 @@ function createApis(options: AppOptions, published: ContractDocument): [publishe
   return [publishedApi, sandboxApi];
 }
 
-function createHandlers({ store, clock, encryptionKeys, metrics, logger }: AppOptions): Handlers {
+function createHandlers(options: AppOptions): Handlers {
+  const { store, clock, encryptionKeys, metrics, restoreWatch, logger } = options;
   const encrypt = (merchant: string, secret: string) =>
     encryptionKeys.encrypt(merchant, secret).catch((error: unknown) => {
       throw unavailable(error); // a KMS can be away as a database can
     });
   return {
-    issueRefund: countIssued(issueRefund(store, clock.realNow), metrics),
+    issueRefund: observeIssued(issueRefund(store, clock.realNow), (merchant, refund) => {
+      metrics.countRefunds(refund.paymentStatus, 1);
+      restoreWatch?.onIssued({ merchant, paymentId: refund.paymentId });
+    }),
     subscribeToWebhooks: subscribeToWebhooks({
       store,
       clock,
@@ -156,10 +163,13 @@ function createHandlers({ store, clock, encryptionKeys, metrics, logger }: AppOp
   };
 }
 
-function countIssued(issue: Handler<"issueRefund">, metrics: Metrics): Handler<"issueRefund"> {
+function observeIssued(
+  issue: Handler<"issueRefund">,
+  observe: (merchant: string, refund: Schemas["Refund"]) => void,
+): Handler<"issueRefund"> {
   return async (request) => {
     const response = await issue(request);
-    if ("body" in response) metrics.countRefunds(response.body.paymentStatus, 1);
+    if ("body" in response) observe(request.merchant, response.body);
     return response;
   };
 }

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { repeat } from "./async/repeat.ts";
 import { startDueScan } from "./background/due-scan.ts";
+import type { RestoreWatch } from "./background/restore-watch.ts";
 import { startRetention } from "./background/retention.ts";
 import type { Config } from "./config/config.ts";
 import type { DomainClock } from "./domain/clock.ts";
@@ -20,6 +21,7 @@ type WorkParts = {
   encryptionKeys: EncryptionKeys;
   metrics: Metrics;
   changes: Changes;
+  restoreWatch: RestoreWatch | undefined;
   targetPolicy: TargetPolicy;
   logger: Logger;
   vacuumMs: number;
@@ -45,7 +47,7 @@ export async function startBackgroundWork(
   parts: WorkParts,
   running: { [Name in WorkName]?: { stop(): Promise<void> } | undefined },
 ): Promise<BackgroundWork> {
-  const { database, store, clock, metrics, changes, logger, vacuumMs, retentionMs } = parts;
+  const { database, store, clock, metrics, changes, restoreWatch, logger, vacuumMs, retentionMs } = parts;
   const webhooks = await startWebhooks({
     database,
     store,
@@ -75,7 +77,10 @@ export async function startBackgroundWork(
   const dispatching = repeat(webhooks.dispatch, { name: "dispatching", everyMs: DISPATCH_MS, logger });
   running.dispatching = dispatching;
   const publish = async () => {
-    if (!clock.isOff()) await store.publishPayouts();
+    await restoreWatch?.check();
+    if (clock.isOff()) return;
+    const position = await store.publishPayouts();
+    if (position > 0) await restoreWatch?.onPublished(position);
   };
   running.payouts = repeat(publish, { name: "payouts", everyMs: PAYOUTS_MS, logger });
   // PostgreSQL vacuums by itself.

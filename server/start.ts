@@ -3,6 +3,7 @@ import { createApp } from "./app.ts";
 import { createAccess } from "./auth/access.ts";
 import { type BlocksSettings, startBlocks } from "./auth/blocks.ts";
 import type { IssuerKeysOptions } from "./auth/issuer-keys.ts";
+import { startRestoreWatch } from "./background/restore-watch.ts";
 import { startSharedClock } from "./background/shared-clock.ts";
 import { startBackgroundWork } from "./background-work.ts";
 import type { Config } from "./config/config.ts";
@@ -106,6 +107,14 @@ async function startParts(
   running.sharedClock = sharedClock;
   const { store, clock, encryptionKeys } = await prepareStore(database, config, sharedClock);
 
+  // A sandbox forgets by itself, when it is reset.
+  const restoreWatch =
+    config.mode === "production"
+      ? await startRestoreWatch({ store, file: config.highWaterMarkFile, logger })
+      : undefined;
+  // The file has the last response, too.
+  running.restoreWatch = restoreWatch && { stop: restoreWatch.check };
+
   const access = createAccess(config, {
     findToken: store.findToken,
     realNow: clock.realNow,
@@ -135,7 +144,17 @@ async function startParts(
   running.changes = changes;
   // In the sandbox webhooks may also go to this machine (D24).
   const targetPolicy = { allowLocal: config.mode === "sandbox", allowPrivate: config.allowPrivateTargets };
-  const parts = { ...settings, database, store, clock, encryptionKeys, metrics, changes, targetPolicy };
+  const parts = {
+    ...settings,
+    database,
+    store,
+    clock,
+    encryptionKeys,
+    metrics,
+    changes,
+    targetPolicy,
+    restoreWatch,
+  };
   const work = await startBackgroundWork(config, parts, running);
 
   const http = createHttpServer({ ...settings, ...config });

@@ -13,7 +13,7 @@ const STOP_WORK = [
   ["changes"],
   ["http", "webhooks", "dispatching", "dueScan", "payouts", "sharedClock", "vacuum", "retention"],
   // Requests in flight have used them until now.
-  ["access", "blocks", "rateLimiter"],
+  ["access", "blocks", "rateLimiter", "restoreWatch"],
 ] as const;
 
 /** The parts that these use, in the order in which they stop afterwards. */

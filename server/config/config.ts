@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { readMaxConnections } from "./connections.ts";
 import { type EgressSettings, readEgress } from "./egress.ts";
 import { ConfigError, type Environment, oneOf, port, withSecretFiles } from "./environment.ts";
@@ -36,6 +37,8 @@ export interface Config extends StoreSettings {
   serveDocs: boolean;
   /** One JSON object for each line, or text for people. */
   logFormat: "json" | "text";
+  /** Where a server keeps what the database has held, to notice a restore; undefined: only as long as it runs. */
+  highWaterMarkFile: string | undefined;
   /** Days that finished deliveries and past events are kept; undefined: forever. */
   retentionDays: number | undefined;
 }
@@ -86,6 +89,7 @@ export function readConfig(environment: Environment): Config {
     // A sandbox's log is read by people, production's by programs.
     logFormat: oneOf(env, "LOG_FORMAT", ["json", "text"] as const, production ? "json" : "text"),
     serveDocs: oneOf(env, "SERVE_DOCS", ["true", "false"] as const, "true") === "true",
+    highWaterMarkFile: highWaterMarkFile(env.HIGH_WATER_MARK_FILE, production),
     retentionDays: readRetentionDays(env),
   };
 }
@@ -101,6 +105,12 @@ function refuseUnsafe(env: Environment): void {
     );
   }
   refuseUnverifiedTls(env);
+}
+
+function highWaterMarkFile(file: string | undefined, production: boolean): string | undefined {
+  if (!file) return undefined;
+  if (production) return resolve(file);
+  throw new ConfigError("HIGH_WATER_MARK_FILE is for production: a sandbox loses its data when it is reset.");
 }
 
 function rateLimit(text: string): number | undefined {

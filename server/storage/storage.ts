@@ -3,6 +3,7 @@ import { block, listBlocks, unblock } from "./blocks.ts";
 import { findToken, insertToken, reportCalls } from "./callers.ts";
 import { readLastCheck } from "./check.ts";
 import { advance, claimMode, readOffset } from "./database/deployment.ts";
+import { findMissing, holdAfterRestore, readHighWaterMark } from "./database/high-water-mark.ts";
 import type { Store } from "./database/tables.ts";
 import { isConflict } from "./database/unavailable.ts";
 import type { Database } from "./database.ts";
@@ -67,6 +68,7 @@ const FUNCTIONS = {
   endSubscription: [endSubscription, "background"],
   failOriginal: [failOriginal, "background"],
   findEvent: [findEvent, "db"],
+  findMissing: [findMissing, "background"],
   findSentDelivery: [findSentDelivery, "db"],
   findSubscription: [findSubscription, "db"],
   findToken: [findToken, "db"],
@@ -75,6 +77,7 @@ const FUNCTIONS = {
   freeLeases: [freeLeases, "background"],
   getPayment: [getPayment, "db"],
   hold: [hold, "db"],
+  holdAfterRestore: [holdAfterRestore, "background"],
   insertFixtures: [insertFixtures, "db"],
   insertPayment: [insertPayment, "db"],
   insertSubscription: [insertSubscription, "db"],
@@ -89,6 +92,7 @@ const FUNCTIONS = {
   listWaiting: [listWaiting, "background"],
   publishPayouts: [publishPayouts, "background"],
   readBacklog: [readBacklog, "background"],
+  readHighWaterMark: [readHighWaterMark, "background"],
   readKeyUses: [readKeyUses, "background"],
   readLastCheck: [readLastCheck, "background"],
   readOffset: [readOffset, "db"],

@@ -48,6 +48,8 @@ export type PostgresOptions = {
   readonly programs?: string;
   /** The port of the server that it copies, and then follows as a standby; `programs` must have pg_basebackup. */
   readonly standbyOf?: number;
+  /** Fills its data folder, in place of `initdb`, with the files of another server. */
+  readonly fill?: (data: string) => Promise<unknown>;
   /** Further settings, as `name=value`. */
   readonly settings?: readonly string[];
   /** Called with the server's log. */
@@ -62,6 +64,7 @@ export async function startPostgres({
   durable = false,
   programs,
   standbyOf,
+  fill,
   settings: moreSettings = [],
   onLog,
 }: PostgresOptions = {}): Promise<PostgresServer> {
@@ -81,7 +84,9 @@ export async function startPostgres({
     if (identity) chownSync(data, identity.uid, identity.gid);
 
     const [program, ...args] = standbyOf === undefined ? INIT : copyOf(standbyOf);
-    await runProgram(spawn(join(bin, program), [`--pgdata=${data}`, ...args], { ...identity, cwd: data }));
+    if (fill) await fill(data);
+    else
+      await runProgram(spawn(join(bin, program), [`--pgdata=${data}`, ...args], { ...identity, cwd: data }));
     const port = await findFreePort();
     const settings = [...SETTINGS, ...(durable ? [] : UNSAFE_SETTINGS), ...moreSettings].flatMap(
       (setting) => ["-c", setting],

@@ -43,13 +43,19 @@ const MICROSECONDS = sql`floor(extract(epoch from clock_timestamp()) * 1000000):
  * passed it. So positions are given here, one transaction after the other, to refunds whose authorization is committed: whoever
  * sees a position sees all lower ones. They follow the database's clock, so that also in a restored database, which has forgotten
  * some, the next one is higher than all that a reader may have seen.
+ *
+ * @returns the highest position that it has given; 0 for none
  */
-export async function publishPayouts(store: Store, batchSize = BATCH_SIZE): Promise<void> {
-  let published: number;
-  do {
-    if (!(await isAnyWaiting(store))) return;
-    published = await store.transaction().execute((transaction) => publishSome(transaction, batchSize));
-  } while (published === batchSize);
+export async function publishPayouts(store: Store, batchSize = BATCH_SIZE): Promise<number> {
+  let highest = 0;
+  for (;;) {
+    if (!(await isAnyWaiting(store))) return highest;
+    const { position, taken } = await store
+      .transaction()
+      .execute((transaction) => publishSome(transaction, batchSize));
+    highest = Math.max(highest, position);
+    if (taken < batchSize) return highest;
+  }
 }
 
 async function isAnyWaiting(store: Store): Promise<boolean> {
@@ -58,18 +64,24 @@ async function isAnyWaiting(store: Store): Promise<boolean> {
 
 type WaitingRow = { payment_id: string; merchant: string; authorized_at: Date };
 
-/** @returns how many have left the table of those that wait */
-async function publishSome(transaction: Store, limit: number): Promise<number> {
+type Published = {
+  /** The highest one. */
+  readonly position: number;
+  /** How many have left the table of those that wait. */
+  readonly taken: number;
+};
+
+async function publishSome(transaction: Store, limit: number): Promise<Published> {
   // By a statement of its own, so that the next one sees what the previous holder of the lock has published.
   const { rows: locks } = await sql<{ locked: boolean }>`
     select pg_try_advisory_xact_lock(${ADVISORY_LOCKS.payouts}::integer, 0) as locked`.execute(transaction);
-  if (!locks[0]?.locked) return 0; // another server is at it
+  if (!locks[0]?.locked) return { position: 0, taken: 0 }; // another server is at it
   const { rows } = await sql<WaitingRow>`
     select payment_id, merchant, authorized_at from payouts_waiting
     where not ${isHeld(sql`payouts_waiting.merchant`)}
     order by authorized_at, payment_id limit ${limit}`.execute(transaction);
-  if (rows.length === 0) return 0;
-  await sql`
+  if (rows.length === 0) return { position: 0, taken: 0 };
+  const published = await sql<{ position: number }>`
     insert into payouts (payment_id, merchant, authorized_at, position)
     select payment_id, merchant, authorized_at, number + (
       select greatest(max(position), ${MICROSECONDS}) from payouts)
@@ -78,13 +90,15 @@ async function publishSome(transaction: Store, limit: number): Promise<number> {
       ${rows.map((row) => row.merchant)}::text[],
       ${rows.map((row) => row.authorized_at.toISOString())}::timestamptz[]
     ) with ordinality as waiting (payment_id, merchant, authorized_at, number)
-    on conflict (payment_id, merchant) do nothing`.execute(transaction);
+    on conflict (payment_id, merchant) do nothing
+    returning position`.execute(transaction);
   const keys = rows.map(({ payment_id: paymentId, merchant }) => ({ paymentId, merchant }));
   const { batchKey, isOneOf } = statementsOf(transaction);
   for (const batch of toBatches(keys, batchKey)) {
     await sql`delete from payouts_waiting where ${isOneOf(batch)}`.execute(transaction);
   }
-  return rows.length;
+  const positions = published.rows.map(({ position }) => position);
+  return { position: Math.max(0, ...positions), taken: rows.length };
 }
 
 /**

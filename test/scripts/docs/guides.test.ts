@@ -58,6 +58,9 @@ describe("the code on the pages", () => {
       "start: starts-a-sandbox",
       "packages: needs-a-service",
       "contract-tests-with-prism: installs-a-package",
+      "after-a-restore: needs-postgresql",
+      "after-a-restore: needs-postgresql",
+      "after-a-restore: needs-postgresql",
       "replicas: needs-postgresql",
     ]);
   });

@@ -191,7 +191,8 @@ const statements = [
 
   `create table deployment (
     single_row boolean primary key default true check (single_row),
-    mode text not null check (mode in ('sandbox', 'production'))
+    mode text not null check (mode in ('sandbox', 'production')),
+    restored_at timestamptz
   )`,
 
   // What the command `erase` was asked for, so that events it has erased are not taken for lost.

@@ -195,6 +195,7 @@ describe("the settings", () => {
     ["PORT", { PORT: "80.5" }],
     ["PORT", { PORT: " 80" }],
     ["PORT", { PORT: "1e3" }],
+    ["HIGH_WATER_MARK_FILE", { HIGH_WATER_MARK_FILE: "/var/lib/refunds/mark.json" }],
     ["MAX_CONNECTIONS", { MAX_CONNECTIONS: "0" }],
     ["MAX_CONNECTIONS", { MAX_CONNECTIONS: "9999999999" }],
     ["STOP_DELAY", { STOP_DELAY: "301" }],

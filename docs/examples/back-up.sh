@@ -1,0 +1,1 @@
+pg_basebackup --dbname "$DATABASE_URL" --pgdata "$BACKUP" --checkpoint fast

@@ -1,0 +1,98 @@
+import { readFile, rename, writeFile } from "node:fs/promises";
+import type { Logger } from "pino";
+import { ConfigError } from "../config/environment.ts";
+import type { HighWaterMark } from "../storage/database/high-water-mark.ts";
+import type { PaymentKey } from "../storage/statements/payment-record.ts";
+import type { BoundStorage } from "../storage/storage.ts";
+
+export type RestoreWatchParts = {
+  store: Pick<BoundStorage, "readHighWaterMark" | "findMissing" | "holdAfterRestore">;
+  /** Where the mark outlives this process; undefined: it doesn't. */
+  file: string | undefined;
+  logger: Logger;
+};
+
+export type RestoreWatch = {
+  /** Holds all refunds if the database lacks what it had at the last call, or when the server ran last. */
+  check(): Promise<void>;
+  /** Takes a refund into the mark that this server has issued. */
+  onIssued(refund: PaymentKey): void;
+  /** Takes payouts into the mark, up to the position to which this server has published them. */
+  onPublished(position: number): Promise<void>;
+};
+
+/**
+ * Notices that the database went back to an earlier state: by a restore, or a failover to a standby that had not everything. It
+ * compares the data itself, because a timeline also changes in a failover that loses nothing, and not in a database made from
+ * a dump.
+ *
+ * @throws ConfigError when the file can't be read or written
+ */
+export async function startRestoreWatch({ store, file, logger }: RestoreWatchParts): Promise<RestoreWatch> {
+  let mark = file === undefined ? undefined : await readMark(file);
+  let written: string | undefined;
+  /** Of this server: the newest by its response, which the newest by its id may not be. */
+  let issued: PaymentKey | undefined;
+
+  async function check(): Promise<void> {
+    const last = issued;
+    // Before the comparison: if the database goes back between both, the comparison shows it.
+    const present = await store.readHighWaterMark();
+    const known = mark && { ...mark, refunds: last ? [...mark.refunds, last] : mark.refunds };
+    const missing = known && (await store.findMissing(known));
+    if (known && missing !== undefined) {
+      if (await store.holdAfterRestore({ at: known.at, missing })) {
+        const sentence = `the database went back to an earlier state and lacks ${missing}, so all refunds are held: reconcile them with the payment system, then release them, as the guide “After a restore” says`;
+        logger.error({ missing }, sentence);
+      }
+      if (issued === last) issued = undefined;
+    }
+    mark = issued ? { ...present, refunds: [...present.refunds, issued] } : present;
+    if (file !== undefined) await writeMark(file, mark);
+  }
+
+  async function writeMark(path: string, { at, ...content }: HighWaterMark): Promise<void> {
+    const text = JSON.stringify(content);
+    if (text === written) return;
+    // A rename leaves no half of a file behind, whenever the process is killed.
+    await writeFile(`${path}.new`, `${JSON.stringify({ at, ...content })}\n`, { mode: 0o600, flush: true });
+    await rename(`${path}.new`, path);
+    written = text;
+  }
+
+  async function onPublished(position: number): Promise<void> {
+    if (mark) mark = { ...mark, position };
+    await check();
+  }
+
+  await check().catch((error: unknown) => {
+    throw isFileError(error) ? unusable(error.code) : error;
+  });
+  return {
+    check,
+    onPublished,
+    onIssued(refund) {
+      issued = refund;
+    },
+  };
+}
+
+async function readMark(file: string): Promise<HighWaterMark | undefined> {
+  try {
+    const { at, refunds, position } = JSON.parse(await readFile(file, "utf8")) as HighWaterMark;
+    return { at: new Date(at), refunds, position };
+  } catch (error) {
+    if (isFileError(error) && error.code === "ENOENT") return undefined; // the first start
+    throw unusable(isFileError(error) ? error.code : "it holds something else");
+  }
+}
+
+function isFileError(error: unknown): error is NodeJS.ErrnoException & { code: string } {
+  return error instanceof Error && "syscall" in error && "path" in error && "code" in error;
+}
+
+function unusable(reason: string): ConfigError {
+  return new ConfigError(
+    `HIGH_WATER_MARK_FILE can't be used (${reason}). Name a file that this server alone writes, in a folder that outlives it.`,
+  );
+}

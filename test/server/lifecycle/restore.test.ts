@@ -1,0 +1,120 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { runCommand } from "../../helpers/admin.ts";
+import { backUp } from "../../helpers/backup.ts";
+import { createPayment, type Refund, refundOf } from "../../helpers/factories.ts";
+import { startProduction } from "../../helpers/production.ts";
+import { post, type TestServer } from "../../helpers/server.ts";
+import { createPayment as createOriginal, createRefund, LONG_AGO } from "../../helpers/store-factories.ts";
+import { until } from "../../helpers/subscriber.ts";
+import { makeTempDir } from "../../helpers/temp-dir.ts";
+
+/** A merchant's business in production, with two servers' marks in a folder. */
+async function startBusiness() {
+  const production = await startProduction();
+  const folder = await makeTempDir();
+  const databaseUrl = production.env.DATABASE_URL ?? "";
+  const token = await production.issuer.token({ merchant_id: "acme" });
+  const start = (mark: string, more = {}) =>
+    production.start({ env: { HIGH_WATER_MARK_FILE: join(folder, mark), ...more } });
+  const run = (args: readonly string[], stdin = "") =>
+    runCommand(args, { env: { DATABASE_URL: databaseUrl }, stdin });
+  const issue = async ({ url }: TestServer, request: object) =>
+    (await post<Refund>(url, "/v1/refunds", request, { token })).body;
+  const payouts = async () => (await run(["payouts", "--after", "0"])).stdout;
+  const untilPaid = (refund: Pick<Refund, "paymentId">) =>
+    until(async () => ((await payouts()).includes(refund.paymentId) ? true : undefined));
+  const alarms = ({ logLines }: TestServer) =>
+    logLines.filter((line) => line.includes("the database went back")).map((line) => JSON.parse(line).msg);
+  return {
+    ...{ production, folder, databaseUrl, start, run, issue, payouts, untilPaid, alarms },
+    [Symbol.asyncDispose]: () => production.end(),
+  };
+}
+
+const SENTENCE =
+  /^the database went back to an earlier state and lacks the (refund rfd_\S+ of acme|payout at \d+), so all refunds are held: /;
+
+describe("a database that was restored", () => {
+  test("while no server ran is held by the first one that starts, and by no other once it is released", async () => {
+    await using business = await startBusiness();
+    const { start, run, issue, payouts, untilPaid, alarms } = business;
+    const [one, other] = [await start("one"), await start("other")];
+    const paymentId = await createPayment(one);
+    await Promise.all([one.close(), other.close()]);
+    await using backup = await backUp(business.databaseUrl);
+    const later = [await start("one"), await start("other")] as const;
+    const request = refundOf(paymentId);
+    const paid = await issue(later[0], request);
+    await untilPaid(paid);
+    const book = await payouts();
+    await Promise.all(later.map((server) => server.close()));
+    await backup.restore();
+
+    const first = await start("one");
+    const held = await run(["holds"]);
+    const refund = await issue(first, refundOf(paymentId));
+    const reconciled = await run(["reconcile"], book);
+    const repeated = await issue(first, request);
+    await run(["release", "--all"]);
+    const second = await start("other");
+
+    expect(alarms(first)).toEqual([expect.stringMatching(SENTENCE)]);
+    expect(held.stdout).toContain("all merchants");
+    expect(refund).toMatchObject({ paymentStatus: "PENDING" });
+    expect(reconciled.stdout).toMatch(/^1 line: 1 inserted/);
+    expect(repeated).toMatchObject({ existing: { paymentId: paid.paymentId } });
+    expect([alarms(second), (await run(["holds"])).stdout]).toEqual([[], "None.\n"]);
+    await untilPaid(refund);
+    expect(await payouts()).not.toContain(paid.paymentId);
+  });
+
+  test("under a running server is held before anything more is published", async () => {
+    await using business = await startBusiness();
+    const { production, start, run, payouts, untilPaid, alarms } = business;
+    const { db, close } = await production.database.open();
+    const original = await createOriginal(db, { merchant: "acme", settledAt: LONG_AGO });
+    const { paymentId } = await createRefund(db, original);
+    await close();
+    await using backup = await backUp(business.databaseUrl);
+    const server = await start("one");
+    await untilPaid({ paymentId });
+
+    await backup.restore();
+    await until(async () => alarms(server)[0]);
+    const held = await payouts();
+    await run(["release", "--all"]);
+
+    expect([held, alarms(server)]).toEqual(["", [expect.stringMatching(SENTENCE)]]);
+    await untilPaid({ paymentId });
+  });
+
+  test("is not held after a restart, nor when all of it has moved to another database", async () => {
+    await using business = await startBusiness();
+    const { start, issue, untilPaid, alarms } = business;
+    const server = await start("one");
+    await untilPaid(await issue(server, refundOf(await createPayment(server))));
+    await server.close();
+    await using moved = await backUp(business.databaseUrl);
+
+    const restarted = await start("one");
+    const elsewhere = await start("one", { DATABASE_URL: moved.url });
+    await elsewhere.close();
+
+    expect([alarms(restarted), alarms(elsewhere)]).toEqual([[], []]);
+  });
+
+  test.each([
+    ["nowhere/mark", undefined, /^HIGH_WATER_MARK_FILE can't be used \(ENOENT\)\. Name a file/],
+    ["mark", "{", /^HIGH_WATER_MARK_FILE can't be used \(it holds something else\)/],
+  ])(
+    "can't be noticed with an unusable file, so the server doesn't start (%s)",
+    async (name, content, message) => {
+      await using business = await startBusiness();
+      if (content !== undefined) await writeFile(join(business.folder, name), content);
+
+      await expect(business.start(name)).rejects.toThrow(message);
+    },
+  );
+});
