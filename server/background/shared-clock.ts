@@ -50,7 +50,7 @@ export async function startSharedClock(parts: SharedClockParts): Promise<SharedC
     const theirs = (await database.readTime()).getTime();
     const endedAt = performance.now();
     // The database may have read its clock at any moment of the statement. Corrected only when it is certainly wrong, so that a slow
-    // answer never turns time back.
+    // reading never turns time back.
     const [least, most] = [theirs - endedAt, theirs - startedAt];
     if (aheadMs < least || aheadMs > most) aheadMs = least;
     report();

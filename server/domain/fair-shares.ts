@@ -27,7 +27,7 @@ export type InHand = ShareHolder & { readonly count: number };
 /** The same, and how many of them are in progress at this server. */
 export type InHandHere = InHand & { readonly here: number };
 
-/** How a receiver responded: a slow response has held its place for long. */
+/** How a receiver responded: a slow response has held its slot for long. */
 export type Pace = "quick" | "slow" | "silent";
 
 /** A response that takes longer, in milliseconds, is slow. */

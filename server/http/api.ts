@@ -126,18 +126,18 @@ function handle<Ids extends OperationId>(
   const handler = handlers[id] as unknown as (request: unknown) => Promise<AnyResponse>;
   return async (request, response) => {
     const { body, params: path, query } = request;
-    const { owner, place } = admittedCaller(response);
+    const { owner, slot } = admittedCaller(response);
     refuseBlocked(owner); // again, because the body may have taken its time
     const { merchant } = owner;
     const caller = toIdentity(response.locals);
     const run = (timeLimit: TimeLimit) =>
-      place.run(() => handler({ merchant, caller, body, path, query, timeLimit }));
+      slot.run(() => handler({ merchant, caller, body, path, query, timeLimit }));
     sendResponse(request, response, await deadline(response, run));
   };
 }
 
-function admittedCaller({ locals: { caller, place } }: HttpResponse) {
+function admittedCaller({ locals: { caller, slot } }: HttpResponse) {
   if (!caller) throw new Error("the access token has not been verified");
-  if (!place) throw new Error("the request has no place among those under way");
-  return { owner: caller, place };
+  if (!slot) throw new Error("the request has no slot among those under way");
+  return { owner: caller, slot };
 }

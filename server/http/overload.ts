@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import type { Logger } from "pino";
 import { type ContractDocument, operationsOf } from "../contract/document.ts";
 import { toProblemBody, unavailable } from "../contract/problem.ts";
-import type { ConcurrencyLimit, Place } from "../rate-limit/concurrency-limit.ts";
+import type { ConcurrencyLimit, Slot } from "../rate-limit/concurrency-limit.ts";
 import type { HeadCheck } from "./middleware/request-head.ts";
 import type { RequestOutcome } from "./middleware/request-log.ts";
 import { readSecurityHeaders } from "./middleware/security-headers.ts";
@@ -37,9 +37,9 @@ export function refuseOverload(app: RequestListener, options: OverloadOptions): 
   return (request, response) => {
     const route = isDraining() ? undefined : findRoute(routes, request);
     if (!route) return app(request, response);
-    const place = concurrency.enter(request.headers.authorization);
-    if (place) holdPlace(response, place);
-    if (place || !passes(request, headChecks)) return app(request, response);
+    const slot = concurrency.enter(request.headers.authorization);
+    if (slot) holdSlot(response, slot);
+    if (slot || !passes(request, headChecks)) return app(request, response);
     const body = JSON.stringify(toProblemBody(problem, randomUUID()));
     const type = problemMediaType(request);
     response.writeHead(503, [
@@ -55,10 +55,10 @@ export function refuseOverload(app: RequestListener, options: OverloadOptions): 
   };
 }
 
-/** Hands the place to the steps of the request, as one of Express's locals, until the response has ended. */
-function holdPlace(response: ServerResponse, place: Place): void {
-  Object.assign(response, { locals: { place } });
-  response.once("close", place.leave);
+/** Hands the slot to the steps of the request, as one of Express's locals, until the response has ended. */
+function holdSlot(response: ServerResponse, slot: Slot): void {
+  Object.assign(response, { locals: { slot } });
+  response.once("close", slot.leave);
 }
 
 type Route = {

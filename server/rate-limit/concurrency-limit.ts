@@ -1,22 +1,22 @@
 import { unavailable } from "../contract/problem.ts";
 
-/** A request's place among those under way. */
-export type Place = {
+/** A request's slot among those under way. */
+export type Slot = {
   /** Counts the request for its merchant. Throws `UNAVAILABLE` when too many of this merchant's are under way. */
   assign(merchant: string): void;
-  /** Gives the place back, unless work is being done in it. */
+  /** Gives the slot back, unless work is being done in it. */
   leave(): void;
-  /** Does the request's work, in a new place if its own was given back. Throws `UNAVAILABLE` when none is free. */
+  /** Does the request's work, in a new slot if its own was given back. Throws `UNAVAILABLE` when none is free. */
   run<Result>(work: () => Promise<Result>): Promise<Result>;
 };
 
 /** Bounds how many requests are under way at a time. */
 export type ConcurrencyLimit = {
   /**
-   * Takes a place for a request that has just arrived, before it costs anything; undefined when too many are under way, in all
+   * Takes a slot for a request that has just arrived, before it costs anything; undefined when too many are under way, in all
    * or for its merchant. Merchants are known by the header with the access token, once a request with it was authenticated.
    */
-  enter(authorization: string | undefined): Place | undefined;
+  enter(authorization: string | undefined): Slot | undefined;
 };
 
 export type ConcurrencyLimits = {

@@ -44,7 +44,7 @@ const TIMEOUT_MS = 5_000;
 const TRY_MS = 1_500;
 const TRIES = 3;
 /**
- * How long to wait for the other family of addresses after the answer for one, in milliseconds: longer for IPv4, because many
+ * How long to wait for the other family of addresses after the response for one, in milliseconds: longer for IPv4, because many
  * machines can't reach IPv6 addresses.
  */
 const OTHER_FAMILY_MS = { 4: 50, 6: 500 } as const;
@@ -146,7 +146,7 @@ export function createResolver(options: ResolverOptions = {}): NameResolver {
   };
 }
 
-/** Asks for the addresses of both families, and waits for the second answer only for a moment (RFC 8305, section 3). */
+/** Asks for the addresses of both families, and waits for the second response only for a moment (RFC 8305, section 3). */
 async function queryBoth(resolver: Resolver, name: string): Promise<readonly LookupAddress[]> {
   const found: LookupAddress[] = [];
   const ask = async (family: 4 | 6) => {

@@ -3,7 +3,7 @@ import { query, runStatement } from "./postgres.ts";
 
 /** A copy of a database as it was, on the same PostgreSQL server. */
 export type Backup = AsyncDisposable & {
-  /** Puts the copy in the place of the database, whose connections are ended. */
+  /** Replaces the database by the copy; its connections are ended. */
   restore(): Promise<void>;
   /** Its address. */
   readonly url: string;

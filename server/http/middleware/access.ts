@@ -47,7 +47,7 @@ export function requireAccess(
       response.locals.caller = caller;
       refuseBlocked(caller);
       authorize(caller, scopes);
-      response.locals.place?.assign(caller.merchant);
+      response.locals.slot?.assign(caller.merchant);
       return limitRate(caller.merchant);
     });
     response.set(headers);

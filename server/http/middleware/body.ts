@@ -43,7 +43,7 @@ export function readBody(timeoutMs: number): Middleware {
     }, timeoutMs);
 
     // Whoever sends a body slowly must not keep others out meanwhile.
-    if (!request.complete) response.locals.place?.leave();
+    if (!request.complete) response.locals.slot?.leave();
     if (declaredLength(request) > MAX_BODY_BYTES) settle(new ProblemError("PAYLOAD_TOO_LARGE"));
     else readBytes(request, response, settle);
   };

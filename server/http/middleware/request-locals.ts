@@ -2,7 +2,7 @@ import type { NextFunction, Request, Response } from "express";
 import type { Caller } from "../../auth/bearer.ts";
 import type { CallerIdentity } from "../../domain/caller-identity.ts";
 import type { NumberLiteral } from "../../json/scan.ts";
-import type { Place } from "../../rate-limit/concurrency-limit.ts";
+import type { Slot } from "../../rate-limit/concurrency-limit.ts";
 
 /** What the steps of a request store in `response.locals` for later steps. */
 export type RequestLocals = {
@@ -11,7 +11,7 @@ export type RequestLocals = {
   /** The IP address from which the call came. */
   address: string | null;
   /** Taken for every operation on arrival, except while the server drains. */
-  place?: Place;
+  slot?: Slot;
   /** Set once the access token is verified. */
   caller?: Caller;
   /** How those numbers of the body are written that are not plain integers (D13). */

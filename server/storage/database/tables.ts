@@ -49,7 +49,7 @@ export type PayoutsTable = {
   payment_id: string;
   merchant: string;
   authorized_at: Generated<Date | null>;
-  /** Its place in the feed, in about the microseconds since 1970 at which it was published. */
+  /** Its position in the feed, in about the microseconds since 1970 at which it was published. */
   position: Generated<number | null>;
   /** The id under which the payment system had it before the database was restored; the feed leaves it out. */
   paid_as: string | null;

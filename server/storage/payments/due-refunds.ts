@@ -21,7 +21,7 @@ export type DueSizes = { readonly page: number; readonly transaction: number };
 
 const SIZES: DueSizes = { page: 1_000, transaction: 200 };
 /** Merchants whose refunds are authorized at the same time, each on a connection. */
-const LANES = 3;
+const AT_ONCE = 3;
 /** How long to wait for a lock that can't be skipped, such as one of a whole table. */
 const LOCK_TIMEOUT_MS = 1_000;
 /** Most transactions end soon, so what they have locked is tried again after these pauses, in milliseconds. */
@@ -111,7 +111,7 @@ async function authorizeAll(
       for (const batch of toParts(refunds, atMost)) await authorizeBatch(store, batch, now, outcomes);
     }
   }
-  await Promise.all(Array.from({ length: LANES }, takeTurns));
+  await Promise.all(Array.from({ length: AT_ONCE }, takeTurns));
   return outcomes;
 }
 

@@ -42,7 +42,7 @@ const LOCK_TIMEOUT_MS = 100;
 const MAX_WAITING = { ofPayment: 1, ofMerchant: 4 } as const;
 
 /**
- * How many may wait in this process, those above included. Further ones are refused, because each takes the place of a call: the
+ * How many may wait in this process, those above included. Further ones are refused, because each takes the slot of a call: the
  * calls of a few merchants with locked payments would otherwise take all of them. A payment has room for a whole statement.
  */
 const ROOM = { ofPayment: BATCH.maxBatchSize, ofMerchant: 192, ofAll: 256 } as const;

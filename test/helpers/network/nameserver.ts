@@ -2,7 +2,6 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { type AddressInfo, createServer, isIP, type Socket } from "node:net";
 import {
-  type Answer,
   AUTHORITATIVE_ANSWER,
   decode,
   encode,
@@ -10,6 +9,8 @@ import {
   streamEncode,
   TRUNCATED_RESPONSE,
 } from "dns-packet";
+
+type ResourceRecord = NonNullable<Packet["answers"]>[number];
 
 type Family = "A" | "AAAA";
 
@@ -46,9 +47,9 @@ export async function startNameserver(zone: Zone): Promise<Nameserver> {
     return { id, type: "response", flags: AUTHORITATIVE_ANSWER | code, questions, answers };
   }
 
-  function answersTo(name: string, family: Family): Answer[] {
+  function answersTo(name: string, family: Family): ResourceRecord[] {
     const found = zone(name, family);
-    return (Array.isArray(found) ? found : []).flatMap((data: string): Answer[] => {
+    return (Array.isArray(found) ? found : []).flatMap((data: string): ResourceRecord[] => {
       if (isIP(data) === 0) return [{ type: "CNAME", name, ttl: 0, data }, ...answersTo(data, family)];
       return (isIP(data) === 6) === (family === "AAAA") ? [{ type: family, name, ttl: 0, data }] : [];
     });

@@ -92,7 +92,7 @@ async function runRound(programs: string, counted: Counted): Promise<void> {
     );
     return row?.over || undefined;
   });
-  const again = await openShop(restored, business);
+  const reopened = await openShop(restored, business);
   const env = { DATABASE_URL: restored.urlOf("postgres") };
   expect(await runCommand(["holds"], { env })).toMatchObject({
     stdout: expect.stringMatching(
@@ -100,14 +100,14 @@ async function runRound(programs: string, counted: Counted): Promise<void> {
     ),
   });
   // A merchant who has lost the response repeats the call before anything is reconciled.
-  const early = await again.issue(forgotten[0] as Request);
+  const early = await reopened.issue(forgotten[0] as Request);
   expect(early).toMatchObject({ status: 201, body: { paymentStatus: "PENDING" } });
   await writeFile(files.PAYOUTS, books.lines().join(""));
   await runScript("reconcile", { ...env, ...files });
 
   const repeated = [];
   for (const request of [...before, ...kept, ...forgotten, ...unread])
-    repeated.push({ request, ...(await again.issue(request)) });
+    repeated.push({ request, ...(await reopened.issue(request)) });
   books.continueAt(restored);
   await books.untilRead(unread);
 
@@ -122,7 +122,7 @@ async function runRound(programs: string, counted: Counted): Promise<void> {
     forgotten.length + repeated.filter(({ status }) => status === 201).length;
   counted["paid twice"] += all.filter((times) => times > 1).length;
   counted["not paid"] += all.filter((times) => times === 0).length;
-  await again.server.stop();
+  await reopened.server.stop();
 }
 
 /** Folders for the user that PostgreSQL runs as, and the scripts of the guide as that user runs them. */

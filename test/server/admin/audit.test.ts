@@ -176,7 +176,7 @@ describe.each(engines)("the chain of the record on %s", (engine) => {
     ["rows that are gone", "delete from admin_actions where number in (3, 4)", ["rows 3 to 4 are missing"]],
     ["the first row gone", "delete from admin_actions where number = 1", ["row 1 is missing"]],
     [
-      "rows that changed places",
+      "rows that were exchanged",
       `update admin_actions a set entry = b.entry, hash = b.hash from admin_actions b
       where a.number + b.number = 7 and a.number in (3, 4)`,
       [NOT_AS_WRITTEN(3), NOT_AS_WRITTEN(4), NOT_AS_WRITTEN(5)],

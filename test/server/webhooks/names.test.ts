@@ -19,7 +19,7 @@ const startZone = () => startNameserver((name) => (name.startsWith("silent") ? "
 const LOOPBACK = { address: "127.0.0.1", family: 4 };
 /** A lookup is abandoned after five seconds. */
 const LOOKUP_MS = 4_500;
-/** After this time without an answer, a query is repeated. */
+/** After this time without a response, a query is repeated. */
 const FIRST_TRY_MS = 1_500;
 const MANY = Array.from({ length: 60 }, (_, index) => `192.0.2.${index + 1}`);
 const UNKNOWN = "the host name does not resolve";

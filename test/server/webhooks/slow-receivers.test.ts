@@ -4,16 +4,16 @@ import { startReceiver } from "../../helpers/receiver.ts";
 import { createSubscriber, until } from "../../helpers/subscriber.ts";
 import { createReplicas } from "./replica.ts";
 
-/** More than there are places at a server. */
+/** More than there are slots at a server. */
 const MERCHANTS = 30;
 const LIMITS = { total: 24, unproven: 12, perMerchant: 8, perSubscription: 8 };
-/** Three quarters of the places for receivers that are not quick. */
+/** Three quarters of the slots for receivers that are not quick. */
 const FOR_SLOW = 9;
 const SLOW_MS = 2_100;
 const TIMEOUT_MS = 60_000;
 
 /** @decision D23 */
-test("slow receivers of many merchants keep no place of a quick one, and have as many again at another server", async () => {
+test("slow receivers of many merchants keep no slot of a quick one, and have as many again at another server", async () => {
   await using replicas = await createReplicas();
   const settings = { drainMs: 0, timeoutMs: TIMEOUT_MS, leaseMs: 2 * TIMEOUT_MS, limits: LIMITS };
   const server = await replicas.start(settings);

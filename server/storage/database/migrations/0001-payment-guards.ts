@@ -102,7 +102,7 @@ export const paymentGuards = [
   guard,
   // Otherwise a role could attach it to a temporary table, and have it change sums.
   "revoke execute on function add_refunds() from public",
-  // A temporary table of another role must not take the place of theirs.
+  // A temporary table of another role must not replace theirs.
   `do $$ begin
     execute format('alter function add_refunds() set search_path = %I, pg_temp', current_schema());
     execute format('alter function require_failed_refunds() set search_path = %I, pg_temp', current_schema());

@@ -125,13 +125,13 @@ describe.each(engines)("a refund that the payment system knows, on %s", (engine)
   test("pays for the refund that was issued with its requestKey after the restore", async () => {
     const { db } = database;
     const original = await settled();
-    const again = await createRefund(db, original, { requestKey: "key" });
+    const repeated = await createRefund(db, original, { requestKey: "key" });
 
-    expect(await reconcile(known(original))).toEqual({ keptAs: again.paymentId });
+    expect(await reconcile(known(original))).toEqual({ keptAs: repeated.paymentId });
     expect(await reconcile(known(original))).toBe("unchanged");
 
     expect(await payOut()).toEqual([]);
-    expect(await getRefund(db, again)).toMatchObject({ status: "AUTHORIZED" });
+    expect(await getRefund(db, repeated)).toMatchObject({ status: "AUTHORIZED" });
   });
 
   type Case = readonly [string, (original: DebitRecord) => Promise<KnownRefund>, string];

@@ -17,7 +17,7 @@ import { exchange, head, openConnection } from "../../../helpers/network/raw-htt
 /** The status of the app behind, which the contract does not know. */
 const PASSED_ON = 299;
 
-const PLACE = { assign() {}, leave() {}, run: <Result>(work: () => Promise<Result>) => work() };
+const SLOT = { assign() {}, leave() {}, run: <Result>(work: () => Promise<Result>) => work() };
 
 /** A server without room for further requests, unless a test says otherwise. */
 let server: Server;
@@ -34,7 +34,7 @@ beforeAll(async () => {
   findValidator = compileResponseValidators(document);
   const listener = refuseOverload((_request, response) => response.writeHead(PASSED_ON).end(), {
     documents,
-    concurrency: { enter: () => (state.isFull ? undefined : PLACE) },
+    concurrency: { enter: () => (state.isFull ? undefined : SLOT) },
     isDraining: () => state.isDraining,
     headChecks: [checkHost, checkPlainHead],
     observe: (outcome) => observed.push(outcome),
