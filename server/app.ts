@@ -2,7 +2,6 @@ import type { RequestListener } from "node:http";
 import express from "express";
 import type { Logger } from "pino";
 import type { Caller, FindCaller } from "./auth/bearer.ts";
-import type { RestoreWatch } from "./background/restore-watch.ts";
 import type { Config } from "./config/config.ts";
 import { type ContractDocument, readContract, type Schemas } from "./contract/document.ts";
 import type { Handler, Handlers, PublishedId, SandboxId } from "./contract/operations.ts";
@@ -35,6 +34,7 @@ import type { ConcurrencyLimit } from "./rate-limit/concurrency-limit.ts";
 import type { RateLimiter } from "./rate-limit/rate-limiter.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import { isUnavailable } from "./storage/database/unavailable.ts";
+import type { PaymentKey } from "./storage/statements/payment-record.ts";
 import type { BoundStorage } from "./storage/storage.ts";
 import type { EncryptionKeys } from "./storage/webhooks/secrets.ts";
 import { GUESSABLE_SECRET, isGuessable } from "./webhooks/guessable-secret.ts";
@@ -54,8 +54,8 @@ export interface AppOptions extends ProbeOptions {
   targetPolicy: TargetPolicy;
   logger: Logger;
   metrics: Metrics;
-  /** Undefined: a database that goes back is not noticed. */
-  restoreWatch?: RestoreWatch | undefined;
+  /** Called with each refund that has been issued. */
+  onIssued?: ((refund: PaymentKey) => void) | undefined;
   /** Bounds how many requests are under way at a time. */
   concurrency: ConcurrencyLimit;
   /** Undefined: merchants may call as often as they like. */
@@ -140,7 +140,7 @@ function createApis(options: AppOptions, published: ContractDocument): [publishe
 }
 
 function createHandlers(options: AppOptions): Handlers {
-  const { store, clock, encryptionKeys, metrics, restoreWatch, logger } = options;
+  const { store, clock, encryptionKeys, metrics, onIssued, logger } = options;
   const encrypt = (merchant: string, secret: string) =>
     encryptionKeys.encrypt(merchant, secret).catch((error: unknown) => {
       throw unavailable(error); // a KMS can be away as a database can
@@ -148,7 +148,7 @@ function createHandlers(options: AppOptions): Handlers {
   return {
     issueRefund: observeIssued(issueRefund(store, clock.realNow), (merchant, refund) => {
       metrics.countRefunds(refund.paymentStatus, 1);
-      restoreWatch?.onIssued({ merchant, paymentId: refund.paymentId });
+      onIssued?.({ merchant, paymentId: refund.paymentId });
     }),
     subscribeToWebhooks: subscribeToWebhooks({
       store,

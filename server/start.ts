@@ -177,6 +177,7 @@ async function startParts(
     ...parts,
     ...probes,
     config,
+    onIssued: restoreWatch?.onIssued,
     concurrency: createConcurrencyLimit(MAX_CALLS_IN_FLIGHT),
     rateLimiter,
     sandbox,

@@ -246,6 +246,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/sandbox/subscriptions/{subscriptionKey}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change the secret of a subscription
+         * @description From now on the new secret signs the deliveries, and for some hours the old one, too: `webhook-signature` then has both
+         *     signatures, so that your receiver can change its secret at any time meanwhile and rejects nothing. Repeating the call with
+         *     the same secret changes nothing, except that 0 hours end the time of the old secret. In production, ask the operator.
+         */
+        post: operations["rotateSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/sandbox/subscriptions/{subscriptionKey}": {
         parameters: {
             query?: never;
@@ -265,28 +287,6 @@ export interface paths {
          * @description Nothing more is sent to it, and its secret is removed.
          */
         delete: operations["endSubscription"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/sandbox/subscriptions/{subscriptionKey}/rotate-secret": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Change the secret of a subscription
-         * @description From now on the new secret signs the deliveries, and for some hours the old one, too: `webhook-signature` then has both
-         *     signatures, so that your receiver can change its secret at any time meanwhile and rejects nothing. Repeating the call with
-         *     the same secret changes nothing, except that 0 hours end the time of the old secret. In production, ask the operator.
-         */
-        post: operations["rotateSecret"];
-        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1607,6 +1607,29 @@ export interface components {
                 "application/json": components["schemas"]["SubscriptionPage"];
             };
         };
+        /** @description The subscription, with the time until which the old secret signs, too. */
+        SecretRotated: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SubscriptionRecord"];
+            };
+        };
+        /** @description You have no such live subscription. */
+        UnknownSubscription: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The subscription. */
         SubscriptionFound: {
             headers: {
@@ -1638,29 +1661,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content?: never;
-        };
-        /** @description You have no such live subscription. */
-        UnknownSubscription: {
-            headers: {
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-                "application/json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The subscription, with the time until which the old secret signs, too. */
-        SecretRotated: {
-            headers: {
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["SubscriptionRecord"];
-            };
         };
         /** @description A page of events. */
         EventList: {
@@ -2234,6 +2234,39 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    rotateSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Key of the subscription.
+                 * @example sub_019aa5b4-1d20-7b6c-9e57-2f8a6c3d1b00
+                 */
+                subscriptionKey: components["parameters"]["SubscriptionKey"];
+            };
+            cookie?: never;
+        };
+        /** @description The new secret. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSecret"];
+            };
+        };
+        responses: {
+            200: components["responses"]["SecretRotated"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["UnknownSubscription"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getSubscription: {
         parameters: {
             query?: never;
@@ -2279,39 +2312,6 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["UnknownSubscription"];
             406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    rotateSecret: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Key of the subscription.
-                 * @example sub_019aa5b4-1d20-7b6c-9e57-2f8a6c3d1b00
-                 */
-                subscriptionKey: components["parameters"]["SubscriptionKey"];
-            };
-            cookie?: never;
-        };
-        /** @description The new secret. */
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["NewSecret"];
-            };
-        };
-        responses: {
-            200: components["responses"]["SecretRotated"];
-            400: components["responses"]["InvalidRequest"];
-            401: components["responses"]["Unauthorized"];
-            404: components["responses"]["UnknownSubscription"];
-            406: components["responses"]["NotAcceptable"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -1,7 +1,7 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
 import type { Logger } from "pino";
 import { ConfigError } from "../config/environment.ts";
-import type { HighWaterMark } from "../storage/database/high-water-mark.ts";
+import type { HighWaterMark } from "../storage/payments/high-water-mark.ts";
 import type { PaymentKey } from "../storage/statements/payment-record.ts";
 import type { BoundStorage } from "../storage/storage.ts";
 

@@ -63,6 +63,7 @@ const DELIVER: readonly Step[] = [
 export const PREPARATIONS: Readonly<Record<string, readonly Step[]>> = {
   endSubscription: SUBSCRIBED,
   getSubscription: SUBSCRIBED,
+  rotateSecret: SUBSCRIBED,
   getEvent: [
     EMIT,
     {

@@ -5,12 +5,11 @@ export type PreparedCall = {
   readonly base: string;
   readonly token: string;
   readonly before: readonly Step[];
-  readonly method: string;
-  readonly path: string;
+  readonly last: Step;
 };
 
 /** The steps and then the call, by curl. */
-export function preparedCurl({ base, token, before, method, path }: PreparedCall): string {
+export function preparedCurl({ base, token, before, last }: PreparedCall): string {
   const call = (step: Step) =>
     [
       ...(step.method === "GET" || step.body !== undefined ? [] : [`-X ${step.method}`]),
@@ -25,11 +24,11 @@ export function preparedCurl({ base, token, before, method, path }: PreparedCall
     const { name } = step.take;
     return `${name}=$(curl -s ${call(step)} |\n  sed 's/.*"${name}":"\\([^"]*\\)".*/\\1/')`;
   });
-  return [...steps, `curl -i ${call({ method, path })}`].join("\n\n");
+  return [...steps, `curl -i ${call(last)}`].join("\n\n");
 }
 
 /** The steps and then the call, by fetch. */
-export function preparedFetch({ base, token, before, method, path }: PreparedCall): string {
+export function preparedFetch({ base, token, before, last }: PreparedCall): string {
   const call = (step: Step) => {
     const address = step.path.includes("{") ? `\`${step.path.replaceAll("{", "${")}\`` : `"${step.path}"`;
     const body = step.body === undefined ? "" : `, ${toJavaScript(step.body)}`;
@@ -51,7 +50,7 @@ export function preparedFetch({ base, token, before, method, path }: PreparedCal
 
 ${steps.join("\n")}
 
-const response = ${call({ method, path })};
+const response = ${call(last)};
 console.log(response.status, await response.text());`;
 }
 
@@ -64,7 +63,7 @@ function destructure([first, ...rest]: readonly (string | number)[]): string {
 }
 
 /** The steps and then the call, by Python's standard library. */
-export function preparedPython({ base, token, before, method, path }: PreparedCall): string {
+export function preparedPython({ base, token, before, last }: PreparedCall): string {
   const call = (step: Step) => {
     const address = `${step.path.includes("{") ? "f" : ""}"${step.path}"`;
     const body = step.body === undefined ? "" : `, ${toPython(step.body)}`;
@@ -95,7 +94,7 @@ def call(method, path, body=None):
 
 
 ${steps.join("\n")}
-print(*${call({ method, path })})`;
+print(*${call(last)})`;
 }
 
 /** A value as JavaScript writes it. */

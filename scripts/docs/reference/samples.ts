@@ -29,10 +29,11 @@ const WRITE: Readonly<Record<Label, (call: Call) => string>> = {
 /** The first form is for a call that needs others before it, the second for a call on its own. */
 function prepared(withSteps: typeof preparedCurl, alone: (call: Call) => string): (call: Call) => string {
   return (call) => {
-    const { method, url, before } = call;
+    const { method, url, body, before } = call;
     if (!before) return alone(call);
     const { origin } = new URL(url);
-    return withSteps({ base: origin, token: TOKEN, before, method, path: url.slice(origin.length) });
+    const last = { method, path: url.slice(origin.length), body };
+    return withSteps({ base: origin, token: TOKEN, before, last });
   };
 }
 

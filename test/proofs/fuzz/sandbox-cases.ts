@@ -8,9 +8,9 @@ import { styles } from "./json-text.ts";
 import { type Schema, toInvalid, toValid } from "./values.ts";
 
 /**
- * The first two change the time or the records of all merchants, and so other responses; the stream does not end by itself.
+ * The first three change the time, the records or the rights that other calls depend on; the stream does not end by itself.
  */
-const LEFT_OUT = new Set(["resetSandbox", "advanceClock", "streamChanges"]);
+const LEFT_OUT = new Set(["resetSandbox", "advanceClock", "setRestrictions", "streamChanges"]);
 
 type Parameter = { readonly name: string; readonly in: "path" | "query"; readonly schema: Schema };
 

@@ -39,6 +39,8 @@ export function toValid(schema: Schema): Arbitrary<unknown> {
   switch (schema.type) {
     case "string":
       return toText(schema);
+    case "boolean":
+      return fc.boolean();
     case "integer":
       return fc.integer({ min: schema.minimum ?? -1000, max: schema.maximum ?? 1000 });
     case "number":

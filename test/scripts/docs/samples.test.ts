@@ -71,7 +71,7 @@ describe("the samples of the sandbox's own calls", () => {
       }
 
       expect(wrong).toEqual([]);
-      expect(calls).toHaveLength(23);
+      expect(calls).toHaveLength(26);
     },
   );
 });

@@ -22,7 +22,8 @@ describe("a subscription", () => {
     await acme.subscribe(receiver.url);
 
     const processing = await acme.create({ status: "PROCESSING" });
-    const refund = await acme.issue(refundOf(processing.paymentId));
+    const body = refundOf(processing.paymentId);
+    const refund = await acme.issue(body);
     await acme.sandbox("settlePayment", { path: { paymentId: processing.paymentId }, body: {} });
     await acme.sandbox("coverPayment", { path: { paymentId: processing.paymentId } });
     const failing = await acme.create({ status: "PROCESSING" });
@@ -47,7 +48,8 @@ describe("a subscription", () => {
     expect(new Set(received.map(({ event }) => event.type))).toEqual(new Set(eventNames()));
     expect(received.flatMap(({ event }) => findEventErrors(event))).toEqual([]);
     const dataOf = (type: string) => received.find(({ event }) => event.type === type)?.event.data;
-    expect(dataOf("refund.pending")).toEqual(refund.body);
+    const { paymentId: originalPaymentId, amount, requestKey } = body;
+    expect(dataOf("refund.pending")).toEqual({ ...refund.body, originalPaymentId, amount, requestKey });
     expect(dataOf("refund.authorized")).toMatchObject({ paymentId: authorized });
     expect(dataOf("customer.created")).toEqual({ customerId: "res_1" });
   });

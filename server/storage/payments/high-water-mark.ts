@@ -1,7 +1,7 @@
 import { sql } from "kysely";
-import { getPayment } from "../payments/payment-queries.ts";
+import type { Store } from "../database/tables.ts";
 import type { PaymentKey } from "../statements/payment-record.ts";
-import type { Store } from "./tables.ts";
+import { getPayment } from "./payment-queries.ts";
 
 /** What a database has held at a time. It loses none of it, because refunds and payouts are never removed. */
 export type HighWaterMark = {
