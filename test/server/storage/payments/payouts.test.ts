@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { afterEach, describe, expect, test } from "vitest";
+import type { Store } from "../../../../server/storage/database/tables.ts";
 import { authorizeDue } from "../../../../server/storage/payments/due-refunds.ts";
 import { hold, release } from "../../../../server/storage/payments/holds.ts";
 import { failOriginal } from "../../../../server/storage/payments/payments.ts";
@@ -15,18 +16,21 @@ import {
   NOW,
   newMerchant,
   saveRefund,
+  untilWaitingForLock,
 } from "../../../helpers/store-factories.ts";
 import { forSuite } from "../../../helpers/suite.ts";
+
+async function readFeed(store: Store, after: number, limit = 100) {
+  const page = await listPayouts(store, { after, limit });
+  if (page === "unknown-cursor") throw new Error(page);
+  return page;
+}
 
 describe.each(engines)("the payout feed on %s", (engine) => {
   const database = useDatabase(engine);
   afterEach(() => sql.raw("truncate payments, events, payouts_waiting, payouts").execute(database.db));
   const settledLongAgo = () => createPayment(database.db, { merchant: newMerchant(), settledAt: LONG_AGO });
-  const read = async (after = 0, limit = 100) => {
-    const page = await listPayouts(database.db, { after, limit });
-    if (page === "unknown-cursor") throw new Error(page);
-    return page;
-  };
+  const read = (after = 0, limit = 100) => readFeed(database.db, after, limit);
   const idsOf = (payouts: readonly { paymentId: string }[]) => payouts.map(({ paymentId }) => paymentId);
 
   test("has every authorized refund once, in the order of authorization, whichever way it was authorized", async () => {
@@ -168,28 +172,29 @@ describe("the payout feed, with two servers on one PostgreSQL", () => {
   test("is published by one of them at a time, so that no reader passes over a lower position", async () => {
     const { db } = replicas.one;
     const merchant = newMerchant();
-    const original = await createPayment(db, { merchant, settledAt: LONG_AGO, amountCents: 1_000_00 });
-    const made = await Promise.all(Array.from({ length: 60 }, () => createRefund(db, original)));
-    let publishing = true;
-    const seen: string[] = [];
-    const reading = (async () => {
-      let after = 0;
-      while (publishing) {
-        const page = await listPayouts(replicas.other.db, { after, limit: 7 });
-        if (page === "unknown-cursor") throw new Error(page);
-        seen.push(...page.filter((payout) => payout.merchant === merchant).map(({ paymentId }) => paymentId));
-        after = page.at(-1)?.cursor ?? after;
-      }
-      return after;
-    })();
-    while (await db.selectFrom("payouts_waiting").select("payment_id").executeTakeFirst()) {
-      await Promise.all([publishPayouts(db, 3), publishPayouts(replicas.other.db, 2)]);
-    }
-    publishing = false;
-    const after = await reading;
-    const rest = await listPayouts(db, { after, limit: 100 });
-    if (rest !== "unknown-cursor") seen.push(...rest.map(({ paymentId }) => paymentId));
+    const original = await createPayment(db, { merchant, settledAt: LONG_AGO });
+    const [{ cursor: after = 0 } = {}] = (await readFeed(db, 0)).slice(-1);
+    const first = await createRefund(db, original);
+    const locked = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    const holding = replicas.other.db.transaction().execute(async (transaction) => {
+      await sql`select from payouts_waiting for update`.execute(transaction);
+      locked.resolve();
+      await released.promise;
+    });
+    await locked.promise;
+    const publishing = publishPayouts(db);
+    await untilWaitingForLock(db, publishing);
+    const second = await createRefund(db, original, { now: new Date(NOW.getTime() - 1) });
 
-    expect(seen.toSorted()).toEqual(made.map(({ paymentId }) => paymentId).toSorted());
+    await publishPayouts(replicas.other.db, 1);
+    const meanwhile = await readFeed(db, after);
+    released.resolve();
+    await Promise.all([holding, publishing]);
+    await publishPayouts(db);
+
+    expect(meanwhile).toEqual([]);
+    const ids = (await readFeed(db, after)).map(({ paymentId }) => paymentId);
+    expect(ids).toEqual([first.paymentId, second.paymentId]);
   });
 });
