@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { createSecureContext, getCACertificates, rootCertificates, type SecureContext } from "node:tls";
+import tls, { createSecureContext, rootCertificates, type SecureContext } from "node:tls";
 import { ConfigError, type Environment, readTextFile } from "./environment.ts";
 
 /** How deliveries leave this server. */
@@ -48,7 +48,7 @@ function readAuthorities(path: string | undefined): string[] | undefined {
     throw new ConfigError(`WEBHOOK_CA_FILE must have certificates in PEM: ${path}.`);
   }
   // Node 22.13 has only its own list; later ones know NODE_EXTRA_CA_CERTS and the system's, too.
-  const usual = getCACertificates ? getCACertificates("default") : rootCertificates;
+  const usual = tls.getCACertificates ? tls.getCACertificates("default") : rootCertificates;
   return [...usual, ...found];
 }
 
