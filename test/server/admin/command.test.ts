@@ -1,23 +1,19 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { getPayment } from "../../../server/storage/payments/payment-queries.ts";
 import { runCommand, spawnCommand } from "../../helpers/admin.ts";
 import { createPayment, refundOf, type Subscription, subscriptionTo } from "../../helpers/factories.ts";
-import { type Production, startProduction } from "../../helpers/production.ts";
-import { post, type TestServer } from "../../helpers/server.ts";
+import { startProduction } from "../../helpers/production.ts";
+import { post } from "../../helpers/server.ts";
 import { getDebit, newMerchant } from "../../helpers/store-factories.ts";
 import { until } from "../../helpers/subscriber.ts";
+import { forSuite } from "../../helpers/suite.ts";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
 
 describe("npm run admin", () => {
-  let production: Production;
-  let server: TestServer;
-  beforeAll(async () => {
-    production = await startProduction();
-    server = await production.start();
-  });
-  afterAll(() => production.end());
+  const production = forSuite(startProduction, ({ end }) => end());
+  const server = forSuite(() => production.start());
 
   const run = (args: readonly string[], stdin = "", env = {}) =>
     runCommand(args, { stdin, env: { DATABASE_URL: production.env.DATABASE_URL ?? "", ...env } });

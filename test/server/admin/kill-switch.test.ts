@@ -1,21 +1,17 @@
 import { sql } from "kysely";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { runCommand } from "../../helpers/admin.ts";
 import { createPayment, refundOf } from "../../helpers/factories.ts";
-import { type Production, startProduction } from "../../helpers/production.ts";
-import { post, type TestServer } from "../../helpers/server.ts";
+import { startProduction } from "../../helpers/production.ts";
+import { post } from "../../helpers/server.ts";
 import { getRefund, newMerchant } from "../../helpers/store-factories.ts";
+import { forSuite } from "../../helpers/suite.ts";
 
 const UNKNOWN = "acmee has no payments: is that the name of the merchant?\n";
 
 describe("npm run admin --", () => {
-  let production: Production;
-  let server: TestServer;
-  beforeAll(async () => {
-    production = await startProduction();
-    server = await production.start();
-  });
-  afterAll(() => production.end());
+  const production = forSuite(startProduction, ({ end }) => end());
+  const server = forSuite(() => production.start());
 
   const run = (...args: string[]) =>
     runCommand(args, { env: { DATABASE_URL: production.env.DATABASE_URL ?? "" } });

@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { runCommand } from "../../helpers/admin.ts";
 import { createPayment, type Refund, refundOf } from "../../helpers/factories.ts";
-import { type Production, startProduction } from "../../helpers/production.ts";
-import { post, type TestServer } from "../../helpers/server.ts";
+import { startProduction } from "../../helpers/production.ts";
+import { post } from "../../helpers/server.ts";
 import { newMerchant } from "../../helpers/store-factories.ts";
 import { until } from "../../helpers/subscriber.ts";
+import { forSuite } from "../../helpers/suite.ts";
 
 /** @decision D25 */
 describe("npm run admin -- payouts and reconcile", () => {
-  let production: Production;
-  let server: TestServer;
-  beforeAll(async () => {
-    production = await startProduction();
-    server = await production.start();
-  });
-  afterAll(() => production.end());
+  const production = forSuite(startProduction, ({ end }) => end());
+  const server = forSuite(() => production.start());
 
   const run = (args: readonly string[], stdin = "") =>
     runCommand(args, { stdin, env: { DATABASE_URL: production.env.DATABASE_URL ?? "" } });
