@@ -4,7 +4,7 @@ import { Worker } from "node:worker_threads";
 import type { ProbeThreadData, Sign } from "./probe-thread.ts";
 import { isReady, type ProbeOptions } from "./probes.ts";
 
-/** How often the thread is told whether the server is ready, in milliseconds. */
+/** The time between two reports of readiness to the thread, in milliseconds. */
 const EVERY_MS = 500;
 /** How long that counts: longer than the checks may take, so that slow ones alone change nothing. */
 const READY_MS = 5_000;
