@@ -216,10 +216,31 @@ export interface paths {
         /**
          * Send a delivery again
          * @description Sends a delivery once more, with the same `webhook-id`. It is one more attempt, not a new schedule. If it fails, a delivery
-         *     that was finished is not tried again. A delivery that waits for its next attempt is sent now, and its schedule goes on. Nothing
+         *     that was finished is not tried again. A delivery that waits for its next attempt is sent now, and its schedule continues. Nothing
          *     can be sent to a subscription that has ended, because its secret is gone.
          */
         post: operations["redeliver"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sandbox/redeliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send many deliveries again
+         * @description Sends every delivery that the fields choose once more, as the call for a single one does; without fields, all of yours.
+         *     Deliveries to subscriptions that have ended are left out, because their secrets are gone.
+         */
+        post: operations["redeliverMany"];
         delete?: never;
         options?: never;
         head?: never;
@@ -435,7 +456,7 @@ export interface paths {
         put?: never;
         /**
          * Restrict yourself as operators do
-         * @description In production, the service's operators do this, such as after a token was stolen. Calls of the sandbox itself are never blocked, so you can end it. Deliveries go on.
+         * @description In production, the service's operators do this, such as after a token was stolen. Calls of the sandbox itself are never blocked, so you can end it. Deliveries continue.
          */
         post: operations["setRestrictions"];
         delete?: never;
@@ -685,7 +706,7 @@ export interface components {
         /** @description The reason, in the same field as in a failed refund. */
         ProblemErrorDetails: {
             /**
-             * @description The reason, for programs. The list may grow: go by the status when you don't know a code.
+             * @description The reason, for programs. The list may grow: rely on the status when you don't know a code.
              *
              *     | code | status | meaning |
              *     |---|---|---|
@@ -694,7 +715,7 @@ export interface components {
              *     | `FORBIDDEN` | 403 | The access token lacks the scope. |
              *     | `NOT_FOUND` | 404 | There is no such path: check the base address. |
              *     | `PAYMENT_NOT_FOUND` | 404 | You have no payment with this `paymentId`. |
-             *     | `METHOD_NOT_ALLOWED` | 405 | The path takes another method; see `Allow`. |
+             *     | `METHOD_NOT_ALLOWED` | 405 | The path does not support this method; `Allow` lists those that it does. |
              *     | `NOT_ACCEPTABLE` | 406 | `Accept` rules out JSON. |
              *     | `REQUEST_TIMEOUT` | 408 | The body came too slowly. |
              *     | `DUPLICATE_REQUEST_KEY` | 409 | A payment record holds this `requestKey` already; see `existing`. |
@@ -881,6 +902,24 @@ export interface components {
              */
             businessDays?: number;
         };
+        /** @description The new time, and what fell due on the way. */
+        AdvancedClock: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, in UTC.
+             */
+            now: string;
+            /**
+             * Format: int32
+             * @description How many of your refunds fell due; they are `AUTHORIZED` now.
+             */
+            refunds: number;
+            /**
+             * Format: int32
+             * @description How many of your deliveries fell due, and are attempted again.
+             */
+            deliveries: number;
+        };
         /** @description Today's date in Eastern time. */
         Today: {
             /**
@@ -943,7 +982,7 @@ export interface components {
             items: components["schemas"]["DueItem"][];
         };
         /**
-         * @description The state of a delivery. Deliveries that are `EXHAUSTED` or `ENDED` are kept, and can be sent again.
+         * @description The state of a delivery. Those that are `EXHAUSTED` can be sent again. Those that are `ENDED` can't, because their subscription has ended.
          * @enum {string}
          */
         DeliveryState: "PENDING" | "DELIVERED" | "EXHAUSTED" | "ENDED";
@@ -977,7 +1016,7 @@ export interface components {
             type: string;
             /** @description The payment, account or customer that the event is about. */
             resourceId: string;
-            /** @description The state of a delivery. Deliveries that are `EXHAUSTED` or `ENDED` are kept, and can be sent again. */
+            /** @description The state of a delivery. Those that are `EXHAUSTED` can be sent again. Those that are `ENDED` can't, because their subscription has ended. */
             state: components["schemas"]["DeliveryState"];
             /**
              * Format: date-time
@@ -1050,7 +1089,7 @@ export interface components {
             type: string;
             /** @description The payment, account or customer that the event is about. */
             resourceId: string;
-            /** @description The state of a delivery. Deliveries that are `EXHAUSTED` or `ENDED` are kept, and can be sent again. */
+            /** @description The state of a delivery. Those that are `EXHAUSTED` can be sent again. Those that are `ENDED` can't, because their subscription has ended. */
             state: components["schemas"]["DeliveryState"];
             /**
              * Format: date-time
@@ -1061,6 +1100,25 @@ export interface components {
             payload: string;
             /** @description The latest attempts, oldest first. */
             attempts: components["schemas"]["SentAttempt"][];
+        };
+        /** @description Chooses deliveries by all of the fields that are given. */
+        DeliveryChoice: {
+            /** @description Only deliveries of this subscription. */
+            subscriptionKey?: string;
+            /** @description Only deliveries of this event. */
+            eventId?: string;
+            /** @description The state of a delivery. Those that are `EXHAUSTED` can be sent again. Those that are `ENDED` can't, because their subscription has ended. */
+            state?: components["schemas"]["DeliveryState"];
+            /** @description Only deliveries with this text in their webhookId, eventId, type or resourceId, in upper or lower case. */
+            text?: string;
+        };
+        /** @description How many deliveries are sent again. */
+        Redeliveries: {
+            /**
+             * Format: int32
+             * @description How many deliveries are due now.
+             */
+            redelivered: number;
         };
         /**
          * @description The name of an event, `<resource>.<status>`.
@@ -1242,6 +1300,8 @@ export interface components {
         Inbox: {
             /** @description Subscribe with this `url`. */
             url: string;
+            /** @description The newest live subscription with this `url`; `null` when there is none. */
+            subscriptionKey: string | null;
             /** @description The status of its responses: 200 accepts a delivery, 500 makes it fail, 410 ends the subscription. */
             status: components["schemas"]["InboxStatus"];
             /**
@@ -1371,7 +1431,10 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description Too many calls. Wait as long as `Retry-After` says; the `requestKey` is still free. */
+        /**
+         * @description Too many calls. Wait as long as `Retry-After` says; this call has not used up its `requestKey`. A call that gets 503
+         *     doesn't count, unless too many of your own calls wait for one payment.
+         */
         RateLimited: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -1528,6 +1591,17 @@ export interface components {
                 "application/json": components["schemas"]["Clock"];
             };
         };
+        /** @description The new time of the sandbox. */
+        ClockAdvanced: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AdvancedClock"];
+            };
+        };
         /** @description What is due next. */
         DueList: {
             headers: {
@@ -1594,6 +1668,17 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"];
                 "application/json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description They will be sent again. */
+        RedeliveringMany: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Redeliveries"];
             };
         };
         /** @description A page of subscriptions. */
@@ -1799,6 +1884,16 @@ export interface components {
          */
         OriginalPaymentId: string;
         /**
+         * @description Only records with this status.
+         * @example PENDING
+         */
+        Status: "PROCESSING" | "SETTLED" | "FAILED" | "COVERED" | "PENDING" | "AUTHORIZED" | "TERMINAL_FAILED";
+        /**
+         * @description Only records with this text in their paymentId, originalPaymentId, clientReferenceId or requestKey, in upper or lower case.
+         * @example order-1042
+         */
+        PaymentText: string;
+        /**
          * @description How many records to return at most.
          * @example 20
          */
@@ -1824,6 +1919,16 @@ export interface components {
          */
         EventIdQuery: string;
         /**
+         * @description Only deliveries in this state.
+         * @example EXHAUSTED
+         */
+        State: components["schemas"]["DeliveryState"];
+        /**
+         * @description Only deliveries with this text in their webhookId, eventId, type or resourceId, in upper or lower case.
+         * @example refund.
+         */
+        DeliveryText: string;
+        /**
          * @description The `webhook-id` of the delivery.
          * @example msg_019aa5b6-2e31-7c44-8d10-6f1b2a3c4d5e
          */
@@ -1848,6 +1953,11 @@ export interface components {
          * @example refund-1042-1
          */
         Search: string;
+        /**
+         * @description Only requests with this status of the response.
+         * @example 409
+         */
+        ResponseStatus: number;
     };
     requestBodies: never;
     headers: {
@@ -1890,6 +2000,16 @@ export interface operations {
                  * @example pay_settled
                  */
                 originalPaymentId?: components["parameters"]["OriginalPaymentId"];
+                /**
+                 * @description Only records with this status.
+                 * @example PENDING
+                 */
+                status?: components["parameters"]["Status"];
+                /**
+                 * @description Only records with this text in their paymentId, originalPaymentId, clientReferenceId or requestKey, in upper or lower case.
+                 * @example order-1042
+                 */
+                text?: components["parameters"]["PaymentText"];
                 /**
                  * @description How many records to return at most.
                  * @example 20
@@ -2086,7 +2206,7 @@ export interface operations {
             };
         };
         responses: {
-            200: components["responses"]["ClockTime"];
+            200: components["responses"]["ClockAdvanced"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
             406: components["responses"]["NotAcceptable"];
@@ -2129,6 +2249,16 @@ export interface operations {
                  * @example evt_019aa5b6-2e31-7c44-8d10-6f1b2a3c4d5e
                  */
                 eventId?: components["parameters"]["EventIdQuery"];
+                /**
+                 * @description Only deliveries in this state.
+                 * @example EXHAUSTED
+                 */
+                state?: components["parameters"]["State"];
+                /**
+                 * @description Only deliveries with this text in their webhookId, eventId, type or resourceId, in upper or lower case.
+                 * @example refund.
+                 */
+                text?: components["parameters"]["DeliveryText"];
                 /**
                  * @description How many records to return at most.
                  * @example 20
@@ -2200,6 +2330,32 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotRedeliverable"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    redeliverMany: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Which deliveries. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeliveryChoice"];
+            };
+        };
+        responses: {
+            202: components["responses"]["RedeliveringMany"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -2454,6 +2610,11 @@ export interface operations {
                  * @example refund-1042-1
                  */
                 search?: components["parameters"]["Search"];
+                /**
+                 * @description Only requests with this status of the response.
+                 * @example 409
+                 */
+                status?: components["parameters"]["ResponseStatus"];
                 /**
                  * @description How many records to return at most.
                  * @example 20

@@ -39,10 +39,10 @@ export interface paths {
         put?: never;
         /**
          * Subscribe to webhooks
-         * @description Registers an address that notifications are delivered to: of every event, of the events of some categories, or of single
-         *     events. Each call makes a new subscription, even for an address that already has one; a merchant can have 100 live
-         *     subscriptions. A subscription gets events that happen after it was made, and ends when its `url` responds to a delivery with
-         *     410. Needs the scope `webhooks`.
+         * @description Registers the URL to which events are delivered: all events, those of some categories, or single ones. Each call makes a
+         *     new subscription, even for an address that already has one; a merchant can have 100 live subscriptions. A subscription
+         *     gets events that happen after it was made, and ends when its `url` responds to a delivery with 410. Needs the scope
+         *     `webhooks`.
          */
         post: operations["subscribeToWebhooks"];
         delete?: never;
@@ -356,7 +356,7 @@ export interface components {
         /** @description The reason, in the same field as in a failed refund. */
         ProblemErrorDetails: {
             /**
-             * @description The reason, for programs. The list may grow: go by the status when you don't know a code.
+             * @description The reason, for programs. The list may grow: rely on the status when you don't know a code.
              *
              *     | code | status | meaning |
              *     |---|---|---|
@@ -365,7 +365,7 @@ export interface components {
              *     | `FORBIDDEN` | 403 | The access token lacks the scope. |
              *     | `NOT_FOUND` | 404 | There is no such path: check the base address. |
              *     | `PAYMENT_NOT_FOUND` | 404 | You have no payment with this `paymentId`. |
-             *     | `METHOD_NOT_ALLOWED` | 405 | The path takes another method; see `Allow`. |
+             *     | `METHOD_NOT_ALLOWED` | 405 | The path does not support this method; `Allow` lists those that it does. |
              *     | `NOT_ACCEPTABLE` | 406 | `Accept` rules out JSON. |
              *     | `REQUEST_TIMEOUT` | 408 | The body came too slowly. |
              *     | `DUPLICATE_REQUEST_KEY` | 409 | A payment record holds this `requestKey` already; see `existing`. |
@@ -774,7 +774,7 @@ export interface components {
                 "application/json": components["schemas"]["Refund"];
             };
         };
-        /** @description The body doesn't match this contract. Correct it; the `requestKey` is still free. */
+        /** @description The body doesn't match this contract. Correct it, and send it with the same `requestKey`, which this call has not used up. */
         InvalidRefundRequest: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -883,7 +883,10 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
-        /** @description Too many calls. Wait as long as `Retry-After` says; the `requestKey` is still free. */
+        /**
+         * @description Too many calls. Wait as long as `Retry-After` says; this call has not used up its `requestKey`. A call that gets 503
+         *     doesn't count, unless too many of your own calls wait for one payment.
+         */
         RateLimited: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -987,8 +990,7 @@ export interface components {
         /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
         WebhookTimestamp: number;
         /**
-         * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by
-         *     points. While one secret replaces another, there are two, separated by a space: that of the new secret first. Accept a delivery if
+         * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by periods (`.`). While one secret replaces another, there are two, separated by a space: that of the new secret first. Accept a delivery if
          *     one of them matches.
          */
         WebhookSignature: string;
@@ -1092,8 +1094,7 @@ export interface operations {
                 /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
-                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by
-                 *     points. While one secret replaces another, there are two, separated by a space: that of the new secret first. Accept a delivery if
+                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by periods (`.`). While one secret replaces another, there are two, separated by a space: that of the new secret first. Accept a delivery if
                  *     one of them matches.
                  */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
@@ -1122,8 +1123,7 @@ export interface operations {
                 /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
-                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by
-                 *     points. While one secret replaces another, there are two, separated by a space: that of the new secret first. Accept a delivery if
+                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by periods (`.`). While one secret replaces another, there are two, separated by a space: that of the new secret first. Accept a delivery if
                  *     one of them matches.
                  */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
@@ -1152,8 +1152,7 @@ export interface operations {
                 /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
-                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by
-                 *     points. While one secret replaces another, there are two, separated by a space: that of the new secret first. Accept a delivery if
+                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by periods (`.`). While one secret replaces another, there are two, separated by a space: that of the new secret first. Accept a delivery if
                  *     one of them matches.
                  */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
@@ -1182,8 +1181,7 @@ export interface operations {
                 /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
-                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by
-                 *     points. While one secret replaces another, there are two, separated by a space: that of the new secret first. Accept a delivery if
+                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by periods (`.`). While one secret replaces another, there are two, separated by a space: that of the new secret first. Accept a delivery if
                  *     one of them matches.
                  */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
@@ -1212,8 +1210,7 @@ export interface operations {
                 /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
-                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by
-                 *     points. While one secret replaces another, there are two, separated by a space: that of the new secret first. Accept a delivery if
+                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by periods (`.`). While one secret replaces another, there are two, separated by a space: that of the new secret first. Accept a delivery if
                  *     one of them matches.
                  */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
@@ -1242,8 +1239,7 @@ export interface operations {
                 /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
-                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by
-                 *     points. While one secret replaces another, there are two, separated by a space: that of the new secret first. Accept a delivery if
+                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by periods (`.`). While one secret replaces another, there are two, separated by a space: that of the new secret first. Accept a delivery if
                  *     one of them matches.
                  */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
@@ -1272,8 +1268,7 @@ export interface operations {
                 /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
-                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by
-                 *     points. While one secret replaces another, there are two, separated by a space: that of the new secret first. Accept a delivery if
+                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by periods (`.`). While one secret replaces another, there are two, separated by a space: that of the new secret first. Accept a delivery if
                  *     one of them matches.
                  */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
@@ -1302,8 +1297,7 @@ export interface operations {
                 /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
-                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by
-                 *     points. While one secret replaces another, there are two, separated by a space: that of the new secret first. Accept a delivery if
+                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by periods (`.`). While one secret replaces another, there are two, separated by a space: that of the new secret first. Accept a delivery if
                  *     one of them matches.
                  */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
@@ -1332,8 +1326,7 @@ export interface operations {
                 /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
-                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by
-                 *     points. While one secret replaces another, there are two, separated by a space: that of the new secret first. Accept a delivery if
+                 * @description `v1,` and the base64 of the HMAC-SHA256, under your `secretKey`, of `webhook-id`, `webhook-timestamp` and the raw body, joined by periods (`.`). While one secret replaces another, there are two, separated by a space: that of the new secret first. Accept a delivery if
                  *     one of them matches.
                  */
                 "webhook-signature": components["parameters"]["WebhookSignature"];

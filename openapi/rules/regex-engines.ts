@@ -25,8 +25,9 @@ export const ENGINES: Readonly<Record<string, Compile>> = {
   },
   RE2: (pattern) => {
     const expression = new RE2(pattern, "u");
-    // The binding rewrites the escapes of ECMAScript for RE2, which no other program does.
-    if (expression.internalSource !== pattern) throw new Error("invalid escape sequence");
+    // The binding rewrites the escapes of ECMAScript for RE2, which no other program does. A slash needs none.
+    const isSame = withoutEscapedSlash(expression.internalSource) === withoutEscapedSlash(pattern);
+    if (!isSame) throw new Error("invalid escape sequence");
     return (text) => expression.test(text);
   },
   PCRE2: (pattern) => {
@@ -35,6 +36,10 @@ export const ENGINES: Readonly<Record<string, Compile>> = {
     return (text) => expression.match(text) !== null;
   },
 };
+
+function withoutEscapedSlash(pattern: string): string {
+  return pattern.replaceAll("\\/", "/");
+}
 
 /** The build is older than Node's `fetch`: where it finds one, it takes Node for a browser, and its file for a URL. */
 async function loadPcre(): Promise<PcreModule> {

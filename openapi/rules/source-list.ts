@@ -28,7 +28,7 @@ export function violationsOfSources(list: unknown, location: Location, targets: 
     const repeated = seen.has(key);
     seen.add(key);
     const message = repeated
-      ? `The source ${key} stands twice: remove one.`
+      ? `The source ${key} occurs twice: remove one.`
       : violationOfSource(source, targets);
     return message === undefined ? [] : [{ message, location: location.child(index) }];
   });
