@@ -39,7 +39,7 @@ import type { BoundStorage } from "./storage/storage.ts";
 import type { EncryptionKeys } from "./storage/webhooks/secrets.ts";
 import { GUESSABLE_SECRET, isGuessable } from "./webhooks/guessable-secret.ts";
 import { secretFormOf } from "./webhooks/sign-delivery.ts";
-import { findUrlError, type TargetPolicy } from "./webhooks/target.ts";
+import { findTargetError, type TargetPolicy } from "./webhooks/target.ts";
 
 export interface AppOptions extends ProbeOptions {
   config: Config;
@@ -97,7 +97,7 @@ export async function createApp(options: AppOptions): Promise<RequestListener> {
   for (const { router } of apis) app.use(router);
   for (const router of sandbox?.routers ?? []) app.use(router);
   app.use(createProbes(options));
-  app.use(await createPages(config));
+  app.use(await createPages(config, sandbox?.adaptText));
   app.use(notFound);
   app.use(handleErrors(logger, isUnavailable));
   // Only the published contract: sandboxes are started often, and most of their own operations are never called.
@@ -119,7 +119,7 @@ function createApis(options: AppOptions, published: ContractDocument): [publishe
     handlers: createHandlers(options),
     bodyChecks: {
       issueRefund: checkReferences,
-      subscribeToWebhooks: checkTarget((url) => findUrlError(url, targetPolicy)),
+      subscribeToWebhooks: checkTarget((url) => findTargetError(url, targetPolicy)),
     },
     deadline: createDeadline(options.callLimitMs),
     ignoreUnknownQuery: true,

@@ -60,7 +60,7 @@ export type RunningServer = {
 };
 
 /** A merchant gets about as many requests as the store serves in a tenth of a second; the rest is always left to others. */
-const MAX_CALLS_IN_FLIGHT = { total: 320, perMerchant: 256 };
+const MAX_CALLS_IN_FLIGHT = { total: 512, perMerchant: 256 };
 
 const DEFAULTS = {
   bodyTimeoutMs: 10_000,
@@ -101,6 +101,10 @@ async function startParts(
     dataDir: config.dataDir,
     limits: settings.storeLimits,
     onConnectionError: (error) => logger.warn({ err: error }, "lost a database connection"),
+    onWritesChange: (reason) =>
+      reason
+        ? logger.error({ err: reason }, "the database refuses writes; not ready until it takes them")
+        : logger.info("the database takes writes again"),
   });
   running.database = { stop: database.close };
   const sharedClock = await startSharedClock({ ...settings, database });
@@ -132,6 +136,7 @@ async function startParts(
   running.blocks = blocks;
   const metricsServer = await startMetrics(config, {
     backlog: async () => store.readBacklog(await clock.now()),
+    checkWrites: database.checkWrites,
     lastCheck: store.readLastCheck,
     poolUsage: database.poolUsage,
     keysAgeSeconds: access.keysAgeSeconds,
@@ -170,7 +175,7 @@ async function startParts(
       ? await openSandbox({ ...parts, readBlocks: blocks.read, runDue: work.runDue, ownUrl: http.ownUrl })
       : undefined;
   const probes = {
-    readinessChecks: [sharedClock.check, access.ready, blocks.check, http.checkStays],
+    readinessChecks: [sharedClock.check, database.checkWrites, access.ready, blocks.check, http.checkStays],
     isDraining: http.isDraining,
   };
   const app = await createApp({

@@ -78,7 +78,7 @@ async function toApplied(
   line: Exclude<PaymentLine, { op: "put" }>,
   result: TransitionResult,
 ): Promise<Applied> {
-  if (result.kind === "moved") return "applied";
+  if (result.kind === "changed") return "applied";
   const unknown = { error: "there is no such payment of this merchant; put it first" };
   if (result.kind === "not-found") return unknown;
   const payment = await store.getPayment(line);

@@ -4,7 +4,7 @@ import { findRecordOwners } from "../storage/admin-record.ts";
 import type { Store } from "../storage/database/tables.ts";
 import type { RunWork } from "./context.ts";
 import { limitOption, wholeNumber } from "./options.ts";
-import { count, type Output, toTable } from "./output.ts";
+import { count, type Output, printTable } from "./output.ts";
 
 /** Defines the commands that show and verify the record of what operators did. */
 export function defineAudit(program: Command, run: RunWork): void {
@@ -41,8 +41,7 @@ const HEADINGS = ["number", "at", "operator", "address", "note", "outcome", "com
 async function listAudit({ db, output }: Parts, { limit, before, json }: ListOptions): Promise<void> {
   const entries = await listAdminActions(db, { limit, before });
   if (json) for (const entry of entries) output.print(JSON.stringify(entry));
-  else if (entries.length === 0) output.print("None.");
-  else for (const line of toTable(HEADINGS, entries.map(toCells))) output.print(line);
+  else printTable(output, HEADINGS, entries.map(toCells));
   const last = entries.at(-1);
   if (last && last.number > 1 && entries.length === limit)
     output.complain(`There may be more: add --before ${last.number}`);

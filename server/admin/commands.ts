@@ -17,12 +17,10 @@ import { rotateSecrets } from "../storage/webhooks/rotate-secrets.ts";
 import { createEncryptionKeys } from "../storage/webhooks/secrets.ts";
 import { openWrappingKey } from "../storage/webhooks/wrapping-keys.ts";
 import { defineAudit } from "./audit-commands.ts";
-import { defineBlocks } from "./block-commands.ts";
 import { defineCheck } from "./check-command.ts";
 import { type AdminContext, openClock, type RunWork, readInput } from "./context.ts";
 import { listDeliveries, redeliver, redeliverExhausted } from "./delivery-commands.ts";
 import { distributeTables } from "./distribute.ts";
-import { defineHolds } from "./hold-commands.ts";
 import {
   eraseCustomer,
   eraseMerchant,
@@ -34,6 +32,7 @@ import { limitOption, notEmpty, overlapOption, pastDate, REFERENCE_OPTION } from
 import { feedPayments } from "./payment-commands.ts";
 import { definePaymentDetails } from "./payment-details.ts";
 import { definePayouts } from "./payout-commands.ts";
+import { defineRestrictions } from "./restriction-commands.ts";
 import { disableSubscription, listSubscriptions, rotateKey, rotateSecret } from "./subscription-commands.ts";
 
 type Choice = { merchant?: string; subscription?: string };
@@ -61,8 +60,7 @@ export function createProgram(run: RunWork, output: OutputConfiguration): Comman
   defineDeliveries(program, run);
   defineSubscriptions(program, run);
   defineMerchantData(program, run);
-  defineBlocks(program, run);
-  defineHolds(program, run);
+  defineRestrictions(program, run);
   defineAudit(program, run);
   defineCheck(program, run);
   return program;

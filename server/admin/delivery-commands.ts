@@ -5,7 +5,7 @@ import type {
   findDeliveryMerchant,
   OperatorDelivery,
 } from "../storage/webhooks/admin-queries.ts";
-import { count, type Output, startProgress, toTable } from "./output.ts";
+import { count, type Output, printTable, startProgress } from "./output.ts";
 
 export type DeliveryStore = Pick<BoundStorage, "redeliver"> &
   Bound<{ findDeliveries: typeof findDeliveries; findDeliveryMerchant: typeof findDeliveryMerchant }>;
@@ -47,8 +47,7 @@ export async function listDeliveries(
   const { limit, json } = choice;
   const deliveries = await store.findDeliveries(choice);
   if (json) for (const delivery of deliveries) output.print(JSON.stringify(delivery));
-  else if (deliveries.length === 0) output.print("None.");
-  else for (const line of toTable(HEADINGS, deliveries.map(toCells))) output.print(line);
+  else printTable(output, HEADINGS, deliveries.map(toCells));
   const last = deliveries.at(-1);
   if (last && deliveries.length === limit) {
     output.complain(`There may be more: add --before ${last.webhookId}`);

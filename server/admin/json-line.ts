@@ -51,7 +51,7 @@ function parseObject(
   const text = bytes.toString("utf8");
   if (text.startsWith("\uFEFF")) return { error: "begins with a byte order mark" };
   const { error, literals } = scanJson(text);
-  if (error) return { error: error.pointer === "" ? error.message : "a field stands twice" };
+  if (error) return { error: error.pointer === "" ? error.message : "a field occurs twice" };
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return { value, literals };

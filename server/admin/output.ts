@@ -59,6 +59,16 @@ export function toTable(headings: readonly string[], rows: readonly (readonly Ce
   );
 }
 
+/** Prints rows as a table, or that there are none. */
+export function printTable(
+  output: Output,
+  headings: readonly string[],
+  rows: readonly (readonly Cell[])[],
+): void {
+  if (rows.length === 0) output.print("None.");
+  else for (const line of toTable(headings, rows)) output.print(line);
+}
+
 /** JSON without control characters: the output would replace them, because they could change the operator's terminal. */
 export function toJsonLine(value: object): string {
   return JSON.stringify(value).replaceAll(

@@ -11,7 +11,7 @@ import type { ChangedSecret } from "../storage/webhooks/change-secret.ts";
 import type { Rotation } from "../storage/webhooks/rotate-secrets.ts";
 import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
 import { GUESSABLE_SECRET, isGuessable } from "../webhooks/guessable-secret.ts";
-import { count, type Output, startProgress, toTable } from "./output.ts";
+import { count, type Output, printTable, startProgress } from "./output.ts";
 
 export type SubscriptionOptions = {
   store: Pick<BoundStorage, "changeSecret" | "endSubscription"> &
@@ -31,8 +31,7 @@ export async function listSubscriptions(
   choice: { merchant?: string | undefined; ended: boolean; after?: string | undefined; limit: number },
 ): Promise<void> {
   const subscriptions = await store.findSubscriptions(choice);
-  if (subscriptions.length === 0) output.print("None.");
-  else for (const line of toTable(HEADINGS, subscriptions.map(toCells))) output.print(line);
+  printTable(output, HEADINGS, subscriptions.map(toCells));
   const last = subscriptions.at(-1);
   if (last && subscriptions.length === choice.limit) {
     output.complain(`There may be more: add --after ${last.subscriptionKey}`);

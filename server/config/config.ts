@@ -15,7 +15,7 @@ export interface Config extends StoreSettings {
   port: number;
   /** How many connections callers may have open at a time. */
   maxConnections: number;
-  /** For how long a server that stops is not ready and still serves, so that balancers notice. */
+  /** For how long a stopping server still serves while it is not ready, so that balancers notice. */
   stopDelaySeconds: number;
   mode: "sandbox" | "production";
   /** The header in which a trusted proxy sends the caller's address, in lower case; undefined: none does. */
@@ -37,7 +37,7 @@ export interface Config extends StoreSettings {
   serveDocs: boolean;
   /** One JSON object for each line, or text for people. */
   logFormat: "json" | "text";
-  /** Where a server keeps what the database has held, to notice a restore; undefined: only as long as it runs. */
+  /** The file that names the newest records, by which a server notices a restore; undefined: it does only while it runs. */
   highWaterMarkFile: string | undefined;
   /** Days that finished deliveries and past events are kept; undefined: forever. */
   retentionDays: number | undefined;

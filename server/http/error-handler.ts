@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { CrowdedError } from "../async/room.ts";
 import { PROBLEMS, ProblemError, unavailable } from "../contract/problem.ts";
 import type { ErrorMiddleware, Middleware } from "./middleware/request-locals.ts";
 import { sendProblem } from "./middleware/send-response.ts";
@@ -14,7 +15,7 @@ export const notFound: Middleware = () => {
  */
 export function handleErrors(logger: Logger, isUnavailable: (error: unknown) => boolean): ErrorMiddleware {
   return (error, request, response, _next) => {
-    const { requestId } = response.locals;
+    const { requestId, uncount } = response.locals;
     if (response.headersSent) {
       logger.error({ requestId, err: error }, "failed after the response had begun");
       response.destroy();
@@ -22,6 +23,8 @@ export function handleErrors(logger: Logger, isUnavailable: (error: unknown) => 
     }
     const { problem, cause } = toProblemError(error, isUnavailable);
     response.locals.reason = problem.reason;
+    // Merchants repeat what they did not get from us (D27). Where the merchant's own calls are too many, that counts.
+    if (problem.code === "UNAVAILABLE" && !(cause instanceof CrowdedError)) uncount?.();
     // A deliberate refusal, as while the server drains, has no cause; its line in the request log is enough.
     if (PROBLEMS[problem.code].status >= 500 && cause !== undefined) {
       logger.error({ requestId, err: error }, "request failed");

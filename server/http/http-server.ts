@@ -7,7 +7,7 @@ import {
   type Server,
   type ServerResponse,
 } from "node:http";
-import { type AddressInfo, Socket } from "node:net";
+import { type Server as NetServer, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import {
@@ -17,6 +17,7 @@ import {
   toProblemBody,
   unavailable,
 } from "../contract/problem.ts";
+import { listenWidely, toUrl } from "./listen.ts";
 import { logRefusals } from "./overload.ts";
 
 /** Longer than the limit for the body, whose response explains more. */
@@ -27,13 +28,6 @@ const REQUEST_TIMEOUT_MS = 30_000;
  * lost.
  */
 const KEEP_ALIVE_MS = 65_000;
-
-/**
- * How many connections may wait to be accepted, if the system allows that many. Further ones are dropped, and their callers
- * try again after one, three and seven seconds. Node's default of 511 is less than what arrives at once when another replica
- * stops.
- */
-const BACKLOG = 4_096;
 
 export type HttpServerOptions = {
   host: string;
@@ -70,13 +64,14 @@ export type HttpServer = {
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { host, port, drainMs, stopDelaySeconds } = options;
   let server: Server | undefined;
+  let others: readonly NetServer[] = [];
   let leaving = false;
   let draining = false;
   const urlOf = (name: string) => (server ? toUrl(server, name) : "");
   return {
-    start(app) {
+    async start(app) {
       server = createServerFor(app, options);
-      return listen(server, { host, port });
+      others = await listenWidely(server, { host, port });
     },
     url: () => urlOf(host),
     // One that listens on every address reaches itself on one of them.
@@ -91,7 +86,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     },
     async stop() {
       draining = true;
-      if (server) await drain(server, drainMs);
+      if (server) await drain(server, others, drainMs);
     },
   };
 }
@@ -150,8 +145,6 @@ const REFUSAL_MS = 1_000;
  */
 function refuseConnections(server: Server, maxConnections: number, countRefusal: () => void): void {
   let open = 0;
-  server.maxConnections = maxConnections + MAX_REFUSING;
-  server.on("drop", countRefusal);
   server.on("connection", (socket) => {
     open += 1;
     socket.once("close", () => {
@@ -159,6 +152,10 @@ function refuseConnections(server: Server, maxConnections: number, countRefusal:
     });
     if (open <= maxConnections) return;
     countRefusal();
+    if (open > maxConnections + MAX_REFUSING) {
+      socket.destroy();
+      return;
+    }
     endWith(unavailable(), socket);
     setTimeout(() => socket.destroy(), REFUSAL_MS).unref();
   });
@@ -198,35 +195,14 @@ function toProblem(code: string | undefined): ProblemError {
   return invalidRequestError([{ pointer: "", message }]);
 }
 
-/** Resolves when the server listens. Rejects with the system's error when it can't listen. */
-export function listen(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen({ port, host, backlog: BACKLOG }, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
-}
-
 /**
  * Stops accepting connections, and waits for the requests in flight: at most the given time in milliseconds, after which
  * their connections are cut. Idle connections are closed at once, because one that is kept alive would hold the server open.
  */
-function drain(server: Server, limitMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const closeIdle = setInterval(() => server.closeIdleConnections(), 50);
-    const cut = setTimeout(() => server.closeAllConnections(), limitMs);
-    server.close(() => {
-      clearInterval(closeIdle);
-      clearTimeout(cut);
-      resolve();
-    });
-  });
-}
-
-/** The address of a listening server, such as `http://127.0.0.1:3000`. */
-export function toUrl(server: Server, host: string): string {
-  const { port } = server.address() as AddressInfo; // a server that listens on a port has no other kind of address
-  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+async function drain(server: Server, others: readonly NetServer[], limitMs: number): Promise<void> {
+  const closeIdle = setInterval(() => server.closeIdleConnections(), 50);
+  const cut = setTimeout(() => server.closeAllConnections(), limitMs);
+  await Promise.all([server, ...others].map((one) => new Promise((resolve) => one.close(resolve))));
+  clearInterval(closeIdle);
+  clearTimeout(cut);
 }

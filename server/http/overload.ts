@@ -23,6 +23,12 @@ export type OverloadOptions = {
 const LOG_EVERY_MS = 1_000;
 
 /**
+ * How long a merchant with too many requests under way waits for each refusal. Callers who repeat at once, whatever Retry-After
+ * says, would otherwise take the processor from other merchants.
+ */
+const PAUSE_MS = 200;
+
+/**
  * Refuses excess requests in front of the app, and nowhere else. Behind it a refusal takes most of the time that a refund takes,
  * so a server under four times its load would spend more time on refusals than on refunds. Requests that another check would
  * refuse first, or that come while the server drains, go on to the app.
@@ -38,20 +44,27 @@ export function refuseOverload(app: RequestListener, options: OverloadOptions): 
     const route = isDraining() ? undefined : findRoute(routes, request);
     if (!route) return app(request, response);
     const slot = concurrency.enter(request.headers.authorization);
-    if (slot) holdSlot(response, slot);
-    if (slot || !passes(request, headChecks)) return app(request, response);
-    const body = JSON.stringify(toProblemBody(problem, randomUUID()));
-    const type = problemMediaType(request);
-    response.writeHead(503, [
-      ...headers,
-      "Content-Type",
-      type,
-      "Content-Length",
-      `${Buffer.byteLength(body)}`,
-    ]);
-    response.end(body, "latin1"); // it is ASCII, which is written faster so
-    observe({ route: route.path, status: 503, milliseconds: 0 });
-    countRefusal();
+    if (typeof slot === "object") {
+      holdSlot(response, slot);
+      return app(request, response);
+    }
+    if (!passes(request, headChecks)) return app(request, response);
+    const refuse = (milliseconds: number) => {
+      const body = JSON.stringify(toProblemBody(problem, randomUUID()));
+      const type = problemMediaType(request);
+      response.writeHead(503, [
+        ...headers,
+        "Content-Type",
+        type,
+        "Content-Length",
+        `${Buffer.byteLength(body)}`,
+      ]);
+      response.end(body, "latin1"); // it is ASCII, which is written faster so
+      observe({ route: route.path, status: 503, milliseconds });
+      countRefusal();
+    };
+    if (slot === "full") refuse(0);
+    else setTimeout(refuse, PAUSE_MS, PAUSE_MS);
   };
 }
 

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
-import express, { type RequestHandler, type Router } from "express";
+import { posix } from "node:path";
+import express, { type Request, type RequestHandler, type Router } from "express";
 import Negotiator from "negotiator";
 import { ProblemError } from "../contract/problem.ts";
 import { refuseMethod } from "./probes.ts";
@@ -10,40 +12,37 @@ const DIST = new URL("docs/dist/", ROOT);
 const ENCODINGS = { br: ".br", gzip: ".gz", identity: "" } as const;
 
 /** The contract, also as OpenAPI 3.0 for tools that do not read 3.1. */
-const CONTRACTS = {
-  "openapi.json": "application/json",
-  "openapi.yaml": "application/yaml",
-  "openapi-3.0.json": "application/json",
-  "openapi-3.0.yaml": "application/yaml",
-} as const;
+const CONTRACTS = ["openapi.json", "openapi.yaml", "openapi-3.0.json", "openapi-3.0.yaml"];
 
-/**
- * The media types of the other files, by the ends of their names. Markdown is sent as plain text, which every browser shows.
- */
+/** Media types by the ends of names. Markdown is sent as plain text, which every browser shows. */
 const TYPES: Readonly<Record<string, string>> = {
   html: "text/html; charset=utf-8",
   js: "text/javascript; charset=utf-8",
   json: "application/json",
+  yaml: "application/yaml",
   svg: "image/svg+xml",
   md: "text/plain; charset=utf-8",
   txt: "text/plain; charset=utf-8",
 };
 
+/** What a sandbox makes of a file before it sends it to the caller of a request. */
+export type AdaptText = (text: string, fileName: string, request: Request) => string;
+
 /** Serves what people and generators read: the docs, and the contract as JSON and YAML. */
-export async function createPages({ serveDocs }: { serveDocs: boolean }): Promise<Router> {
+export async function createPages({ serveDocs }: { serveDocs: boolean }, adapt?: AdaptText): Promise<Router> {
   const router = express.Router({ caseSensitive: true, strict: true });
-  for (const [name, type] of Object.entries(CONTRACTS)) {
-    router.get(`/${name}`, await serveText(new URL(`openapi/generated/${name}`, ROOT), type));
+  for (const name of CONTRACTS) {
+    router.get(`/${name}`, await serveText(new URL(`openapi/generated/${name}`, ROOT), adapt));
   }
   router.all(
-    Object.keys(CONTRACTS).map((name) => `/${name}`),
+    CONTRACTS.map((name) => `/${name}`),
     refuseMethod,
   );
-  if (serveDocs) await addDocs(router);
+  if (serveDocs) await addDocs(router, adapt);
   return router;
 }
 
-async function addDocs(router: Router): Promise<void> {
+async function addDocs(router: Router, adapt: AdaptText | undefined): Promise<void> {
   // People who open the server's address in a browser want something to read; programs get a 404. Not a route: Express would
   // respond to OPTIONS by itself.
   router.use((request, response, next) => {
@@ -54,17 +53,12 @@ async function addDocs(router: Router): Promise<void> {
   });
   // The page names the plain text beside it by relative addresses, as it does when it is read from a file.
   router.get("/docs", (_request, response) => response.redirect(308, "/docs/"));
-  router.get("/docs/", await serveCompressed("index.html"));
+  router.get("/docs/", await serveDoc("index.html", adapt));
   for (const name of await listFiles()) {
-    const type = typeOf(name);
     const page = /^(.+)\.html$/.exec(name)?.[1];
     // People leave the end out. The page itself has one address, to which its relative links and its search belong.
     if (page) router.get(`/docs/${page}`, (_request, response) => response.redirect(308, `${page}.html`));
-    const isCompressed = /\.(html|js)$/.test(name);
-    router.get(
-      `/docs/${name}`,
-      isCompressed ? await serveCompressed(name) : await serveText(new URL(name, DIST), type),
-    );
+    router.get(`/docs/${name}`, await serveDoc(name, adapt));
   }
   router.all(["/docs", "/docs/"], refuseMethod);
 }
@@ -72,25 +66,34 @@ async function addDocs(router: Router): Promise<void> {
 /** The files of the site that existed at the start: only these names are served. */
 async function listFiles(): Promise<string[]> {
   const names = await readdir(DIST).catch(() => []);
-  return names.filter((name) => /^[\w-]+\.\w+$/.test(name) && typeOf(name) !== "" && name !== "review.html");
+  return names.filter((name) => /^[\w.-]+\.\w+$/.test(name) && typeOf(name) !== "" && name !== "review.html");
 }
 
 function typeOf(name: string): string {
   return TYPES[name.split(".").at(-1) ?? ""] ?? "";
 }
 
-async function serveText(file: URL, type: string): Promise<RequestHandler> {
-  const text = await readFile(file);
-  return (_request, response) => {
-    response.setHeader("Content-Type", type);
-    response.send(text);
+async function serveDoc(name: string, adapt: AdaptText | undefined): Promise<RequestHandler> {
+  const file = new URL(name, DIST);
+  if (!existsSync(file)) return docsMissing;
+  return !adapt && /\.(html|js)$/.test(name) ? serveCompressed(name) : serveText(file, adapt);
+}
+
+/** A sandbox adapts its texts to each caller, so that it sends them without compression; mostly to its own machine. */
+async function serveText(file: URL, adapt: AdaptText | undefined): Promise<RequestHandler> {
+  const text = await readFile(file, "utf8");
+  const name = posix.basename(file.pathname);
+  return (request, response) => {
+    const sent = adapt ? adapt(text, name, request) : text;
+    if (name.endsWith(".html")) response.setHeader("Content-Security-Policy", contentSecurityPolicy(sent));
+    response.setHeader("Content-Type", typeOf(name));
+    response.send(Buffer.from(sent)); // of a string, Express would change the media type
   };
 }
 
 /** Pages are compressed when they are built; their policy allows their inline scripts and the scripts of this server. */
 async function serveCompressed(name: string): Promise<RequestHandler> {
   const file = await readCompressed(name);
-  if (!file) return docsMissing;
   const policy = name.endsWith(".html") && contentSecurityPolicy(file.identity.toString("utf8"));
   return (request, response) => {
     const encoding = preferredEncoding(request);
@@ -104,19 +107,14 @@ async function serveCompressed(name: string): Promise<RequestHandler> {
 
 type Encoding = keyof typeof ENCODINGS;
 
-function preferredEncoding(request: express.Request): Encoding {
+function preferredEncoding(request: Request): Encoding {
   const accepted = new Negotiator(request).encodings();
   return (["br", "gzip"] as const).find((encoding) => accepted.includes(encoding)) ?? "identity";
 }
 
-async function readCompressed(name: string): Promise<Record<Encoding, Buffer> | undefined> {
+async function readCompressed(name: string): Promise<Record<Encoding, Buffer>> {
   const read = (encoding: Encoding) => readFile(new URL(`${name}${ENCODINGS[encoding]}`, DIST));
-  try {
-    return { br: await read("br"), gzip: await read("gzip"), identity: await read("identity") };
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-    throw error;
-  }
+  return { br: await read("br"), gzip: await read("gzip"), identity: await read("identity") };
 }
 
 const docsMissing: RequestHandler = () => {

@@ -6,6 +6,8 @@ import type { Backlog } from "../storage/webhooks/backlog.ts";
 export type GaugeSources = {
   /** Rejects when the database can't be read. */
   backlog(): Promise<Backlog>;
+  /** Rejects while the database refuses writes, or can't be read. */
+  checkWrites(): Promise<void>;
   /** The result of the last `npm run admin -- check`, if there is one. Rejects when the database can't be read. */
   lastCheck(): Promise<{ readonly differences: number; readonly ageSeconds: number } | undefined>;
   /** Undefined where there is no pool. */
@@ -14,7 +16,10 @@ export type GaugeSources = {
   keysAgeSeconds(): number | undefined;
 };
 
-/** Gauges are read from their sources at each scrape. Without a database its gauges are left out, and `database_up` is 0. */
+/**
+ * Gauges are read from their sources at each scrape. Without a database its gauges are left out, and `database_up` and
+ * `database_writable` are 0.
+ */
 export function registerGauges(registers: Registry[], sources: GaugeSources): void {
   registerBacklog(registers, sources);
   registerLastCheck(registers, sources);
@@ -76,6 +81,19 @@ function registerBacklog(registers: Registry[], sources: GaugeSources): void {
     registers,
     async collect() {
       this.set((await read()) ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: "database_writable",
+    help: "Whether the database takes writes: 1 or 0.",
+    registers,
+    async collect() {
+      this.set(
+        await sources.checkWrites().then(
+          () => 1,
+          () => 0,
+        ),
+      );
     },
   });
 }

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
-import { listen, toUrl } from "../http/http-server.ts";
+import { listen, toUrl } from "../http/listen.ts";
 import type { GaugeSources } from "./gauges.ts";
 import type { Metrics } from "./prometheus.ts";
 

@@ -1,3 +1,4 @@
+import { CrowdedError } from "../async/room.ts";
 import { unavailable } from "../contract/problem.ts";
 
 /** A request's slot among those under way. */
@@ -10,13 +11,16 @@ export type Slot = {
   run<Result>(work: () => Promise<Result>): Promise<Result>;
 };
 
+/** Why there is no slot: too many requests are under way, in all or of the same merchant. */
+export type Refusal = "full" | "merchant full";
+
 /** Bounds how many requests are under way at a time. */
 export type ConcurrencyLimit = {
   /**
-   * Takes a slot for a request that has just arrived, before it costs anything; undefined when too many are under way, in all
-   * or for its merchant. Merchants are known by the header with the access token, once a request with it was authenticated.
+   * Takes a slot for a request that has just arrived, before it costs anything. Merchants are known by the header with the
+   * access token, once a request with it was authenticated.
    */
-  enter(authorization: string | undefined): Slot | undefined;
+  enter(authorization: string | undefined): Slot | Refusal;
 };
 
 export type ConcurrencyLimits = {
@@ -25,7 +29,7 @@ export type ConcurrencyLimits = {
   perMerchant: number;
 };
 
-/** How many headers are remembered; then the memory of them begins anew. */
+/** How many headers are remembered; when there are more, all are forgotten. */
 const MAX_KNOWN = 1_000;
 
 /** Excess requests get 503 with `Retry-After`, because queuing them would only use memory. */
@@ -34,14 +38,26 @@ export function createConcurrencyLimit({ total, perMerchant }: ConcurrencyLimits
   const takenBy = new Map<string, number>();
   const merchants = new Map<string, string>();
 
+  /**
+   * The limits of merchants that have had a request refused because too many wait for the same payment: as many as were under way
+   * then, until one of them ends. Further ones would cost as much, only to be refused as well.
+   */
+  const crowded = new Map<string, number>();
+
+  const takenOf = (merchant: string) => takenBy.get(merchant) ?? 0;
   const hasShare = (merchant: string | undefined) =>
-    merchant === undefined || (takenBy.get(merchant) ?? 0) < perMerchant;
+    merchant === undefined || takenOf(merchant) < (crowded.get(merchant) ?? perMerchant);
 
   function countFor(merchant: string | undefined, change: 1 | -1): void {
     if (merchant === undefined) return;
-    const left = (takenBy.get(merchant) ?? 0) + change;
+    const left = takenOf(merchant) + change;
+    if (left < (crowded.get(merchant) ?? 0)) crowded.delete(merchant);
     if (left === 0) takenBy.delete(merchant);
     else takenBy.set(merchant, left);
+  }
+
+  function limitToPresent(merchant = ""): void {
+    if (takenOf(merchant) > 0) crowded.set(merchant, takenOf(merchant));
   }
 
   function remember(authorization: string | undefined, merchant: string): void {
@@ -68,7 +84,7 @@ export function createConcurrencyLimit({ total, perMerchant }: ConcurrencyLimits
         countFor(merchant, -1);
         held = false;
       }
-      if (!take()) return undefined;
+      if (!take()) return hasShare(merchant) ? "full" : "merchant full";
       return {
         assign(owner) {
           remember(authorization, owner);
@@ -82,11 +98,16 @@ export function createConcurrencyLimit({ total, perMerchant }: ConcurrencyLimits
         async run(work) {
           if (!held && !take()) throw unavailable();
           working = true;
+          let isCrowded = false;
           try {
             return await work();
+          } catch (error) {
+            isCrowded = error instanceof CrowdedError;
+            throw error;
           } finally {
             working = false;
             leave();
+            if (isCrowded) limitToPresent(merchant);
           }
         },
       };

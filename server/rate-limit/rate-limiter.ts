@@ -5,12 +5,14 @@ export type RateLimiter = {
   requestsPerSecond: number;
   /** Takes a token from a merchant's bucket; `waitMs` above 0 means that the request exceeds the limit. */
   take(merchant: string): Promise<Take>;
+  /** Gives a token back: the request got nothing, and not because of its merchant. */
+  giveBack(merchant: string): void;
   /** Reports nothing more. */
   stop(): Promise<void>;
 };
 
 /**
- * Adds requests that were let through to the count that all servers share.
+ * Adds requests that were let through to the count that all servers share, or takes some off it: `calls` below 0.
  *
  * @returns milliseconds until the merchant's bucket is full, with the requests of all servers counted
  */
@@ -35,7 +37,7 @@ const ALONE_MS = 1_000;
 const MAX_BUCKETS = 10_000;
 
 interface SharedBucket extends TokenBucket {
-  /** Requests that have not yet been reported to the other servers. */
+  /** Requests that have not yet been reported to the other servers; below 0 when more were given back than taken. */
   unreported: number;
   reporting: Promise<void> | undefined;
   timer: NodeJS.Timeout | undefined;
@@ -76,7 +78,7 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
     bucket.timer = undefined;
     bucket.reporting ??= sendOnce(merchant, bucket, send).finally(() => {
       bucket.reporting = undefined;
-      if (bucket.unreported > 0) reportSoon(merchant, bucket);
+      if (bucket.unreported !== 0) reportSoon(merchant, bucket);
     });
     return bucket.reporting;
   }
@@ -107,16 +109,25 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
       await sendReport(merchant, bucket, report);
     }
     const taken = takeToken(bucket, size, nowMs());
-    if (report && taken.waitMs === 0) {
-      bucket.unreported += 1;
-      reportSoon(merchant, bucket);
-    }
+    if (taken.waitMs === 0) count(merchant, bucket, 1);
     return taken;
+  }
+
+  function count(merchant: string, bucket: SharedBucket, calls: 1 | -1): void {
+    if (!report) return;
+    bucket.unreported += calls;
+    reportSoon(merchant, bucket);
   }
 
   return {
     requestsPerSecond,
     take,
+    giveBack(merchant) {
+      const bucket = bucketOf(merchant);
+      // In the past for a bucket that has filled meanwhile, which is then no fuller than full.
+      bucket.fullAtMs -= size.msPerToken;
+      count(merchant, bucket, -1);
+    },
     async stop() {
       stopped = true;
       for (const { timer } of buckets.values()) clearTimeout(timer);

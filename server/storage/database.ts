@@ -6,14 +6,16 @@ import { openEmbedded } from "./database/embedded.ts";
 import { type Migrations, migrateBesideOthers, migrateToLatest } from "./database/migrations.ts";
 import {
   createPool,
-  createPreparing,
+  createPreparedRunner,
   type Pool,
+  type RunStatement,
   refuseTransactionPooling,
   toPreparedPool,
 } from "./database/pool.ts";
 import { toPreparedPGlite } from "./database/prepared-embedded.ts";
 import { explainStartError } from "./database/start-error.ts";
 import type { Store, Tables } from "./database/tables.ts";
+import { createWriteCheck } from "./database/write-check.ts";
 import { postgres } from "./postgres/postgres.ts";
 import { type Statements, withStatements } from "./statements/statements.ts";
 
@@ -36,6 +38,8 @@ export type Database = {
   readonly connection: Connection;
   /** Resolves when the database responds; otherwise rejects with the driver's error. */
   ping(): Promise<void>;
+  /** Rejects while the database refuses every write: it is read-only, or its disk is full. */
+  checkWrites(): Promise<void>;
   /** The database's clock. On PostgreSQL it has a connection of its own, so that calls that wait do not delay it. */
   readTime(): Promise<Date>;
   /** Undefined for the embedded store, which has one connection. */
@@ -81,6 +85,8 @@ export type DatabaseOptions = {
   readonly dataDir: string;
   /** Called when an idle connection breaks; the pool replaces it. */
   readonly onConnectionError?: ((error: Error) => void) | undefined;
+  /** Called with the reason when a check finds that writes are refused, and without one when they no longer are. */
+  readonly onWritesChange?: ((reason: unknown) => void) | undefined;
   readonly limits?: Partial<StoreLimits> | undefined;
   /** Those of this release when undefined; tests add later ones. */
   readonly migrations?: Migrations | undefined;
@@ -139,7 +145,13 @@ async function migratePostgres(databaseUrl: string, migrations?: Migrations): Pr
 
 function openPostgres(
   databaseUrl: string,
-  { limits, onConnectionError = () => {}, statements, settings }: DatabaseOptions & Engine,
+  {
+    limits,
+    onConnectionError = () => {},
+    onWritesChange = () => {},
+    statements,
+    settings,
+  }: DatabaseOptions & Engine,
 ): Database {
   const { connectMs, statementMs, backgroundMs } = { ...LIMITS, ...limits };
   const shared = { connectMs, onConnectionError, settings };
@@ -149,7 +161,12 @@ function openPostgres(
     statementMs: backgroundMs,
     size: BACKGROUND_CONNECTIONS,
   });
-  const run = createPreparing();
+  const prepared = createPreparedRunner();
+  const run: RunStatement = (runner, text, values) =>
+    prepared(runner, text, values).catch((error: unknown) => {
+      writes.note(error);
+      throw error;
+    });
   const poolUsage = () => {
     const { totalCount, idleCount: idle, waitingCount: waiting } = pool;
     return { inUse: totalCount - idle, idle, waiting };
@@ -162,23 +179,44 @@ function openPostgres(
   };
   const probePool = createPool(databaseUrl, { onConnectionError, ...PROBE });
   const readTime = async () => toTime((await probePool.query(READ_TIME)).rows);
+  const writes = createWriteCheck({
+    async run(text, { anew }) {
+      if (anew) await Promise.all([pool, backgroundPool, probePool].map(endIdle));
+      return [await probePool.query(text)].flat().at(-1)?.rows ?? [];
+    },
+    onChange: onWritesChange,
+  });
   // The query builder would not end a pool that it has never used, because only text was run on it.
   const close = () => Promise.all([pool.close(), backgroundPool.close(), probePool.close()]);
-  return toDatabase({ ...stores, embedded: false, connection, poolUsage, readTime }, close);
+  const checkWrites = writes.check;
+  return toDatabase({ ...stores, embedded: false, connection, poolUsage, readTime, checkWrites }, close);
 }
 
-function toStore(pool: Pool, statements: Statements, run = createPreparing()): Store {
+/** Ends the idle connections of a pool: those of a read-only time would stay read-only. */
+async function endIdle(pool: Pool): Promise<void> {
+  const end = async () => (await pool.connect()).release(true);
+  await Promise.allSettled(Array.from({ length: pool.idleCount }, end));
+}
+
+function toStore(pool: Pool, statements: Statements, run = createPreparedRunner()): Store {
   const dialect = new PostgresDialect({ pool: toPreparedPool(pool, run) });
   return new Kysely<Tables>({ dialect: withStatements(dialect, statements) });
 }
 
-async function openPGlite({ dataDir, migrations }: DatabaseOptions): Promise<Database> {
+async function openPGlite({
+  dataDir,
+  migrations,
+  onWritesChange = () => {},
+}: DatabaseOptions): Promise<Database> {
   const { pglite, unlock } = await openEmbedded(dataDir);
-  const dialect = new PGliteDialect({ pglite: toPreparedPGlite(pglite) });
-  const db = new Kysely<Tables>({ dialect: withStatements(dialect, postgres) });
   const connection = connectEmbedded(pglite);
+  const run = async (text: string) => (await connection.executeSql(text)).rows;
+  const writes = createWriteCheck({ run, onChange: onWritesChange });
+  const dialect = new PGliteDialect({ pglite: toPreparedPGlite(pglite, writes.note) });
+  const db = new Kysely<Tables>({ dialect: withStatements(dialect, postgres) });
   const readTime = async () => toTime((await connection.executeSql(READ_TIME)).rows);
-  const parts = { db, background: db, embedded: true, connection, poolUsage: () => undefined, readTime };
+  const stores = { db, background: db, embedded: true, connection };
+  const parts = { ...stores, poolUsage: () => undefined, readTime, checkWrites: writes.check };
   const database = toDatabase(parts, unlock);
   try {
     await migrateToLatest(db, migrations);

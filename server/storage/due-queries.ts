@@ -35,14 +35,22 @@ export async function listDue(
     order by 3, 2 limit ${limit}`.execute(store);
   const [first] = items;
   if (!first) return { items, refunds: 0, deliveries: 0 };
-  const { rows } = await sql<{ refunds: number; deliveries: number }>`
+  return { items, ...(await countDue(store, { merchant, until: first.at })) };
+}
+
+/** How many refunds and deliveries of a merchant are due by a time of the domain (D30); held refunds are not. */
+export async function countDue(
+  store: Store,
+  { merchant, until }: { merchant: string; until: Date },
+): Promise<Pick<DueRecords, "refunds" | "deliveries">> {
+  const { rows } = await sql<Pick<DueRecords, "refunds" | "deliveries">>`
     select
       (select count(*)::integer from payments
-        where merchant = ${merchant} and kind = 'REFUND' and status = 'PENDING' and due_at <= ${first.at}::timestamptz
-          and not ${held}) as refunds,
+        where merchant = ${merchant} and kind = 'REFUND' and status = 'PENDING' and due_at <= ${until}::timestamptz
+          and not ${isHeld(sql`${merchant}::text`)}) as refunds,
       (select count(*)::integer from deliveries
-        where merchant = ${merchant} and state = 'PENDING' and due_at <= ${first.at}::timestamptz) as deliveries`.execute(
+        where merchant = ${merchant} and state = 'PENDING' and due_at <= ${until}::timestamptz) as deliveries`.execute(
     store,
   );
-  return { items, refunds: rows[0]?.refunds ?? 0, deliveries: rows[0]?.deliveries ?? 0 };
+  return rows[0] ?? { refunds: 0, deliveries: 0 };
 }

@@ -6,7 +6,7 @@ import { advance, claimMode, readOffset } from "./database/deployment.ts";
 import type { Store } from "./database/tables.ts";
 import { isConflict } from "./database/unavailable.ts";
 import type { Database } from "./database.ts";
-import { listDue } from "./due-queries.ts";
+import { countDue, listDue } from "./due-queries.ts";
 import { insertFixtures, resetMerchant } from "./fixtures.ts";
 import { authorizeDue } from "./payments/due-refunds.ts";
 import { findMissing, holdAfterRestore, readHighWaterMark } from "./payments/high-water-mark.ts";
@@ -33,7 +33,7 @@ import {
 import { recordPace, releaseClaim } from "./webhooks/attempts.ts";
 import { readBacklog } from "./webhooks/backlog.ts";
 import { changeSecret, forgetOldSecrets } from "./webhooks/change-secret.ts";
-import { listDeliveries, redeliver } from "./webhooks/deliveries.ts";
+import { listDeliveries, redeliver, redeliverMany } from "./webhooks/deliveries.ts";
 import { readKeyUses } from "./webhooks/encryption-keys.ts";
 import { emitResourceEvent } from "./webhooks/resource-events.ts";
 import {
@@ -46,6 +46,7 @@ import {
   findEvent,
   findSentDelivery,
   findSubscription,
+  findSubscriptionTo,
   listEvents,
   listSubscriptions,
 } from "./webhooks/webhook-queries.ts";
@@ -61,6 +62,7 @@ const FUNCTIONS = {
   changeSecret: [changeSecret, "db"],
   claimDeliveries: [claimDeliveries, "background"],
   claimMode: [claimMode, "db"],
+  countDue: [countDue, "db"],
   countInHand: [countInHand, "background"],
   coverOriginal: [coverOriginal, "background"],
   emitResourceEvent: [emitResourceEvent, "db"],
@@ -71,6 +73,7 @@ const FUNCTIONS = {
   findMissing: [findMissing, "background"],
   findSentDelivery: [findSentDelivery, "db"],
   findSubscription: [findSubscription, "db"],
+  findSubscriptionTo: [findSubscriptionTo, "db"],
   findToken: [findToken, "db"],
   forgetOldSecrets: [forgetOldSecrets, "background"],
   forgetSubscribers: [forgetSubscribers, "background"],
@@ -100,6 +103,7 @@ const FUNCTIONS = {
   recordAttempts: [recordAttempts, "db"],
   recordPace: [recordPace, "db"],
   redeliver: [redeliver, "db"],
+  redeliverMany: [redeliverMany, "db"],
   release: [release, "db"],
   releaseClaim: [releaseClaim, "db"],
   removeDeliveries: [removeDeliveries, "background"],

@@ -1,7 +1,14 @@
 import type { Logger } from "pino";
 import { singleFlight } from "../async/repeat.ts";
 import type { DomainClock } from "../domain/clock.ts";
-import { type InHand, type InHandHere, type Limits, shareFairly } from "../domain/fair-shares.ts";
+import {
+  type InHand,
+  type InHandHere,
+  type Limits,
+  type ShareHolder,
+  SLOW_MS,
+  shareFairly,
+} from "../domain/fair-shares.ts";
 import type { Attempt, Shares, Waiting } from "../storage/statements/claims.ts";
 import { toBatches } from "../storage/statements/statements.ts";
 import type { BoundStorage } from "../storage/storage.ts";
@@ -13,6 +20,8 @@ export type DispatchedWorker = {
   room(): number;
   /** How many attempts of a subscription are under way in this process. */
   underWay(subscriptionKey: string): number;
+  /** Milliseconds for which the oldest of these has been under way; 0 when there is none. */
+  longestMs(subscriptionKey: string): number;
   /** Begins attempts; resolves without waiting for them to end. */
   begin(attempts: readonly Attempt[]): Promise<void>;
 };
@@ -144,7 +153,7 @@ export class Dispatcher {
       await this.#endWaiting(page);
       const due = page.filter((waiting) => waiting.due);
       // With many subscriptions of silent receivers, most pages contain none that may have another delivery in progress.
-      if (shareFairly(due, this.#here(inHand), limits).length > 0) {
+      if (shareFairly(this.#asHeld(due), this.#here(inHand), limits).length > 0) {
         await this.#claim({ due, inHand: await store.countInHand(), now });
         inHand = await store.countInHand();
       }
@@ -166,8 +175,8 @@ export class Dispatcher {
   async #claim({ due, inHand, now }: Shares): Promise<void> {
     const { store, worker, limits, leaseMs } = this.#parts;
     const hand = this.#here(inHand);
-    const room = hand.reduce((total, { here }) => total + here, worker.room());
-    const claimLimits = shareFairly(due, hand, { ...limits, total: Math.min(limits.total, room) });
+    const mostHere = hand.reduce((total, { here }) => total + here, worker.room());
+    const claimLimits = shareFairly(this.#asHeld(due), hand, limits, mostHere);
     if (claimLimits.length === 0) return;
     const claims = toBatches(claimLimits, store.batchKey).map(async (some) =>
       worker.begin(await store.claimDeliveries({ claimLimits: some, now, leaseMs })),
@@ -178,7 +187,17 @@ export class Dispatcher {
 
   #here(inHand: readonly InHand[]): InHandHere[] {
     const { worker } = this.#parts;
-    return inHand.map((hand) => ({ ...hand, here: worker.underWay(hand.subscriptionKey) }));
+    return this.#asHeld(inHand).map((hand) => ({ ...hand, here: worker.underWay(hand.subscriptionKey) }));
+  }
+
+  /** A receiver that lets an attempt wait is slow already, not only when the attempt has ended. */
+  #asHeld<Holder extends ShareHolder>(holders: readonly Holder[]): Holder[] {
+    const { worker } = this.#parts;
+    return holders.map((holder) =>
+      worker.longestMs(holder.subscriptionKey) > SLOW_MS
+        ? { ...holder, timeouts: Math.max(1, holder.timeouts ?? 0) }
+        : holder,
+    );
   }
 
   /** For each subscription that has ended, ends a batch of its waiting deliveries; the rest follows in the next run. */

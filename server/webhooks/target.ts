@@ -19,30 +19,8 @@ const PUBLIC_IPV6 = ipaddr.parseCIDR("2000::/3");
 const METADATA_ADDRESSES = ["100.100.100.200", "168.63.129.16", "fd00:ec2::254", "fd20:ce::254"];
 
 /**
- * The part between `//` and the path. The URL parser also accepts `https:x` and `https:///x`, in which other software finds no
- * host.
- */
-const AUTHORITY = /^[a-z]+:\/\/([^/?#\\]+)/i;
-
-/**
- * Describes what is wrong with a delivery URL as a merchant has written it, and what to send instead; undefined for a good
- * one. Names are resolved and checked at each connect.
- */
-export function findUrlError(text: string, policy: TargetPolicy): string | undefined {
-  const error = findTargetError(text, policy);
-  if (error) return error;
-  const authority = AUTHORITY.exec(text)?.[1];
-  if (authority === undefined)
-    return "must name a host after https://, such as https://merchant.example.com/webhooks";
-  if (authority.includes("@")) return "must not contain a user name or password; remove what ends with @";
-  if (text.includes("#"))
-    return "must not contain a fragment, because it would not be sent; remove # and what follows";
-  return undefined;
-}
-
-/**
  * Describes why nothing is sent to a URL: its scheme, its port or a literal address in it; undefined when deliveries may go
- * there.
+ * there. The contract's pattern says how a merchant may write one, and names are resolved and checked at each connect.
  */
 export function findTargetError(text: string, policy: TargetPolicy): string | undefined {
   const url = URL.parse(text);

@@ -29,8 +29,8 @@ export class Worker {
   readonly #parts: WorkerParts;
   readonly #connections = createConnections();
   readonly #running = new Set<Promise<void>>();
-  /** How many attempts of each subscription are under way. */
-  readonly #ofSubscription = new Map<string, number>();
+  /** When the attempts of each subscription that are under way were begun, the first one first, on the clock of `performance.now()`. */
+  readonly #ofSubscription = new Map<string, number[]>();
   readonly #abandoned = new AbortController();
   /** Resolves with whether the result was recorded. */
   readonly #record: AddToBatch<EndedAttempt, boolean>;
@@ -55,7 +55,13 @@ export class Worker {
 
   /** How many attempts of a subscription are under way here. */
   underWay(subscriptionKey: string): number {
-    return this.#ofSubscription.get(subscriptionKey) ?? 0;
+    return this.#ofSubscription.get(subscriptionKey)?.length ?? 0;
+  }
+
+  /** Milliseconds for which the oldest of these attempts has been under way; 0 when there is none. */
+  longestMs(subscriptionKey: string): number {
+    const [first] = this.#ofSubscription.get(subscriptionKey) ?? [];
+    return first === undefined ? 0 : performance.now() - first;
   }
 
   /** Begins the attempts of claimed deliveries, or gives the claims back when this worker is stopping. */
@@ -86,18 +92,21 @@ export class Worker {
 
   #start(attempt: Attempt): void {
     const { subscriptionKey } = attempt;
-    this.#count(subscriptionKey, 1);
+    const begunAt = performance.now();
+    const begun = this.#ofSubscription.get(subscriptionKey) ?? [];
+    begun.push(begunAt);
+    this.#ofSubscription.set(subscriptionKey, begun);
     const running: Promise<void> = this.#deliver(attempt).finally(() => {
       this.#running.delete(running);
-      this.#count(subscriptionKey, -1);
+      this.#end(subscriptionKey, begunAt);
     });
     this.#running.add(running);
   }
 
-  #count(subscriptionKey: string, change: 1 | -1): void {
-    const count = this.underWay(subscriptionKey) + change;
-    if (count === 0) this.#ofSubscription.delete(subscriptionKey);
-    else this.#ofSubscription.set(subscriptionKey, count);
+  #end(subscriptionKey: string, begunAt: number): void {
+    const left = this.#ofSubscription.get(subscriptionKey) ?? [];
+    left.splice(left.indexOf(begunAt), 1);
+    if (left.length === 0) this.#ofSubscription.delete(subscriptionKey);
   }
 
   async #deliver(attempt: Attempt): Promise<void> {

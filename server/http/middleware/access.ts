@@ -2,10 +2,13 @@ import { authenticate, authorize, type Caller, type FindCaller } from "../../aut
 import { ProblemError } from "../../contract/problem.ts";
 import type { RateLimiter } from "../../rate-limit/rate-limiter.ts";
 import type { Deadline } from "./deadline.ts";
-import type { Middleware } from "./request-locals.ts";
+import type { Middleware, RequestLocals } from "./request-locals.ts";
 
-/** Counts a request of a merchant; resolves with the headers that state the limit. Throws `RATE_LIMITED`. */
-export type LimitRate = (merchant: string) => Promise<Record<string, string>>;
+/**
+ * Counts a request of a merchant, and notes in its locals how to stop counting it. Resolves with the headers that state the limit.
+ * Throws `RATE_LIMITED`.
+ */
+export type LimitRate = (merchant: string, locals: RequestLocals) => Promise<Record<string, string>>;
 
 /**
  * The limit as HTTP headers (D27), such as `RateLimit-Policy: "merchant";q=100;w=1` and `RateLimit: "merchant";r=199;t=1`.
@@ -15,10 +18,13 @@ export type LimitRate = (merchant: string) => Promise<Record<string, string>>;
 export function limitRate(limiter: RateLimiter | undefined): LimitRate {
   if (!limiter) return async () => ({});
   const policy = { "RateLimit-Policy": `"merchant";q=${limiter.requestsPerSecond};w=1` };
-  return async (merchant) => {
+  return async (merchant, locals) => {
     const { remaining, fullInMs, waitMs } = await limiter.take(merchant);
     const headers = { ...policy, RateLimit: `"merchant";r=${remaining};t=${Math.ceil(fullInMs / 1000)}` };
-    if (waitMs === 0) return headers;
+    if (waitMs === 0) {
+      locals.uncount = () => limiter.giveBack(merchant);
+      return headers;
+    }
     const retryAfter = `${Math.ceil(waitMs / 1000)}`;
     throw new ProblemError("RATE_LIMITED", { headers: { ...headers, "Retry-After": retryAfter } });
   };
@@ -48,7 +54,7 @@ export function requireAccess(
       refuseBlocked(caller);
       authorize(caller, scopes);
       response.locals.slot?.assign(caller.merchant);
-      return limitRate(caller.merchant);
+      return limitRate(caller.merchant, response.locals);
     });
     response.set(headers);
     next();

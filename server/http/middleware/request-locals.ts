@@ -14,6 +14,8 @@ export type RequestLocals = {
   slot?: Slot;
   /** Set once the access token is verified. */
   caller?: Caller;
+  /** Set once the request counts for the rate limit: gives its token back. */
+  uncount?: () => void;
   /** How those numbers of the body are written that are not plain integers (D13). */
   literals?: readonly NumberLiteral[];
   /** Milliseconds that the request has waited for the store so far. */

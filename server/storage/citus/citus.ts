@@ -4,6 +4,7 @@ import { findOverall } from "./all-merchants.ts";
 import { recordAttempts } from "./attempts.ts";
 import { claimDeliveries, countInHand, freeLeases, listWaiting, readShares } from "./claims.ts";
 import { changeAndNotify, insertEvents } from "./events.ts";
+import { publishWaiting } from "./payouts.ts";
 import { countRefund, findByRequestKeys, isOneOf, loadOriginals, saveRefunds } from "./refunds.ts";
 import { removeOld } from "./retention.ts";
 
@@ -27,6 +28,7 @@ export const citus: Statements = {
   isOneOf,
   listWaiting,
   loadOriginals,
+  publishWaiting,
   readShares,
   recordAttempts,
   removeOld,

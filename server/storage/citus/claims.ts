@@ -19,15 +19,19 @@ import {
 import { findOverall } from "./all-merchants.ts";
 import { onOneMachine } from "./batches.ts";
 
-/** A change of the rows of all merchants would hold up every other change of the distributed table. */
+/**
+ * A change of the rows of all merchants would hold up every other change of the distributed table. What another transaction has
+ * locked is left out, because the dispatch of all deliveries would wait for it.
+ */
 export async function freeLeases(store: Store, { all = false } = {}): Promise<void> {
   const merchants = await findLeaseHolders(store, all);
   const changes = merchants.map((merchant) =>
     sql`
       update deliveries set leased_until = null, sending = false
-      where merchant = ${merchant} and leased_until is not null and (${all}::boolean or leased_until < now())`.execute(
-      store,
-    ),
+      where merchant = ${merchant} and webhook_id in (
+        select webhook_id from deliveries
+        where merchant = ${merchant} and leased_until is not null and (${all}::boolean or leased_until < now())
+        for update skip locked)`.execute(store),
   );
   await Promise.allSettled(changes); // where one fails, the others are made all the same
   await Promise.all(changes);

@@ -3,7 +3,7 @@ import type { PostgresPool } from "kysely";
 import pg from "pg";
 import { createSocket } from "../../async/shared-lookup.ts";
 import { ConfigError } from "../../config/environment.ts";
-import { isSilence } from "./unavailable.ts";
+import { isReadOnly, isSilence } from "./unavailable.ts";
 
 export type PoolOptions = {
   /** The largest number of connections. */
@@ -139,7 +139,7 @@ export type RunStatement = (
  * Runs each statement under a name, so that PostgreSQL parses and plans it once on each connection. Otherwise that would be
  * most of the cost of a refund in the database.
  */
-export function createPreparing(): RunStatement {
+export function createPreparedRunner(): RunStatement {
   const names = new Map<string, string>();
   let made = 0;
 
@@ -187,7 +187,8 @@ function prepareClient(client: pg.PoolClient, run: RunStatement) {
       run(client, text, values).catch((error: unknown) => {
         // The statement is still under way: the next user of the connection would wait for it, or read its result. The
         // connection is ended at once, so that a rollback on it does not wait as long again.
-        if (isSilence(error)) release(true);
+        // So is one that is read-only, since it stays so when the database takes writes again.
+        if (isSilence(error) || isReadOnly(error)) release(true);
         throw error;
       }),
   };

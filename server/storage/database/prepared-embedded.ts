@@ -14,9 +14,16 @@ type Runner = Pick<PGlite | Transaction, "query" | "exec">;
 /**
  * The embedded store with its statements prepared: parsing and planning them each time takes longer than executing them. The
  * values are written as literals, because `execute` takes no parameters.
+ *
+ * @param onError called with the error of each statement that fails
  */
-export function toPreparedPGlite(pglite: PGlite): PGlite {
-  const query = createPreparing();
+export function toPreparedPGlite(pglite: PGlite, onError: (error: unknown) => void = () => {}): PGlite {
+  const run = createPreparedRunner();
+  const query: typeof run = (...statement) =>
+    run(...statement).catch((error: unknown) => {
+      onError(error);
+      throw error;
+    });
   const prepared = {
     query: (text: string, values?: unknown[], options?: QueryOptions) => query(pglite, text, values, options),
     transaction: <Result>(work: (transaction: Transaction) => Promise<Result>) =>
@@ -43,7 +50,7 @@ function override<Target extends object>(target: Target, members: object): Targe
   });
 }
 
-function createPreparing() {
+function createPreparedRunner() {
   /** The names of the prepared statements by their texts; null for one that was run once, or is being prepared. */
   const names = new Map<string, string | null>();
   const beingPrepared = new Set<string>();

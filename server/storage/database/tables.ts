@@ -44,12 +44,12 @@ export type PayoutsWaitingTable = {
   authorized_at: Date;
 };
 
-/** A refund that the payment system has been told of, by the payout feed or before a restore of the database. */
+/** A refund that the payment system knows from the payout feed, perhaps from before a restore of the database. */
 export type PayoutsTable = {
   payment_id: string;
   merchant: string;
   authorized_at: Generated<Date | null>;
-  /** Its position in the feed, in about the microseconds since 1970 at which it was published. */
+  /** Its position in the feed: about the time at which it was published, in microseconds since 1970. */
   position: Generated<number | null>;
   /** The id under which the payment system had it before the database was restored; the feed leaves it out. */
   paid_as: string | null;
@@ -77,7 +77,7 @@ export type EventsTable = {
   sequence: number;
   occurred_at: Date;
   payload: string;
-  /** Whose call has caused it; null when no call has, such as for a refund that was due. */
+  /** Who made the call that caused it; null when no call did, as for a refund that became due. */
   caller: CallerIdentity | null;
 };
 
@@ -113,12 +113,9 @@ export type DeliveriesTable = {
   /** When the next attempt is due, in domain time (D30); null exactly when none follows. */
   due_at: Date | null;
   attempts: number;
-  /**
-   * The merchant requested a redelivery after it was finished or its subscription had ended: it is sent once, and never
-   * retried.
-   */
+  /** A redelivery was requested after it was finished: it is sent once, and never retried. */
   only_once: boolean;
-  /** The merchant requested a redelivery during an attempt, so it is sent once more after that attempt. */
+  /** A redelivery was requested during an attempt: it is sent once more after that attempt. */
   redelivery_requested: boolean;
   /** Grows with every lease; a process with an older fence may no longer write the result. */
   fence: number;

@@ -5,8 +5,12 @@ const CONFLICT_CLASS = "40";
 /** Classes of PostgreSQL's error codes: connection, rollback, insufficient resources, operator intervention. */
 const UNAVAILABLE_CLASSES = ["08", CONFLICT_CLASS, "53", "57"];
 const LOCK_TIMEOUT = "55P03";
-/** A transaction was idle or took too long; the server has become a read-only replica; a lock was not available in time. */
-const UNAVAILABLE_CODES = ["25P03", "25P04", "25006", LOCK_TIMEOUT];
+/** The database is read-only, such as a standby, or was when this session began. */
+export const READ_ONLY = "25006";
+const DISK_FULL = "53100";
+const REFUSED_WRITES = [READ_ONLY, DISK_FULL];
+/** Besides those: a transaction was idle or took too long; a lock was not available in time. */
+const UNAVAILABLE_CODES = [...REFUSED_WRITES, "25P03", "25P04", LOCK_TIMEOUT];
 const NETWORK_CODES = [
   "ECONNREFUSED",
   "ECONNRESET",
@@ -55,6 +59,16 @@ export function isUnavailable(error: unknown): boolean {
 export function isConflict(error: unknown): boolean {
   const code = toCode(error);
   return code.length === 5 && code.startsWith(CONFLICT_CLASS);
+}
+
+/** Whether a statement failed because the database takes no writes. */
+export function isRefusedWrite(error: unknown): boolean {
+  return REFUSED_WRITES.includes(toCode(error));
+}
+
+/** Whether a statement failed because its session is read-only, in which it stays so. */
+export function isReadOnly(error: unknown): boolean {
+  return toCode(error) === READ_ONLY;
 }
 
 /** Whether a statement waited for a lock longer than it was allowed to. */

@@ -48,8 +48,8 @@ export async function hold(
 }
 
 /**
- * Ends a hold. Refunds that have fallen due meanwhile are authorized by the next scan, within a second; those of a merchant that
- * is held besides all stay held.
+ * Ends a hold. Refunds that have fallen due meanwhile are authorized by the next scan, within a second; those of a merchant
+ * with a hold of its own stay held.
  *
  * @returns whether there was one
  */
@@ -61,7 +61,7 @@ export async function release(store: Store, { merchant = ALL }: Pick<Hold, "merc
   return numDeletedRows === 1n;
 }
 
-/** Every statement behind a lock that waits has to wait as well, so it waits only this long (ms), and lets them pass in between. */
+/** Other statements queue behind a lock that waits, so it waits only this long (ms), and pauses to let them run. */
 const LOCK_TIMEOUT_MS = 100;
 const PAUSE_MS = 50;
 

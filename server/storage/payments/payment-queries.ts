@@ -69,12 +69,17 @@ export async function listPayments(
     merchant,
     kind,
     originalPaymentId,
+    status,
+    text,
     limit,
     cursor,
   }: {
     merchant: string;
     kind?: "DEBIT" | "REFUND" | undefined;
     originalPaymentId?: string | undefined;
+    status?: PaymentRecord["status"] | undefined;
+    /** A part of an identifier, a reference or a key, in upper or lower case. */
+    text?: string | undefined;
     limit: number;
     cursor?: string | undefined;
   },
@@ -90,6 +95,11 @@ export async function listPayments(
       ? query.where(sql<boolean>`sequence >= 0`)
       : query.where("original_payment_id", "=", originalPaymentId);
   if (kind) query = query.where("kind", "=", kind);
+  if (status) query = query.where("status", "=", status);
+  if (text !== undefined) {
+    const named = sql`concat_ws(' ', payment_id, original_payment_id, client_reference_id, request_key)`;
+    query = query.where(sql<boolean>`strpos(lower(${named}), lower(${text}::text)) > 0`);
+  }
   if (after) {
     query = query.where(({ eb, refTuple, tuple }) =>
       eb(refTuple("created_at", "payment_id"), "<", tuple(after.createdAt, after.paymentId)),

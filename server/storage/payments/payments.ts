@@ -28,7 +28,7 @@ export type NewPayment = PaymentKey & {
 /** The result of a requested transition of an original payment (D16a). */
 export type TransitionResult =
   | {
-      readonly kind: "moved";
+      readonly kind: "changed";
       readonly payment: DebitRecord;
       readonly failedRefunds: readonly ChangedRefund[];
     }
@@ -130,7 +130,7 @@ async function transitionOriginal(store: Store, request: TransitionRequest): Pro
       : [];
     const payment = await updateDebit(transaction, request);
     await emitEvent(transaction, payment, request.now);
-    return { kind: "moved", payment, failedRefunds };
+    return { kind: "changed", payment, failedRefunds };
   });
 }
 
@@ -148,7 +148,7 @@ export async function lockDebit(transaction: Store, { merchant, paymentId }: Pay
   return row && toDebitRecord(row);
 }
 
-/** Of a payment that fails or is covered no refund is left that has not failed. */
+/** When a payment fails or is covered, all its refunds have failed, so nothing counts as refunded. */
 async function updateDebit(transaction: Store, request: TransitionRequest): Promise<DebitRecord> {
   const entry: HistoryEntry = { status: request.to, at: request.now.toISOString() };
   const row = await transaction

@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import { ADVISORY_LOCKS } from "../database/advisory-locks.ts";
 import type { Store } from "../database/tables.ts";
 import { exactTexts, type PaymentKey } from "../statements/payment-record.ts";
-import { statementsOf, toBatches } from "../statements/statements.ts";
-import { isHeld } from "./holds.ts";
+import { MICROSECONDS, type Published } from "../statements/payouts.ts";
+import { statementsOf } from "../statements/statements.ts";
 
 /** An authorized refund, as the payment system reads it. Amount in cents. */
 export type Payout = PaymentKey & {
@@ -33,8 +33,6 @@ export async function awaitPayout(
 }
 
 const BATCH_SIZE = 1_000;
-/** The database's clock, in microseconds since 1970. */
-const MICROSECONDS = sql`floor(extract(epoch from clock_timestamp()) * 1000000)::bigint`;
 
 /**
  * Puts the refunds that wait for it and are not held into the payout feed, each once, however many servers try.
@@ -62,43 +60,12 @@ async function isAnyWaiting(store: Store): Promise<boolean> {
   return (await store.selectFrom("payouts_waiting").select("payment_id").limit(1).execute()).length > 0;
 }
 
-type WaitingRow = { payment_id: string; merchant: string; authorized_at: Date };
-
-type Published = {
-  /** The highest one. */
-  readonly position: number;
-  /** How many have left the table of those that wait. */
-  readonly taken: number;
-};
-
 async function publishSome(transaction: Store, limit: number): Promise<Published> {
   // By a statement of its own, so that the next one sees what the previous holder of the lock has published.
   const { rows: locks } = await sql<{ locked: boolean }>`
     select pg_try_advisory_xact_lock(${ADVISORY_LOCKS.payouts}::integer, 0) as locked`.execute(transaction);
   if (!locks[0]?.locked) return { position: 0, taken: 0 }; // another server is at it
-  const { rows } = await sql<WaitingRow>`
-    select payment_id, merchant, authorized_at from payouts_waiting
-    where not ${isHeld(sql`payouts_waiting.merchant`)}
-    order by authorized_at, payment_id limit ${limit}`.execute(transaction);
-  if (rows.length === 0) return { position: 0, taken: 0 };
-  const published = await sql<{ position: number }>`
-    insert into payouts (payment_id, merchant, authorized_at, position)
-    select payment_id, merchant, authorized_at, number + (
-      select greatest(max(position), ${MICROSECONDS}) from payouts)
-    from unnest(
-      ${rows.map((row) => row.payment_id)}::text[],
-      ${rows.map((row) => row.merchant)}::text[],
-      ${rows.map((row) => row.authorized_at.toISOString())}::timestamptz[]
-    ) with ordinality as waiting (payment_id, merchant, authorized_at, number)
-    on conflict (payment_id, merchant) do nothing
-    returning position`.execute(transaction);
-  const keys = rows.map(({ payment_id: paymentId, merchant }) => ({ paymentId, merchant }));
-  const { batchKey, isOneOf } = statementsOf(transaction);
-  for (const batch of toBatches(keys, batchKey)) {
-    await sql`delete from payouts_waiting where ${isOneOf(batch)}`.execute(transaction);
-  }
-  const positions = published.rows.map(({ position }) => position);
-  return { position: Math.max(0, ...positions), taken: rows.length };
+  return statementsOf(transaction).publishWaiting(transaction, limit);
 }
 
 /**

@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import { createBatcher } from "../../async/batcher.ts";
 import { createKeyedLimit } from "../../async/keyed-limit.ts";
 import { createRoom } from "../../async/room.ts";
@@ -36,10 +37,10 @@ const BATCH = { maxBatchSize: 128, concurrency: 1 } as const;
 const LOCK_TIMEOUT_MS = 100;
 
 /**
- * How many refunds of one payment, and of one merchant, may wait for locks at a time. Each holds one of the connections that all
- * merchants share; further ones wait in this process, where they hold none.
+ * How many refunds of one payment, of one merchant, and in all may wait for locks at a time. Each holds one of the 20 connections
+ * that all merchants share; further ones wait in this process, where they hold none.
  */
-const MAX_WAITING = { ofPayment: 1, ofMerchant: 4 } as const;
+const MAX_WAITING = { ofPayment: 1, ofMerchant: 4, ofAll: 10 } as const;
 
 /**
  * How many may wait in this process, those above included. Further ones are refused, because each takes the slot of a call: the
@@ -60,13 +61,26 @@ export function createRefundStore(
   /** Refunds that wait for locks on their own, by original payment and by merchant. */
   const ofPayment = createKeyedLimit(MAX_WAITING.ofPayment);
   const ofMerchant = createKeyedLimit(MAX_WAITING.ofMerchant);
+  /** Those that have waited in vain for as long as a shared statement does. */
+  const ofAll = pLimit(MAX_WAITING.ofAll);
   const room = createRoom();
 
   /** Waits for locks until the time limit, while refunds of other originals continue. */
   function saveAlone({ refund, timeLimit }: Saving): Promise<boolean> {
-    const save = async () => {
+    const saveLate = async () => {
       timeLimit.signal.throwIfAborted();
       return statements.saveRefundInTime(refund, timeLimit);
+    };
+    const save = async () => {
+      timeLimit.signal.throwIfAborted();
+      try {
+        const [saved] = await saveSoon([refund]);
+        return saved === true;
+      } catch (error) {
+        // Most that shared a statement with the refund of a locked payment wait for nothing, and must not queue behind it.
+        if (!isLockTimeout(error)) throw error;
+        return ofAll(saveLate);
+      }
     };
     const { merchant } = refund;
     const payment = toKey(refund);
@@ -76,19 +90,14 @@ export function createRefundStore(
 
   const load = createBatcher(statements.loadOriginals, { ...BATCH, keyOf });
   const find = createBatcher(statements.findByRequestKeys, { ...BATCH, keyOf });
-  const save = createBatcher(
-    (all: readonly Saving[]) =>
-      statements.saveRefunds(
-        all.map(({ refund }) => refund),
-        { lockTimeoutMs: LOCK_TIMEOUT_MS },
-      ),
-    {
-      ...BATCH,
-      keyOf: keyOf && (({ refund }: Saving) => keyOf(refund)),
-      runAlone: saveAlone,
-      isAbandoned: isLockTimeout,
-    },
-  );
+  const saveSoon = (refunds: readonly NewRefund[]) =>
+    statements.saveRefunds(refunds, { lockTimeoutMs: LOCK_TIMEOUT_MS });
+  const save = createBatcher((all: readonly Saving[]) => saveSoon(all.map(({ refund }) => refund)), {
+    ...BATCH,
+    keyOf: keyOf && (({ refund }: Saving) => keyOf(refund)),
+    runAlone: saveAlone,
+    isAbandoned: isLockTimeout,
+  });
 
   return {
     loadOriginal: (key, timeLimit = noTimeLimit) => load(key, timeLimit.signal),

@@ -14,10 +14,16 @@ import {
   type WaitingRow,
 } from "../statements/claims.ts";
 
+/** Leaves out what another transaction has locked: the dispatch of all deliveries would wait for it. */
 export async function freeLeases(store: Store, { all = false } = {}): Promise<void> {
   await sql`
-    update deliveries set leased_until = null, sending = false
-    where leased_until is not null and (${all}::boolean or leased_until < clock_timestamp())`.execute(store);
+    update deliveries d set leased_until = null, sending = false
+    from (
+      select webhook_id, merchant from deliveries
+      where leased_until is not null and (${all}::boolean or leased_until < clock_timestamp())
+      for update skip locked
+    ) as ended
+    where d.webhook_id = ended.webhook_id and d.merchant = ended.merchant`.execute(store);
 }
 
 /**

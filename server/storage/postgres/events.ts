@@ -46,7 +46,7 @@ export function writeDeliveries(events: RawBuilder<unknown>): RawBuilder<unknown
 /** By one statement. */
 export async function changeAndNotify<Row>(store: Store, change: RawBuilder<Row>): Promise<Row[]> {
   const { rows } = await sql<Row>`
-    with changed as (${change}), notified as (select ${notify()} from changed)
+    with changed as (${change}), notified as (select ${notify()} from changed limit 1)
     select * from changed where (select count(*) from notified) = 1`.execute(store);
   return rows;
 }

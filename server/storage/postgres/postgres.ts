@@ -6,6 +6,7 @@ import type { Statements } from "../statements/statements.ts";
 import { recordAttempts } from "./attempts.ts";
 import { claimDeliveries, countInHand, freeLeases, listWaiting, readShares } from "./claims.ts";
 import { changeAndNotify, insertEvents } from "./events.ts";
+import { publishWaiting } from "./payouts.ts";
 import { findByRequestKeys, isOneOf, loadOriginals, saveRefunds } from "./refunds.ts";
 import { removeOld } from "./retention.ts";
 
@@ -25,6 +26,7 @@ export const postgres: Statements = {
   isOneOf,
   listWaiting,
   loadOriginals,
+  publishWaiting,
   readShares,
   recordAttempts,
   removeOld,

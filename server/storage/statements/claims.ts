@@ -78,7 +78,8 @@ export type AttemptRow = {
  * The statement that claims deliveries. Servers that claim at the same time get different ones, because each skips the rows that
  * another has locked.
  *
- * Rows are looked up by their ids, because a plan that reads a whole table would outlive the day on which it was small. They are
+ * Rows are looked up by their ids, because a prepared plan that reads a whole small table would stay in use when the table
+ * has grown. They are
  * looked up all at once: joined with the ids that are due, each of them would be looked for among all of these. The merchant of
  * an event and of a subscription is compared in a way that no index fits, because on tables without statistics PostgreSQL
  * would read all events of the merchant for each delivery.

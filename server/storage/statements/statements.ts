@@ -6,6 +6,7 @@ import type { EndedAttempt } from "./attempts.ts";
 import type { Attempt, ClaimRequest, Shares, Waiting } from "./claims.ts";
 import type { NewEvent } from "./events.ts";
 import type { exactTexts, PaymentKey, PaymentRecord, RequestKey } from "./payment-record.ts";
+import type { Published } from "./payouts.ts";
 import type { LoadedOriginal, NewRefund } from "./refunds.ts";
 import type { OldRows, RemovedBatch, RetentionBatch } from "./retention.ts";
 
@@ -37,8 +38,8 @@ export type Statements = {
   loadOriginals(store: Store, keys: readonly PaymentKey[]): Promise<readonly LoadedOriginal[]>;
 
   /**
-   * Saves refunds, adds their amounts to the originals' `refunded_cents`, and writes their events with the deliveries. Left out is
-   * a refund whose decision no longer holds, or whose requestKey is used, also by an earlier one of these.
+   * Saves refunds, adds their amounts to the originals' `refunded_cents`, and writes their events with the deliveries. Skips a
+   * refund whose decision no longer holds, or whose requestKey is used, even by an earlier one of these.
    *
    * @param options.lockTimeoutMs how long to wait for each lock, such as one on an original, before the statement fails; 0: no
    *   limit of its own
@@ -57,10 +58,17 @@ export type Statements = {
     keys: readonly RequestKey[],
   ): Promise<readonly (PaymentRecord | undefined)[]>;
 
+  /**
+   * Moves refunds that wait for it and are not held into the payout feed, oldest first. One transaction at a time may do so.
+   *
+   * @param limit how many at most
+   */
+  publishWaiting(transaction: Store, limit: number): Promise<Published>;
+
   /** Writes events and one delivery for each live subscription that matches (D20a), and notifies the servers. */
   insertEvents(store: Store, events: readonly NewEvent[]): Promise<void>;
 
-  /** Runs a change of deliveries, notifies the servers when it changed one, and returns its rows. */
+  /** Runs a change of deliveries, notifies the servers when it changed any, and returns its rows. */
   changeAndNotify<Row>(store: Store, change: RawBuilder<Row>): Promise<Row[]>;
 
   /**

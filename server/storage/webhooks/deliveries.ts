@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { DeliveryState } from "../../domain/delivery-outcome.ts";
 import type { EventType } from "../../domain/events.ts";
 import type { Store } from "../database/tables.ts";
@@ -43,6 +43,27 @@ type DeliveryRow = {
   due_at: Date | null;
 };
 
+/** Chooses deliveries of a merchant by all of the fields that are given. */
+export type DeliveryChoice = {
+  readonly subscriptionKey?: string | undefined;
+  readonly eventId?: string | undefined;
+  readonly state?: DeliveryState | undefined;
+  /** A part of an identifier or of the event's name, in upper or lower case. */
+  readonly text?: string | undefined;
+};
+
+/** Whether a delivery `d` of an event `e` is chosen. */
+function isChosen({ subscriptionKey, eventId, state, text }: DeliveryChoice): RawBuilder<boolean> {
+  const given = [
+    subscriptionKey !== undefined && sql`d.subscription_key = ${subscriptionKey}`,
+    eventId !== undefined && sql`d.event_id = ${eventId}`,
+    state !== undefined && sql`d.state = ${state}`,
+    text !== undefined &&
+      sql`strpos(lower(d.webhook_id || ' ' || d.event_id || ' ' || e.type || ' ' || e.resource_id), lower(${text}::text)) > 0`,
+  ];
+  return sql.join([sql`true`, ...given.filter((condition) => condition !== false)], sql` and `);
+}
+
 /**
  * The deliveries of a merchant, newest event first, with their attempts, by one statement: an attempt that ends meanwhile is
  * either in the list and has changed its delivery, or neither.
@@ -55,14 +76,11 @@ export async function listDeliveries(
   store: Store,
   {
     merchant,
-    subscriptionKey = null,
-    eventId = null,
     limit,
     cursor,
-  }: {
+    ...choice
+  }: DeliveryChoice & {
     merchant: string;
-    subscriptionKey?: string | null | undefined;
-    eventId?: string | null | undefined;
     limit: number;
     cursor?: string | undefined;
   },
@@ -79,8 +97,7 @@ export async function listDeliveries(
       ) as latest), '[]') as attempts
     from deliveries d join events e on e.event_id = d.event_id and e.merchant = d.merchant
     where d.merchant = ${merchant}
-      and (${subscriptionKey}::text is null or d.subscription_key = ${subscriptionKey}::text)
-      and (${eventId}::text is null or d.event_id = ${eventId}::text)
+      and ${isChosen(choice)}
       and (${before}::text is null or d.webhook_id < ${before}::text)
     order by d.webhook_id desc
     limit ${limit + 1}`.execute(store); // one more than requested shows whether there is a next page
@@ -142,6 +159,27 @@ export async function redeliver(
   store: Store,
   { merchant, webhookId, now }: { merchant: string; webhookId: string; now: Date },
 ): Promise<DeliveryRecord | undefined> {
+  const [row] = await makeDue(store, { merchant, now, which: sql<boolean>`d.webhook_id = ${webhookId}` });
+  return row && toRecord(row, await listAttempts(store, { merchant, webhookId }));
+}
+
+/**
+ * Redelivers all deliveries that are chosen and whose subscription is live.
+ *
+ * @param now the domain's time (D30)
+ * @returns how many there are
+ */
+export async function redeliverMany(
+  store: Store,
+  { merchant, now, ...choice }: DeliveryChoice & { merchant: string; now: Date },
+): Promise<number> {
+  return (await makeDue(store, { merchant, now, which: isChosen(choice) })).length;
+}
+
+function makeDue(
+  store: Store,
+  { merchant, which, now }: { merchant: string; which: RawBuilder<boolean>; now: Date },
+): Promise<DeliveryRow[]> {
   const change = sql<DeliveryRow>`
     update deliveries d set
       only_once = d.only_once or d.state <> 'PENDING',
@@ -149,10 +187,9 @@ export async function redeliver(
       state = 'PENDING',
       due_at = case when d.sending then d.due_at else ${now}::timestamptz end
     from subscriptions s, events e
-    where d.webhook_id = ${webhookId} and d.merchant = ${merchant}
+    where ${which} and d.merchant = ${merchant}
       and s.subscription_key = d.subscription_key and s.merchant = ${merchant} and s.ended_at is null
       and e.event_id = d.event_id and e.merchant = ${merchant}
     returning d.webhook_id, d.subscription_key, e.type, e.resource_id, d.state, d.due_at`;
-  const [row] = await statementsOf(store).changeAndNotify(store, change);
-  return row && toRecord(row, await listAttempts(store, { merchant, webhookId }));
+  return statementsOf(store).changeAndNotify(store, change);
 }

@@ -24,7 +24,7 @@ export type NewSubscription = {
 /**
  * Stores a subscription under a new key.
  *
- * @returns "limit" when the merchant has the largest number of live ones; they are counted under a lock, so that concurrent
+ * @returns "limit" when the merchant has as many live ones as it may have; they are counted under a lock, so that concurrent
  *   calls can't exceed it together
  */
 export async function insertSubscription(
@@ -68,7 +68,7 @@ async function countLive(transaction: Store, merchant: string): Promise<number> 
 }
 
 /**
- * Ends a subscription of this merchant, which forgets its secret, and a batch of its waiting deliveries; any server ends the
+ * Ends a subscription of this merchant, removes its secret, and ends a batch of its waiting deliveries; any server ends the
  * rest, batch by batch. An attempt under way is not interrupted.
  *
  * @returns whether it was live; false also for a key that the merchant does not have
@@ -120,7 +120,7 @@ export async function endSomeDeliveries(
 }
 
 /**
- * Forgets who made the subscriptions that are older than a real time, by which they are found.
+ * Forgets who made the subscriptions from before a time. Their keys contain the real time at which they were made.
  *
  * @returns how many there were
  */

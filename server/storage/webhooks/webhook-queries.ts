@@ -74,6 +74,23 @@ export async function findSubscription(
   return rows[0];
 }
 
+/** The key of a merchant's newest live subscription with this url. */
+export async function findSubscriptionTo(
+  store: Store,
+  { merchant, url }: { merchant: string; url: string },
+): Promise<string | undefined> {
+  const found = await store
+    .selectFrom("subscriptions")
+    .select("subscription_key")
+    .where("merchant", "=", merchant)
+    .where("url", "=", url)
+    .where("ended_at", "is", null)
+    .orderBy("subscription_key", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return found?.subscription_key;
+}
+
 const SELECT_EVENT = sql`
   select event_id as "eventId", type, resource_id as "resourceId", sequence, occurred_at as "occurredAt", payload
   from events`;

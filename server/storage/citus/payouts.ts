@@ -1,0 +1,33 @@
+import { sql } from "kysely";
+import type { Store } from "../database/tables.ts";
+import { isHeld } from "../payments/holds.ts";
+import { LAST_POSITION, type Published } from "../statements/payouts.ts";
+import { groupByMerchant } from "./batches.ts";
+import { isOneOf } from "./refunds.ts";
+
+type WaitingRow = { payment_id: string; merchant: string; authorized_at: Date };
+
+/** The feed lies on one machine and what waits for it on many, so the refunds pass through here. */
+export async function publishWaiting(transaction: Store, limit: number): Promise<Published> {
+  const { rows } = await sql<WaitingRow>`
+    select payment_id, merchant, authorized_at from payouts_waiting
+    where not ${isHeld(sql`payouts_waiting.merchant`)}
+    order by authorized_at, payment_id limit ${limit}`.execute(transaction);
+  if (rows.length === 0) return { position: 0, taken: 0 };
+  const published = await sql<{ position: number }>`
+    insert into payouts (payment_id, merchant, authorized_at, position)
+    select payment_id, merchant, authorized_at, number + ${LAST_POSITION}
+    from unnest(
+      ${rows.map((row) => row.payment_id)}::text[],
+      ${rows.map((row) => row.merchant)}::text[],
+      ${rows.map((row) => row.authorized_at.toISOString())}::timestamptz[]
+    ) with ordinality as waiting (payment_id, merchant, authorized_at, number)
+    on conflict (payment_id, merchant) do nothing
+    returning position`.execute(transaction);
+  const keys = rows.map(({ payment_id: paymentId, merchant }) => ({ paymentId, merchant }));
+  for (const batch of groupByMerchant(keys)) {
+    await sql`delete from payouts_waiting where ${isOneOf(batch)}`.execute(transaction);
+  }
+  const positions = published.rows.map(({ position }) => position);
+  return { position: Math.max(0, ...positions), taken: rows.length };
+}
