@@ -49,7 +49,7 @@ type ContractName = "openapi" | "sandbox" | "payment-lines";
 
 const contracts = new Map<ContractName, Promise<ContractDocument>>();
 
-/** Reads a document of `openapi/generated`. All servers of a process share it, and so what is compiled of it. */
+/** Reads a document of `openapi/generated`. All servers of a process share it, and what is compiled from it. */
 export function readContract(name: ContractName): Promise<ContractDocument> {
   const known = contracts.get(name);
   if (known) return known;
@@ -59,7 +59,7 @@ export function readContract(name: ContractName): Promise<ContractDocument> {
   return contract;
 }
 
-/** Finds the node at a path. Where a reference stands there, finds its target instead, and the path of that. */
+/** Finds the node at a path. If it is a reference, finds its target and the target's path instead. */
 export function follow(
   document: ContractDocument,
   path: DocumentPath,
@@ -69,12 +69,15 @@ export function follow(
   return [node, stepsOf(pointer)];
 }
 
-/** Finds the schema that a reference leads to; any other schema stands for itself. */
+/** The schema that a reference leads to, or the schema itself if it isn't one. */
 export function resolveSchema(document: ContractDocument, schema: Schema): Schema {
   return schema.$ref === undefined ? schema : follow(document, stepsOf(schema.$ref))[0];
 }
 
-/** Calls `visit` with every object and list of a document, the outer ones first. Without paths it takes a fifth of the time. */
+/**
+ * Calls `visit` with every object and list of a document, the outer ones first. It is five times as fast as `walk`, because it
+ * gives no paths.
+ */
 export function visitNodes(node: unknown, visit: (node: DocumentNode) => void): void {
   if (typeof node !== "object" || node === null) return;
   visit(node as DocumentNode);

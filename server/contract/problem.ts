@@ -45,7 +45,7 @@ export const PROBLEMS = {
   METHOD_NOT_ALLOWED: {
     status: 405,
     title: "Method not allowed",
-    detail: "The path takes another method; see Allow.",
+    detail: "The path does not support this method. The Allow header lists those that it does.",
   },
   NOT_ACCEPTABLE: {
     status: 406,
@@ -168,7 +168,7 @@ function shortenPointer({ pointer, message }: Violation): Violation {
   if (pointer.length <= MAX_POINTER_LENGTH) return { pointer, message };
   let holder = pointer;
   while (holder.length > MAX_POINTER_LENGTH) holder = holder.slice(0, holder.lastIndexOf("/"));
-  return { pointer: holder, message: `holds a field with a very long name that ${message}` };
+  return { pointer: holder, message: `contains a field with a very long name that ${message}` };
 }
 
 /** The body of a problem (RFC 9457, D07), for the request with this id. */

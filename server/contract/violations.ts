@@ -142,7 +142,7 @@ function toMessage(keyword: string, text: string, patterns: PatternMessages): st
     case "format":
       return FORMATS[text.match(/"(.+)"/)?.[1] ?? ""] ?? text;
     case "uniqueItems":
-      return "must hold each value once";
+      return "must not contain a value twice";
     default:
       return countMessage(text) ?? text;
   }
@@ -156,7 +156,7 @@ const FORMATS: Record<string, string> = {
 
 /** @param types as Ajv lists them, such as `string,null` */
 function typeMessage(types: string): string {
-  if (types === "array") return "must be a list, also for a single value";
+  if (types === "array") return "must be a list, even for a single value";
   const type = types.replaceAll(",", " or ");
   return `must be ${/^[aeio]/.test(type) ? "an" : "a"} ${type}`;
 }

@@ -1,7 +1,7 @@
 import type { components } from "../../openapi/generated/sandbox-types.ts";
 import { parseRetryAfter, retryDelay } from "./retry-schedule.ts";
 
-/** Where a delivery stands. Only a `PENDING` one has an attempt due; a redelivery makes any state `PENDING` again. */
+/** The state of a delivery. Only a `PENDING` one has an attempt due; a redelivery makes a finished one `PENDING` again. */
 export type DeliveryState = components["schemas"]["DeliveryState"];
 
 /** The status by which a receiver ends its subscription (D23). */

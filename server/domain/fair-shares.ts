@@ -30,8 +30,8 @@ export type InHandHere = InHand & { readonly here: number };
 /** How a receiver responded: a slow response has held its slot for long. */
 export type Pace = "quick" | "slow" | "silent";
 
-/** A response that takes longer, in milliseconds, is slow. */
-const SLOW_MS = 2_000;
+/** A response that takes longer, in milliseconds, is slow, and its attempt counts as slow before it has come. */
+export const SLOW_MS = 2_000;
 
 export function paceOf({ timedOut, milliseconds }: { timedOut: boolean; milliseconds: number }): Pace {
   if (timedOut) return "silent";
@@ -76,14 +76,17 @@ export function slotsOf(timeouts: number | null, { perSubscription }: Limits): n
  * The fair share of each subscription: how many of its deliveries to claim. They are dealt out one by one, to one merchant
  * after the other, until none may have more. Of the subscriptions of a merchant those with the fewest timeouts come first,
  * then those that were given first.
+ *
+ * @param mostHere how many deliveries may be in progress at this server, whatever the limits allow
  */
 export function shareFairly(
   due: readonly ShareHolder[],
   inHand: readonly InHandHere[],
   limits: Limits,
+  mostHere = Number.POSITIVE_INFINITY,
 ): ClaimLimit[] {
-  const hand = new Hand(limits);
-  for (const { count, here, ...holder } of inHand) hand.add(holder, count, here);
+  const inProgress = new InProgress(limits, mostHere);
+  for (const { count, here, ...holder } of inHand) inProgress.add(holder, count, here);
   const shares = new Map<ShareHolder, number>();
   const sorted = due.toSorted((a, b) => (a.timeouts ?? 0) - (b.timeouts ?? 0));
   let lists = [...Map.groupBy(sorted, ({ merchant }) => merchant).values()];
@@ -91,10 +94,10 @@ export function shareFairly(
     lists = lists.filter((list) => {
       // A subscription that can't get one more delivery now can't get one later in this loop either, because nothing is
       // freed meanwhile.
-      while (list[0] && !hand.hasRoom(list[0])) list.shift();
+      while (list[0] && !inProgress.hasRoom(list[0])) list.shift();
       const holder = list.shift();
       if (!holder) return false;
-      hand.add(holder, 1, 1);
+      inProgress.add(holder, 1, 1);
       shares.set(holder, (shares.get(holder) ?? 0) + 1);
       list.push(holder);
       return true;
@@ -104,12 +107,14 @@ export function shareFairly(
 }
 
 /** Counts what is in progress. */
-class Hand {
+class InProgress {
   readonly #limits: Limits;
+  readonly #mostHere: number;
   readonly #counts = new Map<string, number>();
 
-  constructor(limits: Limits) {
+  constructor(limits: Limits, mostHere: number) {
     this.#limits = limits;
+    this.#mostHere = mostHere;
   }
 
   add(holder: ShareHolder, everywhere: number, here: number): void {
@@ -122,13 +127,20 @@ class Hand {
   }
 
   hasRoom(holder: ShareHolder): boolean {
-    const { total, unproven, perMerchant } = this.#limits;
+    const { unproven, perMerchant } = this.#limits;
     const ofMerchant = this.#count(merchantKey(holder));
     if (this.#count(holder.subscriptionKey) >= slotsOf(holder.timeouts, this.#limits)) return false;
-    if (ofMerchant >= perMerchant || !isPart(ofMerchant, total - this.#count(ALL))) return false;
+    if (ofMerchant >= perMerchant || !isPart(ofMerchant, this.#free())) return false;
     if (holder.timeouts === 0) return true;
     if (isSlow(holder) && this.#count(SLOW) >= unproven * PART_OF_UNPROVEN) return false;
     return isPart(this.#count(merchantKey(holder, UNPROVEN)), unproven - this.#count(UNPROVEN));
+  }
+
+  /** Receivers that have become slow together hold more than their part; this must not take the part of the others. */
+  #free(): number {
+    const { total, unproven } = this.#limits;
+    const tooMany = Math.max(0, this.#count(UNPROVEN) - unproven);
+    return Math.min(total + tooMany, this.#mostHere) - this.#count(ALL);
   }
 
   #count(key: string): number {

@@ -45,7 +45,7 @@ export const ORIGINAL_TRANSITIONS = [
 export type RefundErrorCode = Named<components["schemas"]["RefundErrorDetails"]["errorCode"]>;
 type Named<Text> = Text extends unknown ? (string extends Text ? never : Text) : never;
 
-/** Why a refund failed: a code for the merchant's program, and a message for the people who use it. */
+/** Why a refund failed: a code for programs, and a message for people. */
 export type RefundFailure = { errorCode: RefundErrorCode; errorMessage: string };
 
 const ERROR_MESSAGES = {

@@ -77,12 +77,12 @@ export function scanJson(text: string): ScannedJson {
 
 const tooDeep: RawError = {
   pointer: "",
-  message: `is nested too deeply; at most ${MAX_DEPTH} levels are read`,
+  message: `is nested too deeply; at most ${MAX_DEPTH} levels are allowed`,
 };
 
 const tooMany: RawError = {
   pointer: "",
-  message: `has too many fields and list items; at most ${MAX_MEMBERS} in all are read`,
+  message: `has too many fields and list items; at most ${MAX_MEMBERS} in all are allowed`,
 };
 
 /** Reads the token at the position, and moves on to the next one. */
@@ -130,7 +130,8 @@ function enterMember(open: readonly Level[], literal: string): RawError | undefi
     return { pointer: toPointer(pathOf(open.slice(0, -1))), message };
   }
   top.key = key;
-  if (top.keys.has(key)) return { pointer: toPointer(pathOf(open)), message: "stands twice; send it once" };
+  if (top.keys.has(key))
+    return { pointer: toPointer(pathOf(open)), message: "occurs twice; send it only once" };
   top.keys.add(key);
   return undefined;
 }

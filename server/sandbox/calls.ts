@@ -38,7 +38,7 @@ export type SandboxCalls = {
   /** The time that decides on waiting refunds and on retries. It only moves forward. */
   readonly clock: {
     read(): Promise<Result<"getClock">>;
-    /** Such as `{ businessDays: 3 }`; does all that is due until then, and resolves with the new time. */
+    /** Such as `{ businessDays: 3 }`; does all that is due until then, and resolves with the new time and what was due. */
     advance(by: RequestBody<"advanceClock">): Promise<Result<"advanceClock">>;
     /** What happens next, and when. */
     due(): Promise<Result<"getDue">>;
@@ -57,6 +57,8 @@ export type SandboxCalls = {
     list(query?: Query<"listDeliveries">): Promise<Result<"listDeliveries">>;
     get(webhookId: string): Promise<Result<"getDelivery">>;
     redeliver(webhookId: string): Promise<Result<"redeliver">>;
+    /** Such as `{ state: "EXHAUSTED" }`; resolves with how many are sent again. */
+    redeliverMany(choice: RequestBody<"redeliverMany">): Promise<Result<"redeliverMany">>;
   };
   readonly subscriptions: {
     list(query?: Query<"listSubscriptions">): Promise<Result<"listSubscriptions">>;
@@ -116,6 +118,7 @@ export function createCalls(baseUrl: string, accessToken: string): SandboxCalls 
     listDeliveries: (query = {}) => resultOf(http.GET("/sandbox/deliveries", { params: { query } })),
     getDelivery: (id) => resultOf(http.GET("/sandbox/deliveries/{webhookId}", webhook(id))),
     redeliver: (id) => resultOf(http.POST("/sandbox/deliveries/{webhookId}/redeliver", webhook(id))),
+    redeliverMany: (body) => resultOf(http.POST("/sandbox/redeliveries", { body })),
     listSubscriptions: (query = {}) => resultOf(http.GET("/sandbox/subscriptions", { params: { query } })),
     getSubscription: (subscriptionKey) =>
       resultOf(
@@ -156,7 +159,12 @@ export function createCalls(baseUrl: string, accessToken: string): SandboxCalls 
       fail: calls.failPayment,
       cover: calls.coverPayment,
     },
-    deliveries: { list: calls.listDeliveries, get: calls.getDelivery, redeliver: calls.redeliver },
+    deliveries: {
+      list: calls.listDeliveries,
+      get: calls.getDelivery,
+      redeliver: calls.redeliver,
+      redeliverMany: calls.redeliverMany,
+    },
     subscriptions: {
       list: calls.listSubscriptions,
       get: calls.getSubscription,
@@ -190,6 +198,7 @@ type Found = {
   listDeliveries: Members<"deliveries">["list"];
   getDelivery: Members<"deliveries">["get"];
   redeliver: Members<"deliveries">["redeliver"];
+  redeliverMany: Members<"deliveries">["redeliverMany"];
   listSubscriptions: Members<"subscriptions">["list"];
   getSubscription: Members<"subscriptions">["get"];
   endSubscription: Members<"subscriptions">["end"];

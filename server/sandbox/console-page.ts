@@ -26,10 +26,16 @@ const TYPES: Readonly<Record<string, string>> = {
   css: "text/css; charset=utf-8",
 };
 
+type ConsolePage = {
+  router: Router;
+  /** The name of the script that sends the reference's samples; undefined when the console is not built. */
+  tryItScript: string | undefined;
+};
+
 /**
  * Serves the built console. File names change with the content, so that a browser may cache everything but the page itself.
  */
-export async function createConsolePage(): Promise<Router> {
+export async function createConsolePage(): Promise<ConsolePage> {
   const router = express.Router({ caseSensitive: true, strict: true });
   const names = (await readdir(DIST).catch(() => [])).filter((name) => /\.(html|js|css)$/.test(name));
   if (names.length === 0) router.get(["/console", "/console/"], consoleMissing);
@@ -37,7 +43,7 @@ export async function createConsolePage(): Promise<Router> {
     const path = name === "index.html" ? ["/console", "/console/"] : `/console/${name}`;
     router.get(path, await serveFile(name));
   }
-  return router;
+  return { router, tryItScript: names.find((name) => /^try-it-\w+\.js$/.test(name)) };
 }
 
 async function serveFile(name: string): Promise<RequestHandler> {

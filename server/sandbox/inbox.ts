@@ -3,6 +3,7 @@ import express, { type Router } from "express";
 import type { SandboxSchemas } from "../contract/document.ts";
 import type { HandlersOf } from "../contract/operations.ts";
 import { ProblemError } from "../contract/problem.ts";
+import type { BoundStorage } from "../storage/storage.ts";
 import type { Changes } from "./handlers/changes.ts";
 import { createRing } from "./handlers/ring.ts";
 
@@ -18,6 +19,7 @@ const MAX_RECEIVED = 500;
 const MAX_BYTES = 4_000_000;
 
 export type InboxParts = {
+  store: Pick<BoundStorage, "findSubscriptionTo">;
   changes: Pick<Changes, "notify">;
   /** Where the sandbox listens, such as `http://127.0.0.1:3000`. */
   ownUrl: () => string;
@@ -33,7 +35,7 @@ export type InboxReceiver = {
 };
 
 /** A receiver of webhooks for a merchant without a server, with switches that make it fail. */
-export function createInbox({ changes, ownUrl, realNow }: InboxParts): InboxReceiver {
+export function createInbox({ store, changes, ownUrl, realNow }: InboxParts): InboxReceiver {
   const behaviours = new Map<string, Behaviour>();
   const ring = createRing<Received>({
     maxItems: MAX_RECEIVED,
@@ -41,15 +43,16 @@ export function createInbox({ changes, ownUrl, realNow }: InboxParts): InboxRece
     bytesOf: ({ webhook }) => 500 + 2 * webhook.body.length,
   });
   const behaviourOf = (merchant: string) => behaviours.get(merchant) ?? WELL_BEHAVED;
-  const toBody = (merchant: string): Inbox => ({
-    url: `${ownUrl()}/sandbox/inbox/${encodeURIComponent(merchant)}`,
-    ...behaviourOf(merchant),
-    received: ring
-      .list()
-      .filter((one) => one.merchant === merchant)
-      .slice(0, LISTED)
-      .map(({ webhook }) => webhook),
-  });
+  const toBody = async (merchant: string): Promise<Inbox> => {
+    const url = `${ownUrl()}/sandbox/inbox/${encodeURIComponent(merchant)}`;
+    const received = ring.list().filter((one) => one.merchant === merchant);
+    return {
+      url,
+      subscriptionKey: (await store.findSubscriptionTo({ merchant, url })) ?? null,
+      ...behaviourOf(merchant),
+      received: received.slice(0, LISTED).map(({ webhook }) => webhook),
+    };
+  };
 
   const router = express.Router({ caseSensitive: true, strict: true });
   const readText = express.text({ type: () => true, limit: 65_536 });
@@ -77,12 +80,12 @@ export function createInbox({ changes, ownUrl, realNow }: InboxParts): InboxRece
     router,
     handlers: {
       async getInbox({ merchant }) {
-        return { status: 200, body: toBody(merchant) };
+        return { status: 200, body: await toBody(merchant) };
       },
       async setInbox({ merchant, body }) {
         behaviours.set(merchant, { ...behaviourOf(merchant), ...body });
         changes.notify(["inbox"], merchant);
-        return { status: 200, body: toBody(merchant) };
+        return { status: 200, body: await toBody(merchant) };
       },
     },
     forget(merchant) {

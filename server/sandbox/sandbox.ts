@@ -3,6 +3,7 @@ import type { Router } from "express";
 import { type ContractDocument, readContract } from "../contract/document.ts";
 import type { HandlersOf, SandboxHandlers } from "../contract/operations.ts";
 import type { Middleware } from "../http/middleware/request-locals.ts";
+import type { AdaptText } from "../http/pages.ts";
 import { createConsolePage } from "./console-page.ts";
 import { fixturesOf, isSandboxMerchant, SANDBOX_MERCHANTS, SANDBOX_SCOPES } from "./fixtures.ts";
 import type { createChanges } from "./handlers/changes.ts";
@@ -13,6 +14,7 @@ import type { SandboxParts } from "./handlers/responses.ts";
 import { createRestrictions } from "./handlers/restrictions.ts";
 import { webhookHandlers } from "./handlers/webhooks.ts";
 import { createInbox, type InboxParts, type InboxReceiver } from "./inbox.ts";
+import { adaptDocs } from "./own-docs.ts";
 
 const TOKEN_BYTES = 24;
 
@@ -29,6 +31,8 @@ export type Sandbox = {
   record: Middleware;
   /** The inbox, which receives deliveries, and the console. */
   routers: readonly Router[];
+  /** What it makes of the docs and the contract before it serves them. */
+  adaptText: AdaptText;
 };
 
 /** Fills the store, and creates the parts of a sandbox that are kept in memory. */
@@ -38,6 +42,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const requests = createRequestMemory(changes);
   const inbox = createInbox({ ...options, realNow: clock.realNow });
   const restrictions = createRestrictions(options);
+  const consolePage = await createConsolePage();
   return {
     document: await readContract("sandbox"),
     handlers: {
@@ -51,7 +56,8 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       ...webhookHandlers(options),
     },
     record: requests.record,
-    routers: [inbox.router, await createConsolePage()],
+    routers: [inbox.router, consolePage.router],
+    adaptText: adaptDocs(consolePage.tryItScript),
   };
 }
 

@@ -1,12 +1,25 @@
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { followChanges, getToken, sandbox, setToken, useOnline } from "./data/api.ts";
-import { Access } from "./views/access.tsx";
+import {
+  type Connection,
+  followChanges,
+  getToken,
+  MERCHANTS,
+  type Problem,
+  sandbox,
+  setToken,
+  useConnection,
+} from "./data/api.ts";
+import { applyTheme } from "./data/theme.ts";
+import { Action } from "./parts/parts.tsx";
+import { SiteHeader } from "./parts/site-header.tsx";
+import { Access, Refused } from "./views/access.tsx";
 import { Clock } from "./views/clock.tsx";
 import { Delivery } from "./views/deliveries.tsx";
 import { Event, Events } from "./views/events.tsx";
 import { Payment } from "./views/payment.tsx";
 import { Payments } from "./views/payments.tsx";
+import { Refunds } from "./views/refunds.tsx";
 import { Requests } from "./views/requests.tsx";
 import { RestrictionsNotice } from "./views/restrictions.tsx";
 import { Scenarios } from "./views/scenarios.tsx";
@@ -14,6 +27,7 @@ import { Subscription, Webhooks } from "./views/webhooks.tsx";
 
 const VIEWS = {
   payments: "Payments",
+  refunds: "Refunds",
   requests: "Requests",
   events: "Events",
   webhooks: "Webhooks",
@@ -27,15 +41,13 @@ const MENU: Readonly<Record<string, string>> = {
   subscriptions: "webhooks",
 };
 
-/** The merchants of every sandbox, by their access tokens. */
-const MERCHANTS = { sandbox_acme: "acme", sandbox_globex: "globex" };
-
-type Route = { view: string; id: string };
+type Route = { view: string; id: string; hash: string };
 
 /** The parts of an address such as `#/payments/pay_settled`. */
 function readRoute(): Route {
-  const [, view = "", ...rest] = location.hash.split("/");
-  return { view: view || "payments", id: decode(rest.join("/")) };
+  const { hash } = location;
+  const [, view = "", ...rest] = (hash.split("?")[0] ?? "").split("/");
+  return { view: view || "payments", id: decode(rest.join("/")), hash };
 }
 
 function decode(text: string): string {
@@ -76,6 +88,8 @@ function View({ route: { view, id }, choose }: { route: Route; choose: (token: s
       return <Delivery webhookId={id} />;
     case "scenarios":
       return <Scenarios />;
+    case "refunds":
+      return id === "" ? <Refunds /> : <Payment paymentId={id} />;
     case "access":
       return <Access choose={choose} />;
     default:
@@ -83,13 +97,11 @@ function View({ route: { view, id }, choose }: { route: Route; choose: (token: s
   }
 }
 
+const RESET = "Reset? This removes this merchant's payments, refunds, events, requests and subscriptions.";
+
 function Merchant({ token, choose }: { token: string; choose: (token: string) => void }) {
   const isKnown = token in MERCHANTS;
-  const reset = async () => {
-    if (confirm("Remove this merchant's payments, refunds, events and subscriptions?")) {
-      await sandbox.POST("/sandbox/reset");
-    }
-  };
+  const reset = async () => (confirm(RESET) ? sandbox.POST("/sandbox/reset") : {});
   return (
     <div class="row merchant">
       <label class="inline">
@@ -104,50 +116,89 @@ function Merchant({ token, choose }: { token: string; choose: (token: string) =>
         </select>
       </label>
       <a href="#/access">Access tokens</a>
-      <button type="button" onClick={reset}>
-        Reset
-      </button>
+      <Action call={reset}>Reset</Action>
     </div>
   );
 }
 
 function App() {
   const route = useRoute();
-  const online = useOnline();
+  const connection = useConnection();
   const [token, setChosen] = useState(getToken);
   const choose = (next: string) => {
     setToken(next);
     setChosen(next);
   };
-  const current = MENU[route.view] ?? route.view;
+  const refused = isRefused(connection) ? connection : undefined;
+  const trouble = refused ? "" : describeTrouble(connection);
   return (
     <>
-      <header class="top">
-        <button type="button" class="skip" onClick={() => document.querySelector("main")?.focus()}>
-          Skip to content
-        </button>
-        <strong class="title">Sandbox</strong>
-        <nav aria-label="Views">
-          {Object.entries(VIEWS).map(([name, label]) => (
-            <a key={name} href={`#/${name}`} aria-current={name === current ? "page" : undefined}>
-              {label}
-            </a>
-          ))}
-        </nav>
-        <Merchant token={token} choose={choose} />
-      </header>
-      <p role="status" class={online ? "offline hidden" : "offline"}>
-        {online ? "" : "Offline: the sandbox does not respond. Reconnecting…"}
+      <Header route={route} token={token} choose={choose} />
+      <p role="status" class={trouble === "" ? "offline hidden" : "offline"}>
+        {trouble}
       </p>
       <main tabIndex={-1} key={token}>
-        <RestrictionsNotice />
-        <Clock />
-        <View route={route} choose={choose} key={`${route.view}/${route.id}`} />
+        {refused ? (
+          <Refused problem={refused} choose={choose} />
+        ) : (
+          <>
+            <RestrictionsNotice />
+            <Clock />
+            <View route={route} choose={choose} key={route.hash} />
+          </>
+        )}
       </main>
     </>
   );
 }
 
+const isRefused = (connection: Connection): connection is Problem =>
+  typeof connection === "object" && connection.status === 401;
+
+function describeTrouble(connection: Connection): string {
+  if (connection === "online") return "";
+  if (connection === "offline") return "Offline: the sandbox does not respond. Reconnecting…";
+  return `${connection.status} ${connection.errorDetails.errorCode}: ${connection.detail} Reconnecting…`;
+}
+
+function Header({ route, token, choose }: { route: Route; token: string; choose: (token: string) => void }) {
+  const current = MENU[route.view] ?? route.view;
+  // On a phone the menu is folded until it is opened, and after each choice.
+  const [openAt, setOpenAt] = useState<string>();
+  const open = openAt === route.hash;
+  return (
+    <header>
+      <button type="button" class="skip" onClick={() => document.querySelector("main")?.focus()}>
+        Skip to content
+      </button>
+      <SiteHeader />
+      <div class={open ? "top open" : "top"}>
+        <strong class="title">Sandbox</strong>
+        <button
+          type="button"
+          class="toggle"
+          aria-expanded={open}
+          aria-controls="menu"
+          onClick={() => setOpenAt(open ? undefined : route.hash)}
+        >
+          Menu
+        </button>
+        <div class="menu" id="menu">
+          <nav aria-label="Views">
+            {Object.entries(VIEWS).map(([name, label]) => (
+              <a key={name} href={`#/${name}`} aria-current={name === current ? "page" : undefined}>
+                {label}
+              </a>
+            ))}
+          </nav>
+          <Merchant token={token} choose={choose} />
+        </div>
+      </div>
+    </header>
+  );
+}
+
+applyTheme();
 const root = document.getElementById("root");
 if (root) render(<App />, root);
 followChanges();

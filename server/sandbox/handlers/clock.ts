@@ -22,11 +22,14 @@ export function clockHandlers({
   runDue,
   changes,
 }: SandboxParts): HandlersOf<"getClock" | "advanceClock" | "getDue"> {
-  const readClock = async () => ({ status: 200, body: { now: (await clock.now()).toISOString() } }) as const;
   return {
-    getClock: readClock,
+    async getClock() {
+      return { status: 200, body: { now: (await clock.now()).toISOString() } };
+    },
 
-    async advanceClock({ body }) {
+    async advanceClock({ merchant, body }) {
+      // Counted before the move, because the scan for what is due may be faster than a count after it.
+      const due = await store.countDue({ merchant, until: targetOf(body, await clock.now()) });
       await store.advance((offsetMs) => {
         const realNow = clock.realNow();
         // An invalid request throws, which rolls back the transaction that holds the clock's lock.
@@ -34,7 +37,7 @@ export function clockHandlers({
       });
       await runDue();
       changes.notify(["clock", "payments", "webhooks"]);
-      return readClock();
+      return { status: 200, body: { now: (await clock.now()).toISOString(), ...due } };
     },
 
     async getDue({ merchant }) {

@@ -24,7 +24,7 @@ export function paymentHandlers({
   logger,
 }: SandboxParts): HandlersOf<PaymentOperations> {
   const noteFailed = (result: TransitionResult) => {
-    for (const refund of result.kind === "moved" ? result.failedRefunds : []) {
+    for (const refund of result.kind === "changed" ? result.failedRefunds : []) {
       logger.info({ ...refund, paymentStatus: "TERMINAL_FAILED" }, "transition");
     }
   };
@@ -59,8 +59,7 @@ export function paymentHandlers({
     },
 
     async listPayments({ merchant, query }) {
-      const { kind, originalPaymentId, limit = DEFAULT_LIMIT, cursor } = query;
-      const page = await store.listPayments({ merchant, kind, originalPaymentId, limit, cursor });
+      const page = await store.listPayments({ merchant, limit: DEFAULT_LIMIT, ...query });
       if (page === "invalid-cursor") return invalid("/query/cursor", "is not the nextCursor of a page");
       return { status: 200, body: { items: page.payments.map(toRecord), nextCursor: page.nextCursor } };
     },
@@ -118,7 +117,7 @@ function settlementError(settledAt: Date, now: Date): string | undefined {
 
 function toMoveResponse(result: TransitionResult, to: OriginalStatus) {
   switch (result.kind) {
-    case "moved":
+    case "changed":
       return { status: 200, body: toDebit(result.payment) } as const;
     case "not-found":
       return notFound("payment");

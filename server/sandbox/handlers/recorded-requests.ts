@@ -75,12 +75,13 @@ export function createRequestMemory(changes: Pick<Changes, "notify">): RequestMe
     },
 
     handlers: {
-      async listRequests({ merchant, query: { search, limit = DEFAULT_LIMIT, cursor } }) {
+      async listRequests({ merchant, query: { search, status, limit = DEFAULT_LIMIT, cursor } }) {
         const before = cursor === undefined ? Number.POSITIVE_INFINITY : fromCursor(cursor);
         if (before === undefined) return invalid("/query/cursor", "is not the nextCursor of a page");
-        const found = ring
-          .list()
-          .filter((one) => one.merchant === merchant && one.number < before && isAbout(one.record, search));
+        const own = ring.list().filter((one) => one.merchant === merchant && one.number < before);
+        const found = own.filter(
+          ({ record }) => isAbout(record, search) && (status ?? record.status) === record.status,
+        );
         const page = found.slice(0, limit);
         const last = page.at(-1);
         const nextCursor = last && found.length > limit ? toCursor(last.number) : null;

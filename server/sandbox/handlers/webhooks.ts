@@ -15,6 +15,7 @@ type WebhookOperations =
   | "listDeliveries"
   | "getDelivery"
   | "redeliver"
+  | "redeliverMany"
   | "listSubscriptions"
   | "getSubscription"
   | "endSubscription"
@@ -34,8 +35,8 @@ export function webhookHandlers({
   const toSubscription = async (merchant: string, record: SubscriptionRecord, now: Date) =>
     describeSubscription(record, { now, ...(await inspectSecret(merchant, record, encryptionKeys)) });
   return {
-    async listDeliveries({ merchant, query: { subscriptionKey, eventId, limit = DEFAULT_LIMIT, cursor } }) {
-      const page = await store.listDeliveries({ merchant, subscriptionKey, eventId, limit, cursor });
+    async listDeliveries({ merchant, query }) {
+      const page = await store.listDeliveries({ merchant, limit: DEFAULT_LIMIT, ...query });
       if (page === "invalid-cursor") return invalid("/query/cursor", "is not the nextCursor of a page");
       return { status: 200, body: { items: page.deliveries.map(toDelivery), nextCursor: page.nextCursor } };
     },
@@ -76,6 +77,12 @@ export function webhookHandlers({
       const delivery = await store.redeliver({ merchant, webhookId, now: await clock.now() });
       changes.notify(["webhooks"], merchant);
       return delivery ? { status: 202, body: toDelivery(delivery) } : notFound("liveDelivery");
+    },
+
+    async redeliverMany({ merchant, body }) {
+      const redelivered = await store.redeliverMany({ merchant, now: await clock.now(), ...body });
+      changes.notify(["webhooks"], merchant);
+      return { status: 202, body: { redelivered } };
     },
 
     async getSubscription({ merchant, path: { subscriptionKey } }) {

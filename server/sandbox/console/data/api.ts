@@ -7,11 +7,16 @@ import type {
 import type { components, paths } from "../../../../openapi/generated/types.ts";
 
 export type SandboxSchemas = SandboxComponents["schemas"];
-export type Problem = components["schemas"]["Problem"] & {
+export type Problem = Omit<components["schemas"]["Problem"], "status"> & {
+  /** Undefined when there was no response. */
+  status?: number;
   violations?: { pointer: string; message: string }[];
   existing?: { paymentId: string };
 };
 export type Topic = "clock" | "payments" | "webhooks" | "requests" | "inbox";
+
+/** The merchants of every sandbox, by their access tokens. */
+export const MERCHANTS: Readonly<Record<string, string>> = { sandbox_acme: "acme", sandbox_globex: "globex" };
 
 /** The sandbox's own access tokens are public knowledge, so a tab may remember the one in use. */
 const TOKEN_KEY = "console-token";
@@ -23,19 +28,32 @@ export const getToken = () => accessToken;
 export function setToken(token: string): void {
   accessToken = token;
   sessionStorage.setItem(TOKEN_KEY, token);
-  connection?.abort();
+  setConnection("online"); // until the stream says otherwise
+  stream?.abort();
   announce();
 }
 
-const options = {
-  baseUrl: location.origin,
-  fetch: (request: Request) => {
-    request.headers.set("Authorization", `Bearer ${accessToken}`);
-    return fetch(request);
-  },
+const NO_RESPONSE = {
+  title: "No response",
+  detail: "The sandbox did not respond, so it is unknown whether this was done. You can try again.",
 };
-export const sandbox = createClient<SandboxPaths>({ ...options, headers: { Accept: "application/json" } });
-export const published = createClient<paths>({ ...options, headers: { Accept: "application/json" } });
+
+/** Resolves also when the connection fails, so that a view shows this like any other problem. */
+async function send(request: Request): Promise<Response> {
+  request.headers.set("Authorization", `Bearer ${accessToken}`);
+  try {
+    const response = await fetch(request);
+    if (response.headers.get("Content-Type") === "text/event-stream") return response;
+    const body = await response.blob(); // here, because a connection can also fail in the middle of a body
+    return new Response(response.status === 204 ? null : body, response);
+  } catch {
+    return Response.json(NO_RESPONSE, { status: 503 });
+  }
+}
+
+const options = { baseUrl: location.origin, fetch: send, headers: { Accept: "application/json" } };
+export const sandbox = createClient<SandboxPaths>(options);
+export const published = createClient<paths>(options);
 
 const listeners = new Map<() => void, readonly Topic[]>();
 
@@ -45,60 +63,70 @@ export function listen(topics: readonly Topic[], listener: () => void): () => vo
   return () => listeners.delete(listener);
 }
 
-let online = true;
-
 function announce(topics?: readonly Topic[]): void {
   for (const [listener, own] of listeners) {
     if (!topics || own.some((topic) => topics.includes(topic))) listener();
   }
 }
 
-const statusListeners = new Set<(online: boolean) => void>();
+/** Whether the page follows the sandbox's changes, or why not. */
+export type Connection = "online" | "offline" | Problem;
 
-export function setOnline(value: boolean): void {
-  if (online === value) return;
-  online = value;
-  for (const listener of statusListeners) listener(value);
-  if (value) announce(); // Changes may have been missed while the stream was down.
+let connection: Connection = "online";
+const connectionListeners = new Set<(connection: Connection) => void>();
+
+function setConnection(value: Connection): void {
+  const wasOnline = connection === "online";
+  connection = value;
+  for (const listener of connectionListeners) listener(value);
+  if (value === "online" && !wasOnline) announce(); // Changes may have been missed while the stream was down.
 }
 
-export function useOnline(): boolean {
-  const [value, setValue] = useState(online);
+export function useConnection(): Connection {
+  const [value, setValue] = useState(connection);
   useEffect(() => {
-    statusListeners.add(setValue);
-    return () => void statusListeners.delete(setValue);
+    connectionListeners.add(setValue);
+    return () => void connectionListeners.delete(setValue);
   }, []);
   return value;
 }
 
-let connection: AbortController | undefined;
+let stream: AbortController | undefined;
 const RETRY_MS = 1_000;
 
 /** Follows the stream of changes for as long as the page is open, and connects again when it ends. */
 export async function followChanges(): Promise<never> {
   for (;;) {
-    connection = new AbortController();
-    await readChanges(connection.signal).catch(() => {});
-    if (!connection.signal.aborted) {
-      setOnline(false);
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-    }
+    stream = new AbortController();
+    const { signal } = stream;
+    const problem = await readChanges(signal).catch(() => undefined);
+    if (signal.aborted) continue;
+    setConnection(problem?.status ? problem : "offline");
+    await Promise.race([
+      once(signal, "abort"),
+      // A token that was refused stays so.
+      ...(problem?.status === 401 ? [] : [new Promise((resolve) => setTimeout(resolve, RETRY_MS))]),
+    ]);
   }
 }
 
-async function readChanges(signal: AbortSignal): Promise<void> {
+const once = (target: EventTarget, type: string) =>
+  new Promise((resolve) => target.addEventListener(type, resolve, { once: true }));
+
+/** @returns the problem if there is no stream, and undefined when the stream has ended */
+async function readChanges(signal: AbortSignal): Promise<Problem | undefined> {
   const { data, error } = await sandbox.GET("/sandbox/changes", {
     headers: { Accept: "text/event-stream, application/json" },
     parseAs: "stream",
     signal,
   });
-  if (error || !data) throw new Error("no stream");
+  if (!data) return error as Problem | undefined;
   const reader = data.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) return;
-    setOnline(true);
+    if (done) return undefined;
+    setConnection("online");
     const messages = (text + value).split("\n\n");
     text = messages.pop() ?? "";
     for (const message of messages) {
@@ -113,26 +141,29 @@ export type Loaded<Data> = { data?: Data; problem?: Problem };
 
 export type Page<Item> = { items: Item[]; nextCursor: string | null };
 
-/** Loads when the view opens and again after each change of the topics; `key` names what is loaded. */
+/**
+ * Loads when the view opens and again after each change of the topics; `key` names what is loaded. What was loaded before a
+ * problem stays, and with it what is typed into its forms, unless it no longer exists.
+ */
 export function useLoaded<Data>(
   key: string,
   topics: readonly Topic[],
   load: () => Promise<Result<Data>>,
 ): Loaded<Data> {
-  const [state, setState] = useState<{ key: string; data?: Data; problem?: Problem }>({ key });
+  const [state, setState] = useState<Loaded<Data> & { key: string }>({ key });
   useEffect(() => {
     let open = true;
     let latest = 0;
     const run = async () => {
       const number = ++latest;
-      try {
-        const { data, error } = await load();
-        if (!open || number !== latest) return;
-        if (error) setState({ key, problem: error as Problem });
-        else if (data !== undefined) setState({ key, data });
-      } catch {
-        setOnline(false);
-      }
+      const { data, error } = await load();
+      if (!open || number !== latest) return;
+      const problem = error as Problem | undefined;
+      setState((before) => {
+        const former = before.key === key && problem?.status !== 404 ? before.data : undefined;
+        const shown = data ?? former;
+        return { key, ...(shown !== undefined && { data: shown }), ...(problem && { problem }) };
+      });
     };
     const end = listen(topics, run);
     run();
@@ -142,4 +173,18 @@ export function useLoaded<Data>(
     };
   }, [key]);
   return state.key === key ? state : {};
+}
+
+/** Makes a call, and keeps its problem until the next one. */
+export function useCall() {
+  const [problem, setProblem] = useState<Problem>();
+  const [busy, setBusy] = useState(false);
+  const run = async <Outcome extends Result<unknown>>(call: () => Promise<Outcome>): Promise<Outcome> => {
+    setBusy(true);
+    const outcome = await call();
+    setBusy(false);
+    setProblem(outcome.error as Problem | undefined);
+    return outcome;
+  };
+  return { problem, busy, run };
 }

@@ -1,9 +1,9 @@
-import { type SandboxSchemas, sandbox } from "./api.ts";
+import { type Page, type Result, type SandboxSchemas, sandbox } from "./api.ts";
 import { count, toDollars, toEastern } from "./format.ts";
 
 type Payment = SandboxSchemas["PaymentRecord"];
 
-/** The records that a step can change: the newest hundred of each kind. */
+/** The records that a step can change. */
 type Snapshot = {
   now: string;
   payments: ReadonlyMap<string, Payment>;
@@ -13,22 +13,36 @@ type Snapshot = {
 /** Describes the differences in sentences; empty when there are none. */
 export type Difference = readonly string[];
 
-const NEWEST = { limit: 100 };
 /** A smaller difference is only the time that the step itself took. */
 const MOVED_MS = 60_000;
 
 export async function takeSnapshot(): Promise<Snapshot> {
   const [clock, payments, events] = await Promise.all([
     sandbox.GET("/sandbox/clock"),
-    sandbox.GET("/sandbox/payments", { params: { query: NEWEST } }),
-    sandbox.GET("/sandbox/events", { params: { query: NEWEST } }),
+    // The library's form of the types loses `string & {}`.
+    readAll(
+      (query) => sandbox.GET("/sandbox/payments", { params: { query } }) as Promise<Result<Page<Payment>>>,
+    ),
+    readAll((query) => sandbox.GET("/sandbox/events", { params: { query } })),
   ]);
-  const items = (payments.data?.items ?? []) as Payment[]; // the library's form of the types loses `string & {}`
   return {
     now: clock.data?.now ?? "",
-    payments: new Map(items.map((payment) => [payment.paymentId, payment])),
-    events: events.data?.items ?? [],
+    payments: new Map(payments.map((payment) => [payment.paymentId, payment])),
+    events,
   };
+}
+
+/** Reads every page of a list. */
+async function readAll<Item>(
+  load: (query: { limit: number; cursor?: string }) => Promise<Result<Page<Item>>>,
+): Promise<Item[]> {
+  const items: Item[] = [];
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const { data } = await load({ limit: 100, ...(cursor !== undefined && { cursor }) });
+    items.push(...(data?.items ?? []));
+    cursor = data?.nextCursor ?? null;
+  }
+  return items;
 }
 
 export function differenceOf(before: Snapshot, after: Snapshot): Difference {

@@ -26,6 +26,8 @@ export type Step = {
   parameters?: { name: string; in?: string; value: unknown }[];
   requestBody?: { payload: unknown };
   successCriteria?: { condition: string }[];
+  /** Sends the request again, after so many seconds and so many times, until the criteria hold. */
+  onFailure?: { type: "retry"; retryAfter: number; retryLimit: number }[];
   outputs?: Record<string, string>;
 };
 

@@ -39,6 +39,17 @@ export const toDollars = ({ value }: { value: number }) => dollars.format(value)
 export const count = (number: number, noun: string, plural = `${noun}s`) =>
   `${number.toLocaleString("en-US")} ${number === 1 ? noun : plural}`;
 
+/** A wait in milliseconds, to the second when it is short, such as `in 4 min 59 s`. */
+export function toWait(milliseconds: number): string {
+  const seconds = Math.ceil(milliseconds / 1_000);
+  const minutes = Math.floor(seconds / 60);
+  const hours = Math.round(minutes / 60);
+  if (seconds <= 0) return "due now";
+  if (minutes < 1) return `in ${seconds} s`;
+  if (minutes < 60) return `in ${minutes} min ${seconds % 60} s`;
+  return hours < 48 ? `in ${hours} h` : `in ${Math.round(hours / 24)} days`;
+}
+
 /** JSON with line breaks; any other text as it is. */
 export function pretty(text: string | null): string {
   if (text === null) return "(none)";

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { listen, type Page, type Problem, type Result, setOnline, type Topic } from "./api.ts";
+import { listen, type Page, type Problem, type Result, type Topic } from "./api.ts";
 
 export type Cursor = { readonly cursor?: string };
 
@@ -65,6 +65,7 @@ function createPager<Item>(
   changed: (loaded: Loaded<Item> | undefined, problem?: Problem) => void,
 ): Pager {
   let loaded: Loaded<Item> | undefined;
+  let problem: Problem | undefined;
   let starts: Start[] = [];
   let shown: readonly string[] = [];
   let wanted = { refresh: false, more: false };
@@ -73,7 +74,7 @@ function createPager<Item>(
 
   const fetchPage = async (cursor: Cursor): Promise<Page<Item> | undefined> => {
     const { data, error } = await load(cursor);
-    if (error && open) changed(undefined, error as Problem);
+    if (error) problem = error as Problem;
     return data;
   };
 
@@ -110,18 +111,14 @@ function createPager<Item>(
   const work = async () => {
     if (busy) return;
     busy = true;
-    try {
-      while (open && (wanted.refresh || wanted.more)) {
-        const { refresh: repeated } = wanted;
-        wanted = repeated ? { ...wanted, refresh: false } : { refresh: false, more: false };
-        await (repeated ? refresh() : more());
-        if (open && loaded) changed(loaded);
-      }
-    } catch {
-      setOnline(false);
-    } finally {
-      busy = false;
+    while (open && (wanted.refresh || wanted.more)) {
+      const { refresh: repeated } = wanted;
+      wanted = repeated ? { ...wanted, refresh: false } : { refresh: false, more: false };
+      problem = undefined;
+      await (repeated ? refresh() : more());
+      if (open) changed(loaded, problem);
     }
+    busy = false;
   };
 
   return {

@@ -19,7 +19,7 @@ type Values = Record<string, unknown>;
 
 /**
  * Plays a workflow, with the parts of Arazzo that our scenarios use: steps that are operations or other workflows,
- * parameters of the path, and conditions of the form `a == b`.
+ * parameters of the path, values of earlier steps in a body, conditions of the form `a == b`, and retries.
  *
  * @returns the outputs of the workflow
  */
@@ -37,7 +37,7 @@ export async function play(
       continue;
     }
     const before = await takeSnapshot();
-    const { played, evaluate } = await send(step, values);
+    const { played, evaluate } = await sendUntilPassed(step, values);
     show({ ...played, changed: differenceOf(before, await takeSnapshot()) });
     if (!played.passed) break;
     keep(values, step, evaluate);
@@ -55,16 +55,21 @@ function keep(
   }
 }
 
+async function sendUntilPassed(step: Step, values: Values) {
+  const [{ retryAfter, retryLimit } = { retryAfter: 0, retryLimit: 0 }] = step.onFailure ?? [];
+  for (let retry = 0; ; retry += 1) {
+    const sent = await send(step, values);
+    if (sent.played.passed || retry === retryLimit) return sent;
+    await new Promise((resolve) => setTimeout(resolve, retryAfter * 1000));
+  }
+}
+
 async function send(step: Step, values: Values) {
   const operationId = step.operationId?.split(".").at(-1) ?? "";
   const { method, path } = OPERATIONS[operationId] ?? { method: "GET", path: "" };
   const ofPath = (step.parameters ?? []).filter((parameter) => parameter.in === "path");
-  const params = Object.fromEntries(
-    ofPath.map(({ name, value }) => [
-      name,
-      typeof value === "string" && value.startsWith("$") ? values[value] : value,
-    ]),
-  );
+  const params = Object.fromEntries(ofPath.map(({ name, value }) => [name, fill(value, values)]));
+  const sent = fill(step.requestBody?.payload, values);
   // The operation is known only when the scenario is played, so the compiler can't know the path.
   const request = (path.startsWith("/v1") ? published : sandbox).request as unknown as (
     method: string,
@@ -73,7 +78,7 @@ async function send(step: Step, values: Values) {
   ) => Promise<{ data?: unknown; error?: unknown; response: Response }>;
   const { data, error, response } = await request(method, path, {
     params: { path: params },
-    ...(step.requestBody && { body: step.requestBody.payload }),
+    ...(step.requestBody && { body: sent }),
   });
   const body = data ?? error;
   const evaluate = (expression: string): unknown => {
@@ -93,13 +98,20 @@ async function send(step: Step, values: Values) {
       name: step.stepId,
       description,
       request: `${method.toUpperCase()} ${filled}`,
-      sent: step.requestBody?.payload,
+      sent,
       status: response.status,
       body,
       passed,
     },
     evaluate,
   };
+}
+
+/** A value with the outputs of earlier steps in place of their expressions. */
+function fill(value: unknown, values: Values): unknown {
+  if (typeof value === "string") return value.startsWith("$") ? values[value] : value;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, fill(member, values)]));
 }
 
 /** The value at a JSON Pointer. */

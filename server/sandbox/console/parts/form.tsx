@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { Problem } from "../data/api.ts";
+import { type Problem, type Result, useCall } from "../data/api.ts";
 import { constraintsOf, type FormName, inWords, isVariant, toPattern } from "../data/contract.ts";
 import { ProblemText } from "./parts.tsx";
 import { Variants } from "./variants.tsx";
@@ -12,6 +12,9 @@ export type FieldOf = {
   value?: string | undefined;
   /** Explains what an empty field means; the contract says whether it may be empty. */
   empty?: string;
+  /** Makes a value for each new request; a request that is repeated keeps it. */
+  fresh?: { label: string; make: () => string };
+  hint?: string;
 };
 
 type FormProps = {
@@ -19,30 +22,20 @@ type FormProps = {
   form: FormName;
   fields: readonly FieldOf[];
   submit: string;
-  /** Sends the body; resolves with a problem if there was one. */
-  send: (body: object) => Promise<Problem | undefined>;
+  send: (body: object) => Promise<Result<unknown>>;
 };
 
 /** The form of a request. The server validates it, so an invalid request is sent like any other. */
 export function Form({ form, fields, submit, send }: FormProps) {
-  const [problem, setProblem] = useState<Problem>();
-  const [busy, setBusy] = useState(false);
+  const { problem, busy, run } = useCall();
   const [sent, setSent] = useState(0);
   const onSubmit = async (event: SubmitEvent) => {
     event.preventDefault();
     const element = event.currentTarget as HTMLFormElement;
-    setBusy(true);
-    try {
-      const result = await send(toBody(form, element));
-      setProblem(result);
-      if (result) focusFirst(element, result);
-      else {
-        element.reset();
-        setSent((before) => before + 1);
-      }
-    } finally {
-      setBusy(false);
-    }
+    const { error } = await run(() => send(toBody(form, element)));
+    if (error) return focusFirst(element, error as Problem);
+    element.reset();
+    setSent((before) => before + 1);
   };
   const others = problem?.violations?.filter(({ pointer }) => !fields.some(({ at }) => isAt(at, pointer)));
   // A violation that is shown at its field is not repeated below the form.
@@ -72,10 +65,11 @@ function Field({
   field,
   problem,
 }: Pick<FormProps, "form"> & { field: FieldOf; problem: Problem | undefined }) {
-  const { at, label, value = "", empty } = field;
+  const { at, label, value = "", empty, fresh } = field;
+  const [made, setMade] = useState(fresh?.make);
   const constraints = constraintsOf(form, at);
   const error = problem?.violations?.find(({ pointer }) => isAt(at, pointer))?.message;
-  const hint = inWords(constraints);
+  const hint = [inWords(constraints), field.hint].filter(Boolean).join("; ");
   const id = `${form}${at}`;
   const described = [error && `${id}-error`, hint && `${id}-hint`].filter(Boolean).join(" ");
   const attributes = {
@@ -101,14 +95,20 @@ function Field({
         </select>
       ) : (
         <input
+          key={made}
           {...attributes}
           autocomplete="off"
           spellcheck={false}
-          defaultValue={value}
+          defaultValue={made ?? value}
           inputMode={NUMERIC.includes(constraints.type) ? "decimal" : "text"}
           required={constraints.required && empty === undefined}
           pattern={toPattern(constraints)}
         />
+      )}
+      {fresh && (
+        <button type="button" class="small" onClick={() => setMade(fresh.make())}>
+          {fresh.label}
+        </button>
       )}
       {error && (
         <span class="error" id={`${id}-error`}>

@@ -39,7 +39,7 @@ export function List<Item>({ name, paged, columns, idOf, empty }: ListProps<Item
   const state = columns.find(({ kind }) => kind === "state");
   useEffect(() => {
     paged.show(shown.map(idOf));
-    if (paged.hasMore && to + AHEAD > items.length) paged.more();
+    if (paged.hasMore && !paged.problem && to + AHEAD > items.length) paged.more();
   });
   if (items.length === 0) {
     return (
@@ -63,7 +63,7 @@ export function List<Item>({ name, paged, columns, idOf, empty }: ListProps<Item
           </tr>
         </thead>
         <tbody>
-          <Gap rows={from} columns={columns.length} />
+          <Gap rows={from} />
           {shown.map((item, index) => (
             <tr key={idOf(item)} aria-rowindex={from + index + 2}>
               {columns.map(({ head, kind, cell }) => (
@@ -74,23 +74,23 @@ export function List<Item>({ name, paged, columns, idOf, empty }: ListProps<Item
               ))}
             </tr>
           ))}
-          <Gap rows={items.length - from - shown.length} columns={columns.length} />
+          <Gap rows={items.length - from - shown.length} />
         </tbody>
       </table>
       <p class="quiet end">
         {count(items.length, "row")}
-        {paged.hasMore ? " loaded; more as you scroll" : ""}.
+        {paged.hasMore ? " loaded; scroll for more" : ""}.
       </p>
     </>
   );
 }
 
-/** Empty space in place of rows that are not drawn. */
-function Gap({ rows, columns }: { rows: number; columns: number }) {
+/** Empty space in place of rows that are not drawn; one cell, because on a phone some columns are not there. */
+function Gap({ rows }: { rows: number }) {
   if (rows <= 0) return null;
   return (
     <tr class="gap">
-      <td colSpan={columns} style={{ height: `${rows * ROW}px` }} />
+      <td style={{ height: `${rows * ROW}px` }} />
     </tr>
   );
 }

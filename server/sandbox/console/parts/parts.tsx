@@ -1,7 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { Problem } from "../data/api.ts";
-import { pretty, toEastern, toUtc } from "../data/format.ts";
+import { type Problem, type Result, useCall } from "../data/api.ts";
+import { pretty, toEastern, toUtc, toWait } from "../data/format.ts";
+import { useNow } from "../data/now.ts";
 
 export function Time({ at }: { at: string }) {
   return (
@@ -14,6 +15,16 @@ export function Time({ at }: { at: string }) {
 /** A time of the real clock, in UTC. Times of the sandbox's clock are shown in Eastern time. */
 export function RealTime({ at }: { at: string }) {
   return <time dateTime={at}>{toUtc(at).slice(0, -1)}</time>;
+}
+
+/** How long it takes until a time of the sandbox's clock, such as `in 5 s`. */
+export function Until({ at }: { at: string }) {
+  const now = useNow(1_000);
+  return (
+    <time dateTime={at} title={`${toEastern(at)}, ${toUtc(at)}`}>
+      {now === undefined ? toEastern(at) : toWait(Date.parse(at) - now)}
+    </time>
+  );
 }
 
 /** A status in words and in its colour; the shape of the mark distinguishes it without colour. */
@@ -45,7 +56,8 @@ export function Id({ view, id }: { view: string; id: string }) {
 
 /** The resource of an event; only payments and refunds have a page. */
 export function Resource({ id }: { id: string }) {
-  return /^(pay|rfd)_/.test(id) ? <Id view="payments" id={id} /> : <bdi class="id">{id}</bdi>;
+  if (id.startsWith("rfd_")) return <Id view="refunds" id={id} />;
+  return id.startsWith("pay_") ? <Id view="payments" id={id} /> : <bdi class="id">{id}</bdi>;
 }
 
 /** The head of a page: its path, its title and its actions. */
@@ -68,6 +80,47 @@ export function PageHead({
       <h1>{title}</h1>
       {children && <div class="row actions">{children}</div>}
     </header>
+  );
+}
+
+type ActionProps = {
+  children: ComponentChildren;
+  call: () => Promise<Result<unknown>>;
+  primary?: boolean;
+  disabled?: boolean;
+  pressed?: boolean;
+  /** What it does, for readers who can't see where the button is. */
+  name?: string;
+};
+
+/** A button that makes a call, and the problem of that call. */
+export function Action({ children, call, primary, disabled = false, pressed, name }: ActionProps) {
+  const { problem, busy, run } = useCall();
+  return (
+    <>
+      <button
+        type="button"
+        class={primary ? "primary" : undefined}
+        aria-label={name}
+        aria-pressed={pressed}
+        disabled={busy || disabled}
+        onClick={() => run(call)}
+      >
+        {children}
+      </button>
+      <ProblemText problem={problem} />
+    </>
+  );
+}
+
+/** Shows a secret that can't be read again. */
+export function ShownOnce({ label, secret }: { label: string; secret: string }) {
+  return (
+    <p class="row once" role="status">
+      <span>{label} It is shown only now:</span>
+      <code>{secret}</code>
+      <Copy label="Copy" of="the secret" text={secret} />
+    </p>
   );
 }
 
@@ -107,7 +160,7 @@ export function ProblemText({ problem }: { problem: Problem | undefined }) {
   return (
     <div class="problem" role="alert">
       <strong>
-        {problem.status} {problem.errorDetails?.errorCode ?? problem.title}
+        {[problem.status, problem.errorDetails?.errorCode ?? problem.title].filter(Boolean).join(" ")}
       </strong>
       {problem.violations ? (
         <ul>
@@ -122,7 +175,7 @@ export function ProblemText({ problem }: { problem: Problem | undefined }) {
       )}
       {problem.existing && (
         <p>
-          The key belongs to <Id view="payments" id={problem.existing.paymentId} />.
+          The key belongs to <Resource id={problem.existing.paymentId} />.
         </p>
       )}
     </div>

@@ -41,7 +41,7 @@ function inWords({ paymentStatus, errorDetails, due }: Refund, { settledAt }: De
   }
   if (paymentStatus === "AUTHORIZED") return "AUTHORIZED: the money is on its way.";
   if (!due || settledAt === null) {
-    return "PENDING until three business days after the payment settles, which it has not done yet.";
+    return "PENDING until three business days after the payment settles. It has not settled yet.";
   }
   const skipped = due.holidays.length > 0 ? `, ${due.holidays.join(" and ")} skipped` : "";
   return `PENDING because the payment settled on ${toEastern(settledAt)}; due ${toEastern(due.at)}, three business days later${skipped}.`;

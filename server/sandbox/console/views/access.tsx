@@ -1,68 +1,93 @@
 import { useState } from "preact/hooks";
-import { getToken, type Problem, type SandboxSchemas, sandbox } from "../data/api.ts";
-import { Copy, PageHead, ProblemText } from "../parts/parts.tsx";
+import { getToken, type Problem, type SandboxSchemas, sandbox, useCall } from "../data/api.ts";
+import { PageHead, ProblemText, ShownOnce } from "../parts/parts.tsx";
 import { RestrictionsForm } from "./restrictions.tsx";
 
 const SCOPES = ["refunds", "webhooks"] as const;
 
+type Choose = (token: string) => void;
+
 /** Chooses the merchant whose records are shown, shows its access token, and creates tokens with fewer scopes. */
-export function Access({ choose }: { choose: (token: string) => void }) {
+export function Access({ choose }: { choose: Choose }) {
   return (
     <section>
       <PageHead title="Access" />
       <p class="quiet">
-        The access token says which merchant you are. Those of acme and globex are always there and public
-        knowledge; this tab remembers the one in use until it is closed.
+        The access token decides which merchant you are. The tokens of acme and globex always work, and are
+        public. This tab remembers its token until you close it.
       </p>
       <h2>Use another access token</h2>
-      <form
-        class="form card"
-        onSubmit={(event) => {
-          event.preventDefault();
-          const token = String(new FormData(event.currentTarget).get("token") ?? "").trim();
-          if (token !== "") choose(token);
-        }}
-      >
-        <div class="field">
-          <label for="token">Access token</label>
-          <input
-            id="token"
-            name="token"
-            autocomplete="off"
-            spellcheck={false}
-            defaultValue={getToken()}
-            required
-          />
-        </div>
-        <div class="row submit">
-          <button type="submit" class="primary">
-            Use it
-          </button>
-        </div>
-      </form>
+      <TokenForm choose={choose} />
       <h2>Create a restricted token</h2>
       <NewToken choose={choose} />
-      <h2>Be blocked or held</h2>
+      <h2>Block calls or hold refunds</h2>
       <RestrictionsForm />
     </section>
   );
 }
 
-function NewToken({ choose }: { choose: (token: string) => void }) {
+/** In place of every view, because the sandbox shows nothing to a token that it does not know. */
+export function Refused({ problem, choose }: { problem: Problem; choose: Choose }) {
+  return (
+    <section>
+      <PageHead title="Access token refused" />
+      <ProblemText problem={problem} />
+      <p>
+        The sandbox doesn't know the token …{getToken().slice(-6)}. Enter another one, or choose a merchant at
+        the top.
+      </p>
+      <TokenForm choose={choose} />
+    </section>
+  );
+}
+
+/** The characters that a header can carry. */
+const TOKEN = "[!-~]+";
+
+function TokenForm({ choose }: { choose: Choose }) {
+  return (
+    <form
+      class="form card"
+      onSubmit={(event) => {
+        event.preventDefault();
+        choose(String(new FormData(event.currentTarget).get("token")).trim());
+      }}
+    >
+      <div class="field">
+        <label for="token">Access token</label>
+        <input
+          id="token"
+          name="token"
+          autocomplete="off"
+          spellcheck={false}
+          defaultValue={getToken()}
+          pattern={`\\s*${TOKEN}\\s*`}
+          title="ASCII characters without spaces"
+          required
+        />
+      </div>
+      <div class="row submit">
+        <button type="submit" class="primary">
+          Use this token
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function NewToken({ choose }: { choose: Choose }) {
   const [made, setMade] = useState<SandboxSchemas["Token"]>();
-  const [problem, setProblem] = useState<Problem>();
+  const { problem, busy, run } = useCall();
   const create = async (event: SubmitEvent) => {
     event.preventDefault();
     const chosen = new FormData(event.currentTarget as HTMLFormElement).getAll("scope");
     const scopes = SCOPES.filter((scope) => chosen.includes(scope));
-    const { data, error } = await sandbox.POST("/sandbox/tokens", { body: { scopes } });
-    setMade(data);
-    setProblem(error as Problem | undefined);
+    setMade((await run(() => sandbox.POST("/sandbox/tokens", { body: { scopes } }))).data);
   };
   return (
     <form class="card" onSubmit={create}>
       <fieldset class="row">
-        <legend>What it may do</legend>
+        <legend>Scopes</legend>
         {SCOPES.map((scope) => (
           <label key={scope} class="inline">
             <input type="checkbox" name="scope" value={scope} defaultChecked={scope === "refunds"} />
@@ -71,20 +96,17 @@ function NewToken({ choose }: { choose: (token: string) => void }) {
         ))}
       </fieldset>
       <div class="row submit">
-        <button type="submit" class="primary">
-          Make a token
+        <button type="submit" class="primary" disabled={busy}>
+          Create token
         </button>
+        {made && (
+          <button type="button" onClick={() => choose(made.accessToken)}>
+            Use the new token
+          </button>
+        )}
       </div>
       <ProblemText problem={problem} />
-      {made && (
-        <p class="row" role="status">
-          <code>{made.accessToken}</code>
-          <Copy label="Copy" of="the token" text={made.accessToken} />
-          <button type="button" class="small" onClick={() => choose(made.accessToken)}>
-            Use it
-          </button>
-        </p>
-      )}
+      {made && <ShownOnce label="The new access token." secret={made.accessToken} />}
     </form>
   );
 }

@@ -1,7 +1,8 @@
-import { useEffect, useState } from "preact/hooks";
-import { type Problem, type SandboxSchemas, sandbox, useLoaded } from "../data/api.ts";
+import { useState } from "preact/hooks";
+import { type SandboxSchemas, sandbox, useCall, useLoaded } from "../data/api.ts";
 import { count, fromEastern, toEastern, toUtc } from "../data/format.ts";
-import { ProblemText } from "../parts/parts.tsx";
+import { setNow, useNow } from "../data/now.ts";
+import { ProblemText, Until } from "../parts/parts.tsx";
 
 type Advance = SandboxSchemas["ClockAdvance"];
 type Due = SandboxSchemas["Due"];
@@ -16,29 +17,38 @@ const STEPS: readonly [label: string, step: Advance][] = [
 export function Clock() {
   const { data } = useLoaded("due", ["clock", "payments", "webhooks"], readDue);
   const [message, setMessage] = useState("");
-  const [problem, setProblem] = useState<Problem>();
   const [date, setDate] = useState("");
+  // On a phone the clock shows its time only, until it is opened.
+  const [open, setOpen] = useState(false);
+  const { problem, busy, run } = useCall();
 
   const advance = async (body: Advance) => {
-    const before = await readSnapshot();
-    const { error } = await sandbox.POST("/sandbox/clock/advance", { body });
-    setProblem(error as Problem | undefined);
-    setMessage(error ? "" : await describe(before));
+    const moved = await run(() => sandbox.POST("/sandbox/clock/advance", { body }));
+    setMessage(moved.data ? describe(moved.data) : "");
   };
 
   return (
-    <section class="clock" aria-label="Clock">
+    <section class={open ? "clock open" : "clock"} aria-label="Clock">
       {data ? <Now due={data} /> : <p class="quiet">Reading the clock…</p>}
-      <div class="row moves">
+      <button
+        type="button"
+        class="toggle"
+        aria-expanded={open}
+        aria-controls="moves"
+        onClick={() => setOpen(!open)}
+      >
+        Move clock
+      </button>
+      <div class="row moves" id="moves">
         {STEPS.map(([label, step]) => (
-          <button key={label} type="button" onClick={() => advance(step)}>
+          <button key={label} type="button" disabled={busy} onClick={() => advance(step)}>
             {label}
           </button>
         ))}
         <button
           type="button"
           class="primary"
-          disabled={!data?.next}
+          disabled={busy || !data?.next}
           onClick={() => data?.next && advance({ to: later(data.next.at, data.now) })}
         >
           To next due
@@ -58,7 +68,7 @@ export function Clock() {
               onInput={(event) => setDate(event.currentTarget.value)}
             />
           </label>
-          <button type="submit" disabled={date === ""}>
+          <button type="submit" disabled={busy || date === ""}>
             Go
           </button>
         </form>
@@ -71,21 +81,17 @@ export function Clock() {
   );
 }
 
-const readDue = () => sandbox.GET("/sandbox/clock/due");
+async function readDue() {
+  const due = await sandbox.GET("/sandbox/clock/due");
+  if (due.data) setNow(due.data.now);
+  return due;
+}
 
 const TICK_MS = 10_000;
 
 /** The time passes on the page between two requests to the server. */
 function Now({ due: { now, today, next } }: { due: Due }) {
-  const [readAt, setReadAt] = useState(Date.now());
-  const [shownAt, setShownAt] = useState(readAt);
-  useEffect(() => {
-    setReadAt(Date.now());
-    setShownAt(Date.now());
-    const timer = setInterval(() => setShownAt(Date.now()), TICK_MS);
-    return () => clearInterval(timer);
-  }, [now]);
-  const shown = new Date(Date.parse(now) + Math.max(0, shownAt - readAt)).toISOString();
+  const shown = new Date(useNow(TICK_MS) ?? now).toISOString();
   return (
     <div class="now">
       <p class="row">
@@ -96,7 +102,13 @@ function Now({ due: { now, today, next } }: { due: Due }) {
         </span>
       </p>
       <p class="next">
-        {next ? `Next due: ${describeDue(next)} on ${toEastern(next.at)}` : "Nothing is scheduled."}
+        {next ? (
+          <>
+            Next due: {describeDue(next)} on {toEastern(next.at)} (<Until at={next.at} />)
+          </>
+        ) : (
+          "Nothing is scheduled."
+        )}
       </p>
     </div>
   );
@@ -117,38 +129,8 @@ function describeDue({ refunds, deliveries }: NonNullable<Due["next"]>): string 
   return parts.join(", ");
 }
 
-const NEWEST = { params: { query: { limit: 100 } } };
-
-type Snapshot = {
-  events: readonly { eventId: string; type: string }[];
-  more: boolean;
-  due: Due["items"];
-  now: string;
-};
-
-async function readSnapshot(): Promise<Snapshot> {
-  const [events, due] = await Promise.all([sandbox.GET("/sandbox/events", NEWEST), readDue()]);
-  return {
-    events: events.data?.items ?? [],
-    more: events.data?.nextCursor != null,
-    due: due.data?.items ?? [],
-    now: due.data?.now ?? "",
-  };
-}
-
-/** Lists the effects of moving the clock. */
-async function describe(before: Snapshot): Promise<string> {
-  const after = await readSnapshot();
-  const newest = before.events[0]?.eventId;
-  const known = after.events.findIndex(({ eventId }) => eventId === newest);
-  const fresh = known === -1 ? after.events : after.events.slice(0, known);
-  const orMore = known === -1 && after.more ? " or more" : "";
-  const authorized = fresh.filter(({ type }) => type === "refund.authorized").length;
-  const repeated = before.due.filter(({ kind, at }) => kind === "DELIVERY" && at <= after.now).length;
-  const parts = [
-    `${count(authorized, "refund")}${orMore} authorized`,
-    `${count(fresh.length, "event")}${orMore} emitted`,
-    ...(repeated > 0 ? [`${count(repeated, "delivery", "deliveries")} sent again`] : []),
-  ];
-  return `It is ${toEastern(after.now)}: ${parts.join(", ")}.`;
+/** The effects of moving the clock. */
+function describe({ now, refunds, deliveries }: SandboxSchemas["AdvancedClock"]): string {
+  const retried = deliveries > 0 ? `, ${count(deliveries, "delivery", "deliveries")} sent again` : "";
+  return `It is ${toEastern(now)}: ${count(refunds, "refund")} authorized${retried}.`;
 }

@@ -1,8 +1,13 @@
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 import { type SandboxSchemas, sandbox, useLoaded } from "../data/api.ts";
+import { toQuery, useFilter } from "../data/filter.ts";
+import { count } from "../data/format.ts";
 import { usePaged } from "../data/paged.ts";
+import { Filters } from "../parts/filters.tsx";
 import { List } from "../parts/list.tsx";
 import {
+  Action,
   Body,
   Code,
   Empty,
@@ -15,6 +20,7 @@ import {
   Status,
   Time,
   toHash,
+  Until,
 } from "../parts/parts.tsx";
 
 type DeliveryRecord = SandboxSchemas["Delivery"];
@@ -22,48 +28,88 @@ type Attempt = SandboxSchemas["SentAttempt"];
 
 const LIMIT = 100;
 
+const STATES = ["PENDING", "DELIVERED", "EXHAUSTED", "ENDED"] as const;
+
 /** Deliveries, newest first, of all subscriptions, of one, or of one event. */
 export function DeliveryList({
-  of: filter,
+  of: owner,
   empty,
 }: {
   of: { subscriptionKey?: string; eventId?: string };
   empty: ComponentChildren;
 }) {
+  const [filter, change] = useFilter(STATES);
+  const { status: state, ...text } = filter;
+  const chosen = { ...owner, ...text, ...(state && { state }) };
   const paged = usePaged<DeliveryRecord>({
-    key: `deliveries ${JSON.stringify(filter)}`,
+    key: `deliveries ${JSON.stringify(chosen)}`,
     topics: ["webhooks"],
     idOf,
     load: (cursor) =>
-      sandbox.GET("/sandbox/deliveries", { params: { query: { limit: LIMIT, ...filter, ...cursor } } }),
+      sandbox.GET("/sandbox/deliveries", { params: { query: { limit: LIMIT, ...chosen, ...cursor } } }),
   });
+  const filters = (
+    <div class="row">
+      <Filters
+        label="State"
+        statuses={STATES}
+        textLabel="Event, resource or webhook-id"
+        filter={filter}
+        change={change}
+      />
+      <RedeliverAll chosen={chosen} disabled={!paged.items?.length} />
+    </div>
+  );
   return (
-    <List
-      name="Deliveries"
-      paged={paged}
-      idOf={idOf}
-      empty={empty}
-      columns={[
-        {
-          head: "Event",
-          kind: "main",
-          cell: ({ webhookId, type, resourceId }) => (
-            <>
-              <a href={toHash("deliveries", webhookId)}>{type}</a>
-              <bdi class="quiet reference">{resourceId}</bdi>
-            </>
-          ),
-        },
-        { head: "State", kind: "state", cell: ({ state }) => <Status value={state} /> },
-        { head: "Last response", kind: "short", cell: ({ attempts }) => <LastResponse of={attempts} /> },
-        { head: "Attempts", kind: "number", cell: ({ attempts }) => attempts.length },
-        {
-          head: "Next attempt",
-          kind: "time",
-          cell: ({ dueAt }) => (dueAt ? <Time at={dueAt} /> : <span class="quiet">none</span>),
-        },
-      ]}
-    />
+    <>
+      {filters}
+      <List
+        name="Deliveries"
+        paged={paged}
+        idOf={idOf}
+        empty={toQuery(filter) === "" ? empty : "No matching deliveries."}
+        columns={[
+          {
+            head: "Event",
+            kind: "main",
+            cell: ({ webhookId, type, resourceId }) => (
+              <>
+                <a href={toHash("deliveries", webhookId)}>{type}</a>
+                <bdi class="quiet reference">{resourceId}</bdi>
+              </>
+            ),
+          },
+          { head: "State", kind: "state", cell: ({ state }) => <Status value={state} /> },
+          { head: "Last response", kind: "short", cell: ({ attempts }) => <LastResponse of={attempts} /> },
+          { head: "Attempts", kind: "number", cell: ({ attempts }) => attempts.length },
+          {
+            head: "Next attempt",
+            kind: "time",
+            cell: ({ dueAt }) => (dueAt ? <Until at={dueAt} /> : <span class="quiet">none</span>),
+          },
+        ]}
+      />
+    </>
+  );
+}
+
+/** Sends all deliveries again that the list shows, also those that are not loaded. */
+function RedeliverAll({ chosen, disabled }: { chosen: SandboxSchemas["DeliveryChoice"]; disabled: boolean }) {
+  const [message, setMessage] = useState("");
+  const redeliver = async () => {
+    if (!confirm("Send every delivery in this list again, including those that were delivered?")) return {};
+    const sent = await sandbox.POST("/sandbox/redeliveries", { body: chosen });
+    const { redelivered = 0 } = sent.data ?? {};
+    setMessage(sent.data ? `${count(redelivered, "delivery is", "deliveries are")} sent again.` : "");
+    return sent;
+  };
+  return (
+    <>
+      <Action call={redeliver} disabled={disabled}>
+        Redeliver all
+      </Action>
+      <span role="status">{message}</span>
+    </>
   );
 }
 
@@ -84,13 +130,9 @@ export function Delivery({ webhookId }: { webhookId: string }) {
     <section>
       <PageHead up={{ view: "webhooks", label: "Webhooks" }} title={data?.type ?? "Delivery"}>
         {data && (
-          <button
-            type="button"
-            class="primary"
-            onClick={() => sandbox.POST("/sandbox/deliveries/{webhookId}/redeliver", path)}
-          >
+          <Action primary call={() => sandbox.POST("/sandbox/deliveries/{webhookId}/redeliver", path)}>
             Redeliver
-          </button>
+          </Action>
         )}
       </PageHead>
       <ProblemText problem={problem} />
@@ -101,13 +143,13 @@ export function Delivery({ webhookId }: { webhookId: string }) {
               <Status value={data.state} />
               {data.dueAt && (
                 <span>
-                  next attempt <Time at={data.dueAt} /> by the sandbox's clock
+                  Next attempt <Until at={data.dueAt} />, <Time at={data.dueAt} />, by the sandbox's clock
                 </span>
               )}
             </p>
             <Facts
               facts={[
-                ["About", <Resource key="about" id={data.resourceId} />],
+                ["Resource", <Resource key="about" id={data.resourceId} />],
                 ["Event", <Id key="event" view="events" id={data.eventId} />],
                 ["Subscription", <Id key="subscription" view="subscriptions" id={data.subscriptionKey} />],
                 ["To", <bdi key="url">{data.url}</bdi>],

@@ -24,22 +24,22 @@ export function Events({ resourceId }: { resourceId: string }) {
       {resourceId === "" ? (
         <PageHead title="Events" />
       ) : (
-        <PageHead up={{ view: "events", label: "Events" }} title={<bdi>About {resourceId}</bdi>} />
+        <PageHead up={{ view: "events", label: "Events" }} title={<bdi>Events of {resourceId}</bdi>} />
       )}
       <List
         name="Events"
         paged={paged}
         idOf={idOf}
-        empty="No events yet. A payment that settles, a refund that is authorized or fails: each emits one."
+        empty="No events yet. Each change of a payment or refund emits one."
         columns={[
           {
             head: "Event",
             kind: "main",
             cell: ({ eventId, type }) => <a href={toHash("events", eventId)}>{type}</a>,
           },
-          { head: "About", kind: "record", cell: ({ resourceId: about }) => <Resource id={about} /> },
+          { head: "Resource", kind: "record", cell: ({ resourceId: about }) => <Resource id={about} /> },
           { head: "Sequence", kind: "number", cell: ({ sequence }) => sequence },
-          { head: "Happened", kind: "time", cell: ({ occurredAt }) => <Time at={occurredAt} /> },
+          { head: "Occurred", kind: "time", cell: ({ occurredAt }) => <Time at={occurredAt} /> },
         ]}
       />
     </section>
@@ -62,9 +62,9 @@ export function Event({ eventId }: { eventId: string }) {
           <div class="card">
             <Facts
               facts={[
-                ["About", <Resource key="about" id={data.resourceId} />],
+                ["Resource", <Resource key="about" id={data.resourceId} />],
                 ["Sequence", data.sequence],
-                ["Happened", <Time key="at" at={data.occurredAt} />],
+                ["Occurred", <Time key="at" at={data.occurredAt} />],
                 [
                   "eventId",
                   <span key="id" class="id">
@@ -76,10 +76,7 @@ export function Event({ eventId }: { eventId: string }) {
           </div>
           <Body label="Payload" text={data.payload} />
           <h2>Deliveries</h2>
-          <DeliveryList
-            of={{ eventId }}
-            empty="Sent to nobody: there was no subscription to events of this kind."
-          />
+          <DeliveryList of={{ eventId }} empty="Not delivered: no subscription included this event." />
         </>
       )}
     </section>

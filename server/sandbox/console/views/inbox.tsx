@@ -1,9 +1,12 @@
 import { useState } from "preact/hooks";
-import { type Problem, published, type SandboxSchemas, sandbox, useLoaded } from "../data/api.ts";
+import { published, type SandboxSchemas, sandbox, useLoaded } from "../data/api.ts";
 import { count } from "../data/format.ts";
-import { Body, Code, Empty, Id, ProblemText } from "../parts/parts.tsx";
+import { Action, Body, Code, Empty, Id, ProblemText, ShownOnce } from "../parts/parts.tsx";
 
 type InboxState = SandboxSchemas["Inbox"];
+/** The sandbox shows no more of what it received. */
+const LISTED = 50;
+
 type Switch = { label: string; set: Partial<Pick<InboxState, "status" | "delayMs">> };
 
 const SWITCHES: readonly Switch[] = [
@@ -15,15 +18,18 @@ const SWITCHES: readonly Switch[] = [
 
 /** A receiver for a merchant without a server, with switches that make it fail. */
 export function Inbox() {
-  const { data: inbox } = useLoaded("inbox", ["inbox"], () => sandbox.GET("/sandbox/inbox"));
-  const [problem, setProblem] = useState<Problem>();
-  if (!inbox) return null;
-  const { url, status, delayMs, received } = inbox;
+  const { data: inbox, problem } = useLoaded("inbox", ["inbox", "webhooks"], () =>
+    sandbox.GET("/sandbox/inbox"),
+  );
+  const [secret, setSecret] = useState("");
+  if (!inbox) return <ProblemText problem={problem} />;
+  const { url, subscriptionKey, status, delayMs, received } = inbox;
   const subscribe = async () => {
-    const secretKey = crypto.randomUUID().replaceAll("-", "");
+    const secretKey = newSecret();
     const body = { url, secretKey, subscriptionDetails: { type: "ALL" as const } };
-    const { error } = await published.POST("/v1/webhook/subscribe", { body });
-    setProblem(error as Problem | undefined);
+    const subscribed = await published.POST("/v1/webhook/subscribe", { body });
+    if (subscribed.data) setSecret(secretKey);
+    return subscribed;
   };
   const isSet = ({ set }: Switch) => (set.status ?? status) === status && (set.delayMs ?? 0) === delayMs;
   return (
@@ -32,31 +38,45 @@ export function Inbox() {
       <div class="card">
         <p>
           A receiver that is part of the sandbox, at <bdi class="id">{url}</bdi>. It responds {status}
-          {delayMs > 0 && ` after ${delayMs} ms`}.
+          {delayMs > 0 && ` after ${delayMs} ms`}.{" "}
+          {subscriptionKey !== null && (
+            <>
+              Its subscription is <Id view="subscriptions" id={subscriptionKey} />.
+            </>
+          )}
         </p>
         <div class="row">
-          <button type="button" class="primary" onClick={subscribe}>
-            Subscribe the inbox
-          </button>
+          {subscriptionKey === null && (
+            <Action primary call={subscribe}>
+              Subscribe the inbox
+            </Action>
+          )}
           <div class="switches">
             {SWITCHES.map((one) => (
-              <button
+              <Action
                 key={one.label}
-                type="button"
-                aria-pressed={isSet(one)}
-                onClick={() => sandbox.POST("/sandbox/inbox", { body: one.set })}
+                pressed={isSet(one)}
+                call={() => sandbox.POST("/sandbox/inbox", { body: one.set })}
               >
                 {one.label}
-              </button>
+              </Action>
             ))}
           </div>
         </div>
-        <ProblemText problem={problem} />
+        {secret !== "" && <ShownOnce label="The secret that signs its deliveries." secret={secret} />}
         {received.length === 0 ? (
-          <Empty>Nothing received yet. Subscribe it, then refund a payment or send a test event.</Empty>
+          <Empty>
+            {subscriptionKey === null
+              ? "Nothing received yet. Subscribe the inbox, then refund a payment or send a test event."
+              : "Nothing received since the sandbox started. Refund a payment, or send a test event."}
+          </Empty>
         ) : (
           <details>
-            <summary>{count(received.length, "webhook")} received</summary>
+            <summary>
+              {received.length === LISTED
+                ? `The latest ${LISTED} webhooks received`
+                : `${count(received.length, "webhook")} received`}
+            </summary>
             {received.map(({ at, webhookId, status: responded, body }, index) => (
               <article key={`${at}${index}`}>
                 <p class="row lead">
@@ -72,3 +92,10 @@ export function Inbox() {
     </>
   );
 }
+
+/** The prefix says that base64 follows, which stands for the bytes that sign (D22). */
+export function newSecret(): string {
+  return `whsec_${btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(SECRET_BYTES))))}`;
+}
+
+const SECRET_BYTES = 24;

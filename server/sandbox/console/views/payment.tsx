@@ -1,19 +1,19 @@
-import { useEffect, useState } from "preact/hooks";
 import type { components } from "../../../../openapi/generated/types.ts";
-import { type Problem, published, type SandboxSchemas, sandbox, useLoaded } from "../data/api.ts";
+import { published, type SandboxSchemas, sandbox, useLoaded } from "../data/api.ts";
+import { toQuery } from "../data/filter.ts";
 import { toDollars } from "../data/format.ts";
 import { Form } from "../parts/form.tsx";
-import { Empty, Facts, PageHead, ProblemText, Status, Time, toHash } from "../parts/parts.tsx";
-import { RefundedBar, Timeline } from "../parts/timeline.tsx";
-import { inDollars } from "./payments.tsx";
+import { Action, Empty, Facts, PageHead, ProblemText, Status, Time } from "../parts/parts.tsx";
+import { RefundedBar } from "../parts/timeline.tsx";
+import { inDollars, leftToRefund } from "./payments.tsx";
+import { type Refund, RefundCard, RefundPage, Related } from "./refunds.tsx";
 
 type Debit = SandboxSchemas["Debit"];
-type Refund = SandboxSchemas["RefundRecord"];
 
-/** The largest page of the contract: the newest refunds of the payment. */
-const LIMIT = 100;
+/** How many refunds of a payment are shown on its page, the newest; the list of refunds has them all. */
+const NEWEST = 20;
 
-/** One payment with its refunds; the link of a refund leads to its payment. */
+/** A payment with its refunds, or a refund. */
 export function Payment({ paymentId }: { paymentId: string }) {
   const { data, problem } = useLoaded(`payment ${paymentId}`, ["payments", "clock"], () =>
     loadPayment(paymentId),
@@ -22,20 +22,26 @@ export function Payment({ paymentId }: { paymentId: string }) {
     <section>
       {!data && <PageHead up={UP} title={<bdi>{paymentId}</bdi>} />}
       <ProblemText problem={problem} />
-      {data && <PaymentDetails {...data} asked={paymentId} />}
+      {data && (data.refund ? <RefundPage {...data} refund={data.refund} /> : <PaymentDetails {...data} />)}
     </section>
   );
 }
 
 const UP = { view: "payments", label: "Payments" };
 
-type Details = { payment: Debit; refunds: Refund[]; more: boolean };
+/** Either one refund, or the newest of the payment. */
+type Details = { payment: Debit; refund?: Refund; refunds: Refund[]; more: boolean };
 
 async function loadPayment(paymentId: string): Promise<{ data?: Details; error?: unknown }> {
   const found = await sandbox.GET("/sandbox/payments/{paymentId}", { params: { path: { paymentId } } });
   if (!found.data) return { error: found.error };
-  if (found.data.kind === "REFUND") return loadPayment(found.data.originalPaymentId);
-  const query = { kind: "REFUND" as const, originalPaymentId: found.data.paymentId, limit: LIMIT };
+  if (found.data.kind === "REFUND") {
+    const path = { paymentId: found.data.originalPaymentId };
+    const { data, error } = await sandbox.GET("/sandbox/payments/{paymentId}", { params: { path } });
+    if (!data) return { error };
+    return { data: { payment: data as Debit, refund: found.data as Refund, refunds: [], more: false } };
+  }
+  const query = { kind: "REFUND" as const, originalPaymentId: found.data.paymentId, limit: NEWEST };
   const { data, error } = await sandbox.GET("/sandbox/payments", { params: { query } });
   if (!data) return { error };
   // The filters leave refunds only, which the type does not know.
@@ -49,37 +55,31 @@ const TRANSITIONS = [
   { label: "Cover", to: "cover", from: ["SETTLED"] },
 ] as const;
 
-function PaymentDetails({ payment, refunds, more, asked }: Details & { asked: string }) {
+function PaymentDetails({ payment, refunds, more }: Details) {
   const { paymentId, status, settledAt, clientReferenceId, requestKey } = payment;
-  const [problem, setProblem] = useState<Problem>();
-  const change = async (to: (typeof TRANSITIONS)[number]["to"]) => {
-    const { error } = await sandbox.POST(`/sandbox/payments/{paymentId}/${to}`, {
-      params: { path: { paymentId } },
-    });
-    setProblem(error as Problem | undefined);
-  };
+  const left = leftToRefund(payment);
   return (
     <>
       <PageHead up={UP} title={<bdi>{paymentId}</bdi>}>
         {TRANSITIONS.map(({ label, to, from }) => (
-          <button
+          <Action
             key={to}
-            type="button"
             disabled={!from.some((one) => one === status)}
-            onClick={() => change(to)}
+            call={() =>
+              sandbox.POST(`/sandbox/payments/{paymentId}/${to}`, { params: { path: { paymentId } } })
+            }
           >
             {label}
-          </button>
+          </Action>
         ))}
       </PageHead>
-      <ProblemText problem={problem} />
       <div class="card">
         <p class="row lead">
           <strong class="amount">{toDollars(payment.amount)}</strong>
           <Status value={status} />
         </p>
         <RefundedBar payment={payment} />
-        <p>{toDollars(payment.refundableAmount)} left to refund</p>
+        <p>{left.value === 0 ? "Nothing left to refund" : `${toDollars(left)} left to refund`}</p>
         <Facts
           facts={[
             ["Settled", settledAt ? <Time key="at" at={settledAt} /> : "not yet"],
@@ -88,10 +88,7 @@ function PaymentDetails({ payment, refunds, more, asked }: Details & { asked: st
             ["History", payment.history.map(({ status: was }) => was).join(" → ")],
           ]}
         />
-        <p class="row">
-          <a href={toHash("requests", paymentId)}>Its requests</a>
-          <a href={toHash("about", paymentId)}>Its events</a>
-        </p>
+        <Related id={paymentId} />
       </div>
       <h2>Issue a refund</h2>
       <div class="card">
@@ -102,74 +99,42 @@ function PaymentDetails({ payment, refunds, more, asked }: Details & { asked: st
         <Empty>No refunds yet. The form above issues one, as your server would.</Empty>
       )}
       {refunds.map((refund) => (
-        <RefundCard
-          key={refund.paymentId}
-          refund={refund}
-          payment={payment}
-          asked={refund.paymentId === asked}
-        />
+        <RefundCard key={refund.paymentId} refund={refund} payment={payment} />
       ))}
-      {more && <p class="quiet">These are the newest {LIMIT}.</p>}
+      {more && (
+        <p class="end">
+          These are the newest {NEWEST}.{" "}
+          <a href={`#/refunds${toQuery({ text: paymentId })}`}>All refunds of this payment</a>
+        </p>
+      )}
     </>
   );
 }
 
-function RefundCard({ refund, payment, asked }: { refund: Refund; payment: Debit; asked: boolean }) {
-  const { paymentId, paymentStatus, clientReferenceId, softDescriptor, requestKey } = refund;
-  const id = `refund-${paymentId}`;
-  useEffect(() => {
-    if (asked) document.getElementById(id)?.scrollIntoView({ block: "center" });
-  }, [asked]);
-  return (
-    <article class={asked ? "card asked" : "card"} id={id} aria-label={`Refund ${paymentId}`}>
-      <p class="row lead">
-        <strong class="amount">{toDollars(refund.amount)}</strong>
-        <Status value={paymentStatus} />
-        <a class="id" href={toHash("payments", paymentId)}>
-          {paymentId}
-        </a>
-      </p>
-      <Timeline refund={refund} payment={payment} />
-      <Facts
-        facts={[
-          ["requestKey", <bdi key="key">{requestKey}</bdi>],
-          ["Your reference", clientReferenceId != null ? <bdi>{clientReferenceId}</bdi> : null],
-          ["softDescriptor", softDescriptor],
-        ]}
-      />
-      <p class="row">
-        <a href={toHash("requests", paymentId)}>Its requests</a>
-        <a href={toHash("about", paymentId)}>Its events</a>
-      </p>
-    </article>
-  );
-}
-
-function IssueRefund({ payment: { paymentId, refundableAmount } }: { payment: Debit }) {
-  const send = async (body: object) => {
-    const {
-      amount,
-      requestKey = newKey(),
-      ...fields
-    } = body as Partial<components["schemas"]["RefundRequest"]>;
-    const { error } = await published.POST("/v1/refunds", {
-      body: { ...fields, paymentId, requestKey, amount: inDollars(amount) },
-    });
-    return error as Problem | undefined;
+/** The requestKey changes after each refund that was issued, and stays for a repetition of one that was not. */
+function IssueRefund({ payment }: { payment: Debit }) {
+  const { paymentId, amount: whole } = payment;
+  const send = (body: object) => {
+    const { amount, ...fields } = body as Omit<components["schemas"]["RefundRequest"], "paymentId">;
+    return published.POST("/v1/refunds", { body: { ...fields, paymentId, amount: inDollars(amount) } });
   };
+  const { value } = leftToRefund(payment);
   return (
     <Form
       form="RefundRequest"
       submit="Issue refund"
       send={send}
       fields={[
-        { at: "/amount/value", label: "Amount in dollars", value: refundableAmount.value.toFixed(2) },
-        { at: "/requestKey", label: "requestKey", empty: "a new one if empty" },
+        { at: "/amount/value", label: "Amount in dollars", value: (value || whole.value).toFixed(2) },
+        {
+          at: "/requestKey",
+          label: "requestKey",
+          fresh: { label: "New key", make: () => `console-${crypto.randomUUID()}` },
+          hint: "keep it to repeat a refund whose outcome is unknown",
+        },
         { at: "/clientReferenceId", label: "Your reference" },
         { at: "/softDescriptor", label: "softDescriptor" },
       ]}
     />
   );
 }
-
-const newKey = () => `console-${crypto.randomUUID()}`;

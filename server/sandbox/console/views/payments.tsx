@@ -1,6 +1,8 @@
-import { type Page, type Problem, type Result, type SandboxSchemas, sandbox } from "../data/api.ts";
+import { type Page, type Result, type SandboxSchemas, sandbox } from "../data/api.ts";
+import { toQuery, useFilter } from "../data/filter.ts";
 import { toDollars } from "../data/format.ts";
 import { usePaged } from "../data/paged.ts";
+import { Filters } from "../parts/filters.tsx";
 import { Fold, Form } from "../parts/form.tsx";
 import { List } from "../parts/list.tsx";
 import { Id, PageHead, Status, Time, toHash } from "../parts/parts.tsx";
@@ -8,18 +10,20 @@ import { Id, PageHead, Status, Time, toHash } from "../parts/parts.tsx";
 type Debit = SandboxSchemas["Debit"];
 
 const LIMIT = 100;
+const STATUSES = ["PROCESSING", "SETTLED", "FAILED", "COVERED"] as const;
 
 /** Every original payment, newest first. */
 export function Payments() {
+  const [filter, change] = useFilter(STATUSES);
   const paged = usePaged<Debit>({
-    key: "payments",
+    key: `payments ${toQuery(filter)}`,
     topics: ["payments"],
     idOf,
-    load: (cursor) =>
-      // The filter leaves out refunds, which the type does not know.
-      sandbox.GET("/sandbox/payments", {
-        params: { query: { kind: "DEBIT", limit: LIMIT, ...cursor } },
-      }) as Promise<Result<Page<Debit>>>,
+    load: (cursor) => {
+      const query = { kind: "DEBIT" as const, limit: LIMIT, ...filter, ...cursor };
+      // The kind leaves out refunds, which the type does not know.
+      return sandbox.GET("/sandbox/payments", { params: { query } }) as Promise<Result<Page<Debit>>>;
+    },
   });
   return (
     <section>
@@ -38,11 +42,22 @@ export function Payments() {
           ]}
         />
       </Fold>
+      <Filters
+        label="Status"
+        statuses={STATUSES}
+        textLabel="Identifier, reference or requestKey"
+        filter={filter}
+        change={change}
+      />
       <List
         name="Payments"
         paged={paged}
         idOf={idOf}
-        empty="No payments. Make one above, or reset the sandbox to get its first records back."
+        empty={
+          toQuery(filter) === ""
+            ? "No payments. Create one above, or reset the sandbox to restore its first records."
+            : "No matching payments."
+        }
         columns={[
           {
             head: "Payment",
@@ -59,7 +74,7 @@ export function Payments() {
           {
             head: "Left to refund",
             kind: "money",
-            cell: ({ refundableAmount }) => toDollars(refundableAmount),
+            cell: (payment) => toDollars(leftToRefund(payment)),
           },
           {
             head: "Settled",
@@ -75,13 +90,18 @@ export function Payments() {
 
 const idOf = ({ paymentId }: Debit) => paymentId;
 
-async function create(body: object): Promise<Problem | undefined> {
+async function create(body: object): Promise<Result<unknown>> {
   const { amount, ...fields } = body as Partial<SandboxSchemas["NewPayment"]>;
-  const { data, error } = await sandbox.POST("/sandbox/payments", {
+  const created = await sandbox.POST("/sandbox/payments", {
     body: { ...fields, amount: inDollars(amount) },
   });
-  if (data) location.hash = toHash("payments", data.paymentId);
-  return error as Problem | undefined;
+  if (created.data) location.hash = toHash("payments", created.data.paymentId);
+  return created;
+}
+
+/** Of a payment that has failed or is covered nothing can be refunded, whatever has not been (D12). */
+export function leftToRefund({ status, refundableAmount }: Debit): { value: number } {
+  return status === "FAILED" || status === "COVERED" ? { value: 0 } : refundableAmount;
 }
 
 /** The form asks for the value only. */

@@ -1,25 +1,28 @@
 import { useState } from "preact/hooks";
 import { getToken, published, type SandboxSchemas, sandbox } from "../data/api.ts";
+import { useFilter } from "../data/filter.ts";
 import { quote } from "../data/format.ts";
 import { usePaged } from "../data/paged.ts";
 import { List } from "../parts/list.tsx";
-import { Body, Code, Copy, Facts, Id, PageHead, RealTime, toHash } from "../parts/parts.tsx";
+import { Action, Body, Code, Copy, Facts, PageHead, RealTime, Resource, toHash } from "../parts/parts.tsx";
 
 type Recorded = SandboxSchemas["RequestRecord"];
 
 const LIMIT = 100;
 const INSTANCE = /^urn:uuid:/;
 
+/** The statuses of the published contract. */
+const STATUSES = ["201", "400", "401", "403", "404", "406", "408", "409", "413", "415", "429", "500", "503"];
+
 /** Every request to the published contract, newest first, live; the link of a request shows all of it. */
 export function Requests({ search }: { search: string }) {
+  const [{ status }, change] = useFilter(STATUSES);
+  const given = { limit: LIMIT, ...(search && { search }), ...(status && { status: Number(status) }) };
   const paged = usePaged<Recorded>({
-    key: `requests ${search}`,
+    key: `requests ${JSON.stringify(given)}`,
     topics: ["requests"],
     idOf,
-    load: (cursor) =>
-      sandbox.GET("/sandbox/requests", {
-        params: { query: { limit: LIMIT, ...(search !== "" && { search }), ...cursor } },
-      }),
+    load: (cursor) => sandbox.GET("/sandbox/requests", { params: { query: { ...given, ...cursor } } }),
   });
   const [only] = paged.items ?? [];
   if (INSTANCE.test(search) && only) return <Request recorded={only} />;
@@ -27,11 +30,23 @@ export function Requests({ search }: { search: string }) {
     <section>
       <PageHead title="Requests" />
       <search>
-        <form class="form find" onSubmit={find}>
-          <div class="field">
-            <label for="search">requestKey, paymentId or instance</label>
-            <input id="search" name="search" type="search" defaultValue={search} maxLength={255} />
-          </div>
+        <form class="row" onSubmit={find}>
+          <label class="inline">
+            <span>Response</span>
+            <select
+              value={status ?? ""}
+              onChange={({ currentTarget: { value } }) => change(value === "" ? {} : { status: value })}
+            >
+              <option value="">any</option>
+              {STATUSES.map((status) => (
+                <option key={status}>{status}</option>
+              ))}
+            </select>
+          </label>
+          <label class="inline grow">
+            <span>requestKey, paymentId or instance</span>
+            <input name="search" type="search" defaultValue={search} maxLength={255} />
+          </label>
           <button type="submit">Find</button>
         </form>
       </search>
@@ -40,9 +55,9 @@ export function Requests({ search }: { search: string }) {
         paged={paged}
         idOf={idOf}
         empty={
-          search === ""
+          search === "" && status === undefined
             ? "No requests yet. Issue a refund here, from your server or with curl, and watch it arrive."
-            : "No matching requests. The sandbox remembers the latest thousand only, until it stops."
+            : "No matching requests. The sandbox remembers only the latest thousand, until it stops."
         }
         columns={[
           {
@@ -58,7 +73,7 @@ export function Requests({ search }: { search: string }) {
           { head: "Response", kind: "short", cell: ({ status }) => <Code status={status} /> },
           { head: "Error", kind: "reason", cell: ({ responseBody }) => problemOf(responseBody)?.code },
           { head: "Took", kind: "number", cell: ({ milliseconds }) => `${milliseconds} ms` },
-          { head: "At (real time, UTC)", kind: "time", cell: ({ at }) => <RealTime at={at} /> },
+          { head: "Received (UTC)", kind: "time", cell: ({ at }) => <RealTime at={at} /> },
         ]}
       />
     </section>
@@ -70,7 +85,8 @@ const idOf = ({ requestId }: Recorded) => requestId;
 function find(event: SubmitEvent): void {
   event.preventDefault();
   const text = String(new FormData(event.currentTarget as HTMLFormElement).get("search") ?? "");
-  location.hash = text === "" ? "#/requests" : toHash("requests", text);
+  const query = location.hash.split("?")[1];
+  location.hash = `${text === "" ? "#/requests" : toHash("requests", text)}${query ? `?${query}` : ""}`;
 }
 
 function Request({ recorded }: { recorded: Recorded }) {
@@ -100,8 +116,8 @@ function Request({ recorded }: { recorded: Recorded }) {
         </p>
         {problem?.existing !== undefined && (
           <p>
-            This requestKey was used before. The first request made{" "}
-            <Id view="payments" id={problem.existing} />; nothing was refunded twice.
+            This requestKey was used before. The first request made <Resource id={problem.existing} />, and
+            nothing was refunded twice.
           </p>
         )}
         {problem && <Violations of={problem.violations} />}
@@ -109,14 +125,14 @@ function Request({ recorded }: { recorded: Recorded }) {
           facts={[
             ["Path", `POST ${path}`],
             ["requestKey", requestKey !== null ? <bdi>{requestKey}</bdi> : null],
-            ["Record", paymentId !== null ? <Id view="payments" id={paymentId} /> : null],
+            ["Record", paymentId !== null ? <Resource id={paymentId} /> : null],
             [
               "instance",
               <span key="instance" class="id">
                 {requestId}
               </span>,
             ],
-            ["At (real time, UTC)", <RealTime key="at" at={at} />],
+            ["Received (UTC)", <RealTime key="at" at={at} />],
             ["Took", `${milliseconds} ms`],
           ]}
         />
@@ -177,16 +193,14 @@ function Repeat({ recorded: { operation, requestBody } }: { recorded: Recorded }
   const [message, setMessage] = useState("");
   if (operation !== "issueRefund" || requestBody === null) return null;
   const repeat = async () => {
-    const { response, error } = await published.POST("/v1/refunds", { body: JSON.parse(requestBody) });
-    const code = error && "errorDetails" in error ? error.errorDetails?.errorCode : "";
-    setMessage(`Repeated: ${response.status} ${code ?? ""}`);
+    const repeated = await published.POST("/v1/refunds", { body: JSON.parse(requestBody) });
+    setMessage(repeated.data ? `Repeated: ${repeated.response.status}` : "");
+    return repeated;
   };
   return (
     <>
       <span role="status">{message}</span>
-      <button type="button" onClick={repeat}>
-        Repeat
-      </button>
+      <Action call={repeat}>Repeat</Action>
     </>
   );
 }

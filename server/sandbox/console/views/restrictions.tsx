@@ -1,5 +1,4 @@
-import { useState } from "preact/hooks";
-import { type Problem, type SandboxSchemas, sandbox, useLoaded } from "../data/api.ts";
+import { type SandboxSchemas, sandbox, useCall, useLoaded } from "../data/api.ts";
 import { ProblemText } from "../parts/parts.tsx";
 
 type Restrictions = SandboxSchemas["Restrictions"];
@@ -11,7 +10,7 @@ const useRestrictions = () => useLoaded("restrictions", ["payments"], readRestri
 export function RestrictionsNotice() {
   const { data } = useRestrictions();
   const notes = [
-    ...(data?.blocked ? ["Blocked: published calls get 401."] : []),
+    ...(data?.blocked ? ["Blocked: calls of the API get 401."] : []),
     ...(data?.held ? ["Held: refunds stay PENDING."] : []),
   ];
   if (notes.length === 0) return null;
@@ -29,24 +28,29 @@ export function RestrictionsNotice() {
 /** Blocks the merchant and holds its refunds, as operators do in production. */
 export function RestrictionsForm() {
   const { data } = useRestrictions();
-  const [problem, setProblem] = useState<Problem>();
+  const { problem, busy, run } = useCall();
   if (!data) return null;
-  const set = async (change: Partial<Restrictions>) => {
-    const { error } = await sandbox.POST("/sandbox/restrictions", { body: { ...data, ...change } });
-    setProblem(error as Problem | undefined);
-  };
+  const set = (change: Partial<Restrictions>) =>
+    run(() => sandbox.POST("/sandbox/restrictions", { body: { ...data, ...change } }));
   const box = (name: keyof Restrictions, label: string) => (
     <label class="inline">
-      <input type="checkbox" checked={data[name]} onChange={() => set({ [name]: !data[name] })} />
+      <input
+        type="checkbox"
+        checked={data[name]}
+        disabled={busy}
+        onChange={() => set({ [name]: !data[name] })}
+      />
       {label}
     </label>
   );
   return (
-    <fieldset class="row card">
-      <legend>What operators can do</legend>
-      {box("blocked", "Block published calls")}
-      {box("held", "Hold what falls due")}
+    <div class="card">
+      <fieldset class="row">
+        <legend>In production, operators can do this to a merchant</legend>
+        {box("blocked", "Block calls of the API")}
+        {box("held", "Hold refunds that fall due")}
+      </fieldset>
       <ProblemText problem={problem} />
-    </fieldset>
+    </div>
   );
 }

@@ -10,8 +10,8 @@ export function Scenarios() {
     <section>
       <PageHead title="Scenarios" />
       <p class="quiet">
-        Each begins with a reset of your data. They name the records of acme, so they need one of its access
-        tokens.
+        Each scenario first removes all of your data and restores the first records. Scenarios use the records
+        of acme, so choose acme at the top.
       </p>
       {SCENARIOS.map((scenario) => (
         <Story key={scenario.workflowId} scenario={scenario} />
@@ -20,10 +20,14 @@ export function Scenarios() {
   );
 }
 
+const WIPE =
+  "Play this scenario? It first removes this merchant's payments, refunds, events, requests and subscriptions.";
+
 function Story({ scenario: { summary, description, ...scenario } }: { scenario: Scenario }) {
   const [steps, setSteps] = useState<readonly PlayedStep[]>([]);
   const [busy, setBusy] = useState(false);
   const run = async () => {
+    if (!confirm(WIPE)) return;
     setBusy(true);
     setSteps([]);
     try {

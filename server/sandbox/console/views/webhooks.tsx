@@ -1,16 +1,26 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { components } from "../../../../openapi/generated/types.ts";
-import { type Problem, published, type SandboxSchemas, sandbox, useLoaded } from "../data/api.ts";
+import { type Page, published, type Result, type SandboxSchemas, sandbox, useLoaded } from "../data/api.ts";
 import { VERIFY } from "../data/contract.ts";
-import { count } from "../data/format.ts";
+import { usePaged } from "../data/paged.ts";
 import { Fold, Form } from "../parts/form.tsx";
-import { Body, Empty, Facts, Id, PageHead, ProblemText, Status, Time } from "../parts/parts.tsx";
+import {
+  Action,
+  Body,
+  Empty,
+  Facts,
+  Id,
+  PageHead,
+  ProblemText,
+  ShownOnce,
+  Status,
+  Time,
+} from "../parts/parts.tsx";
 import { DeliveryList } from "./deliveries.tsx";
-import { Inbox } from "./inbox.tsx";
+import { Inbox, newSecret } from "./inbox.tsx";
 
 type SubscriptionRecord = SandboxSchemas["SubscriptionRecord"];
 
-/** The largest page of the contract; a merchant has few subscriptions that are live. */
 const LIMIT = 100;
 
 export function Webhooks() {
@@ -22,26 +32,35 @@ export function Webhooks() {
       <h2>Deliveries</h2>
       <DeliveryList
         of={{}}
-        empty="No deliveries. An event is delivered to each subscription that wants it."
+        empty="No deliveries yet. An event is delivered to each subscription that includes it."
       />
     </section>
   );
 }
 
 function Subscriptions() {
-  const { data, problem } = useLoaded("subscriptions", ["webhooks"], () =>
-    sandbox.GET("/sandbox/subscriptions", { params: { query: { limit: LIMIT } } }),
-  );
+  const paged = usePaged<SubscriptionRecord>({
+    key: "subscriptions",
+    topics: ["webhooks"],
+    idOf,
+    load: (cursor) =>
+      sandbox.GET("/sandbox/subscriptions", {
+        params: { query: { limit: LIMIT, ...cursor } },
+      }) as Promise<Result<Page<SubscriptionRecord>>>,
+  });
+  const { items, problem } = paged;
+  useEffect(() => paged.show(items?.map(idOf) ?? []));
   return (
     <>
       <h2>Subscriptions</h2>
       <ProblemText problem={problem} />
-      {data?.items.length === 0 && (
+      {items?.length === 0 && (
         <Empty>
-          Nobody receives your events. The button of the inbox below subscribes it to all of them.
+          No subscriptions yet, so nothing receives your events. You can subscribe the inbox below to all of
+          them.
         </Empty>
       )}
-      {data?.items.map((subscription) => (
+      {items?.map((subscription) => (
         <article key={subscription.subscriptionKey} class="card row">
           <Status value={subscription.endedAt ? "ENDED" : "LIVE"} />
           <span class="grow">
@@ -53,24 +72,22 @@ function Subscriptions() {
           <End subscription={subscription} />
         </article>
       ))}
+      {paged.hasMore && (
+        <p>
+          <button type="button" onClick={paged.more}>
+            Show older subscriptions
+          </button>
+        </p>
+      )}
       <div class="row folds">
         <Fold label="Subscribe your own server">
-          <Form
-            form="SubscriptionRequest"
-            submit="Subscribe"
-            send={subscribe}
-            fields={[
-              { at: "/url", label: "url" },
-              { at: "/secretKey", label: "secretKey" },
-              { at: "/subscriptionDetails", label: "Events" },
-            ]}
-          />
+          <Subscribe />
         </Fold>
         <Fold label="Send a test event">
           <SendTest />
         </Fold>
         <Fold label="How to verify a delivery">
-          <Body label="With the client of this service" text={VERIFY} />
+          <Body label="With the client library" text={VERIFY} />
         </Fold>
       </div>
     </>
@@ -80,27 +97,48 @@ function Subscriptions() {
 const wants = ({ subscriptionDetails: { type, details } }: SubscriptionRecord) =>
   type === "ALL" ? "all events" : (details ?? []).join(", ");
 
-async function subscribe(body: object): Promise<Problem | undefined> {
-  const { error } = await published.POST("/v1/webhook/subscribe", {
-    body: body as components["schemas"]["SubscriptionRequest"],
-  });
-  return error as Problem | undefined;
+const idOf = ({ subscriptionKey }: SubscriptionRecord) => subscriptionKey;
+
+const NEW_SECRET = { label: "New secret", make: newSecret };
+
+function Subscribe() {
+  const [secret, setSecret] = useState("");
+  const subscribe = async (body: object) => {
+    const request = body as components["schemas"]["SubscriptionRequest"];
+    const subscribed = await published.POST("/v1/webhook/subscribe", { body: request });
+    if (subscribed.data) setSecret(request.secretKey);
+    return subscribed;
+  };
+  return (
+    <>
+      <Form
+        form="SubscriptionRequest"
+        submit="Subscribe"
+        send={subscribe}
+        fields={[
+          { at: "/url", label: "url" },
+          { at: "/secretKey", label: "secretKey", fresh: NEW_SECRET },
+          { at: "/subscriptionDetails", label: "Events" },
+        ]}
+      />
+      {secret !== "" && <ShownOnce label="Subscribed. Give your receiver its secret." secret={secret} />}
+    </>
+  );
 }
 
 function SendTest() {
   const [message, setMessage] = useState("");
   const send = async (body: object) => {
-    const { data, error } = await sandbox.POST("/sandbox/events", {
-      body: body as SandboxSchemas["NewEvent"],
-    });
-    setMessage(data ? `Emitted ${data.type} number ${data.sequence} of ${data.resourceId}.` : "");
-    return error as Problem | undefined;
+    const sent = await sandbox.POST("/sandbox/events", { body: body as SandboxSchemas["NewEvent"] });
+    const { data } = sent;
+    setMessage(data ? `Sent ${data.type} for ${data.resourceId}, with sequence ${data.sequence}.` : "");
+    return sent;
   };
   return (
     <>
       <Form
         form="NewEvent"
-        submit="Send the event"
+        submit="Send event"
         send={send}
         fields={[
           { at: "/type", label: "Event" },
@@ -116,28 +154,47 @@ function End({ subscription: { subscriptionKey, url, endedAt } }: { subscription
   if (endedAt) return null;
   const params = { path: { subscriptionKey } };
   return (
-    <button
-      type="button"
-      aria-label={`End the subscription of ${url}`}
-      onClick={() => sandbox.DELETE("/sandbox/subscriptions/{subscriptionKey}", { params })}
+    <Action
+      name={`End the subscription of ${url}`}
+      call={() => sandbox.DELETE("/sandbox/subscriptions/{subscriptionKey}", { params })}
     >
       End
-    </button>
+    </Action>
   );
 }
 
-/** The bytes that sign, by how the secret was read. */
+/** The key of the signature, by how the secret was read. */
 const SIGNED_BY = {
-  BASE64: "the bytes that the base64 of its secretKey stands for",
-  TEXT: "the text of its secretKey, because it isn't whsec_ and base64",
+  BASE64: "the bytes that its secretKey encodes in base64",
+  TEXT: "the text of its secretKey, because it is not whsec_ followed by base64",
 };
 
-async function changeSecret(subscriptionKey: string, body: object): Promise<Problem | undefined> {
-  const { error } = await sandbox.POST("/sandbox/subscriptions/{subscriptionKey}/rotate-secret", {
-    params: { path: { subscriptionKey } },
-    body: body as SandboxSchemas["NewSecret"],
-  });
-  return error as Problem | undefined;
+function ChangeSecret({ subscriptionKey }: { subscriptionKey: string }) {
+  const [secret, setSecret] = useState("");
+  const change = async (body: object) => {
+    const request = body as SandboxSchemas["NewSecret"];
+    const params = { path: { subscriptionKey } };
+    const changed = await sandbox.POST("/sandbox/subscriptions/{subscriptionKey}/rotate-secret", {
+      params,
+      body: request,
+    });
+    if (changed.data) setSecret(request.secretKey);
+    return changed;
+  };
+  return (
+    <>
+      <Form
+        form="NewSecret"
+        submit="Change secret"
+        send={change}
+        fields={[
+          { at: "/secretKey", label: "New secretKey", fresh: NEW_SECRET },
+          { at: "/overlapHours", label: "Hours for which the old secret also signs", empty: "24 if empty" },
+        ]}
+      />
+      {secret !== "" && <ShownOnce label="Changed. Give your receiver the new secret." secret={secret} />}
+    </>
+  );
 }
 
 /** One subscription with its deliveries. */
@@ -159,7 +216,7 @@ export function Subscription({ subscriptionKey }: { subscriptionKey: string }) {
                 ["State", <Status key="state" value={data.endedAt ? "ENDED" : "LIVE"} />],
                 ["url", <bdi key="url">{data.url}</bdi>],
                 ["Receives", wants(data as SubscriptionRecord)],
-                ["Signed by", data.secretForm && SIGNED_BY[data.secretForm]],
+                ["Signed with", data.secretForm && SIGNED_BY[data.secretForm]],
                 [
                   "subscriptionKey",
                   <span key="key" class="id">
@@ -168,31 +225,23 @@ export function Subscription({ subscriptionKey }: { subscriptionKey: string }) {
                 ],
                 ["Since", <Time key="since" at={data.createdAt} />],
                 ["Ended", data.endedAt ? <Time at={data.endedAt} /> : null],
-                ["Secret", data.secretWarning],
-                ["Old secret signs until", data.oldSecretUntil ? <Time at={data.oldSecretUntil} /> : null],
+                ["Warning", data.secretWarning],
+                [
+                  "Old secret also signs until",
+                  data.oldSecretUntil ? <Time at={data.oldSecretUntil} /> : null,
+                ],
               ]}
             />
           </div>
           {!data.endedAt && (
             <div class="row folds">
               <Fold label="Change the secret">
-                <Form
-                  form="NewSecret"
-                  submit="Change it"
-                  send={(body) => changeSecret(subscriptionKey, body)}
-                  fields={[
-                    { at: "/secretKey", label: "New secretKey" },
-                    { at: "/overlapHours", label: "Hours for which the old one signs, too", empty: "24" },
-                  ]}
-                />
+                <ChangeSecret subscriptionKey={subscriptionKey} />
               </Fold>
             </div>
           )}
           <h2>Deliveries</h2>
-          <DeliveryList
-            of={{ subscriptionKey }}
-            empty={`Nothing was sent to it: ${count(0, "delivery", "deliveries")}.`}
-          />
+          <DeliveryList of={{ subscriptionKey }} empty="No deliveries yet." />
         </>
       )}
     </section>

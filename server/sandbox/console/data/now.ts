@@ -1,0 +1,19 @@
+import { useEffect, useState } from "preact/hooks";
+
+/** By how many milliseconds the sandbox's clock is ahead of this computer's; undefined until it was read. */
+let aheadMs: number | undefined;
+
+/** Remembers the time that the sandbox has just said. */
+export function setNow(iso: string): void {
+  aheadMs = Date.parse(iso) - Date.now();
+}
+
+/** The sandbox's time in milliseconds since 1970, drawn anew after each tick; undefined until it was read. */
+export function useNow(tickMs: number): number | undefined {
+  const [, draw] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => draw((ticks) => ticks + 1), tickMs);
+    return () => clearInterval(timer);
+  }, [tickMs]);
+  return aheadMs === undefined ? undefined : Date.now() + aheadMs;
+}

@@ -1,0 +1,41 @@
+import { useEffect, useState } from "preact/hooks";
+import { currentTheme, followTheme, switchTheme } from "../data/theme.ts";
+
+/** The bar of the docs, so that both are one site. */
+export function SiteHeader() {
+  const [theme, setTheme] = useState(currentTheme);
+  useEffect(() => followTheme(() => setTheme(currentTheme())), []);
+  const toggle = () => {
+    switchTheme();
+    setTheme(currentTheme());
+  };
+  return (
+    <div class="site-header">
+      <a class="wordmark" href="/docs/">
+        <span aria-hidden="true">↩</span>
+        <span class="name">
+          {" refunds"}
+          <b>+</b>webhooks
+        </span>
+      </a>
+      <nav aria-label="Main">
+        <a href="/docs/start.html">Start</a>
+        <a href="/docs/reference.html">Reference</a>
+        <a href="/console" aria-current="page">
+          Console
+        </a>
+        <a href="/docs/decisions.html">Decisions</a>
+        <a href="/docs/changelog.html">Changes</a>
+      </nav>
+      <button
+        type="button"
+        class="theme-button"
+        aria-label="Dark colours"
+        aria-pressed={theme === "dark"}
+        onClick={toggle}
+      >
+        ◐
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,117 @@
+import { type Page, type Result, type SandboxSchemas, sandbox } from "../data/api.ts";
+import { toQuery, useFilter } from "../data/filter.ts";
+import { toDollars } from "../data/format.ts";
+import { usePaged } from "../data/paged.ts";
+import { Filters } from "../parts/filters.tsx";
+import { List } from "../parts/list.tsx";
+import { Facts, Id, PageHead, Status, Time, toHash } from "../parts/parts.tsx";
+import { Timeline } from "../parts/timeline.tsx";
+
+type Debit = SandboxSchemas["Debit"];
+export type Refund = SandboxSchemas["RefundRecord"];
+
+const LIMIT = 100;
+const STATUSES = ["PENDING", "AUTHORIZED", "TERMINAL_FAILED"] as const;
+
+/** Every refund, newest first. */
+export function Refunds() {
+  const [filter, change] = useFilter(STATUSES);
+  const paged = usePaged<Refund>({
+    key: `refunds ${toQuery(filter)}`,
+    topics: ["payments", "clock"],
+    idOf,
+    load: (cursor) => {
+      const query = { kind: "REFUND" as const, limit: LIMIT, ...filter, ...cursor };
+      // The kind leaves out original payments, which the type does not know.
+      return sandbox.GET("/sandbox/payments", { params: { query } }) as Promise<Result<Page<Refund>>>;
+    },
+  });
+  return (
+    <section>
+      <PageHead title="Refunds" />
+      <Filters
+        label="Status"
+        statuses={STATUSES}
+        textLabel="Identifier, payment, reference or requestKey"
+        filter={filter}
+        change={change}
+      />
+      <List
+        name="Refunds"
+        paged={paged}
+        idOf={idOf}
+        empty={
+          toQuery(filter) === ""
+            ? "No refunds yet. Open a payment to issue one, or call the API."
+            : "No matching refunds."
+        }
+        columns={[
+          {
+            head: "Refund",
+            kind: "main",
+            cell: ({ paymentId, originalPaymentId, clientReferenceId }) => (
+              <>
+                <Id view="refunds" id={paymentId} />
+                <bdi class="quiet reference">{clientReferenceId ?? `of ${originalPaymentId}`}</bdi>
+              </>
+            ),
+          },
+          { head: "Status", kind: "state", cell: ({ paymentStatus }) => <Status value={paymentStatus} /> },
+          { head: "Amount", kind: "money", cell: ({ amount }) => toDollars(amount) },
+          {
+            head: "Due, or why it failed",
+            kind: "reason",
+            cell: ({ due, errorDetails }) => (due ? <Time at={due.at} /> : errorDetails?.errorCode),
+          },
+        ]}
+      />
+    </section>
+  );
+}
+
+const idOf = ({ paymentId }: Refund) => paymentId;
+
+const UP = { view: "refunds", label: "Refunds" };
+
+/** A refund on a page of its own. */
+export function RefundPage({ refund, payment }: { refund: Refund; payment: Debit }) {
+  return (
+    <>
+      <PageHead up={UP} title={<bdi>{refund.paymentId}</bdi>} />
+      <RefundCard refund={refund} payment={payment} />
+    </>
+  );
+}
+
+export function RefundCard({ refund, payment }: { refund: Refund; payment: Debit }) {
+  const { paymentId, paymentStatus, clientReferenceId, softDescriptor, requestKey } = refund;
+  return (
+    <article class="card" aria-label={`Refund ${paymentId}`}>
+      <p class="row lead">
+        <strong class="amount">{toDollars(refund.amount)}</strong>
+        <Status value={paymentStatus} />
+        <Id view="refunds" id={paymentId} />
+      </p>
+      <Timeline refund={refund} payment={payment} />
+      <Facts
+        facts={[
+          ["Original payment", <Id key="original" view="payments" id={refund.originalPaymentId} />],
+          ["requestKey", <bdi key="key">{requestKey}</bdi>],
+          ["Your reference", clientReferenceId != null ? <bdi>{clientReferenceId}</bdi> : null],
+          ["softDescriptor", softDescriptor],
+        ]}
+      />
+      <Related id={paymentId} />
+    </article>
+  );
+}
+
+/** Links to the requests and events of a payment or a refund. */
+export function Related({ id }: { id: string }) {
+  return (
+    <p class="row">
+      <a href={toHash("requests", id)}>Requests</a>
+      <a href={toHash("about", id)}>Events</a>
+    </p>
+  );
+}
