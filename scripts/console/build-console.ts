@@ -10,24 +10,36 @@ import { keywordsLimiting } from "../../openapi/document/keywords.ts";
 import { dereference, type Node } from "../../openapi/document/node.ts";
 import { hashFiles, replaceFile } from "../command/files.ts";
 import { ROOT, secondsSince } from "../command/redocly.ts";
+import { callsOf } from "../docs/reference/calls.ts";
 
 const SOURCE = join(ROOT, "server/sandbox/console");
 const DIST = join(SOURCE, "dist");
 const STAMP = join(DIST, "sources.sha256");
 /** How to verify a delivery; the client's README shows it, and its tests run it. */
 const VERIFICATION = "docs/examples/describe-delivery.mts";
+/** What it shares with the docs. */
+const SHARED_STYLE = "docs/shared.css";
 const SCENARIOS = join(ROOT, "openapi/sandbox/scenarios.arazzo.yaml");
 
 /** Builds the sandbox's console as static files, whose names change with their content. */
 export async function buildConsole(): Promise<void> {
   const start = performance.now();
   const sources = await hashSources();
-  const script = await bundle();
-  const styles = ["theme.css", "console.css", "records.css"].map((name) =>
-    readFile(join(SOURCE, name), "utf8"),
-  );
-  const style = (await Promise.all(styles)).join("");
-  const files = [toAsset("console", "js", script), toAsset("console", "css", style)] as const;
+  const script = await bundle("console/main.tsx", { CONTRACT: await readForPage() });
+  const tryIt = await bundle("try-it/try-it.tsx", {
+    CALLS: readCalls(),
+    STYLE: await readFile(join(SOURCE, "../try-it/try-it.css"), "utf8"),
+  });
+  const styles = [
+    join(ROOT, SHARED_STYLE),
+    ...["theme.css", "console.css", "records.css"].map((name) => join(SOURCE, name)),
+  ];
+  const style = (await Promise.all(styles.map((file) => readFile(file, "utf8")))).join("");
+  const files = [
+    toAsset("console", "js", script),
+    toAsset("console", "css", style),
+    toAsset("try-it", "js", tryIt),
+  ] as const;
   const [{ name: js }, { name: css }] = files;
   const names = new Set<string>([basename(STAMP)]);
   for (const { name, content } of [...files, { name: "index.html", content: toPage(js, css) }]) {
@@ -53,14 +65,16 @@ export async function isConsoleCurrent(): Promise<boolean> {
   return (await readFile(STAMP, "utf8").catch(() => "none")) === (await hashSources());
 }
 
-async function bundle(): Promise<string> {
+/** @param values what the build inserts into the script, by the names of constants */
+async function bundle(input: string, values: Readonly<Record<string, unknown>>): Promise<string> {
+  const define = Object.entries(values).map(([name, value]) => [name, JSON.stringify(value)]);
   const build = await rolldown({
-    input: join(SOURCE, "main.tsx"),
+    input: join(SOURCE, "..", input),
     platform: "browser",
     tsconfig: false,
     transform: {
       jsx: { runtime: "automatic", importSource: "preact" },
-      define: { CONTRACT: JSON.stringify(await readForPage()) },
+      define: Object.fromEntries(define),
     },
   });
   const { output } = await build.generate({ format: "esm", minify: true });
@@ -85,6 +99,17 @@ async function readForPage() {
     forms: Object.fromEntries(constraints),
     verify: (await readFile(join(ROOT, VERIFICATION), "utf8")).trimEnd(),
   };
+}
+
+/** Every call that has a sample in the reference (`server/sandbox/try-it/send.ts`). */
+function readCalls() {
+  return (["openapi", "sandbox"] as const).flatMap((name) => {
+    const calls = callsOf(readContract(name).document);
+    return calls.map(({ route, summary, method, url, examples, before = [] }) => {
+      const path = url.slice(new URL(url).origin.length);
+      return { route, summary, method, path, examples, before, isRecorded: name === "openapi" };
+    });
+  });
 }
 
 /** The workflows, and where their operations are. */
@@ -168,10 +193,12 @@ function toPage(js: string, css: string): string {
 
 async function hashSources(): Promise<string> {
   return hashFiles([
-    "server/sandbox/console/{,data/,parts/,views/}*.{ts,tsx,css}",
+    "server/sandbox/{console/{,data/,parts/,views/},try-it/}*.{ts,tsx,css}",
+    "scripts/docs/reference/calls.ts",
     "openapi/sandbox/scenarios.arazzo.yaml",
     "openapi/generated/{openapi,sandbox}.json",
     VERIFICATION,
+    SHARED_STYLE,
     "scripts/console/build-console.ts",
     "openapi/document/*.ts",
     "node_modules/{preact,openapi-fetch,rolldown}/package.json",

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { rolldown } from "rolldown";
+import { readContract } from "../../openapi/document/contract.ts";
 import { ROOT } from "../command/redocly.ts";
 import type { Assets } from "./layout.ts";
 import type { Entry } from "./search/search.ts";
@@ -8,17 +9,19 @@ import type { Entry } from "./search/search.ts";
 const BROWSER = join(ROOT, "scripts/docs/browser");
 
 /** The files that a page is made of, besides its text. */
-export const STYLES = ["frame", "page", "code", "home"].map((name) => `docs/${name}.css`);
+export const STYLES = ["shared", "frame", "page", "code", "home"].map((name) => `docs/${name}.css`);
 
-/** The parts of every page: the styles, and a small script. */
+/** The parts of every page: the styles, two small scripts, and the version in its footer. */
 export async function readAssets(styles: readonly string[] = STYLES): Promise<Assets> {
   const texts = await Promise.all(styles.map((file) => readFile(join(ROOT, file), "utf8")));
-  return { styles: texts.join("\n"), script: await bundle("site.ts") };
+  const { version } = readContract("openapi").document.info as { version: string };
+  const [head, script] = await Promise.all([bundle("head.ts"), bundle("site.ts")]);
+  return { styles: texts.join("\n"), head, script, version };
 }
 
 /** The search with its index, which a page loads when its reader wants to search. */
 export async function renderSearch(entries: readonly Entry[]): Promise<string> {
-  return `${await bundle("search-dialog.ts", "docsSearch")}docsSearch.start(${JSON.stringify(entries)});\n`;
+  return `${await bundle("search-index.ts", "docsSearch")}docsSearch.start(${JSON.stringify(entries)});\n`;
 }
 
 async function bundle(file: string, name?: string): Promise<string> {

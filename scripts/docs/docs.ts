@@ -33,7 +33,7 @@ export async function buildDocs(): Promise<void> {
   const texts = [...renderTexts(site)];
   const pages = [
     ...(await renderPages(site)),
-    ["reference.html", await renderReferencePage(deriveReference(site))] as const,
+    ["reference.html", await renderReferencePage(deriveReference(site), site)] as const,
   ];
   const compressed = (await Promise.all(pages.map(([name, text]) => compress(name, text)))).flat();
   const files = [...compressed, ...texts];
@@ -51,9 +51,10 @@ export async function buildDocs(): Promise<void> {
 async function renderPages(site: Site): Promise<(readonly [name: string, content: string])[]> {
   const assets = await readAssets();
   const rendering = createSiteRendering(site);
+  const menu = { pages: site.pages, reference: site.menu };
   const texts = site.pages.map((page) => {
     const html = toHtml(toHtmlTree(renderPage(site, page, rendering)).children);
-    return [`${page.slug}.html`, renderTextPage(assets, site.pages, page, html)] as const;
+    return [`${page.slug}.html`, renderTextPage(assets, menu, page, html)] as const;
   });
   return [
     ...texts,
@@ -74,7 +75,7 @@ async function compress(name: string, text: string): Promise<[name: string, cont
 
 /** Removes the files of pages that no longer exist: the server serves every file that it finds. */
 async function removeOthers(names: ReadonlySet<string>): Promise<void> {
-  const found = (await readdir(DIST)).filter((name) => /\.(md|txt|svg|html|js|json|br|gz)$/.test(name));
+  const found = (await readdir(DIST)).filter((name) => /\.(md|txt|svg|html|js|json|yaml|br|gz)$/.test(name));
   const others = found.filter((name) => !names.has(name) && name !== "review.html");
   await Promise.all(others.map((name) => rm(join(DIST, name), { force: true })));
 }
@@ -94,6 +95,7 @@ async function hashSources(): Promise<string> {
     "openapi/{,sandbox/}{paths,webhooks}/*.yaml",
     "openapi/document/*.ts",
     "scripts/{command,diff,docs}/**/*.ts",
+    "server/sandbox/console/data/theme.ts",
     "node_modules/@redocly/cli/package.json",
   ]);
 }

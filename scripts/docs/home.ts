@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ElementContent, RootContent } from "hast";
 import { ROOT } from "../command/redocly.ts";
+import { renderDownloads } from "./downloads.ts";
 import { element, toHtml, toHtmlTree } from "./html.ts";
 import { type Assets, renderDocument } from "./layout.ts";
 import { readText } from "./pages.ts";
@@ -24,6 +25,7 @@ export function renderHome(assets: Assets, site: Site, rendering: Rendering): st
     group("div", "words", [
       element("h1", {}, [{ type: "text", value: title }]),
       ...before.filter((node) => !isElement(node, "figure")),
+      { type: "raw", value: renderDownloads() },
     ]),
     group(
       "div",

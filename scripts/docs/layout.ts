@@ -3,28 +3,41 @@ import type { Page } from "./pages.ts";
 import { GROUPS } from "./site.ts";
 
 /** The parts in the head of every page. */
-export type Assets = { readonly styles: string; readonly script: string };
+export type Assets = {
+  readonly styles: string;
+  /** Runs before the page is drawn. */
+  readonly head: string;
+  readonly script: string;
+  /** The version of the contract. */
+  readonly version: string;
+};
 
 const NAME = "Refunds and webhooks";
 
-/** Links in the menu besides the pages: the parts of the reference. */
-const REFERENCE = [
-  ["reference.html", "API reference"],
-  ["reference.html#/refunds/issuerefund", "Issue a refund"],
-  ["reference.html#/webhooks/subscribetowebhooks", "Subscribe to webhooks"],
-  ["reference.html#/events", "Events"],
-  ["reference.html#/clock", "Sandbox calls"],
-] as const;
+/** The parts of the reference, by tags of the contracts. */
+export type ReferenceMenu = ReadonlyMap<
+  string,
+  readonly { readonly route: string; readonly summary: string }[]
+>;
+
+const MENU_BUTTON = `<button type="button" class="menu-button" popovertarget="menu">Menu</button>`;
 
 /** The bar above every page, the reference included. */
 export function renderHeader(current: string): string {
   const link = (href: string, name: string) =>
     `<a href="${href}"${href === current ? ' aria-current="page"' : ""}>${name}</a>`;
+  const menu = current === "index.html" ? "" : MENU_BUTTON;
   return `<header class="site-header">
-  <a class="wordmark" href="index.html"><span aria-hidden="true">↩</span> refunds<b>+</b>webhooks</a>
-  <nav aria-label="Main">${link("start.html", "Start")}${link("reference.html", "Reference")}${link("decisions.html", "Decisions")}${link("changelog.html", "Changes")}</nav>
+  ${menu}  <a class="wordmark" href="index.html"><span aria-hidden="true">↩</span><span class="name"> refunds<b>+</b>webhooks</span></a>
+  <nav aria-label="Main">${link("start.html", "Start")}${link("reference.html", "Reference")}<!-- console -->${link("decisions.html", "Decisions")}${link("changelog.html", "Changes")}</nav>
   <button type="button" class="search-button" aria-keyshortcuts="Control+K">Search <kbd aria-hidden="true">Ctrl K</kbd></button>
+  <button type="button" class="theme-button" aria-label="Dark colours">◐</button>
 </header>`;
+}
+
+/** The line below every page, the reference included. */
+export function renderFooter(version: string): string {
+  return `<footer class="site-footer">Version ${version} of the contract: <a href="changelog.html">what changed</a>, <a href="glossary.html">glossary</a>.<br>For programs and AI assistants: <a href="reference.md">the reference as Markdown</a>, <a href="llms.txt">list of pages</a>, <a href="llms-full.txt">everything as one text</a>, <a href="problems.json">problems</a> and <a href="decisions.json">decisions</a> as JSON.</footer>`;
 }
 
 /** A whole document around the content of a page. */
@@ -41,13 +54,14 @@ export function renderDocument(
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:,">
 <link rel="alternate" type="text/markdown" href="${markdown}">
+<script>${assets.head}</script>
 <style>${assets.styles}</style>
 </head>
 <body>
 <a class="skip" href="#content">Skip to the text</a>
 ${renderHeader(file)}
 ${content}
-<footer class="site-footer">For programs and AI assistants: <a href="llms.txt">list of pages</a>, <a href="llms-full.txt">everything as one text</a>, <a href="problems.json">problems</a> and <a href="decisions.json">decisions</a> as JSON.</footer>
+${renderFooter(assets.version)}
 <script>${assets.script}</script>
 </body>
 </html>
@@ -55,7 +69,12 @@ ${content}
 }
 
 /** A page of text: menu, content with links to the previous and next page, and its headings. */
-export function renderTextPage(assets: Assets, pages: readonly Page[], page: Page, html: string): string {
+export function renderTextPage(
+  assets: Assets,
+  { pages, reference }: { pages: readonly Page[]; reference: ReferenceMenu },
+  page: Page,
+  html: string,
+): string {
   const order = GROUPS.flatMap((group) => group.pages).flatMap(({ slug }) => {
     const found = pages.find((one) => one.slug === slug);
     return found ? [found] : [];
@@ -71,7 +90,7 @@ export function renderTextPage(assets: Assets, pages: readonly Page[], page: Pag
   );
   const group = GROUPS.find((one) => one.pages.some(({ slug }) => slug === page.slug));
   const content = `<div class="columns">
-${renderMenu(pages, page.slug)}
+${renderMenu(pages, reference, `${page.slug}.html`)}
 <main id="content" tabindex="-1">
 <div class="page-top"><span>${escapeHtml(group?.title ?? "")}</span><a class="as-markdown" href="${page.slug}.md">View as Markdown</a></div>
 <h1>${escapeHtml(page.title)}</h1>
@@ -89,20 +108,26 @@ function nameOf({ name, title }: Page): string {
   return name ?? title;
 }
 
-function renderMenu(pages: readonly Page[], current: string): string {
-  const groups = GROUPS.filter(({ pages: own }) => own.length > 0).map(({ title, pages: own }) => {
+/** The menu of all pages, which is the same on each. */
+export function renderMenu(pages: readonly Page[], reference: ReferenceMenu, current: string): string {
+  const item = (href: string, name: string) =>
+    `<li><a href="${href}"${href === current ? ' aria-current="page"' : ""}>${escapeHtml(name)}</a></li>`;
+  const groups = GROUPS.map(({ title, pages: own, tags }) => {
     const links = own.flatMap(({ slug }) => {
       const page = pages.find((one) => one.slug === slug);
-      return page ? [[`${slug}.html`, nameOf(page)] as const] : [];
+      return page ? [item(`${slug}.html`, nameOf(page))] : [];
     });
-    const all = title === "Reference" ? [...REFERENCE, ...links] : links;
-    const items = all.map(
-      ([href, name]) =>
-        `<li><a href="${href}"${href === `${current}.html` ? ' aria-current="page"' : ""}>${escapeHtml(name)}</a></li>`,
-    );
-    return `<h2>${title}</h2><ul>${items.join("")}</ul>`;
+    const parts = tags.map((tag) => {
+      const operations = (reference.get(tag) ?? []).map(({ route, summary }) =>
+        item(`reference.html#/${route}`, summary),
+      );
+      if (operations.length === 1) return operations.join("");
+      return `<li><details><summary>${tag}</summary><ul>${operations.join("")}</ul></details></li>`;
+    });
+    const whole = title === "Reference" ? [item("reference.html", "API reference")] : [];
+    return `<h2>${title}</h2><ul>${[...whole, ...parts, ...links].join("")}</ul>`;
   });
-  return `<button type="button" class="menu-button" popovertarget="menu">Menu</button><nav id="menu" popover aria-label="Pages">${groups.join("")}</nav>`;
+  return `<nav id="menu" popover aria-label="Pages">${groups.join("")}</nav>`;
 }
 
 /** The headings of a page, including those of the third level where readers look for them. */

@@ -129,7 +129,12 @@ export function createFindOperation(documents: readonly Document[]): FindOperati
   };
 }
 
-function operationsOf({ paths, webhooks }: Document): DocumentedOperation[] {
+/** Where the reference shows an operation, after `#/`. */
+export function routeOf({ tags, operationId }: DocumentedOperation): string {
+  return `${tags[0]}/${operationId}`.toLowerCase();
+}
+
+export function operationsOf({ paths, webhooks }: Document): DocumentedOperation[] {
   const items = [...Object.values(paths ?? {}), ...Object.values(webhooks ?? {})];
   return items.flatMap((item) =>
     Object.values(item as object).filter((one) => one?.operationId !== undefined),

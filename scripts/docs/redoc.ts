@@ -3,11 +3,13 @@ import { join } from "node:path";
 import { withTempDir } from "../command/files.ts";
 import { ROOT, runRedocly } from "../command/redocly.ts";
 import { readAssets } from "./assets.ts";
-import { renderHeader } from "./layout.ts";
+import { renderFooter, renderHeader, renderMenu } from "./layout.ts";
 import { SAMPLE_LANGUAGES } from "./reference/samples.ts";
+import type { Site } from "./rendering.ts";
 
+const PAGE = "reference.html";
 const TEMPLATE = "docs/template.hbs";
-const STYLES = ["docs/frame.css", "docs/reference.css"];
+const STYLES = ["docs/shared.css", "docs/frame.css", "docs/reference.css"];
 
 /** The files that a page is built from, besides its document. */
 export const PAGE_PARTS = [TEMPLATE, ...STYLES];
@@ -15,21 +17,22 @@ export const PAGE_PARTS = [TEMPLATE, ...STYLES];
 const OPTIONS = {
   disableTelemetry: true,
   maxDisplayedEnumValues: 20,
-  schemasExpansionLevel: 1,
+  schemasExpansionLevel: 3,
+  jsonSamplesExpandLevel: 9,
   // Redoc shows samples in the languages that it knows by their labels, and drops the others.
   codeSamples: { languages: [...SAMPLE_LANGUAGES, { lang: "Payload" }] },
 };
 
 /**
  * Renders a document as one HTML page that loads nothing from other hosts, so that none of them learns who reads it. Without
- * the site's bar, whose search is a separate file, the page keeps Redoc's own search.
+ * a site, whose search is a separate file, the page keeps Redoc's own menu and search.
  */
-export async function renderReferencePage(document: unknown, withHeader = true): Promise<string> {
+export async function renderReferencePage(document: unknown, site?: Site): Promise<string> {
   const html = await withTempDir(async (folder) => {
     const [source, template, output] = ["document.json", "template.hbs", "index.html"].map((name) =>
       join(folder, name),
     ) as [string, string, string];
-    const { styles, script } = await readAssets(STYLES);
+    const { styles, head, script, version } = await readAssets(STYLES);
     const frame = await readFile(join(ROOT, TEMPLATE), "utf8");
     await writeFile(source, JSON.stringify(document));
     await writeFile(
@@ -37,7 +40,10 @@ export async function renderReferencePage(document: unknown, withHeader = true):
       frame
         .replace("{{{styles}}}", () => styles)
         .replace("{{{script}}}", () => script)
-        .replace("{{{header}}}", () => (withHeader ? renderHeader("reference.html") : "")),
+        .replace("{{{head}}}", () => head)
+        .replace("{{{header}}}", () => (site ? renderHeader(PAGE) : ""))
+        .replace("{{{menu}}}", () => (site ? renderMenu(site.pages, site.menu, PAGE) : ""))
+        .replace("{{{footer}}}", () => renderFooter(version)),
     );
     const options = ["--template", template, "--openapi", JSON.stringify(OPTIONS), "--output", output];
     await runRedocly(["build-docs", source, "--inlineBundle", ...options]);

@@ -6,15 +6,18 @@ import { type Contract, readContract } from "../../openapi/document/contract.ts"
 import { toAnchor } from "../../openapi/document/headings.ts";
 import { ROOT } from "../command/redocly.ts";
 import { type Release, readReleases } from "./changes.ts";
+import type { ReferenceMenu } from "./layout.ts";
 import { isComment, type Parts } from "./markdown.ts";
 import {
   createFindOperation,
   type DocumentedOperation,
   type FindOperation,
   findTarget,
+  operationsOf,
   type Page,
   type PageHeading,
   readPages,
+  routeOf,
 } from "./pages.ts";
 import { readPicture } from "./plots.ts";
 import { readDrawing, STATES_DRAWING } from "./states.ts";
@@ -25,17 +28,23 @@ export type Site = {
   readonly sandbox: Contract;
   readonly pages: readonly Page[];
   readonly findOperation: FindOperation;
+  readonly menu: ReferenceMenu;
   readonly releases: readonly Release[];
 };
 
 export async function readSite(): Promise<Site> {
   const [published, sandbox] = [readContract("openapi"), readContract("sandbox")];
-  const findOperation = createFindOperation([published.document, sandbox.document]);
+  const documents = [published.document, sandbox.document];
+  const findOperation = createFindOperation(documents);
+  const menu: ReferenceMenu = Map.groupBy(
+    documents.flatMap(operationsOf).map((operation) => ({ ...operation, route: routeOf(operation) })),
+    ({ tags }) => tags[0] ?? "",
+  );
   const [released, current] = ["openapi/released", "openapi/generated/openapi.yaml"].map((path) =>
     join(ROOT, path),
   ) as [string, string];
   const [pages, releases] = await Promise.all([readPages(), readReleases(released, current)]);
-  return { published, sandbox, pages, findOperation, releases };
+  return { published, sandbox, pages, findOperation, menu, releases };
 }
 
 /** How one form of the site writes addresses. */
@@ -66,7 +75,7 @@ export function createSiteRendering(site: Site): Rendering {
       file.startsWith("docs/console/")
         ? `<img src="${pictureName(file)}" alt="${alternative}" loading="lazy">`
         : base.picture(alternative, file),
-    operation: ({ tags, operationId }) => `reference.html#/${tags[0]}/${operationId}`.toLowerCase(),
+    operation: (operation) => `reference.html#/${routeOf(operation)}`,
     file: (name) => name.replace(/^reference\.md$/, "reference.html"),
   };
 }
@@ -80,7 +89,7 @@ export function createReviewRendering(site: Site): Rendering {
 function createHtmlRendering(site: Site, address: Rendering["page"]): Rendering {
   return {
     page: address,
-    operation: ({ tags, operationId }) => `#/${tags[0]}/${operationId}`.toLowerCase(),
+    operation: (operation) => `#/${routeOf(operation)}`,
     file: (name) => name,
     badges(sources) {
       const links = sources.map((source) => {

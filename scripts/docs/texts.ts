@@ -2,6 +2,7 @@ import { posix } from "node:path";
 import type { Root } from "mdast";
 import { visit } from "unist-util-visit";
 import { renderData } from "./data.ts";
+import { readDownloads } from "./downloads.ts";
 import { renderPage } from "./fill.ts";
 import { toMarkdown } from "./markdown.ts";
 import { readPicture } from "./plots.ts";
@@ -21,6 +22,7 @@ export function renderTexts(site: Site): Map<string, string> {
   const all = [reference, ...pages.map(([, text]) => text)].join("\n\n---\n\n");
   return new Map([
     ...texts,
+    ...readDownloads(),
     ["llms.txt", listPages(site)],
     ["llms-full.txt", all],
     ...picturesOf(site),

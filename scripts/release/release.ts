@@ -36,7 +36,8 @@ async function release(): Promise<void> {
   const released = (await git("tag", "--list", "v*.*.*")).split("\n").flatMap((tag) => tag.slice(1) || []);
   const { verdict } = await diffContracts(await newestRelease(ROOT), join(ROOT, BUNDLE));
   const version = nextVersion(released, verdict);
-  const changelog = cutChangelog(await readFile(join(ROOT, "CHANGELOG.md"), "utf8"), version);
+  const today = new Date().toISOString().slice(0, 10);
+  const changelog = cutChangelog(await readFile(join(ROOT, "CHANGELOG.md"), "utf8"), version, today);
   process.stdout.write(`${version} follows ${released.length === 0 ? "nothing" : verdict.released}.\n`);
   if (dryRun) return;
 

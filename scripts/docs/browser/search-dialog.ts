@@ -1,27 +1,30 @@
-import { createSearch, type Entry, type Hit } from "../search/search.ts";
+import type { Found, Hit } from "../search/search.ts";
+import type {} from "./search-index.ts";
 
-/** Creates the search dialog, which opens at each `docs-search` event. */
-export function start(entries: readonly Entry[]): void {
-  const search = createSearch(entries);
+/** Opens the search by its button, by Ctrl+K and by `/`. The dialog takes keys at once, while its index still loads. */
+export function startSearch(): void {
+  const button = document.querySelector(".search-button");
+  if (!button) return;
   const dialog = document.createElement("dialog");
   dialog.className = "search-dialog";
   dialog.setAttribute("aria-label", "Search");
   dialog.innerHTML =
-    '<input type="search" aria-label="Search the docs" placeholder="Search: partial refund, timeout, signature…" autocomplete="off" spellcheck="false"><ol class="hits"></ol><p class="no-hits" role="status"></p>';
+    '<input type="search" aria-label="Search the docs" placeholder="Search: partial refund, timeout, signature…" autocomplete="off" spellcheck="false"><p class="found" role="status"></p><ol class="hits"></ol>';
   document.body.append(dialog);
   const input = dialog.querySelector("input") as HTMLInputElement;
   const list = dialog.querySelector("ol") as HTMLOListElement;
   const status = dialog.querySelector("p") as HTMLParagraphElement;
 
   const show = () => {
-    const hits = search(input.value);
-    list.replaceChildren(...hits.map(toItem));
-    status.textContent = describe(input.value.trim(), hits.length);
+    const query = input.value.trim();
+    const found = globalThis.findInDocs?.(query);
+    list.replaceChildren(...(found?.hits ?? []).map(toItem));
+    status.textContent = query === "" ? "" : describe(found);
   };
   const move = (event: KeyboardEvent) => {
     const links = [...list.querySelectorAll("a")];
     const now = links.indexOf(document.activeElement as HTMLAnchorElement);
-    if (event.key === "Enter" && now < 0) links[0]?.click();
+    if (event.key === "Enter" && now < 0) void load().then(() => list.querySelector("a")?.click());
     else if (event.key === "ArrowDown") links[Math.min(now + 1, links.length - 1)]?.focus();
     else if (event.key === "ArrowUp") (links[now - 1] ?? input).focus();
     else return;
@@ -30,6 +33,9 @@ export function start(entries: readonly Entry[]): void {
   const open = () => {
     if (!dialog.open) dialog.showModal();
     input.select();
+    load().then(show, () => {
+      status.textContent = "The search can't be loaded. Close it, and open it again to try once more.";
+    });
   };
 
   input.addEventListener("input", show);
@@ -40,13 +46,49 @@ export function start(entries: readonly Entry[]): void {
   dialog.addEventListener("click", (event) => {
     if (event.target === dialog || (event.target as Element).closest("a")) dialog.close();
   });
-  addEventListener("docs-search", open);
+  button.addEventListener("click", open);
+  // Before Redoc's own listener in the reference, which would open a search that the bar replaces.
+  addEventListener(
+    "keydown",
+    (event) => {
+      if (!isShortcut(event)) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      open();
+    },
+    true,
+  );
 }
 
-function describe(query: string, count: number): string {
-  if (query === "") return "";
-  if (count === 0) return `Nothing found for “${query}”.`;
-  return `${count} ${count === 1 ? "page" : "pages"}`;
+function isShortcut({ key, ctrlKey, metaKey, altKey, target }: KeyboardEvent): boolean {
+  if (key.toLowerCase() === "k") return ctrlKey || metaKey;
+  const isTyping =
+    target instanceof HTMLElement && target.matches("input, textarea, select, [contenteditable]");
+  return key === "/" && !ctrlKey && !metaKey && !altKey && !isTyping;
+}
+
+let loading: Promise<void> | undefined;
+
+function load(): Promise<void> {
+  loading ??= new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = "search.js";
+    script.addEventListener("load", () => resolve());
+    script.addEventListener("error", () => {
+      loading = undefined;
+      reject(new Error("search.js can't be loaded"));
+    });
+    document.head.append(script);
+  });
+  return loading;
+}
+
+/** What was found; undefined while the index loads. */
+function describe(found: Found | undefined): string {
+  if (!found) return "Loading…";
+  const { hits, missing } = found;
+  if (missing.length > 0) return `Nothing about “${missing.join(" ")}”. Nearest:`;
+  return `${hits.length} ${hits.length === 1 ? "page" : "pages"}`;
 }
 
 function toItem({ page, heading, url, excerpt }: Hit): HTMLLIElement {

@@ -1,5 +1,9 @@
 /* Runs in every page of the site: copy buttons, and the search, whose index is loaded on demand. */
 
+import { currentTheme, followTheme, switchTheme } from "../../../server/sandbox/console/data/theme.ts";
+import { startReferenceMenu } from "./reference-menu.ts";
+import { startSearch } from "./search-dialog.ts";
+
 function addCopyButtons(): void {
   for (const figure of document.querySelectorAll("figure.code:not(.output)")) {
     const button = createButton("Copy", () => figure.querySelector("code")?.textContent ?? "");
@@ -9,6 +13,13 @@ function addCopyButtons(): void {
   // A page that is opened from disk may not fetch another file, so there it has only the link.
   if (!link || location.protocol === "file:") return;
   link.before(createButton("Copy page", async () => (await fetch(link.href)).text()));
+}
+
+/** The menu is longer than most windows. `scrollIntoView` would move where the first Tab starts, too. */
+function showCurrentInMenu(): void {
+  const menu = document.getElementById("menu");
+  const current = menu?.querySelector<HTMLElement>("a[aria-current]");
+  if (menu && current) menu.scrollTop = current.offsetTop + 2 * current.offsetHeight - menu.clientHeight;
 }
 
 function createButton(label: string, read: () => string | Promise<string>): HTMLButtonElement {
@@ -36,28 +47,20 @@ async function write(text: string): Promise<boolean> {
   }
 }
 
-let loading: Promise<void> | undefined;
-
-function openSearch(): void {
-  loading ??= new Promise((resolve, reject) => {
-    const script = document.createElement("script");
-    script.src = "search.js";
-    script.addEventListener("load", () => resolve());
-    script.addEventListener("error", reject);
-    document.head.append(script);
+/** The button says whether it is on, and stays in step with other tabs. */
+function startThemeButton(): void {
+  const button = document.querySelector(".theme-button");
+  const show = () => button?.setAttribute("aria-pressed", String(currentTheme() === "dark"));
+  button?.addEventListener("click", () => {
+    switchTheme();
+    show();
   });
-  void loading.then(() => dispatchEvent(new Event("docs-search")));
+  followTheme(show);
+  show();
 }
 
-document.querySelector(".search-button")?.addEventListener("click", openSearch);
-addEventListener(
-  "keydown",
-  (event) => {
-    if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
-    event.preventDefault();
-    event.stopImmediatePropagation();
-    openSearch();
-  },
-  true,
-);
 addCopyButtons();
+startSearch();
+showCurrentInMenu();
+startReferenceMenu();
+startThemeButton();

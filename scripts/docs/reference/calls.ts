@@ -16,6 +16,11 @@ export type Call = {
   /** With its parameters filled in, except for those that come from earlier steps. */
   readonly url: string;
   readonly body: unknown;
+  /** All bodies of the contract for it, that one first, by their summaries. */
+  readonly examples: readonly { readonly name: string; readonly body: unknown }[];
+  readonly summary: string;
+  /** Its part of the reference, such as `refunds/issuerefund`. */
+  readonly route: string;
   /** Calls that create the records that this one uses. */
   readonly before?: readonly Step[];
 };
@@ -94,10 +99,14 @@ export function callsOf(document: Node): (Call & { readonly path: string })[] {
     return Object.entries(operations).flatMap(([method, operation]) => {
       const {
         operationId,
+        summary,
+        tags: [tag],
         parameters = [],
         requestBody,
       } = operation as {
         operationId: string;
+        summary: string;
+        tags: string[];
         parameters?: Node[];
         requestBody?: Node;
       };
@@ -109,12 +118,16 @@ export function callsOf(document: Node): (Call & { readonly path: string })[] {
         if (taken?.includes(name)) return whole;
         return (name === "paymentId" && PAYMENTS[operationId]) || exampleOf(known, name);
       });
+      const examples = examplesOf(document, requestBody);
       return {
         operationId,
+        summary,
+        route: `${tag}/${operationId}`.toLowerCase(),
         method: method.toUpperCase(),
         path,
         url: base + filled,
-        body: bodyOf(document, requestBody),
+        body: examples[0]?.body,
+        examples,
         ...(before && { before }),
       };
     });
@@ -127,9 +140,11 @@ function exampleOf(parameters: readonly Parameter[], name: string): string {
   return encodeURIComponent(example);
 }
 
-function bodyOf(document: Node, requestBody: Node | undefined): unknown {
-  if (!requestBody) return undefined;
+function examplesOf(document: Node, requestBody: Node | undefined): Call["examples"] {
+  if (!requestBody) return [];
   const [media] = Object.values(follow(document, requestBody).content as Record<string, { examples: Node }>);
-  const [example] = Object.values(media?.examples ?? {});
-  return follow(document, example).value;
+  return Object.values(media?.examples ?? {}).map((part) => {
+    const { summary, value } = follow(document, part);
+    return { name: String(summary), body: value };
+  });
 }

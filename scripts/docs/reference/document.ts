@@ -1,16 +1,24 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Source } from "../../../openapi/document/contract.ts";
 import { isNode, walk } from "../../../openapi/document/node.ts";
+import { renderDownloads } from "../downloads.ts";
 import { renderPage } from "../fill.ts";
 import { STATUSES, statusClasses } from "../html.ts";
 import { toMarkdown } from "../markdown.ts";
 import { createReviewRendering, createSiteRendering, type Rendering, type Site } from "../rendering.ts";
 import { GROUPS } from "../site.ts";
 import { callsOf } from "./calls.ts";
+import {
+  addStatuses,
+  DATA,
+  type Draft,
+  hideConditions,
+  hideTextPatterns,
+  nameScheme,
+  quoteExamplesOnce,
+} from "./corrections.ts";
 import { samplesOf } from "./samples.ts";
 
-/** A part of the derived document, which is changed in place. */
-type Draft = { [name: string]: unknown };
 type Tag = { readonly name: string; readonly "x-displayName"?: string; readonly description?: string };
 type Parts = { info: Draft; tags: Tag[]; paths: Draft; components: Record<string, Draft>; webhooks: Draft };
 
@@ -27,6 +35,7 @@ export function deriveReference(site: Site): Draft {
     name: title,
     tags,
   }));
+  document.info.description = `${renderDownloads()}\n\n${document.info.description}`;
   return { ...document, "x-tagGroups": groups };
 }
 
@@ -53,10 +62,21 @@ function deriveContracts(site: Site, rendering: Rendering): Parts & Draft {
   const document = mergeContracts(site);
   hideTextPatterns(document);
   hideConditions(document);
+  quoteExamplesOnce(document);
+  nameScheme(document);
+  addStatuses(document, [site.published, site.sandbox], createCodeLink(site, rendering));
   addBadges(document, rendering.badges);
   addSamples(document, site);
   colourStatuses(document);
   return document;
+}
+
+function createCodeLink({ pages }: Site, rendering: Rendering): (code: string) => string {
+  const page = pages.find(({ slug }) => slug === "problems");
+  return (code) => {
+    const heading = page?.headings.find(({ text }) => text === code);
+    return page && heading ? `[${code}](${rendering.page(page, heading)})` : code;
+  };
 }
 
 /** Shows the statuses of a refund in the colours that they have on the other pages. */
@@ -68,24 +88,6 @@ function colourStatuses(document: Draft): void {
       names,
       (_, name: string) => `<code class="${statusClasses(name).join(" ")}">${name}</code>`,
     );
-  }
-}
-
-/** Matches every text without U+0000. It only excludes broken text, and would be noise at every field. */
-const TEXT_PATTERN = "^[^\\x00]*$";
-
-function hideTextPatterns(document: Draft): void {
-  for (const { part } of walk(document, DATA)) {
-    if (isNode(part) && part.pattern === TEXT_PATTERN) delete (part as Draft).pattern;
-  }
-}
-
-/** Shows an object with conditions as the one shape that it is; Redoc would show one for each branch, the failed refund first. */
-function hideConditions(document: Draft): void {
-  for (const { part } of walk(document, DATA)) {
-    if (isNode(part) && "if" in part && "then" in part) {
-      for (const keyword of ["if", "then", "else"]) delete (part as Draft)[keyword];
-    }
   }
 }
 
@@ -126,9 +128,6 @@ function addSamples(document: Parts, { published, sandbox }: Site): void {
     if (operation) operation["x-codeSamples"] = samplesOf(call);
   }
 }
-
-/** Members of the contract that do not contain elements. */
-const DATA = ["example", "examples", "default", "const", "x-source", "x-enum-source"];
 
 /**
  * Adds badges to the description of every element that has sources, and to each listed value that has its own. Changes the

@@ -1,5 +1,6 @@
 import type { Source } from "../../../openapi/document/contract.ts";
 import { follow, isReference, members, type Node } from "../../../openapi/document/node.ts";
+import { writeDownloads } from "../downloads.ts";
 import { partsOf, toMarkdown } from "../markdown.ts";
 import type { Rendering, Site } from "../rendering.ts";
 import { callsOf } from "./calls.ts";
@@ -10,6 +11,11 @@ const LANGUAGES: Readonly<Record<string, string>> = {
   Shell: "sh",
   JavaScript: "js",
   Python: "python",
+  Go: "go",
+  Java: "java",
+  "C#": "csharp",
+  PHP: "php",
+  Ruby: "ruby",
 };
 
 /** Both contracts as Markdown: the content of the page, for readers without a browser. */
@@ -19,6 +25,7 @@ export function renderReference(site: Site, rendering: Rendering): string {
   return [
     `# ${info.title} ${info.version}: reference`,
     `${info.summary}`,
+    writeDownloads(),
     demote(String(info.description)),
     ...write.contract(site.published.document),
     "## The sandbox's own calls",

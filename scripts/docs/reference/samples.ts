@@ -1,4 +1,13 @@
 import type { Call } from "./calls.ts";
+import {
+  csharpSample,
+  goSample,
+  indent,
+  javaSample,
+  phpSample,
+  rubySample,
+  type Sent,
+} from "./language-samples.ts";
 import { preparedCurl, preparedFetch, preparedPython, toJavaScript, toPython } from "./prepared-samples.ts";
 
 /** A sample as Redoc takes it (`x-codeSamples`). */
@@ -9,12 +18,20 @@ const TOKEN = "sandbox_acme";
 /** Operations that our client has. */
 const CLIENT_CALLS = ["issueRefund", "subscribeToWebhooks"];
 
+/** Languages in which a call that needs others before it is shown, too. */
+const PREPARED = ["curl", "fetch", "Python"];
+
 /** In the order of the menu. */
 export const SAMPLE_LANGUAGES = [
   { lang: "Shell", label: "curl" },
   { lang: "JavaScript", label: "Our client" },
   { lang: "JavaScript", label: "fetch" },
   { lang: "Python", label: "Python" },
+  { lang: "Go", label: "Go" },
+  { lang: "Java", label: "Java" },
+  { lang: "C#", label: "C#" },
+  { lang: "PHP", label: "PHP" },
+  { lang: "Ruby", label: "Ruby" },
 ] as const;
 
 type Label = (typeof SAMPLE_LANGUAGES)[number]["label"];
@@ -24,6 +41,11 @@ const WRITE: Readonly<Record<Label, (call: Call) => string>> = {
   "Our client": clientSample,
   fetch: prepared(preparedFetch, fetchSample),
   Python: prepared(preparedPython, pythonSample),
+  Go: (call) => goSample(toSent(call)),
+  Java: (call) => javaSample(toSent(call)),
+  "C#": (call) => csharpSample(toSent(call)),
+  PHP: (call) => phpSample(toSent(call)),
+  Ruby: (call) => rubySample(toSent(call)),
 };
 
 /** The first form is for a call that needs others before it, the second for a call on its own. */
@@ -40,9 +62,17 @@ function prepared(withSteps: typeof preparedCurl, alone: (call: Call) => string)
 /** The same call in every language; each sample is complete and runs unchanged against a sandbox. */
 export function samplesOf(call: Call): Sample[] {
   const languages = SAMPLE_LANGUAGES.filter(
-    ({ label }) => label !== "Our client" || CLIENT_CALLS.includes(call.operationId),
+    ({ label }) =>
+      (label !== "Our client" || CLIENT_CALLS.includes(call.operationId)) &&
+      (!call.before || PREPARED.includes(label)),
   );
   return languages.map(({ lang, label }) => ({ lang, label, source: WRITE[label](call) }));
+}
+
+function toSent(call: Call): Sent {
+  const { method, url, body } = call;
+  const json = body === undefined ? undefined : JSON.stringify(body, null, 2);
+  return { method, url, headers: headersOf(call), json };
 }
 
 function headersOf({ body }: Call): [string, string][] {
@@ -113,8 +143,4 @@ try:
         print(response.status, response.read().decode())
 except HTTPError as problem:
     print(problem.code, problem.read().decode())`;
-}
-
-function indent(text: string, spaces: number): string {
-  return text.replaceAll("\n", `\n${" ".repeat(spaces)}`);
 }

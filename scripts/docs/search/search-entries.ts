@@ -19,10 +19,14 @@ const WEIGHTS: Readonly<Record<string, number>> = {
   decisions: 0.55,
   traceability: 0.2,
   performance: 0.5,
+  security: 0.6,
   extensions: 0.4,
   changelog: 0.6,
   "clients-compared": 0.6,
 };
+
+/** Lists of tests, which nobody searches for; they are found by their headings. */
+const WITHOUT_TEXT = ["traceability"];
 
 /** All entries of the search. Throws when the list of words names a page or heading that does not exist. */
 export function listEntries(site: Site, rendering: Rendering): Entry[] {
@@ -54,7 +58,7 @@ function entriesOfPage(page: Page, parts: Parts, take: (url: string) => string):
     page: name,
     heading,
     url,
-    text: toWords(own),
+    text: WITHOUT_TEXT.includes(slug) ? "" : toWords(own),
     words: [take(url), words].join(" ").trim(),
     weight: WEIGHTS[slug] ?? 1,
   });
