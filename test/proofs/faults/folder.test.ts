@@ -24,6 +24,8 @@ async function fill(disk: SmallDisk): Promise<void> {
   await expect(filler).rejects.toThrow("ENOSPC");
 }
 
+const readiness = async ({ url }: { readonly url: string }) => (await fetch(`${url}/readyz`)).status;
+
 const fillerOf = (disk: SmallDisk) => join(disk.seenFromHere, "filler");
 
 onDisk(
@@ -40,7 +42,9 @@ onDisk(
     await until(() => ledger.acknowledged.size > 20 || undefined);
     await fill(disk);
     await until(() => ledger.unknown.size > 100 || undefined);
+    expect(await readiness(first)).toBe(503);
     await rm(fillerOf(disk));
+    await until(async () => (await readiness(first)) === 200 || undefined);
     const { size } = ledger.acknowledged;
     await until(() => ledger.acknowledged.size > size + 20 || undefined);
     await load.stop();

@@ -1,10 +1,19 @@
 import { readFile } from "node:fs/promises";
+import { isDeepStrictEqual } from "node:util";
 import { Argument } from "@commander-js/extra-typings";
 import { defineProof } from "../../../scripts/command/command.ts";
 import { replaceFile } from "../../../scripts/command/files.ts";
 import { secondsSince } from "../../../scripts/command/redocly.ts";
 import { startServerProcess } from "../../helpers/process.ts";
-import { GUIDE, LANGUAGE_GUIDE, toGuide, toLanguageGuide } from "./guides.ts";
+import {
+  GUIDE,
+  LANGUAGE_GUIDE,
+  readResults,
+  toGuide,
+  toLanguageGuide,
+  toLanguageTable,
+  writeResults,
+} from "./guides.ts";
 import { type Language, languages } from "./languages.ts";
 import {
   type Finding,
@@ -24,11 +33,11 @@ const command = defineProof(
   "generators",
   "Generates clients of the contract with other generators, in nine languages, and compiles and uses each against a sandbox. Fails if a guide's table differs from the results. Skips languages whose toolchain is not installed.",
 )
-  .option("--write", "write the results into the guides, instead of comparing them")
+  .option("--write", "save the results and write the guides, instead of comparing them")
   .addArgument(
     new Argument(
       "[name...]",
-      "which TypeScript generators and which languages to try, without looking at the guides; all when left out",
+      "which TypeScript generators and which languages to try, without looking at the TypeScript guide; all when left out",
     ).choices([...tools, ...languages].map(({ name }) => name)),
   )
   .parse();
@@ -39,13 +48,20 @@ const tally: Tally = { passed: 0, failed: 0, notRun: 0 };
 await using sandbox = await startServerProcess();
 const findings = await tryTools(tools.filter(isChosen), sandbox.url);
 const languageFindings = await tryLanguages(languages.filter(isChosen), sandbox.url);
+if (command.opts().write) await writeResults(languageFindings);
+const saved = await readResults();
+console.log(toLanguageTable(saved));
 const { passed, failed, notRun } = tally;
 console.log(`${passed} passed, ${failed} failed, ${notRun} not run (${secondsSince(start)})`);
+for (const { language, amount, passed } of languageFindings) {
+  const known = saved[language.name];
+  if (isDeepStrictEqual([known?.amount, known?.passed], [amount, passed])) continue;
+  fail(`${language.title} differs from its saved results: ${amount}, ${JSON.stringify(passed)}`);
+}
 if (failed > 0) process.exitCode = 1;
-else if (names.length === 0) {
-  await compareGuide(GUIDE, await toGuide(findings));
-  const keepVersions = !command.opts().write;
-  await compareGuide(LANGUAGE_GUIDE, await toLanguageGuide(languageFindings, { keepVersions }));
+else {
+  if (names.length === 0) await compareGuide(GUIDE, await toGuide(findings));
+  await compareGuide(LANGUAGE_GUIDE, await toLanguageGuide());
 }
 
 async function tryTools(chosen: readonly Tool[], url: string): Promise<Finding[]> {
@@ -97,8 +113,11 @@ async function compareGuide(path: string, wanted: string): Promise<void> {
   else if (written !== wanted) {
     const known = written.split("\n");
     const found = wanted.split("\n").filter((line) => !known.includes(line));
-    console.error(`${[`${path} differs from what was found:`, ...found].join("\n")}`);
-    console.error("Run npm run proof -- generators --write, and read the change.");
-    process.exitCode = 1;
+    fail([`${path} differs from what was found:`, ...found].join("\n"));
   }
+}
+
+function fail(message: string): void {
+  console.error(`${message}\nRun npm run proof -- generators --write, and read the change.`);
+  process.exitCode = 1;
 }

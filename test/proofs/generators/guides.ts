@@ -1,8 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { parse, stringify } from "yaml";
+import { replaceFile } from "../../../scripts/command/files.ts";
 import { ROOT } from "../../../scripts/command/redocly.ts";
 import type { Compiled } from "./compile.ts";
-import { AMOUNTS } from "./language-checks.ts";
+import { CHECKS } from "./language-checks.ts";
 import { type Language, languages } from "./languages.ts";
 import type { Finding, LanguageFinding } from "./projects.ts";
 
@@ -89,42 +91,67 @@ function toRow(cells: readonly string[]): string {
   return `| ${cells.join(" | ")} |`;
 }
 
-/** The column of the toolchains' versions. */
-const TRIED_WITH = 2;
+/** The last results of each language, by its name: on every machine the guide is made from these. */
+const RESULTS = join(import.meta.dirname, "results.yaml");
 
-/**
- * The expected text of the guide to languages. Rows of languages that did not run stay unchanged; with `keepVersions`, the
- * toolchains of the others stay unchanged too, because versions differ between machines.
- */
-export async function toLanguageGuide(
-  findings: readonly LanguageFinding[],
-  { keepVersions }: { readonly keepVersions: boolean },
-): Promise<string> {
-  const written = await readFile(LANGUAGE_GUIDE, "utf8");
-  const rows = languages.map((language) => {
-    const known = written.split("\n").find((line) => line.startsWith(`| [${language.title}](`));
-    const finding = findings.find((one) => one.language === language);
-    if (!finding) return known ?? toRow([linkTo(language), language.generator, "not run", "", "", ""]);
-    const versions = keepVersions ? known?.split(" | ")[TRIED_WITH] : undefined;
-    return toRow(cellsOf(finding, versions));
-  });
-  const head = ["language", "generator", "tried with", "`amount.value`", "exact in the record", "checks"];
-  let guide = fillPart(written, "table", [toRow(head), toRow(head.map(() => "---")), ...rows].join("\n"));
+type Result = {
+  /** The day of the run, as `2026-11-23`. */
+  readonly date: string;
+  readonly versions: readonly string[];
+  readonly amount: string;
+  readonly passed: LanguageFinding["passed"];
+};
+
+export const readResults = async (): Promise<Readonly<Record<string, Result>>> =>
+  parse(await readFile(RESULTS, "utf8"));
+
+/** Replaces the results of the languages that ran. */
+export async function writeResults(findings: readonly LanguageFinding[]): Promise<void> {
+  const date = new Date().toISOString().slice(0, 10);
+  const found = findings.map(({ language, ...rest }) => [language.name, { date, ...rest }]);
+  await replaceFile(RESULTS, stringify({ ...(await readResults()), ...Object.fromEntries(found) }));
+}
+
+/** The expected text of the guide to languages, from the saved results. */
+export async function toLanguageGuide(): Promise<string> {
+  let guide = fillPart(await readFile(LANGUAGE_GUIDE, "utf8"), "table", toLanguageTable(await readResults()));
   for (const language of languages) guide = fillPart(guide, language.name, await toPart(language));
   return guide;
 }
 
-function cellsOf(finding: LanguageFinding, versions = finding.versions.join(", ")): string[] {
-  const { language, amount, passed, violations } = finding;
-  const checks = `${passed} of ${passed + violations.length}`;
-  return [linkTo(language), language.generator, versions, code(amount), AMOUNTS.join(", "), checks];
+/** One row for each language, with the checks `a` to `i` that passed. */
+export function toLanguageTable(results: Readonly<Record<string, Result>>): string {
+  const head = [
+    "language",
+    "generator, and the document that it reads",
+    "tried with",
+    "`amount.value`",
+    "checks",
+  ];
+  const rows = languages.map((language) => [
+    linkTo(language),
+    `${language.generator}, from ${language.generate.includes("openapi-3.0.yaml") ? "3.0" : "3.1"}`,
+    ...toResultCells(results[language.name]),
+  ]);
+  return [head, head.map(() => "---"), ...rows].map(toRow).join("\n");
+}
+
+function toResultCells(result: Result | undefined): string[] {
+  if (!result) return ["not run", "", ""];
+  const { versions, date, amount, passed } = result;
+  const checks = CHECKS.map((check) => `${check} ${passed[check]}`).join(", ");
+  return [`${versions.join(", ")}, on ${date}`, code(amount), checks];
 }
 
 function linkTo({ title, name }: Language): string {
   return `[${title}](../../test/proofs/generators/clients/${name})`;
 }
 
-async function toPart({ name, generate, sample }: Language): Promise<string> {
-  const text = await readFile(join(ROOT, "test/proofs/generators/clients", name, sample), "utf8");
-  return `\`\`\`sh\n${generate}\n\`\`\`\n\n\`\`\`${name} file=${sample}\n${text.trim()}\n\`\`\``;
+async function toPart({ name, generate, jars = [], samples }: Language): Promise<string> {
+  const files = samples.map(async (file) => {
+    const text = await readFile(join(ROOT, "test/proofs/generators/clients", name, file), "utf8");
+    return `\`\`\`${file.endsWith(".toml") ? "toml" : name} file=${file}\n${text.trim()}\n\`\`\``;
+  });
+  const needs = jars.length === 0 ? [] : [`The client was compiled with ${jars.map(code).join(", ")}.`];
+  return [`\`\`\`sh\n${generate}\n\`\`\``, ...needs, ...(await Promise.all(files))].join("\n\n");
 }

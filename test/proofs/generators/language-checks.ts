@@ -1,9 +1,10 @@
 import { createHmac } from "node:crypto";
 import { Webhook } from "standardwebhooks";
-import { type Received, startReceiver } from "../../helpers/receiver.ts";
+import type { Received } from "../../helpers/receiver.ts";
+import { type EventCase, isSame, receiveEvents, toEventCases } from "./events.ts";
 
-/** Each has an odd last cent, which a 32-bit float, rounding or an exponent would lose. */
-export const AMOUNTS = ["131072.01", "1234567.89", "9999999999.99"];
+/** A 32-bit float, rounding, an exponent or a third digit would change them. */
+const AMOUNTS = ["131072.01", "0.29", "1.15", "10", "9999999999.99"];
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const NEXT_SECRET = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
@@ -25,23 +26,47 @@ const HEADERS = {
   "Content-Type": "application/json",
 };
 
-/** The output of a program, and its errors. */
-export type Checked = { readonly passed: number; readonly violations: readonly string[] };
+/** The letters of the guide's checks; `i` is the signature of a delivery. */
+export const CHECKS = ["a", "b", "c", "d", "e", "f", "g", "h", "i"] as const;
+export type Check = (typeof CHECKS)[number];
 
-/** The environment of a program: payments to refund in the sandbox at `url`, and a delivery to verify. */
-export async function prepareRun(url: string, run: string): Promise<Record<string, string>> {
+/** The environment of a program, and what it has to print about the events in there. */
+export type Run = { readonly env: Record<string, string>; readonly events: readonly EventCase[] };
+
+/** Prepares the sandbox at `url`: payments to refund, and deliveries to verify and to decode. */
+export async function prepareRun(url: string, run: string): Promise<Run> {
+  const post = (path: string, body: object | string) => postTo(url, path, body);
   // All programs refund the payment that settled today, so each must leave enough for the next.
-  const reset = await fetch(`${url}/sandbox/reset`, { method: "POST", headers: HEADERS });
-  if (reset.status !== 204) throw new Error(`POST /sandbox/reset responded ${reset.status}`);
+  await post("/sandbox/reset", {});
   const refunds: string[] = [];
   for (const value of AMOUNTS) {
     // Written as text, because the amounts' digits are what is tested.
-    const body = `{"amount":{"currency":"USD","value":${value}}}`;
-    const { paymentId } = await post(url, "/sandbox/payments", body);
+    const { paymentId } = await post("/sandbox/payments", `{"amount":{"currency":"USD","value":${value}}}`);
     refunds.push(`${paymentId}=${value}`);
   }
-  const { headers, body } = await receiveDelivery(url);
-  const id = String(headers["webhook-id"]);
+  const delivered = await receiveEvents(post, async (receiver) => {
+    const subscription = { url: receiver, secretKey: SECRET, subscriptionDetails: { type: "ALL" } };
+    const { subscriptionKey } = await post("/v1/webhook/subscribe", subscription);
+    // From now on deliveries have a signature of each secret. The programs have the old one.
+    await post(`/sandbox/subscriptions/${subscriptionKey}/rotate-secret`, { secretKey: NEXT_SECRET });
+  });
+  const events = toEventCases(delivered);
+  return {
+    events,
+    env: {
+      PAYMENTS_URL: url,
+      ACCESS_TOKEN: TOKEN,
+      RUN: run,
+      REFUNDS: refunds.join(","),
+      ...toVariables(events, delivered[0]),
+    },
+  };
+}
+
+/** A delivery to verify, an old one and forged ones, and the bodies to decode, one in a line. */
+function toVariables(events: readonly EventCase[], delivery: Received | undefined) {
+  if (!delivery) throw new Error("no delivery arrived");
+  const { webhookId: id, headers, body } = delivery;
   const old = new Date(Date.now() - 3_600_000);
   const signed = `${id}.${headers["webhook-timestamp"]}.${body}`;
   const forgeries = WEAK.map(([secret, key]) => {
@@ -49,10 +74,6 @@ export async function prepareRun(url: string, run: string): Promise<Record<strin
     return `${secret}|v1,${digest}`;
   });
   return {
-    PAYMENTS_URL: url,
-    ACCESS_TOKEN: TOKEN,
-    RUN: run,
-    REFUNDS: refunds.join(","),
     WEBHOOK_SECRET: SECRET,
     WEBHOOK_ID: id,
     WEBHOOK_TIMESTAMP: String(headers["webhook-timestamp"]),
@@ -61,101 +82,89 @@ export async function prepareRun(url: string, run: string): Promise<Record<strin
     OLD_TIMESTAMP: String(Math.floor(old.getTime() / 1000)),
     OLD_SIGNATURE: new Webhook(SECRET).sign(id, old, body),
     FORGERIES: forgeries.join(";"),
+    EVENTS: events.map((event) => event.body).join("\n"),
   };
 }
 
-/** Compares the `name=value` lines of a program with the expected ones, and the records that it created. */
-export async function checkOutput(url: string, output: string): Promise<Checked> {
+/** What passed, by check, as `3/3`, and what didn't. */
+export type Checked = {
+  readonly passed: Readonly<Record<Check, string>>;
+  readonly violations: readonly string[];
+};
+
+/** Compares the `name=value` lines of a program, and the records that it created, with the expected ones. */
+export async function checkOutput(
+  url: string,
+  output: string,
+  events: readonly EventCase[],
+): Promise<Checked> {
   const printed = new Map(
     output
       .split(/\r?\n/)
       .filter((line) => line.includes("="))
       .map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1).trim()]),
   );
-  const expected: [string, string | undefined, string | undefined][] = [
-    ...same(printed, {
-      "pending.status": "PENDING",
-      "pending.reference": "order-1042",
-      "failed.status": "TERMINAL_FAILED",
-      "failed.errorCode": "CUSTOMER_NOT_DEBITED",
-      "failed.reference": "order-1043",
-      "invalid.status": "400",
-      "invalid.pointer": "/amount/value",
-      "duplicate.status": "409",
-      "duplicate.errorCode": "DUPLICATE_REQUEST_KEY",
-      "webhook.genuine": "true",
-      "webhook.altered": "false",
-      "webhook.old": "false",
-      "webhook.forged": "false",
-    }),
-    [
-      "duplicate.existing",
-      printed.get("exact2.paymentId") ?? "a paymentId",
-      printed.get("duplicate.existing"),
-    ],
-    ["duplicate.amount", "9999999999.99", plain(printed.get("duplicate.amount"))],
-  ];
+  const results: { check: Check; name: string; wanted: string; found: string | undefined }[] = [];
+  const expect = (check: Check, name: string, wanted: string, found = printed.get(name)) =>
+    results.push({ check, name, wanted, found });
+
+  expect("a", "pending.status", "PENDING");
   for (const [index, amount] of AMOUNTS.entries()) {
-    expected.push(["exact.status", "AUTHORIZED", printed.get(`exact${index}.status`)]);
-    expected.push([
-      "record's amount",
+    expect("a", `exact${index}.status`, "AUTHORIZED");
+    expect(
+      "b",
+      `the record of ${amount}`,
       amount,
       await storedAmount(url, printed.get(`exact${index}.paymentId`)),
-    ]);
+    );
   }
-  for (const kind of ["event", "category", "all"]) {
-    const key = printed.get(`subscription.${kind}`);
-    expected.push([`subscription.${kind}`, "204", await endSubscription(url, key)]);
-  }
-  const violations = expected
-    .filter(([, wanted, found]) => wanted !== found)
-    .map(([name, wanted, found]) => `${name} should be ${wanted} and is ${found}`);
-  return { passed: expected.length - violations.length, violations };
-}
+  expect("c", "invalid.status", "400");
+  expect("c", "invalid.pointer", "/amount/value");
+  expect("c", "duplicate.status", "409");
+  expect("c", "duplicate.errorCode", "DUPLICATE_REQUEST_KEY");
+  expect("c", "duplicate.existing", printed.get("exact4.paymentId") ?? "a paymentId");
+  expect("c", "duplicate.amount", "9999999999.99");
+  expect("d", "failed.status", "TERMINAL_FAILED");
+  expect("d", "failed.errorCode", "CUSTOMER_NOT_DEBITED");
+  expect("e", "exact0.reference", "null");
+  expect("e", "pending.reference", "order-1042");
+  expect("e", "failed.reference", "order-1043");
+  for (const kind of ["event", "category", "all"])
+    expect(
+      "f",
+      `subscription.${kind}`,
+      "204",
+      await endSubscription(url, printed.get(`subscription.${kind}`)),
+    );
+  for (const [index, { check, expected }] of events.entries()) expect(check, `event${index}`, expected);
+  expect("i", "webhook.genuine", "true");
+  for (const name of ["altered", "old", "forged"]) expect("i", `webhook.${name}`, "false");
 
-function same(
-  printed: ReadonlyMap<string, string>,
-  wanted: Readonly<Record<string, string>>,
-): [string, string, string | undefined][] {
-  return Object.entries(wanted).map(([name, value]) => [name, value, printed.get(name)]);
-}
-
-/** Languages print a number with an exponent, or with trailing zeros; only its value counts here. */
-function plain(number: string | undefined): string | undefined {
-  return number === undefined ? undefined : String(Number(number));
+  const isRight = ({ wanted, found }: (typeof results)[number]) => isSame(wanted, found);
+  const passed = CHECKS.map((check) => {
+    const own = results.filter((result) => result.check === check);
+    return [check, `${own.filter(isRight).length}/${own.length}`];
+  });
+  const violations = results
+    .filter((result) => !isRight(result))
+    .map(({ check, name, wanted, found }) => `${check}: ${name} should be ${wanted} and is ${found}`);
+  return { passed: Object.fromEntries(passed), violations };
 }
 
 /** The digits of a record's amount as the server sends them: parsing them could hide an error. */
-async function storedAmount(url: string, paymentId: string | undefined): Promise<string | undefined> {
+async function storedAmount(url: string, paymentId: string | undefined): Promise<string> {
   const response = await fetch(`${url}/sandbox/payments/${paymentId}`, { headers: HEADERS });
-  return /"value":\s*([^,}\s]+)/.exec(await response.text())?.[1];
+  return /"value":\s*([^,}\s]+)/.exec(await response.text())?.[1] ?? "absent";
 }
 
 async function endSubscription(url: string, key: string | undefined): Promise<string> {
-  const response = await fetch(`${url}/sandbox/subscriptions/${key}`, {
-    method: "DELETE",
-    headers: HEADERS,
-  });
-  return String(response.status);
+  const address = `${url}/sandbox/subscriptions/${key}`;
+  return String((await fetch(address, { method: "DELETE", headers: HEADERS })).status);
 }
 
-/** A delivery that the sandbox signed with a new secret and with the old one, which the programs have. */
-async function receiveDelivery(url: string): Promise<Received> {
-  await using receiver = await startReceiver();
-  const subscriptionDetails = { type: "EVENT", details: ["customer.created"] };
-  const subscription = { url: receiver.url, secretKey: SECRET, subscriptionDetails };
-  const { subscriptionKey } = await post(url, "/v1/webhook/subscribe", JSON.stringify(subscription));
-  const rotation = JSON.stringify({ secretKey: NEXT_SECRET });
-  await post(url, `/sandbox/subscriptions/${subscriptionKey}/rotate-secret`, rotation);
-  await post(url, "/sandbox/events", JSON.stringify({ type: "customer.created", resourceId: "cus_1" }));
-  const [delivery] = await receiver.first(1);
-  await endSubscription(url, subscriptionKey);
-  if (!delivery) throw new Error("no delivery arrived");
-  return delivery;
-}
-
-async function post(url: string, path: string, body: string): Promise<Record<string, string>> {
-  const response = await fetch(url + path, { method: "POST", headers: HEADERS, body });
+async function postTo(url: string, path: string, body: object | string): Promise<Record<string, string>> {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  const response = await fetch(url + path, { method: "POST", headers: HEADERS, body: text });
   if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
-  return (await response.json()) as Record<string, string>;
+  return response.status === 204 ? {} : ((await response.json()) as Record<string, string>);
 }

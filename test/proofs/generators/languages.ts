@@ -9,6 +9,8 @@ export type Language = {
   readonly toolchains: readonly Toolchain[];
   /** What the toolchain would download, and a command that fails if it can't be had here. */
   readonly libraries?: { readonly name: string; readonly command: string };
+  /** The libraries that the client needs, as Maven names them. Their paths are in `$JARS`. */
+  readonly jars?: readonly string[];
   /** The generator as the guide names it. */
   readonly generator: string;
   /** Writes the client into `payments/`. */
@@ -17,8 +19,8 @@ export type Language = {
   readonly run: string;
   /** Matches the declaration of the amount's value in the generated code; the first group is its type. */
   readonly amount: { readonly file: string; readonly type: RegExp };
-  /** The file that the guide prints. */
-  readonly sample: string;
+  /** The files that the guide prints. */
+  readonly samples: readonly string[];
 };
 
 const java: Toolchain = { name: "Java", command: "javac -version", version: /javac ([\d.]+)/ };
@@ -41,7 +43,7 @@ export const languages: readonly Language[] = [
     generate: "openapi-python-client generate --path openapi.yaml --meta none --output-path payments",
     run: "python3 main.py",
     amount: { file: "payments/models/amount.py", type: /^ {4}value: (\S+)$/m },
-    sample: "refund.py",
+    samples: ["refund.py"],
   },
   {
     name: "java",
@@ -49,14 +51,22 @@ export const languages: readonly Language[] = [
     toolchains: [java],
     generator: generatedBy("java"),
     generate: `${OPENAPI_GENERATOR} -g java --library native --additional-properties=openApiNullable=false,annotationLibrary=none,hideGenerationTimestamp=true`,
+    jars: [
+      "com.fasterxml.jackson.core:jackson-databind:2.17.2",
+      "com.fasterxml.jackson.core:jackson-core:2.17.2",
+      "com.fasterxml.jackson.core:jackson-annotations:2.17.2",
+      "com.fasterxml.jackson.datatype:jackson-datatype-jsr310:2.17.1",
+      "com.google.code.findbugs:jsr305:3.0.2",
+      "javax.annotation:javax.annotation-api:1.3.2",
+    ],
     build:
-      "javac -proc:none -d classes -cp openapi-generator-cli.jar $(find payments/src/main javax -name '*.java') Refunds.java Main.java",
-    run: "java -cp classes:openapi-generator-cli.jar Main",
+      "javac -proc:none -d classes -cp $JARS $(find payments/src/main -name '*.java') Refunds.java Main.java",
+    run: "java -cp classes:$JARS Main",
     amount: {
       file: "payments/src/main/java/org/openapitools/client/model/Amount.java",
       type: /private (?!String)(\w+) value;/,
     },
-    sample: "Refunds.java",
+    samples: ["Refunds.java"],
   },
   {
     name: "go",
@@ -67,7 +77,7 @@ export const languages: readonly Language[] = [
     build: "go build -o program .",
     run: "./program",
     amount: { file: "payments/model_amount.go", type: /Value (\S+) `json:"value"`/ },
-    sample: "refund.go",
+    samples: ["refund.go"],
   },
   {
     name: "php",
@@ -85,7 +95,7 @@ export const languages: readonly Language[] = [
     generate: `${OPENAPI_GENERATOR} -g php --additional-properties=invokerPackage=Payments`,
     run: "php main.php",
     amount: { file: "payments/lib/Model/Amount.php", type: /'value' => '(\w+)'/ },
-    sample: "refund.php",
+    samples: ["refund.php"],
   },
   {
     name: "ruby",
@@ -103,7 +113,7 @@ export const languages: readonly Language[] = [
     generate: `${OPENAPI_GENERATOR} -g ruby --additional-properties=gemName=payments`,
     run: "ruby -Ipayments/lib main.rb",
     amount: { file: "payments/lib/payments/models/amount.rb", type: /:'value' => :'([A-Z]\w+)'/ },
-    sample: "refund.rb",
+    samples: ["refund.rb"],
   },
   {
     name: "rust",
@@ -118,41 +128,40 @@ export const languages: readonly Language[] = [
     build: "cargo build --quiet $CARGO_OPTIONS",
     run: "target/debug/merchant",
     amount: { file: "payments/src/models/amount.rs", type: /pub value: (\w+)/ },
-    sample: "src/refund.rs",
+    samples: ["Cargo.toml", "src/refund.rs"],
   },
   {
     name: "csharp",
     title: "C#",
     toolchains: [{ name: "Mono", command: "mcs --version", version: /version ([\d.]+)/ }],
-    generator: "NSwag 14.7.1",
+    generator:
+      "NSwag 14.7.1, with [a type](../../test/proofs/generators/clients/csharp/SubscriptionDetails.cs) beside it",
     generate:
       "mono $NSWAG/NSwag.exe openapi2csclient /input:openapi-3.0.yaml /output:Payments.cs /namespace:Payments /className:PaymentsClient /jsonLibrary:NewtonsoftJson",
     build:
       "cp $NSWAG/Newtonsoft.Json.dll . && mcs -nowarn:8632 -out:program.exe -r:Newtonsoft.Json.dll -r:System.Net.Http -r:System.Runtime.Serialization -r:System.ComponentModel.DataAnnotations Payments.cs SubscriptionDetails.cs Refunds.cs Program.cs",
     run: "mono program.exe",
     amount: { file: "Payments.cs", type: /public (\w+) Value / },
-    sample: "Refunds.cs",
+    samples: ["Refunds.cs"],
   },
   {
     name: "kotlin",
     title: "Kotlin",
-    toolchains: [
-      java,
-      {
-        name: "OkHttp",
-        command: "ls /usr/share/java",
-        version: /okhttp-([\d.]+)\.jar/,
-      },
+    toolchains: [java],
+    jars: [
+      "com.squareup.okhttp3:okhttp:4.12.0",
+      "com.squareup.okio:okio-jvm:3.6.0",
+      "com.google.code.gson:gson:2.11.0",
     ],
     generator: `${generatedBy("kotlin")}, and kotlin-compiler 2.1.21`,
-    generate: `${OPENAPI_GENERATOR} -g kotlin --library jvm-okhttp3 --additional-properties=packageName=payments,serializationLibrary=gson`,
+    generate: `${OPENAPI_GENERATOR} -g kotlin --library jvm-okhttp4 --additional-properties=packageName=payments,serializationLibrary=gson`,
     build:
-      "bash $KOTLIN/bin/kotlinc -nowarn -cp $KOTLIN_LIBRARIES -d classes $(find payments/src/main -name '*.kt') Refunds.kt Main.kt",
-    run: "java -cp classes:$KOTLIN_LIBRARIES:$KOTLIN/lib/kotlin-stdlib.jar MainKt",
+      "bash $KOTLIN/bin/kotlinc -nowarn -cp $JARS -d classes $(find payments/src/main -name '*.kt') Refunds.kt Main.kt",
+    run: "java -cp classes:$JARS:$KOTLIN/lib/kotlin-stdlib.jar MainKt",
     amount: {
       file: "payments/src/main/kotlin/payments/models/Amount.kt",
       type: /val `value`: kotlin\.(\w+)/,
     },
-    sample: "Refunds.kt",
+    samples: ["Refunds.kt"],
   },
 ];

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { copyFile, cp, mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { ROOT } from "../../../scripts/command/redocly.ts";
 import { fetchContract, installPackages, runShell } from "../support/projects.ts";
@@ -34,11 +35,12 @@ export type Finding = Compiled & {
 };
 
 /** The results of a language's client, with the versions that were used. */
-export type LanguageFinding = Checked & {
+export type LanguageFinding = {
   readonly language: Language;
   readonly versions: readonly string[];
   /** The type of `amount.value`. */
   readonly amount: string;
+  readonly passed: Checked["passed"];
 };
 
 /** Matches the type declaration of a field that only events have. */
@@ -84,7 +86,7 @@ async function readGenerated(folder: string): Promise<string> {
 }
 
 /** The versions of a language's toolchains, and the names of what this machine lacks. */
-export async function findToolchains({ toolchains, libraries }: Language) {
+export async function findToolchains({ toolchains, libraries, jars }: Language) {
   const versions: string[] = [];
   const missing: string[] = [];
   for (const { name, command, version } of toolchains) {
@@ -95,6 +97,7 @@ export async function findToolchains({ toolchains, libraries }: Language) {
   }
   if (missing.length === 0 && libraries)
     await runShell(libraries.command, ROOT).catch(() => missing.push(libraries.name));
+  if (missing.length === 0) await findJars(jars).catch(() => missing.push(`library of ${jars?.join(", ")}`));
   return { versions, missing };
 }
 
@@ -108,29 +111,40 @@ export async function tryLanguage(
   await openProject(folder, url, ["openapi.yaml", "openapi-3.0.yaml"]);
   await cp(join(SOURCE, language.name), folder, { recursive: true });
   await copyFile(GENERATOR, join(folder, "openapi-generator-cli.jar"));
-  const env = settings();
+  const env = { ...settings(), JARS: (await findJars(language.jars)).join(":") };
   await runShell(language.generate, folder, env);
   const declared = await readFile(join(folder, language.amount.file), "utf8");
   const amount = language.amount.type.exec(declared)?.[1];
   if (amount === undefined) throw new Error(`${language.amount.file} declares no amount`);
   if (language.build) await runShell(language.build, folder, env);
   const run = await prepareRun(url, `${language.name}-${Date.now()}`);
-  const output = await runShell(language.run, folder, { ...env, ...run });
-  const checked = await checkOutput(url, output);
-  if (checked.violations.length > 0)
-    throw new Error(`${checked.violations.join("\n")}\nit printed\n${output}`);
-  return { ...checked, language, versions, amount };
+  const output = await runShell(language.run, folder, { ...env, ...run.env });
+  const { passed, violations } = await checkOutput(url, output, run.events);
+  if (violations.length > 0) throw new Error(`${violations.join("\n")}\nit printed\n${output}`);
+  return { language, versions, amount, passed };
+}
+
+/** The paths of libraries in the folder of Maven, which downloads the missing ones. */
+async function findJars(names: readonly string[] = []): Promise<string[]> {
+  const paths: string[] = [];
+  for (const name of names) {
+    const [group = "", artifact = "", version = ""] = name.split(":");
+    const folder = join(homedir(), ".m2/repository", group.replaceAll(".", "/"), artifact, version);
+    const path = join(folder, `${artifact}-${version}.jar`);
+    if (!existsSync(path))
+      await runShell(`mvn -q dependency:get -Dtransitive=false -Dartifact=${name}`, ROOT);
+    paths.push(path);
+  }
+  return paths;
 }
 
 /** The variables that the commands of `languages` use. */
 function settings(): Record<string, string> {
-  const jar = (name: string) => `/usr/share/java/${name}.jar`;
   // Cargo would download libraries; when Debian's packages of them are installed, those are used instead.
   const debian = existsSync("/usr/share/cargo/registry") ? "--offline --config .cargo/debian.toml" : "";
   return {
     NSWAG: join(PACKAGES, "nswag/bin/binaries/Win"),
     KOTLIN: join(PACKAGES, "kotlin-compiler"),
-    KOTLIN_LIBRARIES: [jar("okhttp"), jar("okio"), jar("gson")].join(":"),
     CARGO_OPTIONS: debian,
   };
 }

@@ -34,11 +34,13 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     matches: ({ name }, holder) => name.endsWith('to "^[^\\\\x00]+$"') && Number(holder.minLength) >= 1,
   },
   {
-    reason: "The format `uri` allows no U+0000, and `minLength` asks for the first character already.",
+    reason: "The format `uri` allows no U+0000.",
     matches: ({ name }) =>
-      /\/SubscriptionRequest\/properties\/url\/pattern pattern with (another count|less in a class to "\^\[\^#\])/.test(
-        name,
-      ),
+      /\/properties\/url\/pattern pattern with less in a class to .*\[\^#(@\/\?\]\+|\]\*)/.test(name),
+  },
+  {
+    reason: "The pattern begins as a URI, so it says as much as the format does.",
+    matches: ({ name }) => /\/SubscriptionRequest\/properties\/url\/format .*uri-reference"$/.test(name),
   },
   {
     reason: "The shortest `uri` that validators allow has three characters.",

@@ -1,5 +1,4 @@
-import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { RequestListener } from "node:http";
 import { pino } from "pino";
 import { toContract } from "../../../openapi/document/contract.ts";
 import type { Node } from "../../../openapi/document/node.ts";
@@ -17,6 +16,7 @@ import { findMockMismatches } from "../../conformance/expected/mock.ts";
 import type { Row } from "../../conformance/expected/row.ts";
 import { findServerMismatches, sendRow } from "../../conformance/expected/send.ts";
 import { createFullMerchant, createMerchants } from "../../helpers/merchants.ts";
+import { serveLocally } from "../../helpers/network/local-server.ts";
 import { createMock } from "../../helpers/prism.ts";
 
 /** A store and an address, for servers that run while one document is tested. */
@@ -60,9 +60,7 @@ export async function openHarness(dataDir: string): Promise<Harness> {
   };
 
   let listener: RequestListener = () => {};
-  const server = createServer((request, response) => listener(request, response));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const server = await serveLocally((request, response) => listener(request, response));
 
   let calls = 0;
   const findMismatch = async (document: Node, rows: readonly Row[]) => {
@@ -82,13 +80,12 @@ export async function openHarness(dataDir: string): Promise<Harness> {
     if (mismatch !== undefined) return `mock: ${mismatch}`;
     // The server does not start with a document that lacks a required part.
     listener = await createApp({ ...parts, document: document as unknown as ContractDocument });
-    const other = await firstMismatch(url, findServerMismatches);
+    const other = await firstMismatch(server.url, findServerMismatches);
     return other && `server: ${other}`;
   };
 
   const close = async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
+    await server[Symbol.asyncDispose]();
     await database.close();
   };
   return {

@@ -34,7 +34,7 @@ const review = await collectReview();
 const site = await readSite();
 const page = { slug: "review", title: "Review of this change", body: renderReview(review) };
 const path = resolve(ROOT, out);
-await replaceFile(path, await renderReferencePage(deriveReview(site, page), false));
+await replaceFile(path, await renderReferencePage(deriveReview(site, page)));
 console.log(`review: ${path}, in ${secondsSince(start)}`);
 const { verdict } = review.diff;
 console.log(

@@ -78,6 +78,7 @@ export async function areScreenshotsCurrent(): Promise<boolean> {
 async function hashPictured(): Promise<string> {
   return `${await hashFiles([
     "server/sandbox/console/{,data/,parts/,views/}*.{ts,tsx,css}",
+    "docs/shared.css",
     "openapi/sandbox/scenarios.arazzo.yaml",
     "test/proofs/screenshots/screenshots.ts",
   ])}\n`;
@@ -152,9 +153,10 @@ async function takePicture(
 ): Promise<string> {
   await using context = await browser.newContext({ viewport: SIZE, colorScheme });
   const page = await context.newPage();
+  page.on("dialog", (dialog) => dialog.accept()); // a scenario asks before it removes the data
   await page.goto(`${url}/console#/${route}`);
   await page.getByRole("heading", { level: 1 }).waitFor();
-  await page.getByText(" ET").first().waitFor();
+  await page.getByLabel("Clock").getByText(" ET").first().waitFor();
   await page.locator("table, section > .card, article.card").first().waitFor();
   await before?.(page);
   const session = await context.newCDPSession(page);

@@ -19,14 +19,19 @@ export async function withFigures(title: string, file: string, work: () => Promi
   await rm(file);
 }
 
-/** Runs tests of a proof, by name. Sets the exit code of this process when one fails. */
+/** How many tests run at once. Those of engines also measure. */
+const WORKERS = { faults: 2, engines: 1 } as const;
+
+/** Runs tests of a proof, by name; all without names. Sets the exit code of this process when one fails. */
 export async function runProofTests(
-  proof: string,
+  proof: keyof typeof WORKERS,
   names: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Promise<void> {
   const files = names.map((name) => `test/proofs/${proof}/${name}${SUFFIX}`);
-  const child = spawn("vitest", ["run", "--config", `test/proofs/${proof}/vitest.config.ts`, ...files], {
+  const options = ["--config", "test/proofs/vitest.config.ts", "--project", proof];
+  const workers = ["--maxWorkers", `${WORKERS[proof]}`];
+  const child = spawn("vitest", ["run", ...options, ...workers, ...files], {
     env: { ...process.env, ...env },
     stdio: "inherit",
   });

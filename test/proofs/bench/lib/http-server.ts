@@ -39,7 +39,7 @@ async function createOurs(): Promise<RequestListener> {
     targetPolicy: { allowLocal: true, allowPrivate: false },
     logger: pino({ level: "silent" }),
     findCaller: sandboxAccess(async () => ({ merchant: "acme", scopes: ["refunds", "webhooks"] })).findCaller,
-    concurrency: createConcurrencyLimit({ total: 320, perMerchant: 256 }),
+    concurrency: createConcurrencyLimit({ total: 512, perMerchant: 256 }),
     metrics: noMetrics,
     readinessChecks: [],
     isDraining: () => false,

@@ -31,6 +31,7 @@ static class Program
             var refund = await Refunds.Issue(client, parts[0], decimal.Parse(parts[1], CultureInfo.InvariantCulture), last);
             Print("exact" + index + ".status", refund.PaymentStatus);
             Print("exact" + index + ".paymentId", refund.PaymentId);
+            Print("exact" + index + ".reference", refund.ClientReferenceId ?? "null");
         }
 
         var price = new Amount { Currency = AmountCurrency.USD, Value = 9.99 };
@@ -92,5 +93,36 @@ static class Program
             catch (Exception) { return false; } // the secret is refused
         });
         Print("webhook.forged", forged ? "true" : "false");
+
+        var events = Env("EVENTS").Split('\n');
+        for (var index = 0; index < events.Length; index++) Print("event" + index, Describe(Refunds.ReadEvent(events[index])));
     }
+
+    static string Describe(object read)
+    {
+        if (read is RefundPendingEvent refundPending) return Line("refund.pending", refundPending.Sequence, refundPending.Timestamp, OfRefund(refundPending.Data));
+        if (read is RefundAuthorizedEvent refundAuthorized) return Line("refund.authorized", refundAuthorized.Sequence, refundAuthorized.Timestamp, OfRefund(refundAuthorized.Data));
+        if (read is RefundTerminalFailedEvent refundTerminalFailed) return Line("refund.terminal_failed", refundTerminalFailed.Sequence, refundTerminalFailed.Timestamp, OfFailed(refundTerminalFailed.Data));
+        if (read is PaymentSettledEvent paymentSettled) return Line("payment.settled", paymentSettled.Sequence, paymentSettled.Timestamp, OfPayment(paymentSettled.Data));
+        if (read is PaymentFailedEvent paymentFailed) return Line("payment.failed", paymentFailed.Sequence, paymentFailed.Timestamp, OfPayment(paymentFailed.Data));
+        if (read is PaymentCoveredEvent paymentCovered) return Line("payment.covered", paymentCovered.Sequence, paymentCovered.Timestamp, OfPayment(paymentCovered.Data));
+        if (read is AccountLinkedEvent accountLinked) return Line("account.linked", accountLinked.Sequence, accountLinked.Timestamp, accountLinked.Data.AccountId);
+        if (read is AccountUnlinkedEvent accountUnlinked) return Line("account.unlinked", accountUnlinked.Sequence, accountUnlinked.Timestamp, accountUnlinked.Data.AccountId);
+        if (read is CustomerCreatedEvent customerCreated) return Line("customer.created", customerCreated.Sequence, customerCreated.Timestamp, customerCreated.Data.CustomerId);
+        return "unknown";
+    }
+
+    static string OfRefund(RefundEventData data) => Words(data.PaymentId, data.PaymentStatus,
+        data.ClientReferenceId ?? "null", data.OriginalPaymentId, data.Amount.Value, data.RequestKey);
+
+    static string OfFailed(FailedRefundEventData data) => Words(data.PaymentId, data.PaymentStatus,
+        data.ClientReferenceId ?? "null", data.OriginalPaymentId, data.Amount.Value, data.RequestKey, data.ErrorDetails.ErrorCode);
+
+    static string OfPayment(PaymentEventData data) => Words(data.PaymentId, data.Status, data.Amount.Value);
+
+    static string Line(string type, int sequence, DateTimeOffset at, string fields) =>
+        Words(type, sequence, at.ToUnixTimeMilliseconds(), fields);
+
+    static string Words(params object[] values) =>
+        string.Join(" ", Array.ConvertAll(values, value => Convert.ToString(value, CultureInfo.InvariantCulture)));
 }

@@ -1,8 +1,11 @@
 using System;
+using System.Collections.Generic;
 using System.Globalization;
 using System.Security.Cryptography;
 using System.Text;
 using System.Threading.Tasks;
+using Newtonsoft.Json;
+using Newtonsoft.Json.Linq;
 using Payments;
 
 static class Refunds
@@ -35,5 +38,25 @@ static class Refunds
         var difference = given.Length ^ expected.Length;
         for (var index = 0; index < given.Length && index < expected.Length; index++) difference |= given[index] ^ expected[index];
         return difference == 0;
+    }
+
+    static readonly Dictionary<string, Type> Events = new Dictionary<string, Type>
+    {
+        ["refund.pending"] = typeof(RefundPendingEvent),
+        ["refund.authorized"] = typeof(RefundAuthorizedEvent),
+        ["refund.terminal_failed"] = typeof(RefundTerminalFailedEvent),
+        ["payment.settled"] = typeof(PaymentSettledEvent),
+        ["payment.failed"] = typeof(PaymentFailedEvent),
+        ["payment.covered"] = typeof(PaymentCoveredEvent),
+        ["account.linked"] = typeof(AccountLinkedEvent),
+        ["account.unlinked"] = typeof(AccountUnlinkedEvent),
+        ["customer.created"] = typeof(CustomerCreatedEvent),
+    };
+
+    // The event as an object of its own class, or null if it is newer than this client.
+    public static object ReadEvent(string body)
+    {
+        var type = (string)JObject.Parse(body)["type"];
+        return Events.TryGetValue(type, out var known) ? JsonConvert.DeserializeObject(body, known) : null;
     }
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	payments "example.com/payments"
 )
@@ -24,6 +25,7 @@ func main() {
 		response, err := refund(ctx, client, paymentID, amount, last)
 		must(err)
 		fmt.Printf("exact%d.status=%s\nexact%d.paymentId=%s\n", index, response.PaymentStatus, index, response.PaymentId)
+		fmt.Printf("exact%d.reference=%s\n", index, orNull(response.ClientReferenceId))
 	}
 
 	pending := payments.NewRefundRequest("pay_recent", *payments.NewAmount("USD", 9.99), run+"-pending")
@@ -78,6 +80,53 @@ func main() {
 		forged = forged || isGenuine(weak, id, timestamp, signature, []byte(body))
 	}
 	fmt.Printf("webhook.forged=%t\n", forged)
+
+	for index, body := range strings.Split(os.Getenv("EVENTS"), "\n") {
+		event, err := readEvent([]byte(body))
+		must(err)
+		fmt.Printf("event%d=%s", index, describe(event))
+	}
+}
+
+func describe(event any) string {
+	switch e := event.(type) {
+	case *payments.RefundPendingEvent:
+		return line(e.Type, e.Sequence, e.Timestamp, ofRefund(e.Data)...)
+	case *payments.RefundAuthorizedEvent:
+		return line(e.Type, e.Sequence, e.Timestamp, ofRefund(e.Data)...)
+	case *payments.RefundTerminalFailedEvent:
+		d := e.Data
+		return line(e.Type, e.Sequence, e.Timestamp, d.PaymentId, d.PaymentStatus, orNull(d.ClientReferenceId),
+			d.OriginalPaymentId, d.Amount.Value, d.RequestKey, d.ErrorDetails.ErrorCode)
+	case *payments.PaymentSettledEvent:
+		return line(e.Type, e.Sequence, e.Timestamp, e.Data.PaymentId, e.Data.Status, e.Data.Amount.Value)
+	case *payments.PaymentFailedEvent:
+		return line(e.Type, e.Sequence, e.Timestamp, e.Data.PaymentId, e.Data.Status, e.Data.Amount.Value)
+	case *payments.PaymentCoveredEvent:
+		return line(e.Type, e.Sequence, e.Timestamp, e.Data.PaymentId, e.Data.Status, e.Data.Amount.Value)
+	case *payments.AccountLinkedEvent:
+		return line(e.Type, e.Sequence, e.Timestamp, e.Data.AccountId)
+	case *payments.AccountUnlinkedEvent:
+		return line(e.Type, e.Sequence, e.Timestamp, e.Data.AccountId)
+	case *payments.CustomerCreatedEvent:
+		return line(e.Type, e.Sequence, e.Timestamp, e.Data.CustomerId)
+	}
+	return "unknown\n"
+}
+
+func ofRefund(d payments.RefundEventData) []any {
+	return []any{d.PaymentId, d.PaymentStatus, orNull(d.ClientReferenceId), d.OriginalPaymentId, d.Amount.Value, d.RequestKey}
+}
+
+func line(kind string, sequence int32, at time.Time, fields ...any) string {
+	return fmt.Sprintln(append([]any{kind, sequence, at.UnixMilli()}, fields...)...)
+}
+
+func orNull(reference payments.NullableString) string {
+	if value := reference.Get(); value != nil {
+		return *value
+	}
+	return "null"
 }
 
 func must(err error) {

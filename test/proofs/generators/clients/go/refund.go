@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -42,4 +43,27 @@ func isGenuine(secret, id, timestamp, signatures string, body []byte) bool {
 		}
 	}
 	return false
+}
+
+// readEvent decodes an event into its own type. It returns nil for an event that is newer than this client.
+func readEvent(body []byte) (any, error) {
+	var head struct{ Type string }
+	if err := json.Unmarshal(body, &head); err != nil {
+		return nil, err
+	}
+	event := map[string]any{
+		"refund.pending":         &payments.RefundPendingEvent{},
+		"refund.authorized":      &payments.RefundAuthorizedEvent{},
+		"refund.terminal_failed": &payments.RefundTerminalFailedEvent{},
+		"payment.settled":        &payments.PaymentSettledEvent{},
+		"payment.failed":         &payments.PaymentFailedEvent{},
+		"payment.covered":        &payments.PaymentCoveredEvent{},
+		"account.linked":         &payments.AccountLinkedEvent{},
+		"account.unlinked":       &payments.AccountUnlinkedEvent{},
+		"customer.created":       &payments.CustomerCreatedEvent{},
+	}[head.Type]
+	if event == nil {
+		return nil, nil
+	}
+	return event, json.Unmarshal(body, event)
 }

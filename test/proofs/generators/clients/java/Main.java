@@ -1,8 +1,11 @@
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.math.BigDecimal;
+import java.time.OffsetDateTime;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.openapitools.client.ApiClient;
 import org.openapitools.client.ApiException;
 import org.openapitools.client.api.RefundsApi;
@@ -28,6 +31,7 @@ public final class Main {
       Refund refund = Refunds.refund(refunds, parts[0], new BigDecimal(parts[1]), run + "-exact" + index);
       print("exact" + index + ".status", refund.getPaymentStatus());
       print("exact" + index + ".paymentId", refund.getPaymentId());
+      print("exact" + index + ".reference", refund.getClientReferenceId());
       index += 1;
     }
     String last = run + "-exact" + (index - 1);
@@ -91,6 +95,42 @@ public final class Main {
       }
     }
     print("webhook.forged", forged);
+
+    String[] events = env.get("EVENTS").split("\n");
+    for (int at = 0; at < events.length; at += 1) print("event" + at, describe(Refunds.readEvent(json, events[at])));
+  }
+
+  private static String describe(Object event) {
+    if (event instanceof RefundPendingEvent e) return line(e.getType(), e.getSequence(), e.getTimestamp(), ofRefund(e.getData()));
+    if (event instanceof RefundAuthorizedEvent e) return line(e.getType(), e.getSequence(), e.getTimestamp(), ofRefund(e.getData()));
+    if (event instanceof RefundTerminalFailedEvent e) return line(e.getType(), e.getSequence(), e.getTimestamp(), ofFailed(e.getData()));
+    if (event instanceof PaymentSettledEvent e) return line(e.getType(), e.getSequence(), e.getTimestamp(), ofPayment(e.getData()));
+    if (event instanceof PaymentFailedEvent e) return line(e.getType(), e.getSequence(), e.getTimestamp(), ofPayment(e.getData()));
+    if (event instanceof PaymentCoveredEvent e) return line(e.getType(), e.getSequence(), e.getTimestamp(), ofPayment(e.getData()));
+    if (event instanceof AccountLinkedEvent e) return line(e.getType(), e.getSequence(), e.getTimestamp(), e.getData().getAccountId());
+    if (event instanceof AccountUnlinkedEvent e) return line(e.getType(), e.getSequence(), e.getTimestamp(), e.getData().getAccountId());
+    if (event instanceof CustomerCreatedEvent e) return line(e.getType(), e.getSequence(), e.getTimestamp(), e.getData().getCustomerId());
+    return "unknown";
+  }
+
+  private static String ofRefund(RefundEventData data) {
+    return words(data.getPaymentId(), data.getPaymentStatus(), data.getClientReferenceId(), data.getOriginalPaymentId(), data.getAmount().getValue(), data.getRequestKey());
+  }
+
+  private static String ofFailed(FailedRefundEventData data) {
+    return words(data.getPaymentId(), data.getPaymentStatus(), data.getClientReferenceId(), data.getOriginalPaymentId(), data.getAmount().getValue(), data.getRequestKey(), data.getErrorDetails().getErrorCode());
+  }
+
+  private static String ofPayment(PaymentEventData data) {
+    return words(data.getPaymentId(), data.getStatus(), data.getAmount().getValue());
+  }
+
+  private static String line(Object type, Integer sequence, OffsetDateTime at, String fields) {
+    return words(type, sequence, at.toInstant().toEpochMilli(), fields);
+  }
+
+  private static String words(Object... values) {
+    return Stream.of(values).map(String::valueOf).collect(Collectors.joining(" "));
   }
 
   private static ApiException caught(Call call) {

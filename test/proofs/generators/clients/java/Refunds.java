@@ -1,8 +1,11 @@
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.security.MessageDigest;
 import java.time.Instant;
 import java.util.Base64;
+import java.util.Map;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import org.openapitools.client.ApiException;
@@ -10,6 +13,18 @@ import org.openapitools.client.api.RefundsApi;
 import org.openapitools.client.model.*;
 
 final class Refunds {
+  private static final Map<String, Class<?>> EVENTS =
+    Map.of(
+      "refund.pending", RefundPendingEvent.class,
+      "refund.authorized", RefundAuthorizedEvent.class,
+      "refund.terminal_failed", RefundTerminalFailedEvent.class,
+      "payment.settled", PaymentSettledEvent.class,
+      "payment.failed", PaymentFailedEvent.class,
+      "payment.covered", PaymentCoveredEvent.class,
+      "account.linked", AccountLinkedEvent.class,
+      "account.unlinked", AccountUnlinkedEvent.class,
+      "customer.created", CustomerCreatedEvent.class);
+
   static Refund refund(RefundsApi api, String paymentId, BigDecimal amount, String requestKey) throws ApiException {
     // Refuses a third digit here, and sends 10.00, not the 1E+1 of stripTrailingZeros().
     double value = amount.setScale(2, RoundingMode.UNNECESSARY).doubleValue();
@@ -30,5 +45,11 @@ final class Refunds {
       if (MessageDigest.isEqual(expected, signature.getBytes("UTF-8"))) return true;
     }
     return false;
+  }
+
+  /** The event as an object of its own class, or null if it is newer than this client. */
+  static Object readEvent(ObjectMapper json, String body) throws JsonProcessingException {
+    Class<?> known = EVENTS.get(json.readTree(body).path("type").asText());
+    return known == null ? null : json.readValue(body, known);
   }
 }

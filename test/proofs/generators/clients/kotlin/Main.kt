@@ -1,4 +1,5 @@
 import java.math.BigDecimal
+import java.time.OffsetDateTime
 import payments.apis.RefundsApi
 import payments.apis.WebhooksApi
 import payments.infrastructure.ApiClient
@@ -21,6 +22,7 @@ fun main() {
         last = "$run-exact$index"
         val refund = refund(refunds, paymentId, BigDecimal(amount), last)
         println("exact$index.status=${refund.paymentStatus.value}\nexact$index.paymentId=${refund.paymentId}")
+        println("exact$index.reference=${refund.clientReferenceId}")
     }
 
     val price = Amount(Amount.Currency.uSD, 9.99)
@@ -64,7 +66,34 @@ fun main() {
         runCatching { isGenuine(weak, id, timestamp, forgery, event) }.getOrDefault(false)
     }
     println("webhook.forged=$forged")
+
+    env.getValue("EVENTS").lines().forEachIndexed { index, line ->
+        println("event$index=${describe(readEvent(line)).joinToString(" ")}")
+    }
 }
+
+fun describe(event: Any?): List<Any?> = when (event) {
+    is RefundPendingEvent -> listOf(event.type.value) + head(event.sequence, event.timestamp) + ofRefund(event.data)
+    is RefundAuthorizedEvent -> listOf(event.type.value) + head(event.sequence, event.timestamp) + ofRefund(event.data)
+    is RefundTerminalFailedEvent -> listOf(event.type.value) + head(event.sequence, event.timestamp) + ofFailed(event.data)
+    is PaymentSettledEvent -> listOf(event.type.value) + head(event.sequence, event.timestamp) + ofPayment(event.data)
+    is PaymentFailedEvent -> listOf(event.type.value) + head(event.sequence, event.timestamp) + ofPayment(event.data)
+    is PaymentCoveredEvent -> listOf(event.type.value) + head(event.sequence, event.timestamp) + ofPayment(event.data)
+    is AccountLinkedEvent -> listOf(event.type.value) + head(event.sequence, event.timestamp) + event.data.accountId
+    is AccountUnlinkedEvent -> listOf(event.type.value) + head(event.sequence, event.timestamp) + event.data.accountId
+    is CustomerCreatedEvent -> listOf(event.type.value) + head(event.sequence, event.timestamp) + event.data.customerId
+    else -> listOf("unknown")
+}
+
+fun head(sequence: Int, at: OffsetDateTime) = listOf(sequence, at.toInstant().toEpochMilli())
+
+fun ofRefund(data: RefundEventData) =
+    listOf(data.paymentId, data.paymentStatus, data.clientReferenceId, data.originalPaymentId, data.amount.value, data.requestKey)
+
+fun ofFailed(data: FailedRefundEventData) =
+    listOf(data.paymentId, data.paymentStatus, data.clientReferenceId, data.originalPaymentId, data.amount.value, data.requestKey, data.errorDetails.errorCode)
+
+fun ofPayment(data: PaymentEventData) = listOf(data.paymentId, data.status, data.amount.value)
 
 fun refused(call: () -> Unit): Pair<Int, String> {
     try {

@@ -6,7 +6,9 @@ import java.util.Base64
 import javax.crypto.Mac
 import javax.crypto.spec.SecretKeySpec
 import kotlin.math.abs
+import com.google.gson.JsonParser
 import payments.apis.RefundsApi
+import payments.infrastructure.Serializer
 import payments.models.*
 
 fun refund(api: RefundsApi, paymentId: String, amount: BigDecimal, requestKey: String): Refund {
@@ -25,4 +27,22 @@ fun isGenuine(secret: String, id: String, timestamp: String, signatures: String,
     val digest = mac.doFinal("$id.$timestamp.$body".toByteArray())
     val expected = "v1," + Base64.getEncoder().encodeToString(digest)
     return signatures.split(" ").any { MessageDigest.isEqual(expected.toByteArray(), it.toByteArray()) }
+}
+
+val EVENTS = mapOf(
+    "refund.pending" to RefundPendingEvent::class.java,
+    "refund.authorized" to RefundAuthorizedEvent::class.java,
+    "refund.terminal_failed" to RefundTerminalFailedEvent::class.java,
+    "payment.settled" to PaymentSettledEvent::class.java,
+    "payment.failed" to PaymentFailedEvent::class.java,
+    "payment.covered" to PaymentCoveredEvent::class.java,
+    "account.linked" to AccountLinkedEvent::class.java,
+    "account.unlinked" to AccountUnlinkedEvent::class.java,
+    "customer.created" to CustomerCreatedEvent::class.java,
+)
+
+/** The event as an object of its own class, or null if it is newer than this client. */
+fun readEvent(body: String): Any? {
+    val known = EVENTS[JsonParser.parseString(body).asJsonObject["type"].asString] ?: return null
+    return Serializer.gson.fromJson(body, known)
 }

@@ -1,6 +1,7 @@
 <?php
 use Payments\Api\{RefundsApi, WebhooksApi};
 use Payments\ApiException;
+use Payments\Model\{AccountEventData, CustomerEventData, FailedRefundEventData, ModelInterface, PaymentEventData, RefundEventData};
 use Payments\Model\{AllSubscription, Amount, CategorySubscription, EventSubscription, RefundRequest, SubscriptionRequest};
 
 require is_file('vendor/autoload.php') ? 'vendor/autoload.php' : 'GuzzleHttp/autoload.php';
@@ -22,6 +23,7 @@ foreach (explode(',', getenv('REFUNDS')) as $index => $entry) {
     $last = "$run-exact$index";
     $refund = refund($refunds, $paymentId, $amount, $last);
     echo "exact$index.status={$refund->getPaymentStatus()}\nexact$index.paymentId={$refund->getPaymentId()}\n";
+    echo "exact$index.reference=", $refund->getClientReferenceId() ?? 'null', "\n";
 }
 
 $request = ['payment_id' => 'pay_recent', 'amount' => new Amount(['currency' => 'USD', 'value' => 9.99])];
@@ -74,3 +76,30 @@ foreach (explode(';', getenv('FORGERIES')) as $forgery) {
     $forged = $forged || isGenuine($weak, $id, $timestamp, $forgedSignature, $body);
 }
 echo 'webhook.forged=', var_export($forged, true), "\n";
+
+function describe(?ModelInterface $event): string
+{
+    $data = $event?->getData();
+    return implode(' ', $event === null ? ['unknown'] : [
+        $event->getType(),
+        $event->getSequence(),
+        $event->getTimestamp()->format('Uv'),
+        ...match ($data::class) {
+            RefundEventData::class => ofRefund($data),
+            FailedRefundEventData::class => [...ofRefund($data), $data->getErrorDetails()->getErrorCode()],
+            PaymentEventData::class => [$data->getPaymentId(), $data->getStatus(), $data->getAmount()->getValue()],
+            AccountEventData::class => [$data->getAccountId()],
+            CustomerEventData::class => [$data->getCustomerId()],
+        },
+    ]);
+}
+
+function ofRefund(RefundEventData|FailedRefundEventData $data): array
+{
+    $refund = [$data->getPaymentId(), $data->getPaymentStatus(), $data->getClientReferenceId() ?? 'null'];
+    return [...$refund, $data->getOriginalPaymentId(), $data->getAmount()->getValue(), $data->getRequestKey()];
+}
+
+foreach (explode("\n", getenv('EVENTS')) as $index => $line) {
+    echo "event$index=", describe(readEvent($line)), "\n";
+}

@@ -1,6 +1,7 @@
 <?php
 use Payments\Api\RefundsApi;
-use Payments\Model\{Amount, Refund, RefundRequest};
+use Payments\Model\{Amount, ModelInterface, Refund, RefundRequest};
+use Payments\ObjectSerializer;
 
 // PHP prints a float exactly only with -1, which php.ini-development and php.ini-production set.
 ini_set('serialize_precision', '-1');
@@ -30,4 +31,24 @@ function isGenuine(string $secret, string $id, string $timestamp, string $signat
         }
     }
     return false;
+}
+
+const EVENTS = [
+    'refund.pending' => Payments\Model\RefundPendingEvent::class,
+    'refund.authorized' => Payments\Model\RefundAuthorizedEvent::class,
+    'refund.terminal_failed' => Payments\Model\RefundTerminalFailedEvent::class,
+    'payment.settled' => Payments\Model\PaymentSettledEvent::class,
+    'payment.failed' => Payments\Model\PaymentFailedEvent::class,
+    'payment.covered' => Payments\Model\PaymentCoveredEvent::class,
+    'account.linked' => Payments\Model\AccountLinkedEvent::class,
+    'account.unlinked' => Payments\Model\AccountUnlinkedEvent::class,
+    'customer.created' => Payments\Model\CustomerCreatedEvent::class,
+];
+
+/** The event as an object of its own class, or null if it is newer than this client. */
+function readEvent(string $body): ?ModelInterface
+{
+    $event = json_decode($body, flags: JSON_THROW_ON_ERROR);
+    $known = EVENTS[$event->type] ?? null;
+    return $known === null ? null : ObjectSerializer::deserialize($event, $known);
 }

@@ -1,6 +1,6 @@
 import os
 
-from payments import AuthenticatedClient
+from payments import AuthenticatedClient, models
 from payments.api.refunds import issue_refund
 from payments.api.webhooks import subscribe_to_webhooks
 from payments.models import (
@@ -19,7 +19,7 @@ from payments.models import (
     Subscription,
     SubscriptionRequest,
 )
-from refund import is_genuine, refund
+from refund import is_genuine, read_event, refund
 
 client = AuthenticatedClient(base_url=os.environ["PAYMENTS_URL"], token=os.environ["ACCESS_TOKEN"])
 run = os.environ["RUN"]
@@ -32,6 +32,7 @@ for index, entry in enumerate(os.environ["REFUNDS"].split(",")):
     assert isinstance(response, Refund), response
     print(f"exact{index}.status={response.payment_status}")
     print(f"exact{index}.paymentId={response.payment_id}")
+    print(f"exact{index}.reference={response.client_reference_id or 'null'}")
 
 price = Amount(currency=AmountCurrency.USD, value=9.99)
 request = RefundRequest("pay_recent", price, f"{run}-pending", client_reference_id="order-1042")
@@ -87,3 +88,28 @@ def is_accepted(forgery: str) -> bool:
 
 
 print(f"webhook.forged={any(map(is_accepted, os.environ['FORGERIES'].split(';')))}".lower())
+
+
+def fields(data) -> list:
+    match data:
+        case models.FailedRefundEventData():
+            return [*refund_fields(data), data.error_details.error_code]
+        case models.RefundEventData():
+            return refund_fields(data)
+        case models.PaymentEventData():
+            return [data.payment_id, data.status, data.amount.value]
+        case models.AccountEventData():
+            return [data.account_id]
+        case models.CustomerEventData():
+            return [data.customer_id]
+
+
+def refund_fields(data) -> list:
+    reference = data.client_reference_id or "null"
+    return [data.payment_id, data.payment_status, reference, data.original_payment_id, data.amount.value, data.request_key]
+
+
+for index, line in enumerate(os.environ["EVENTS"].splitlines()):
+    event = read_event(line.encode())
+    head = [event.type_, event.sequence, round(event.timestamp.timestamp() * 1000)] if event else ["unknown"]
+    print(f"event{index}=", *head, *(fields(event.data) if event else []))

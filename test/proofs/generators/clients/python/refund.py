@@ -1,11 +1,24 @@
 import base64
 import hashlib
 import hmac
+import json
 import time
 
-from payments import AuthenticatedClient
+from payments import AuthenticatedClient, models
 from payments.api.refunds import issue_refund
 from payments.models import Amount, AmountCurrency, Problem, Refund, RefundRequest
+
+EVENTS = {
+    "refund.pending": models.RefundPendingEvent,
+    "refund.authorized": models.RefundAuthorizedEvent,
+    "refund.terminal_failed": models.RefundTerminalFailedEvent,
+    "payment.settled": models.PaymentSettledEvent,
+    "payment.failed": models.PaymentFailedEvent,
+    "payment.covered": models.PaymentCoveredEvent,
+    "account.linked": models.AccountLinkedEvent,
+    "account.unlinked": models.AccountUnlinkedEvent,
+    "customer.created": models.CustomerCreatedEvent,
+}
 
 
 def refund(client: AuthenticatedClient, payment_id: str, amount: str, request_key: str) -> Refund | Problem | None:
@@ -24,3 +37,10 @@ def is_genuine(secret: str, id: str, timestamp: str, signatures: str, body: byte
     digest = hmac.digest(key, f"{id}.{timestamp}.".encode() + body, hashlib.sha256)
     expected = "v1," + base64.b64encode(digest).decode()
     return any(hmac.compare_digest(expected, signature) for signature in signatures.split(" "))
+
+
+def read_event(body: bytes):
+    """The event in its own class, or None if it is newer than this client."""
+    event = json.loads(body)
+    known = EVENTS.get(event["type"])
+    return known.from_dict(event) if known else None

@@ -18,6 +18,7 @@ ENV.fetch("REFUNDS").split(",").each_with_index do |entry, index|
   last = "#{run}-exact#{index}"
   refund = refund(refunds, payment_id, amount, last)
   puts "exact#{index}.status=#{refund.payment_status}", "exact#{index}.paymentId=#{refund.payment_id}"
+  puts "exact#{index}.reference=#{refund.client_reference_id || "null"}"
 end
 
 amount = Payments::Amount.new(currency: "USD", value: 9.99)
@@ -66,3 +67,24 @@ rescue ArgumentError
   false # the secret is refused
 end
 puts "webhook.forged=#{forged}"
+
+def fields(data)
+  case data
+  when Payments::FailedRefundEventData then [*of_refund(data), data.error_details.error_code]
+  when Payments::RefundEventData then of_refund(data)
+  when Payments::PaymentEventData then [data.payment_id, data.status, data.amount.value]
+  when Payments::AccountEventData then [data.account_id]
+  when Payments::CustomerEventData then [data.customer_id]
+  end
+end
+
+def of_refund(data)
+  reference = data.client_reference_id || "null"
+  [data.payment_id, data.payment_status, reference, data.original_payment_id, data.amount.value, data.request_key]
+end
+
+ENV.fetch("EVENTS").each_line.with_index do |line, index|
+  event = read_event(line)
+  words = event ? [event.type, event.sequence, event.timestamp.strftime("%s%L"), *fields(event.data)] : ["unknown"]
+  puts "event#{index}=#{words.join(" ")}"
+end

@@ -20,3 +20,21 @@ def genuine?(secret, id, timestamp, signatures, body)
   expected = "v1,#{Base64.strict_encode64(OpenSSL::HMAC.digest("SHA256", key, "#{id}.#{timestamp}.#{body}"))}"
   signatures.split.any? { |signature| OpenSSL.secure_compare(signature, expected) }
 end
+
+EVENTS = {
+  "refund.pending" => Payments::RefundPendingEvent,
+  "refund.authorized" => Payments::RefundAuthorizedEvent,
+  "refund.terminal_failed" => Payments::RefundTerminalFailedEvent,
+  "payment.settled" => Payments::PaymentSettledEvent,
+  "payment.failed" => Payments::PaymentFailedEvent,
+  "payment.covered" => Payments::PaymentCoveredEvent,
+  "account.linked" => Payments::AccountLinkedEvent,
+  "account.unlinked" => Payments::AccountUnlinkedEvent,
+  "customer.created" => Payments::CustomerCreatedEvent
+}.freeze
+
+# The event as an object of its own class, or nil if it is newer than this client.
+def read_event(body)
+  event = JSON.parse(body, symbolize_names: true)
+  EVENTS[event[:type]]&.build_from_hash(event)
+end

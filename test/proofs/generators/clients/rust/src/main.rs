@@ -3,10 +3,10 @@ mod refund;
 use payments::apis::refunds_api::{issue_refund, IssueRefundError};
 use payments::apis::{configuration::Configuration, webhooks_api, Error};
 use payments::models::{
-    amount::Currency, subscription_details::Type, Amount, DuplicateRequestKeyProblem, RefundRequest, SubscriptionDetails,
-    SubscriptionRequest,
+    amount::Currency, subscription_details::Type, Amount, DuplicateRequestKeyProblem, FailedRefundEventData,
+    PaymentEventData, RefundEventData, RefundRequest, SubscriptionDetails, SubscriptionRequest,
 };
-use refund::{is_genuine, refund};
+use refund::{is_genuine, read_event, refund, Event};
 use serde_json::json;
 
 fn env(name: &str) -> String {
@@ -29,6 +29,7 @@ async fn run() {
         last = format!("{run}-exact{index}");
         let refund = refund(&configuration, payment_id, amount.parse().unwrap(), &last).await.unwrap();
         println!("exact{index}.status={}\nexact{index}.paymentId={}", json!(refund.payment_status).as_str().unwrap(), refund.payment_id);
+        println!("exact{index}.reference={}", or_null(refund.client_reference_id));
     }
 
     let price = Amount::new(Currency::Usd, 9.99);
@@ -82,4 +83,42 @@ async fn run() {
         is_genuine(weak, &id, &timestamp, signature, &body)
     });
     println!("webhook.forged={forged}");
+
+    for (index, line) in env("EVENTS").lines().enumerate() {
+        println!("event{index}={}", describe(read_event(line).unwrap()));
+    }
+}
+
+fn describe(event: Event) -> String {
+    match event {
+        Event::RefundPending(e) => format!("refund.pending {} {} {}", e.sequence, e.timestamp, of_refund(*e.data)),
+        Event::RefundAuthorized(e) => format!("refund.authorized {} {} {}", e.sequence, e.timestamp, of_refund(*e.data)),
+        Event::RefundTerminalFailed(e) => format!("refund.terminal_failed {} {} {}", e.sequence, e.timestamp, of_failed(*e.data)),
+        Event::PaymentSettled(e) => format!("payment.settled {} {} {}", e.sequence, e.timestamp, of_payment(*e.data)),
+        Event::PaymentFailed(e) => format!("payment.failed {} {} {}", e.sequence, e.timestamp, of_payment(*e.data)),
+        Event::PaymentCovered(e) => format!("payment.covered {} {} {}", e.sequence, e.timestamp, of_payment(*e.data)),
+        Event::AccountLinked(e) => format!("account.linked {} {} {}", e.sequence, e.timestamp, e.data.account_id),
+        Event::AccountUnlinked(e) => format!("account.unlinked {} {} {}", e.sequence, e.timestamp, e.data.account_id),
+        Event::CustomerCreated(e) => format!("customer.created {} {} {}", e.sequence, e.timestamp, e.data.customer_id),
+        Event::Unknown => "unknown".into(),
+    }
+}
+
+fn of_refund(d: RefundEventData) -> String {
+    let reference = or_null(d.client_reference_id);
+    format!("{} {} {reference} {} {} {}", d.payment_id, d.payment_status, d.original_payment_id, d.amount.value, d.request_key)
+}
+
+fn of_failed(d: FailedRefundEventData) -> String {
+    let reference = or_null(d.client_reference_id);
+    let refund = format!("{} {} {reference} {}", d.payment_id, d.payment_status, d.original_payment_id);
+    format!("{refund} {} {} {}", d.amount.value, d.request_key, d.error_details.error_code)
+}
+
+fn of_payment(d: PaymentEventData) -> String {
+    format!("{} {} {}", d.payment_id, d.status, d.amount.value)
+}
+
+fn or_null(reference: Option<String>) -> String {
+    reference.unwrap_or("null".into())
 }

@@ -1,6 +1,7 @@
 use hmac::{Hmac, Mac};
 use payments::apis::{configuration::Configuration, refunds_api, Error};
-use payments::models::{amount::Currency, Amount, Refund, RefundRequest};
+use payments::models::{self, amount::Currency, Amount, Refund, RefundRequest};
+use serde_json::{from_str, from_value, Value};
 use sha2::Sha256;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -28,4 +29,34 @@ pub fn is_genuine(secret: &str, id: &str, timestamp: &str, signatures: &str, bod
             mac.update(format!("{id}.{timestamp}.{body}").as_bytes());
             base64::decode(signature).is_ok_and(|digest| mac.verify_slice(&digest).is_ok())
         })
+}
+
+pub enum Event {
+    RefundPending(models::RefundPendingEvent),
+    RefundAuthorized(models::RefundAuthorizedEvent),
+    RefundTerminalFailed(models::RefundTerminalFailedEvent),
+    PaymentSettled(models::PaymentSettledEvent),
+    PaymentFailed(models::PaymentFailedEvent),
+    PaymentCovered(models::PaymentCoveredEvent),
+    AccountLinked(models::AccountLinkedEvent),
+    AccountUnlinked(models::AccountUnlinkedEvent),
+    CustomerCreated(models::CustomerCreatedEvent),
+    /// It is newer than this client.
+    Unknown,
+}
+
+pub fn read_event(body: &str) -> serde_json::Result<Event> {
+    let event: Value = from_str(body)?;
+    Ok(match event["type"].as_str() {
+        Some("refund.pending") => Event::RefundPending(from_value(event)?),
+        Some("refund.authorized") => Event::RefundAuthorized(from_value(event)?),
+        Some("refund.terminal_failed") => Event::RefundTerminalFailed(from_value(event)?),
+        Some("payment.settled") => Event::PaymentSettled(from_value(event)?),
+        Some("payment.failed") => Event::PaymentFailed(from_value(event)?),
+        Some("payment.covered") => Event::PaymentCovered(from_value(event)?),
+        Some("account.linked") => Event::AccountLinked(from_value(event)?),
+        Some("account.unlinked") => Event::AccountUnlinked(from_value(event)?),
+        Some("customer.created") => Event::CustomerCreated(from_value(event)?),
+        _ => Event::Unknown,
+    })
 }

@@ -1,0 +1,72 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { readFile, rm, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { ROOT } from "../../../../scripts/command/redocly.ts";
+import { makeTempDir } from "../../../helpers/temp-dir.ts";
+import { runShell } from "../../support/projects.ts";
+
+/** The files of the release whose servers are still at work when this one migrates. */
+export type ReleaseBefore = AsyncDisposable & {
+  /** Its tag, or else a commit. */
+  readonly name: string;
+  readonly folder: string;
+};
+
+const MIGRATIONS = "server/storage/database/migrations";
+
+/**
+ * Takes the newest release that is tagged before the present commit. Without one, the commit before the last change of a
+ * migration stands for it.
+ *
+ * @throws Error in a clone without that history, which says how to get it
+ */
+export async function checkOutReleaseBefore(): Promise<ReleaseBefore> {
+  if (!existsSync(join(ROOT, ".git")) || git("rev-parse", "--is-shallow-repository") === "true") {
+    throw new Error(
+      "The release before this one is taken from the history, which this copy of the project lacks. Run it in a full clone, which `git fetch --unshallow --tags` makes of a shallow one; in CI check out with fetch-depth: 0.",
+    );
+  }
+  const name = findTag() ?? git("log", "-1", "--first-parent", "--format=%h", "--", MIGRATIONS).concat("^");
+  const folder = await makeTempDir();
+  const dispose = () => rm(folder, { recursive: true, force: true });
+  try {
+    await runShell(`git archive '${name}' | tar -x -C '${folder}'`, ROOT);
+    await installRuntime(folder);
+    return { name, folder, [Symbol.asyncDispose]: dispose };
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+}
+
+function findTag(): string | undefined {
+  const tags = git("tag", "--list", "v*.*.*", "--merged", "HEAD^", "--sort=-version:refname");
+  return tags.split("\n")[0] || undefined;
+}
+
+/** Uses the packages that are installed here if that release runs with the same ones. */
+async function installRuntime(folder: string): Promise<void> {
+  const [present, before] = await Promise.all([ROOT, folder].map(readRuntimePackages));
+  if (present === before) await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
+  else await runShell("npm ci --no-audit --no-fund", folder);
+}
+
+/** What the lockfile says of the packages that a server needs. */
+async function readRuntimePackages(folder: string): Promise<string> {
+  const lockfile = JSON.parse(await readFile(join(folder, "package-lock.json"), "utf8"));
+  const packages = Object.entries<{ dev?: true; integrity?: string }>(lockfile.packages);
+  return JSON.stringify(
+    packages
+      .filter(([, { dev, integrity }]) => !dev && integrity)
+      .map(([path, { integrity }]) => [path, integrity]),
+  );
+}
+
+function git(...args: string[]): string {
+  return execFileSync("git", args, {
+    cwd: ROOT,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+  }).trim();
+}

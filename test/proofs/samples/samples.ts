@@ -1,0 +1,65 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { readContract } from "../../../openapi/document/contract.ts";
+import { defineProof } from "../../../scripts/command/command.ts";
+import { withTempDir } from "../../../scripts/command/files.ts";
+import { callsOf } from "../../../scripts/docs/reference/calls.ts";
+import { type Sample, samplesOf } from "../../../scripts/docs/reference/samples.ts";
+import { startServerProcess } from "../../helpers/process.ts";
+import { runShell } from "../support/projects.ts";
+
+type Language = {
+  readonly label: Sample["label"];
+  /** Fails where the language is not installed. */
+  readonly version: string;
+  readonly file: string;
+  readonly run: string;
+};
+
+const LANGUAGES: readonly Language[] = [
+  { label: "Go", version: "go version", file: "sample.go", run: "go run sample.go" },
+  { label: "Java", version: "java -version", file: "Sample.java", run: "java Sample.java" },
+  {
+    label: "C#",
+    version: "mcs --version",
+    file: "Sample.cs",
+    run: "mcs -r:System.Net.Http Sample.cs && mono Sample.exe",
+  },
+  { label: "PHP", version: "php --version", file: "sample.php", run: "php sample.php" },
+  { label: "Ruby", version: "ruby --version", file: "sample.rb", run: "ruby sample.rb" },
+];
+
+defineProof(
+  "samples",
+  "Runs the samples of the reference in Go, Java, C#, PHP and Ruby, one after the other against a fresh sandbox. Languages that are not installed are not run.",
+).parse();
+await using sandbox = await startServerProcess();
+for (const language of LANGUAGES) await tryLanguage(language);
+
+async function tryLanguage({ label, version, file, run }: Language): Promise<void> {
+  await withTempDir(async (folder) => {
+    const isInstalled = await runShell(version, folder).then(
+      () => true,
+      () => false,
+    );
+    if (!isInstalled) return console.log(`- ${label}: not run, because it is not installed`);
+    const headers = { Authorization: "Bearer sandbox_acme" };
+    await fetch(`${sandbox.url}/sandbox/reset`, { method: "POST", headers });
+    const wrong: string[] = [];
+    let count = 0;
+    for (const contract of [readContract("openapi"), readContract("sandbox")]) {
+      for (const call of callsOf(contract.document)) {
+        const sample = samplesOf(call).find((one) => one.label === label);
+        if (!sample) continue;
+        const source = sample.source.replaceAll("http://127.0.0.1:3000", sandbox.url);
+        await writeFile(join(folder, file), source);
+        const printed = await runShell(run, folder).catch(String);
+        const [status] = contract.operation(call.operationId).statuses;
+        if (!printed.startsWith(`${status} `)) wrong.push(`${call.operationId}: ${printed}`);
+        count += 1;
+      }
+    }
+    if (wrong.length > 0) process.exitCode = 1;
+    console.log([`${wrong.length === 0 ? "✓" : "✗"} ${label}: ${count} samples`, ...wrong].join("\n  "));
+  });
+}
