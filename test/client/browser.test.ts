@@ -1,10 +1,9 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import { expect, test } from "vitest";
 import { launchBrowser } from "../helpers/browser.ts";
+import { serveLocally } from "../helpers/network/local-server.ts";
 import { startTestServer } from "../helpers/server.ts";
 
 const ENTRY = fileURLToPath(new URL("../../client/src/index.ts", import.meta.url));
@@ -38,34 +37,27 @@ test("the client works with a browser's fetch, in a page at the address of a pro
   await using sandbox = await startTestServer();
   const build = await rolldown({ input: ENTRY, platform: "browser" });
   const { output } = await build.generate({ format: "iife", name: "refundClient" });
-  const server = createServer(async (request, response) => {
+  await using server = await serveLocally(async (request, response) => {
     const { url = "", headers } = request;
     if (url === "/") return void response.setHeader("Content-Type", "text/html").end("<!doctype html>");
     if (url.startsWith("/moved")) return void response.writeHead(308, { Location: "/v1/refunds" }).end();
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
     const { authorization = "", accept = "", "content-type": type = "" } = headers;
     const forwarded = { authorization, accept, "content-type": type };
-    const body = Buffer.concat(chunks);
+    const body = await buffer(request);
     const upstream = await fetch(sandbox.url + url, { method: "POST", body, headers: forwarded });
     response.writeHead(upstream.status, { "Content-Type": upstream.headers.get("content-type") ?? "" });
     response.end(await upstream.text());
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
+  });
   await using browser = await launchBrowser();
-  try {
-    const page = await browser.browser.newPage();
-    await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-    await page.addScriptTag({ content: output[0].code });
+  const page = await browser.browser.newPage();
+  await page.goto(server.url);
+  await page.addScriptTag({ content: output[0].code });
 
-    expect(await page.evaluate(useClient)).toEqual([
-      "AUTHORIZED",
-      true,
-      expect.stringMatching(/^ProblemError: DUPLICATE_REQUEST_KEY/),
-      "UnexpectedResponseError: The response 0 from ",
-      "account.linked",
-    ]);
-  } finally {
-    server.close().closeAllConnections();
-  }
+  expect(await page.evaluate(useClient)).toEqual([
+    "AUTHORIZED",
+    true,
+    expect.stringMatching(/^ProblemError: DUPLICATE_REQUEST_KEY/),
+    "UnexpectedResponseError: The response 0 from ",
+    "account.linked",
+  ]);
 });

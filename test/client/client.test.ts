@@ -1,15 +1,6 @@
-import { once } from "node:events";
-import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterEach, describe, expect, test } from "vitest";
-import {
-  createClient,
-  NetworkError,
-  type RefundRequest,
-  type SubscriptionRequest,
-  TimeoutError,
-  UnexpectedResponseError,
-} from "../../client/src/index.ts";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createClient, type RefundRequest, UnexpectedResponseError } from "../../client/src/index.ts";
+import { serveLocally } from "../helpers/network/local-server.ts";
 import { useTestServer } from "../helpers/server.ts";
 
 const server = useTestServer();
@@ -23,39 +14,6 @@ function refundOf(paymentId: string, fields: Partial<RefundRequest> = {}): Refun
 }
 
 describe("issueRefund", () => {
-  /** @clause 1.3 */
-  test.each([
-    ["pay_settled", "AUTHORIZED", undefined],
-    ["pay_recent", "PENDING", undefined],
-    ["pay_failed", "TERMINAL_FAILED", "CUSTOMER_NOT_DEBITED"],
-  ])("of %s responds with 201 and a refund that is %s", async (paymentId, paymentStatus, errorCode) => {
-    const result = await createTestClient().issueRefund(
-      refundOf(paymentId, { clientReferenceId: "order-1042" }),
-    );
-
-    if (result.status !== 201) throw new Error(`got ${result.status}`);
-    expect(result.body.paymentId).toMatch(/^rfd_/);
-    expect(result.body.paymentStatus).toBe(paymentStatus);
-    expect(result.body.clientReferenceId).toBe("order-1042");
-    expect(result.body.errorDetails?.errorCode).toBe(errorCode);
-    expect(result.response.headers.get("content-type")).toBe("application/json");
-  });
-
-  test("with a requestKey that was used gives the refund that has it", async () => {
-    const client = createTestClient();
-    const request = refundOf("pay_settled");
-    const first = await client.issueRefund(request);
-
-    const second = await client.issueRefund(request);
-
-    if (first.status !== 201 || second.status !== 409) throw new Error(`got ${second.status}`);
-    expect(second.body.existing).toEqual({
-      ...first.body,
-      originalPaymentId: "pay_settled",
-      amount: request.amount,
-    });
-  });
-
   test("that is refused is a problem and a value, with every violation", async () => {
     const client = createTestClient();
     const amount = { currency: "USD", value: -1 } as const;
@@ -80,24 +38,6 @@ describe("issueRefund", () => {
     const client = createClient({ baseUrl: `${server.url}/`, accessToken: "sandbox_acme" });
 
     expect((await client.issueRefund(refundOf("pay_settled"))).status).toBe(201);
-  });
-});
-
-describe("subscribeToWebhooks", () => {
-  test.each<SubscriptionRequest["subscriptionDetails"]>([
-    { type: "ALL" },
-    { type: "CATEGORY", details: ["PAYMENT", "ACCOUNT"] },
-    { type: "EVENT", details: ["refund.authorized", "refund.terminal_failed"] },
-  ])("to %j responds with 200 and a key", async (subscriptionDetails) => {
-    const url = "https://merchant.example.com/webhooks";
-    const result = await createTestClient().subscribeToWebhooks({
-      url,
-      secretKey: "s".repeat(32),
-      subscriptionDetails,
-    });
-
-    if (result.status !== 200) throw new Error(`got ${result.status}`);
-    expect(result.body).toEqual({ subscriptionKey: expect.stringMatching(/^sub_/) });
   });
 });
 
@@ -150,32 +90,6 @@ describe("a response that is not the service's", () => {
   });
 });
 
-describe("no response", () => {
-  test("rejects when nobody listens", async () => {
-    const { url, stop } = await listen(() => {});
-    await stop();
-
-    await expect(
-      createClient({ baseUrl: url, accessToken: "t" }).issueRefund(refundOf("pay_settled")),
-    ).rejects.toThrow(NetworkError);
-  });
-
-  test("rejects when it does not come in time", async () => {
-    const { url } = await listen(() => {}); // never responds
-    const client = createClient({ baseUrl: url, accessToken: "t", attemptTimeoutMs: 20 });
-
-    await expect(client.issueRefund(refundOf("pay_settled"))).rejects.toThrow(TimeoutError);
-  });
-
-  test("rejects when the connection breaks", async () => {
-    const { url } = await listen((request) => request.socket.destroy());
-
-    await expect(
-      createClient({ baseUrl: url, accessToken: "t" }).issueRefund(refundOf("pay_settled")),
-    ).rejects.toThrow(NetworkError);
-  });
-});
-
 describe("a fetch of one's own", () => {
   test("sends the request that the client made", async () => {
     const sent: Request[] = [];
@@ -203,27 +117,12 @@ describe("a fetch of one's own", () => {
   });
 });
 
-const stops: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const stop of stops.splice(0)) await stop();
-});
-
-async function listen(listener: RequestListener) {
-  const foreign = createServer(listener).listen(0, "127.0.0.1");
-  await once(foreign, "listening");
-  const stop = async () => {
-    foreign.closeAllConnections();
-    if (foreign.listening) await new Promise((resolve) => foreign.close(resolve));
-  };
-  stops.push(stop);
-  return { url: `http://127.0.0.1:${(foreign.address() as AddressInfo).port}`, stop };
-}
-
 async function respondingWith(
   status: number,
   headers: Record<string, string>,
   text: string,
 ): Promise<string> {
-  const { url } = await listen((_request, response) => response.writeHead(status, headers).end(text));
-  return url;
+  const foreign = await serveLocally((_request, response) => response.writeHead(status, headers).end(text));
+  onTestFinished(() => foreign[Symbol.asyncDispose]());
+  return foreign.url;
 }

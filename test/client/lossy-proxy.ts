@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { listenLocally } from "../server/sandbox/listen/locally.ts";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
+import { serveLocally } from "../helpers/network/local-server.ts";
 
 /** The faults that a request can meet on its way to the service and back. */
 export type Fate = "pass" | "lost-before" | "lost-after" | "cut" | "gateway-page";
@@ -27,8 +28,8 @@ export async function startLossyProxy(
     cut: 0,
     "gateway-page": 0,
   };
-  const server = createServer(async (request, response) => {
-    const body = await readAll(request);
+  const server = await serveLocally(async (request, response) => {
+    const body = await text(request);
     const { requestKey } = JSON.parse(body);
     const attempt = (attempts.get(requestKey) ?? 0) + 1;
     attempts.set(requestKey, attempt);
@@ -37,13 +38,7 @@ export async function startLossyProxy(
     if (fate === "lost-before") return void request.socket.destroy();
     await finish(fate, await forward(target, request, body), response);
   });
-  return { count, ...(await listenLocally(server)) };
-}
-
-async function readAll(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
+  return { count, ...server };
 }
 
 function toChance(text: string): number {

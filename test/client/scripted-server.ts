@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { listenLocally } from "../server/sandbox/listen/locally.ts";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
+import { serveLocally } from "../helpers/network/local-server.ts";
 
 /** The behaviour of a scripted service towards one request. */
 export type Step = (response: ServerResponse, request: IncomingMessage) => void;
@@ -13,14 +14,12 @@ export interface ScriptedServer extends AsyncDisposable {
 /** A server on its own port that uses one step of the script for each request, and the last step for all further ones. */
 export async function startScriptedServer(...steps: readonly Step[]): Promise<ScriptedServer> {
   const bodies: string[] = [];
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    bodies.push(Buffer.concat(chunks).toString());
+  const server = await serveLocally(async (request, response) => {
+    bodies.push(await text(request));
     const step = steps[Math.min(bodies.length, steps.length) - 1];
     step?.(response, request);
   });
-  return { bodies, ...(await listenLocally(server)) };
+  return { bodies, ...server };
 }
 
 export const REFUND = { paymentId: "rfd_1", paymentStatus: "AUTHORIZED", clientReferenceId: null };

@@ -21,7 +21,7 @@ export async function runConform(
   testers: Readonly<Record<string, ContractTester>> = {},
 ): Promise<void> {
   try {
-    const options = readOptions(process.argv.slice(2), process.env, name, Object.keys(testers));
+    const options = readOptions(process.argv.slice(2), name, Object.keys(testers));
     if (options === "help") return;
     const tester = options.with === undefined ? undefined : testers[options.with];
     await (tester ? runOther(tester, options) : run(options));

@@ -1,4 +1,4 @@
-import { ConformError, type ConformOptions, MAX_SAMPLE } from "./options.ts";
+import { ConformError, type ConformOptions, DEFAULTS } from "./options.ts";
 import { toJson, toJunit } from "./report.ts";
 import { runConformance } from "./run.ts";
 
@@ -68,12 +68,7 @@ export async function conform(
 ): Promise<{ report: ConformanceReport; junit: string }> {
   const { require = [], url, ...rest } = options;
   const report = await runConformance({
-    payments: {},
-    sandbox: false,
-    burst: 0,
-    sample: MAX_SAMPLE,
-    timeoutMs: 10_000,
-    only: [],
+    ...DEFAULTS,
     ...rest,
     url: url.replace(/\/+$/, ""),
     require: require === "all" ? [""] : require,

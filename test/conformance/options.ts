@@ -49,6 +49,11 @@ export interface CommandOptions extends ConformOptions {
   readonly json?: string | undefined;
 }
 
+/** How the command line writes the name of an option, such as `--other-token`. */
+export function toFlag(name: string): string {
+  return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
 /** The run can't begin or continue; the message says what to do about it. */
 export class ConformError extends Error {}
 
@@ -64,62 +69,81 @@ const NOTES = `
 Each run issues refunds of 0.01 and makes a few subscriptions; a merchant can have 100. With --receiver they are ended.
 Exit code: 0 every check that ran has passed, 1 one has failed, 2 the run could not be made.`;
 
+/** What the options are that nobody gives, for the command and for programs. */
+export const DEFAULTS: Required<
+  Pick<ConformOptions, "payments" | "sandbox" | "burst" | "sample" | "timeoutMs" | "only">
+> = { payments: {}, sandbox: false, burst: 0, sample: MAX_SAMPLE, timeoutMs: 10_000, only: [] };
+
+type Read<Value> = (text: string, name: string, before: Value | undefined) => Value;
+
+/** An option whose value is read by a function, which gets the option's name for its errors. */
+const option = <Flags extends string, Value>(flags: Flags, description: string, read: Read<Value>) =>
+  new Option(flags, description).argParser<Value>((text, before) =>
+    read(text, flags.replace(/ .*/, ""), before),
+  );
+
 const defineConform = (name: string) =>
   defineProgram(
     name,
     "Tests a server against the contract from the outside. Checks without their options are reported as not run.",
   )
-    .option("--url <url>", "the address of the service, without /v1 (CONFORM_URL)", readUrl("--url"))
-    .option("--token <token>", "an access token with both scopes (CONFORM_TOKEN)", readToken("--token"))
-    .option("--payments <kind=id,...>", PAYMENTS_HELP, readPayments)
+    .addOption(option("--url <url>", "the address of the service, without /v1", readUrl).env("CONFORM_URL"))
+    .addOption(option("--token <token>", "an access token with both scopes", readToken).env("CONFORM_TOKEN"))
+    .addOption(option("--payments <kind=id,...>", PAYMENTS_HELP, readPayments))
     .option("--payment-key <key>", "the requestKey of the settled payment itself")
-    .option(
-      "--other-token <token>",
-      "a token of another merchant (CONFORM_OTHER_TOKEN)",
-      readToken("--other-token"),
+    .addOption(
+      option("--other-token <token>", "a token of another merchant", readToken).env("CONFORM_OTHER_TOKEN"),
     )
-    .option(
-      "--second-token <token>",
-      "a second token of the same merchant (CONFORM_SECOND_TOKEN)",
-      readToken("--second-token"),
+    .addOption(
+      option("--second-token <token>", "a second token of the same merchant", readToken).env(
+        "CONFORM_SECOND_TOKEN",
+      ),
     )
-    .option(
-      "--unscoped-token <token>",
-      "a token of the same merchant without scopes (CONFORM_UNSCOPED_TOKEN)",
-      readToken("--unscoped-token"),
+    .addOption(
+      option("--unscoped-token <token>", "a token of the same merchant without scopes", readToken).env(
+        "CONFORM_UNSCOPED_TOKEN",
+      ),
     )
-    .option(
-      "--receiver <url>",
-      "the address to which the service can send events on this machine; port 0 uses a free one",
-      readUrl("--receiver"),
+    .addOption(
+      option(
+        "--receiver <url>",
+        "the address to which the service can send events on this machine; port 0 uses a free one",
+        readUrl,
+      ),
     )
-    .option(
-      "--receiver-port <port>",
-      "the port to listen on, if it is another one",
-      readNumber("--receiver-port", { from: 1, to: 65_535 }),
+    .addOption(
+      option(
+        "--receiver-port <port>",
+        "the port to listen on, if it is another one",
+        numberIn({ from: 1, to: 65_535 }),
+      ),
     )
     .option(
       "--sandbox",
       "the service has the sandbox's calls: plays the scenarios, which RESETS the merchant's data",
     )
-    .option(
-      "--burst <n>",
-      "send up to n requests, 50 at once, to exceed the rate limit",
-      readNumber("--burst", { from: 0, to: 100_000 }),
-      0,
+    .addOption(
+      option(
+        "--burst <n>",
+        "send up to n requests, 50 at once, to exceed the rate limit",
+        numberIn({ from: 0, to: 100_000 }),
+      ).default(DEFAULTS.burst as number),
     )
-    .option(
-      "--sample <n>",
-      "n requests for each constraint of the document, not all of some 2,000",
-      readNumber("--sample", { from: 1, to: MAX_SAMPLE }),
+    .addOption(
+      option(
+        "--sample <n>",
+        "n requests for each constraint of the document, not all of some 2,000",
+        numberIn({ from: 1, to: MAX_SAMPLE }),
+      ),
     )
-    .option("--only <id,...>", "run only the checks whose ids begin like this", readIds)
-    .option("--require <all|id,...>", "fail if any of these checks is not run", readRequired)
-    .option(
-      "--timeout <seconds>",
-      "for each response and each delivery",
-      readNumber("--timeout", { from: 0.05, to: 600, fractions: true }),
-      10,
+    .addOption(option("--only <id,...>", "run only the checks whose ids begin like this", readIds))
+    .addOption(option("--require <all|id,...>", "fail if any of these checks is not run", readRequired))
+    .addOption(
+      option(
+        "--timeout <seconds>",
+        "for each response and each delivery",
+        numberIn({ from: 0.05, to: 600, fractions: true }),
+      ).default(DEFAULTS.timeoutMs / 1000),
     )
     .option("--junit <file>", "the report as JUnit XML")
     .option("--json <file>", "the report as JSON")
@@ -144,7 +168,6 @@ function withOption(testers: readonly string[]) {
  */
 export function readOptions(
   args: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
   name = "npm run conform --",
   testers: readonly string[] = [],
 ): CommandOptions | "help" {
@@ -154,77 +177,63 @@ export function readOptions(
     .addOption(withOption(testers))
     .exitOverride()
     .configureOutput({ writeErr: () => {} });
-  const fromEnv = ["url", "token", "other-token", "second-token", "unscoped-token"].flatMap((name) => {
-    const value = env[`CONFORM_${name.toUpperCase().replace("-", "_")}`];
-    return value === undefined ? [] : `--${name}=${value}`;
-  });
   try {
-    command.parse([...fromEnv, ...args], { from: "user" });
+    command.parse(args, { from: "user" });
   } catch (error) {
     if (error instanceof OptionError) throw usageError(error.message);
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return "help";
     throw new ConformError(`${error.message}\n\n${command.helpInformation().trimEnd()}`);
   }
-  const {
-    url,
-    timeout,
-    sample = MAX_SAMPLE,
-    payments = {},
-    only = [],
-    sandbox = false,
-    ...options
-  } = command.opts();
+  const { url, timeout, ...options } = command.opts();
   if (!url) throw usageError("Say where the service is: --url https://payments.example.com");
   if (!options.token) throw usageError("Give an access token: --token … (or CONFORM_TOKEN).");
-  return { ...options, url, sample, payments, only, sandbox, timeoutMs: 1000 * timeout };
+  return { ...DEFAULTS, ...options, url, timeoutMs: 1000 * timeout };
 }
 
-function readUrl(option: string) {
-  return (text: string): string => {
-    const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
-    if (!url) throw new OptionError(`${option} must be an address such as https://payments.example.com.`);
-    if (url.username || url.password)
-      throw new OptionError(`${option} must not contain a user name or password.`);
-    if (url.search || url.hash) throw new OptionError(`${option} must end with its host or path.`);
-    return url.href.replace(/\/+$/, "");
-  };
+function readUrl(text: string, option: string): string {
+  const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
+  if (!url) throw new OptionError(`${option} must be an address such as https://payments.example.com.`);
+  if (url.username || url.password)
+    throw new OptionError(`${option} must not contain a user name or password.`);
+  if (url.search || url.hash) throw new OptionError(`${option} must end with its host or path.`);
+  return url.href.replace(/\/+$/, "");
 }
 
 /**
  * Refuses characters that a header can't contain: they would make every request fail, far from the cause. Never prints the
  * token.
  */
-function readToken(option: string) {
-  return (token: string): string => {
-    if (/^[\x21-\x7e]+$/.test(token)) return token;
-    throw new OptionError(`${option} is empty, or holds characters that no header can carry.`);
-  };
+function readToken(token: string, option: string): string {
+  if (/^[\x21-\x7e]+$/.test(token)) return token;
+  throw new OptionError(`${option} is empty, or holds characters that no header can carry.`);
 }
 
-function readPayments(text: string, before: ConformOptions["payments"] = {}): ConformOptions["payments"] {
+function readPayments(
+  text: string,
+  option: string,
+  before: ConformOptions["payments"] = {},
+): ConformOptions["payments"] {
   const pairs = text.split(",").map((pair) => {
     const [kind = "", id = ""] = pair.split(/=(.*)/s);
     if (PAYMENT_KINDS.some((known) => known === kind) && id !== "") return [kind, id];
-    throw new OptionError(
-      `--payments takes KIND=ID, with one of ${PAYMENT_KINDS.join(", ")}; not "${pair}".`,
-    );
+    throw new OptionError(`${option} takes KIND=ID, with one of ${PAYMENT_KINDS.join(", ")}; not "${pair}".`);
   });
   return { ...before, ...Object.fromEntries(pairs) };
 }
 
-function readIds(text: string, before: readonly string[] = []): readonly string[] {
+function readIds(text: string, _option: string, before: readonly string[] = []): readonly string[] {
   return [...before, ...text.split(",").filter((id) => id !== "")];
 }
 
-function readRequired(text: string, before: readonly string[] = []): readonly string[] {
+function readRequired(text: string, _option: string, before: readonly string[] = []): readonly string[] {
   return [...before, ...text.split(",").map((id) => (id === "all" ? "" : id))];
 }
 
 type Range = { readonly from: number; readonly to: number; readonly fractions?: boolean };
 
-function readNumber(option: string, { from, to, fractions = false }: Range) {
-  return (text: string): number => {
+function numberIn({ from, to, fractions = false }: Range) {
+  return (text: string, option: string): number => {
     const value = text.trim() === "" ? Number.NaN : Number(text);
     if ((fractions || Number.isInteger(value)) && value >= from && value <= to) return value;
     throw new OptionError(`${option} must be a number from ${from} to ${to}, not "${text}".`);

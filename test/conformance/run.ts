@@ -2,9 +2,9 @@ import { type Contract, readContract } from "../../openapi/document/contract.ts"
 import { bodyOf } from "./assertions.ts";
 import type { Check } from "./check.ts";
 import { allChecks } from "./checks/all.ts";
-import { CheckFailure, NotRun } from "./exchange.ts";
+import { CheckFailure, type Exchange, NotRun } from "./exchange.ts";
 import { createKit, type Kit } from "./kit.ts";
-import { ConformError, type ConformOptions } from "./options.ts";
+import { ConformError, type ConformOptions, toFlag } from "./options.ts";
 import { receiverOf } from "./receiver.ts";
 import type { Report, Result } from "./report.ts";
 import { readSources } from "./sources.ts";
@@ -49,8 +49,13 @@ export async function runConformance(options: ConformOptions, listener: Listener
     calls: kit.exchanges.length,
     subscriptionsMade: new Set(kit.exchanges.flatMap((exchange) => bodyOf(exchange).subscriptionKey ?? []))
       .size,
-    subscriptionsEnded: receiver?.ended ?? 0,
+    subscriptionsEnded: (receiver?.ended ?? 0) + kit.exchanges.filter(endsSubscription).length,
   };
+}
+
+/** A scenario ends its own subscription, by a call of the sandbox; the kit ends the others by a 410. */
+function endsSubscription({ sent, received }: Exchange): boolean {
+  return sent.method === "DELETE" && received.status === 204;
 }
 
 const STOPPED = { outcome: "not run", reason: "the service has stopped responding" } as const;
@@ -92,16 +97,18 @@ function requireRun(result: Result, { require = [] }: ConformOptions): Result {
 
 /** A wrong address or token would fail every check, and no report would say why. */
 async function requireService(kit: Kit): Promise<void> {
-  const { url, token, unscopedToken, otherToken, secondToken } = kit.options;
-  const given = { "--token": token, "--other-token": otherToken, "--second-token": secondToken };
+  const { url } = kit.options;
   if ((await send(kit, null)) === 404 && /\/v\d+$/.test(url)) {
     throw new ConformError(
       `${url} serves no refunds (404). --url must be the address without /v1: ${url.replace(/\/v\d+$/, "")}`,
     );
   }
-  for (const [option, value] of Object.entries({ ...given, "--unscoped-token": unscopedToken })) {
-    if (value === undefined || (await send(kit, value)) !== 401) continue;
-    throw new ConformError(`${url} refuses the token of ${option} (401). Take one that is valid there.`);
+  for (const name of ["token", "otherToken", "secondToken", "unscopedToken"] as const) {
+    const token = kit.options[name];
+    if (token === undefined || (await send(kit, token)) !== 401) continue;
+    throw new ConformError(
+      `${url} refuses the token of ${toFlag(name)} (401). Take one that is valid there.`,
+    );
   }
 }
 

@@ -50,7 +50,7 @@ export function useConsole(options: TestServerOptions = {}) {
       page.on("pageerror", (error) => errors.push(error.message));
       page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
       await page.goto(`${url ?? server.url}/console${route}`);
-      await page.getByText(" ET").first().waitFor();
+      await page.getByLabel("Clock").getByText(" ET").first().waitFor();
       return { page, errors, [Symbol.asyncDispose]: () => context.close() } satisfies OpenConsole;
     },
   };

@@ -28,8 +28,10 @@ const NOT_ON_CLUSTER: Readonly<Record<string, readonly string[]>> = {
   "about connections to one PostgreSQL": [
     "server/storage/database/{database,limits,pool,session,start-errors}",
     "server/storage/webhooks/commits",
+    "server/lifecycle/{forgotten-lock,wrong-clock}",
     "server/http/unavailable",
   ],
+  "about triggers, which distributed tables can't have": ["server/storage/payments/guards"],
   "count pages, or read plans, of tables on one machine": [
     "server/storage/database/vacuum",
     "server/storage/payments/growth",

@@ -1,9 +1,7 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";
+import { serveLocally } from "./network/local-server.ts";
 
 /** A key of the issuer; only its public half may be disclosed. */
 export type IssuerKey = { readonly kid: string; readonly privateKey: CryptoKey; readonly publicJwk: JWK };
@@ -45,7 +43,7 @@ export async function startIssuer({
   let mood: Mood = "well";
   let fetches = 0;
   let endlessBytes = 0;
-  const server = createServer((_request, response) => {
+  const server = await serveLocally((_request, response) => {
     fetches += 1;
     if (mood === "silent") return;
     if (mood === "endless") {
@@ -56,9 +54,6 @@ export async function startIssuer({
     else if (mood === "broken") response.writeHead(500).end();
     else response.end(mood === "well" ? JSON.stringify({ keys: served }) : "<html>");
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
   const iss = "https://issuer.example.com/";
   const aud = "refunds-api";
 
@@ -66,7 +61,7 @@ export async function startIssuer({
     env: {
       AUTH_ISSUER: iss,
       AUTH_AUDIENCE: aud,
-      AUTH_JWKS_URL: `http://127.0.0.1:${port}/keys`,
+      AUTH_JWKS_URL: `${server.url}/keys`,
       AUTH_ALGORITHM: algorithm,
     },
     key: () => key,
@@ -89,11 +84,7 @@ export async function startIssuer({
     },
     fetches: () => fetches,
     endlessBytes: () => endlessBytes,
-    async [Symbol.asyncDispose]() {
-      server.close();
-      server.closeAllConnections();
-      await once(server, "close");
-    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
 }
 

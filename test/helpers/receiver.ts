@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo } from "node:net";
-import { createServer as createSocketServer, type Socket } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
+import { listenForSockets } from "./network/local-server.ts";
 
 /** A delivery as received. */
 export type Received = {
@@ -70,7 +70,7 @@ export async function startReceiver(
     await once(server, "close");
   };
   return {
-    url: `${tls ? "https" : "http"}://127.0.0.1:${portOf(server)}/hooks`,
+    url: `${tls ? "https" : "http"}://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`,
     received,
     first: (count) =>
       received.length >= count
@@ -92,29 +92,10 @@ export async function startRawReceiver(
   onConnection: (socket: Socket) => void,
   host = "127.0.0.1",
 ): Promise<RawReceiver> {
-  const open = new Set<Socket>();
   let connections = 0;
-  const server = createSocketServer((socket) => {
+  const server = await listenForSockets((socket) => {
     connections += 1;
-    open.add(socket);
-    socket.on("error", () => {}).on("close", () => open.delete(socket));
     onConnection(socket);
-  });
-  server.listen(0, host);
-  await once(server, "listening");
-  return {
-    port: portOf(server),
-    connections: () => connections,
-    async [Symbol.asyncDispose]() {
-      server.close();
-      for (const socket of open) socket.destroy();
-      await once(server, "close");
-    },
-  };
-}
-
-function portOf(server: { address(): AddressInfo | string | null }): number {
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("listens on no port");
-  return address.port;
+  }, host);
+  return { ...server, connections: () => connections };
 }

@@ -15,7 +15,7 @@ let server: TestServer;
 let mock: PrismServer;
 let tokens: Merchants;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ engine: "postgres" });
   mock = await createMock(contract.document);
   const { db } = server.database;
   tokens = await createMerchants(db, await createFullMerchant(db));

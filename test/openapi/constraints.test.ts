@@ -20,7 +20,7 @@ let server: TestServer;
 let tokens: Tokens;
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ engine: "postgres" });
   const { merchant, token } = await createMerchant(server);
   await createPayment(server, { merchant, paymentId: PAYMENT_ID });
   tokens = { valid: token, unknown: "nobodys-token", unscoped: await createToken(server, merchant, []) };

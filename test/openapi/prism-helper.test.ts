@@ -1,6 +1,5 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
+import { serveLocally } from "../helpers/network/local-server.ts";
 import { createMock, createProxy } from "../helpers/prism.ts";
 
 const Parcel = {
@@ -65,18 +64,11 @@ function send(url: string, { body = { id: "a", tag: "PARCEL" } as object, prefer
 }
 
 /** A server that gives every call the same response. */
-async function startUpstream(status: number, upstreamBody: object) {
-  const server = createServer((request, response) => {
+function startUpstream(status: number, upstreamBody: object) {
+  return serveLocally((request, response) => {
     request.resume();
     response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(upstreamBody));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
 }
 
 describe("the mock", () => {

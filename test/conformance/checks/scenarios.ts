@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
 import { parse } from "yaml";
 import { type Contract, readContract } from "../../../openapi/document/contract.ts";
 import { isNode, type Node } from "../../../openapi/document/node.ts";
@@ -16,6 +17,7 @@ const FILE = new URL("../../../openapi/sandbox/scenarios.arazzo.yaml", import.me
 const SOURCES: Readonly<Record<string, readonly string[]>> = {
   refundRecentPayment: ["6.3"],
   refundIsAuthorized: ["6.6", "12.4", "D16"],
+  authorizationReachesInbox: ["10.2", "D21"],
   refundFailsWithItsPayment: ["6.7", "11.1", "D12"],
   duplicateKeyIsRejected: ["7.5", "11.3", "D09"],
 };
@@ -58,19 +60,22 @@ async function playStep(kit: Kit, document: Document, step: Step, scope: Scope):
     if (!workflow) throw new Error(`there is no workflow ${step.workflowId}`);
     return outputsOf(step.outputs, { ...scope, outputs: await play(kit, document, workflow) });
   }
-  const { exchange, contract, id } = await callOf(kit, step, scope);
-  const { status, body } = exchange.received;
-  const mismatches = contract.violationsOf(id, exchange.received);
-  assert(
-    mismatches.length === 0,
-    `a response as documented at the step ${step.stepId}; ${mismatches.join("; ")}`,
-    exchange,
-  );
-  const received = { ...scope, statusCode: status, response: { body } };
-  for (const { condition } of step.successCriteria ?? []) {
-    assert(holds(condition, received), `${condition} at the step ${step.stepId}`, exchange);
+  const [{ retryAfter, retryLimit } = { retryAfter: 0, retryLimit: 0 }] = step.onFailure ?? [];
+  for (let retry = 0; ; retry += 1) {
+    const { exchange, contract, id } = await callOf(kit, step, scope);
+    const { status, body } = exchange.received;
+    const mismatches = contract.violationsOf(id, exchange.received);
+    assert(
+      mismatches.length === 0,
+      `a response as documented at the step ${step.stepId}; ${mismatches.join("; ")}`,
+      exchange,
+    );
+    const received = { ...scope, statusCode: status, response: { body } };
+    const failed = step.successCriteria?.find(({ condition }) => !holds(condition, received));
+    if (!failed) return outputsOf(step.outputs, received);
+    assert(retry < retryLimit, `${failed.condition} at the step ${step.stepId}`, exchange);
+    await setTimeout(retryAfter * 1000);
   }
-  return outputsOf(step.outputs, received);
 }
 
 type Called = { readonly exchange: Exchange; readonly contract: Contract; readonly id: string };
@@ -115,6 +120,11 @@ type Step = {
   readonly parameters?: readonly Node[];
   readonly requestBody?: { readonly payload: unknown };
   readonly successCriteria?: readonly { readonly condition: string }[];
+  readonly onFailure?: readonly {
+    readonly type: "retry";
+    readonly retryAfter: number;
+    readonly retryLimit: number;
+  }[];
   readonly outputs?: Readonly<Record<string, string>>;
 };
 

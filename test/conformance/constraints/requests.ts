@@ -210,7 +210,8 @@ function parameterChanges(
   const texts = (KEYWORDS[keyword]?.[kind]?.(spot) ?? [])
     .map((json) => (typeof JSON.parse(json) === "string" ? (JSON.parse(json) as string) : json))
     .filter((text) => text.isWellFormed() && (where === "query" || text !== ""));
-  const schema = pointer.replace(/\/schema\/.*$/, "/schema");
+  // That of the parameter, or the component to which it refers.
+  const schema = pointer.replace(/(\/schema|\/schemas\/[^/]+)\/.*$/, "$1");
   const found = [...new Set(texts)].filter((text) => {
     const keywords = keywordsBroken(subject, schema, text);
     return kind === "breaking" ? keywords.has(keyword) : keywords.size === 0;

@@ -47,6 +47,8 @@ const members: Row[] = [
     {
       "has a port and a query": "https://merchant.example.com:8443/a%20b?c=d&e=%2F",
       "is as short as can be": "https://a.b",
+      "is in capitals": "HTTPS://MERCHANT.EXAMPLE.COM/",
+      "has a query right after its host": "https://merchant.example.com?c=d",
       "has 2048 characters": addressOf(2048),
     },
     SUBSCRIBED,
@@ -64,14 +66,10 @@ const members: Row[] = [
       "has half an escape": "https://merchant.example.com/%z",
       "has a fragment": "https://merchant.example.com/webhooks#part",
       "has an empty fragment": "https://merchant.example.com/webhooks#",
-    },
-    { check: FORBIDDEN_TARGET },
-  ),
-  ...refused(
-    OP,
-    "/url",
-    {
       "is not of the web": "ftp://merchant.example.com/",
+      "has a longer scheme": "xhttps://merchant.example.com/",
+      "has a query for a host": "https://?a=b",
+      "has a fragment for a host": "https://#part",
       "is a script": "javascript:alert(1)",
       "is a file": "file:///etc/passwd",
       "is mail": "mailto:a@merchant.example.com",
@@ -79,6 +77,13 @@ const members: Row[] = [
       "has an empty user name": "https://@merchant.example.com/",
       "has no host": "https:///webhooks",
       "has no slashes before its host": "https:merchant.example.com/webhooks",
+    },
+    { check: FORBIDDEN_TARGET },
+  ),
+  ...refused(
+    OP,
+    "/url",
+    {
       "has an empty part in its host": "https://merchant..example.com/",
       "has two dots after its host": "https://localhost../",
       "has port 0": "https://merchant.example.com:0/",

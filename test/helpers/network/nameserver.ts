@@ -1,6 +1,6 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { type AddressInfo, createServer, isIP, type Socket } from "node:net";
+import { isIP } from "node:net";
 import {
   AUTHORITATIVE_ANSWER,
   decode,
@@ -9,6 +9,7 @@ import {
   streamEncode,
   TRUNCATED_RESPONSE,
 } from "dns-packet";
+import { listenForSockets } from "./local-server.ts";
 
 type ResourceRecord = NonNullable<Packet["answers"]>[number];
 
@@ -67,36 +68,28 @@ export async function startNameserver(zone: Zone): Promise<Nameserver> {
       address,
     );
   });
-  const open = new Set<Socket>();
-  const tcp = createServer((socket) => {
-    open.add(socket);
+  const tcp = await listenForSockets((socket) => {
     let read = Buffer.alloc(0);
-    socket
-      .on("error", () => {})
-      .on("data", (chunk) => {
-        read = Buffer.concat([read, chunk]);
-        // Each message follows its length, in two bytes.
-        while (read.length >= 2 && read.length >= 2 + read.readUInt16BE()) {
-          const end = 2 + read.readUInt16BE();
-          const response = respondTo(read.subarray(2, end));
-          if (response) socket.write(streamEncode(response));
-          read = read.subarray(end);
-        }
-      });
-  }).listen(0, "127.0.0.1");
-  await once(tcp, "listening");
-  const { port } = tcp.address() as AddressInfo; // a listener by TCP has a port
+    socket.on("data", (chunk) => {
+      read = Buffer.concat([read, chunk]);
+      // Each message follows its length, in two bytes.
+      while (read.length >= 2 && read.length >= 2 + read.readUInt16BE()) {
+        const end = 2 + read.readUInt16BE();
+        const response = respondTo(read.subarray(2, end));
+        if (response) socket.write(streamEncode(response));
+        read = read.subarray(end);
+      }
+    });
+  });
   // In this order, because far more ports are in use by TCP.
-  udp.bind(port, "127.0.0.1");
+  udp.bind(tcp.port, "127.0.0.1");
   await once(udp, "listening");
   return {
-    address: `127.0.0.1:${port}`,
+    address: `127.0.0.1:${tcp.port}`,
     queried,
     async [Symbol.asyncDispose]() {
       udp.close();
-      tcp.close();
-      for (const socket of open) socket.destroy();
-      await Promise.all([once(udp, "close"), once(tcp, "close")]);
+      await Promise.all([once(udp, "close"), tcp[Symbol.asyncDispose]()]);
     },
   };
 }

@@ -1,5 +1,5 @@
-import { once } from "node:events";
-import { connect, createServer, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
+import { listenForSockets } from "./local-server.ts";
 
 /**
  * A proxy in front of a database that can act as if the database did not respond: connections stay open, and nothing
@@ -20,20 +20,16 @@ export type SilentProxy = AsyncDisposable & {
 
 export async function startSilentProxy(databaseUrl: string): Promise<SilentProxy> {
   const target = new URL(databaseUrl);
-  const open = new Set<Socket>();
   /** Those whose bytes are dropped. */
   const deaf = new Set<Socket>();
   const mute = new Set<Socket>();
   let silent = false;
   let mark = "";
 
-  const proxy = createServer((caller) => {
+  const proxy = await listenForSockets((caller) => {
     const database = connect(Number(target.port), target.hostname);
-    for (const socket of [caller, database]) {
-      open.add(socket);
-      socket.on("error", () => {}).on("close", () => open.delete(socket));
-      if (silent) deaf.add(socket);
-    }
+    proxy.add(database);
+    if (silent) for (const socket of [caller, database]) deaf.add(socket);
     caller.on("data", (chunk) => {
       if (mark !== "" && chunk.includes(mark)) mute.add(database);
       if (!deaf.has(caller)) database.write(chunk);
@@ -47,18 +43,12 @@ export async function startSilentProxy(databaseUrl: string): Promise<SilentProxy
       if (!deaf.has(database) && !mute.has(database)) caller.destroySoon();
     });
   });
-  proxy.listen(0, "127.0.0.1");
-  await once(proxy, "listening");
-  const address = proxy.address();
-  if (address === null || typeof address === "string") throw new Error("listens on no port");
   return {
-    url: Object.assign(new URL(target), { port: `${address.port}` }).href,
+    ...proxy,
+    url: Object.assign(new URL(target), { port: `${proxy.port}` }).href,
     silence() {
       silent = true;
-      for (const socket of open) deaf.add(socket);
-    },
-    cut() {
-      for (const socket of open) socket.destroy();
+      for (const socket of proxy.open) deaf.add(socket);
     },
     silenceAfter(text) {
       mark = text;
@@ -66,11 +56,6 @@ export async function startSilentProxy(databaseUrl: string): Promise<SilentProxy
     speak() {
       silent = false;
       mark = "";
-    },
-    async [Symbol.asyncDispose]() {
-      proxy.close();
-      for (const socket of open) socket.destroy();
-      await once(proxy, "close");
     },
   };
 }

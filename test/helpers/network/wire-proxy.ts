@@ -1,5 +1,5 @@
-import { once } from "node:events";
-import { connect, createServer, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
+import { listenForSockets } from "./local-server.ts";
 import { createFrames, type Frame } from "./wire-frames.ts";
 
 /**
@@ -31,35 +31,20 @@ export type WireProxy = AsyncDisposable & {
 /** A proxy between a server and PostgreSQL that reads the messages. */
 export async function startWireProxy(databasePort: number): Promise<WireProxy> {
   const state = { mark: "", cut: undefined as Cut | undefined, made: false, exchanges: [] as Exchange[] };
-  const open = new Set<Socket>();
-  const server = createServer((caller) => {
+  const server = await listenForSockets((caller) => {
     const database = connect(databasePort, "127.0.0.1");
-    for (const socket of [caller, database]) {
-      open.add(socket);
-      socket.on("error", () => {}).on("close", () => open.delete(socket));
-    }
+    server.add(database);
     relay(caller, database, state);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("listens on no port");
   return {
-    port: address.port,
+    ...server,
     watch(mark, cut) {
       Object.assign(state, { mark, cut, made: false });
       state.exchanges.length = 0;
     },
-    dropAll() {
-      for (const socket of open) socket.destroy();
-    },
+    dropAll: server.cut,
     exchanges: state.exchanges,
     cutMade: () => state.made,
-    async [Symbol.asyncDispose]() {
-      server.close();
-      for (const socket of open) socket.destroy();
-      await once(server, "close");
-    },
   };
 }
 

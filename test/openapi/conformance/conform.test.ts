@@ -1,11 +1,9 @@
-import { once } from "node:events";
 import { readFile, rm } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type ConformOptions, readOptions } from "../../conformance/options.ts";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { type ConformOptions, DEFAULTS, readOptions } from "../../conformance/options.ts";
 import { runConformance } from "../../conformance/run.ts";
+import { serveLocally } from "../../helpers/network/local-server.ts";
 import { runProgram } from "../../helpers/process.ts";
 import { startTestServer, type TestServer } from "../../helpers/server.ts";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
@@ -131,13 +129,14 @@ describe("npm run conform", () => {
     ["a token can't be sent", ["--url", "http://127.0.0.1:1", "--token", "a\nb"], /--token .* no header/],
     ["a number is none", ["--url", "http://127.0.0.1:1", "--timeout", "soon"], /--timeout must be a number/],
   ])("can't be run when %s", (_name, args, message) => {
-    expect(() => readOptions(args, {})).toThrow(message);
+    expect(() => readOptions(args)).toThrow(message);
   });
 
   test("takes address and tokens from the environment as well", () => {
-    const read = readOptions([], { CONFORM_URL: "http://127.0.0.1:1/", CONFORM_TOKEN: "a" });
+    vi.stubEnv("CONFORM_URL", "http://127.0.0.1:1/").stubEnv("CONFORM_TOKEN", "a");
+    onTestFinished(() => void vi.unstubAllEnvs());
 
-    expect(read).toMatchObject({ url: "http://127.0.0.1:1", token: "a" });
+    expect(readOptions([])).toMatchObject({ url: "http://127.0.0.1:1", token: "a" });
   });
 
   test.each<[name: string, changes: Partial<ConformOptions>, message: RegExp]>([
@@ -149,18 +148,18 @@ describe("npm run conform", () => {
   });
 
   test("fails what is required and not run", async () => {
-    const { url, token, timeoutMs, sample } = options;
-    const given = { url, token, timeoutMs, sample, payments: {}, sandbox: false, burst: 0 };
-    const report = await runConformance({ ...given, only: ["access"], require: ["access.scope"] });
+    const { url, token } = options;
+    const report = await runConformance({
+      ...DEFAULTS,
+      ...{ url, token, only: ["access"], require: ["access.scope"] },
+    });
 
     expect(failedIn(report)).toEqual(["access.scope"]);
   });
 
   test("says of what is not given which option would run it, and runs the rest", async () => {
     const { url, timeoutMs, sample } = options;
-    const report = await runConformance({
-      ...{ url, timeoutMs, sample, payments: {}, sandbox: false, burst: 0, only: [] },
-    });
+    const report = await runConformance({ ...DEFAULTS, url, timeoutMs, sample });
 
     const reasons = Object.fromEntries(report.results.map(({ id, reason }) => [id, reason]));
     expect(failedIn(report)).toEqual([]);
@@ -180,29 +179,18 @@ describe("npm run conform", () => {
 describe("the conformance kit and a service that stops responding", () => {
   test("gives up after three calls without a response in time", async () => {
     let calls = 0;
-    const hanging = createServer((request, response) => {
+    await using hanging = await serveLocally((request, response) => {
       request.resume();
       calls += 1;
       if (calls === 1) response.writeHead(400).end();
-    }).listen(0, "127.0.0.1");
-    await once(hanging, "listening");
-    const { port } = hanging.address() as AddressInfo; // it listens on a port
-    const url = `http://127.0.0.1:${port}`;
+    });
+    const { url } = hanging;
 
     const report = await runConformance({
-      ...{
-        url,
-        timeoutMs: 1_000,
-        sample: 1,
-        payments: {},
-        sandbox: false,
-        burst: 0,
-        only: ["path.", "access."],
-      },
+      ...DEFAULTS,
+      ...{ url, timeoutMs: 1_000, sample: 1, only: ["path.", "access."] },
     });
 
-    hanging.close();
-    hanging.closeAllConnections();
     expect(failedIn(report)).toEqual(["path.unknown", "path.case", "path.trailing-slash"]);
     expect(report.results[0]?.failure?.received).toBe("no response within 1 s");
     expect(report.results.at(-1)).toMatchObject({ outcome: "not run" });

@@ -1,7 +1,7 @@
 import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
 import { buffer } from "node:stream/consumers";
+import { serveLocally } from "../../helpers/network/local-server.ts";
 
 /** A call as received. */
 export type Call = {
@@ -33,7 +33,7 @@ export type FaultyServer = AsyncDisposable & {
 export async function startFaultyServer(goodUrl: string): Promise<FaultyServer> {
   let planted: Fault | undefined;
   const forward: Forward = (call) => send(goodUrl, call);
-  const server = createServer(async (incoming, outgoing) => {
+  const server = await serveLocally(async (incoming, outgoing) => {
     const { method = "", url: path = "", headers } = incoming;
     const call = { method, path, headers, body: await buffer(incoming) };
     const {
@@ -43,20 +43,11 @@ export async function startFaultyServer(goodUrl: string): Promise<FaultyServer> 
     } = await (planted ? planted(call, forward) : forward(call));
     const length = method === "HEAD" ? {} : { "content-length": body.length };
     outgoing.writeHead(status, { ...withoutFraming(responseHeaders), ...length }).end(body);
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo; // it listens on a port
-  return {
-    url: `http://127.0.0.1:${port}`,
-    plant: (fault) => {
-      planted = fault;
-    },
-    [Symbol.asyncDispose]: async () => {
-      server.close();
-      server.closeAllConnections();
-      await once(server, "close");
-    },
+  });
+  const plant: FaultyServer["plant"] = (fault) => {
+    planted = fault;
   };
+  return { ...server, plant };
 }
 
 async function send(url: string, { method, path, headers, body }: Call): Promise<HttpResponse> {

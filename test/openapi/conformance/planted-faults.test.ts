@@ -16,7 +16,7 @@ describe("the conformance kit against a server with one planted fault", () => {
   let options: ConformOptions;
 
   beforeAll(async () => {
-    good = await startTestServer();
+    good = await startTestServer({ engine: "postgres" });
     faulty = await startFaultyServer(good.url);
     options = { ...(await allOptions(good.url)), url: faulty.url, sandbox: false, sample: 1 };
   });

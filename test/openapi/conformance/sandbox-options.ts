@@ -1,10 +1,11 @@
-import type { ConformOptions } from "../../conformance/options.ts";
+import { type ConformOptions, DEFAULTS, toFlag } from "../../conformance/options.ts";
 import type { Report } from "../../conformance/report.ts";
 import { sandboxOf } from "../../helpers/sandbox.ts";
 
 /** All options that a sandbox supports, so that every check is run. */
 export async function allOptions(url: string): Promise<ConformOptions> {
   return {
+    ...DEFAULTS,
     url,
     token: "sandbox_acme",
     otherToken: "sandbox_globex",
@@ -21,10 +22,8 @@ export async function allOptions(url: string): Promise<ConformOptions> {
     paymentKey: "debit-1042",
     receiver: "http://127.0.0.1:0",
     sandbox: true,
-    burst: 0,
     sample: 1_000,
     timeoutMs: 60_000,
-    only: [],
   };
 }
 
@@ -47,25 +46,11 @@ export function notRunIn({ results }: Report): string[] {
 }
 
 /** The options as arguments of the command line. */
-export function toArguments(options: ConformOptions): string[] {
-  const { url, token, otherToken, secondToken, unscopedToken, payments, paymentKey, receiver } = options;
-  const texts = {
-    url,
-    token,
-    "other-token": otherToken,
-    "second-token": secondToken,
-    "unscoped-token": unscopedToken,
-    payments: Object.entries(payments)
-      .map(([kind, id]) => `${kind}=${id}`)
-      .join(","),
-    "payment-key": paymentKey,
-    receiver,
-    burst: options.burst,
-    sample: options.sample,
-    timeout: options.timeoutMs / 1000,
-    only: options.only.join(","),
-  };
-  const given = Object.entries(texts).filter(([, value]) => value !== undefined);
-  const flags = options.sandbox ? ["--sandbox"] : [];
-  return [...given.flatMap(([name, value]) => [`--${name}`, String(value)]), ...flags];
+export function toArguments({ payments, timeoutMs, ...options }: ConformOptions): string[] {
+  const kinds = Object.entries(payments).map((pair) => pair.join("="));
+  const given = { ...options, payments: kinds, timeout: timeoutMs / 1000 };
+  return Object.entries(given).flatMap(([name, value]) => {
+    if (typeof value === "boolean") return value ? toFlag(name) : [];
+    return [toFlag(name), String(value)];
+  });
 }

@@ -26,7 +26,7 @@ const replaced = (body: Buffer, pattern: RegExp, text: string) =>
 const SETTINGS = { seed: 20_260_101, connections: 2, limitMs: 120_000 };
 
 describe("requests made from the contract", () => {
-  const server = useTestServer();
+  const server = useTestServer({ engine: "postgres" });
 
   test("all get the documented response, the good and the bad", async () => {
     const { tally, failure } = await fuzz({ ...SETTINGS, url: server.url, runs: 400 });

@@ -45,7 +45,7 @@ describe("the reference", () => {
   });
 
   test("goes to every operation", async () => {
-    expect(operations).toHaveLength(38);
+    expect(operations).toHaveLength(39);
     for (const { route, name } of operations) {
       await goTo(page, route);
       await headingOf(page, name).first().waitFor();
@@ -149,10 +149,29 @@ describe("the reference", () => {
       .toEqual({ isPageScrolled: true, barTop: 0, isBelowBar: true, isInView: true });
   });
 
+  test("lists the statuses with their codes, unfolds problems, names Bearer, and escapes no example twice", async () => {
+    await page.goto(`${site.url}reference.html#/refunds/issuerefund`);
+    const operation = page.locator('[id="refunds/issuerefund"]');
+    const row = operation.getByRole("row", { name: "409 DUPLICATE_REQUEST_KEY" });
+    expect(await row.getByRole("link").getAttribute("href")).toBe("problems.html#duplicate_request_key");
+    await operation.getByText("Bearer", { exact: true }).waitFor();
+
+    const panel = operation.getByTestId("right-panel").last();
+    for (const [status, member] of [
+      ["400", "pointer"],
+      ["409", "currency"],
+    ] as const) {
+      await panel.getByText(status, { exact: true }).click();
+      await expect.poll(() => panel.innerText()).toContain(member);
+    }
+    expect(await operation.innerText()).not.toContain('\\"');
+    expect(await operation.innerText()).not.toMatch(/Show \d+ properties/);
+  });
+
   test("shows a call in every language", async () => {
     await goTo(page, "#/refunds/issuerefund");
     await page.locator(".panel-request-samples").getByRole("button", { name: "curl" }).first().click();
-    for (const label of ["Our client", "fetch", "Python"]) {
+    for (const label of ["Our client", "fetch", "Python", "Go", "Java", "C#", "PHP", "Ruby"]) {
       await page.getByRole("menuitem", { name: label }).first().waitFor();
     }
     await page.keyboard.press("Escape");
@@ -180,7 +199,7 @@ describe("the reference", () => {
             ? id === "" || routes.includes(id) || file === ""
             : target?.includes(` id="${id.slice(1)}"`);
         const isFile =
-          target !== undefined || (/\.(md|txt|json)$/.test(file) && existsSync(new URL(file, DIST)));
+          target !== undefined || (/\.(md|txt|json|yaml)$/.test(file) && existsSync(new URL(file, DIST)));
         if (!isFile || !isLocation) broken.push(`${name}: ${link}`);
       }
     }

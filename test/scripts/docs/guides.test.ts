@@ -1,8 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
+import { readContract } from "../../../openapi/document/contract.ts";
 import { HOME_FILE } from "../../../scripts/docs/home.ts";
 import { listSources } from "../../../scripts/docs/pages.ts";
+import { allChecks } from "../../conformance/checks/all.ts";
 import { blocksOf, isRunnable } from "./helpers/blocks.ts";
 import { runPage } from "./helpers/run-page.ts";
 
@@ -56,13 +58,29 @@ describe("the code on the pages", () => {
 
     expect(left).toEqual([
       "start: starts-a-sandbox",
-      "packages: needs-a-service",
+      "rate-limits: starts-a-sandbox",
+      "conformance-kit: needs-a-service",
+      "conformance-kit: needs-a-clone",
+      "conformance-kit: needs-a-service",
       "contract-tests-with-prism: installs-a-package",
       "after-a-restore: needs-postgresql",
       "after-a-restore: needs-postgresql",
       "after-a-restore: needs-postgresql",
       "replicas: needs-postgresql",
     ]);
+  });
+
+  test("names every option of the conformance kit, and every group of its checks", async () => {
+    const guide = await read("docs/guides/conformance-kit.md");
+    const help = execFileSync(process.execPath, ["test/conformance/conform.ts", "--help"], {
+      encoding: "utf8",
+    });
+    const options = [...help.matchAll(/^ {2}(?:-h, )?(--[\w-]+)/gm)].map(([, option]) => `\`${option}\``);
+    const groups = allChecks(readContract("openapi")).map(({ group }) => group);
+
+    const missing = [...options, ...new Set(groups)].filter((name) => !guide.includes(name));
+
+    expect(missing).toEqual(["`--help`"]);
   });
 
   test("has a Python to run with", () => {

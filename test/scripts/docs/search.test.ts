@@ -11,6 +11,19 @@ beforeAll(async () => {
 
 /** Readers' queries, and the page or heading that must come first. */
 const QUERIES: readonly (readonly [query: string, url: string])[] = [
+  ["statuses of a refund call", "refunds-step-by-step.html#3-read-the-response"],
+  ["python webhook", "receiving-webhooks.html#without-a-library"],
+  ["clientRefefenceId", "refunds-step-by-step.html#common-mistakes"],
+  ["7.4", "interface.html#7.4"],
+  ["conformance kit on my own server", "conformance-kit.html"],
+  ["rate limits", "rate-limits.html"],
+  ["how many requests per second", "rate-limits.html"],
+  ["weekend", "glossary.html#business-day"],
+  ["chargeback", "glossary.html#chargeback"],
+  ["postman", "testing-with-the-sandbox.html#postman-bruno-and-insomnia"],
+  ["where do deliveries come from", "receiving-webhooks.html#behind-a-firewall"],
+  ["why is my webhook signature wrong", "receiving-webhooks.html#when-something-is-wrong"],
+  ["IP allowlist", "receiving-webhooks.html#behind-a-firewall"],
   ["how do I start", "start.html"],
   ["quickstart", "start.html"],
   ["first refund", "start.html"],
@@ -58,7 +71,7 @@ const QUERIES: readonly (readonly [query: string, url: string])[] = [
 
 describe("the search", () => {
   test.each(QUERIES)("finds first for %j: %s", (query, url) => {
-    const [first] = search(query);
+    const [first] = search(query).hits;
 
     const isPage = !url.includes("#") || url.includes("#/");
     expect(isPage ? first?.url.split(/#(?!\/)/)[0] : first?.url).toBe(url);
@@ -66,12 +79,20 @@ describe("the search", () => {
 
   test("names each page once", () => {
     for (const [query] of QUERIES) {
-      const pages = search(query).map(({ page }) => page);
+      const pages = search(query).hits.map(({ page }) => page);
       expect(pages).toEqual([...new Set(pages)]);
     }
   });
 
-  test("finds nothing for what is nowhere", () => {
-    expect(search("xylophone")).toEqual([]);
+  test("shows a short fact in the excerpt", () => {
+    expect(search("rate limits").hits[0]?.excerpt).toContain("100 calls a second");
+    expect(search("IP allowlist").hits[0]?.excerpt).toContain("no list of IP addresses");
+  });
+
+  test("says which words it found nowhere, and names the nearest page", () => {
+    expect(search("xylophone")).toMatchObject({ missing: ["xylophone"], hits: [{ url: "glossary.html" }] });
+    expect(search("retry xylophone").missing).toEqual(["xylophone"]);
+    expect(search("retry xylophone").hits[0]?.page).toBe("Refunds");
+    expect(search("the webhooks")).toMatchObject({ missing: [] });
   });
 });

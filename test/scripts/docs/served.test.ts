@@ -1,7 +1,11 @@
+import { once } from "node:events";
 import { readdir } from "node:fs/promises";
-import { beforeAll, describe, expect, test } from "vitest";
+import { request } from "node:http";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Production, startProduction } from "../../helpers/production.ts";
 import { startTestServer, type TestServer } from "../../helpers/server.ts";
-import { readBuilt } from "./helpers/site.ts";
+import { DIST, readBuilt } from "./helpers/site.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -9,6 +13,17 @@ beforeAll(async () => {
   server = await startTestServer();
   return () => server.close();
 });
+
+/** The address with which the docs and the contract are written. */
+const WRITTEN = "http://127.0.0.1:3000";
+
+let production: Promise<Production> | undefined;
+afterAll(async () => (await production)?.end());
+
+async function startServerOfProduction(): Promise<TestServer> {
+  production ??= startProduction();
+  return (await production).start();
+}
 
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(server.url + path, { headers, redirect: "manual" });
@@ -41,10 +56,55 @@ describe("the server", () => {
     expect(await Promise.all(statuses)).toEqual([404, 404, 404, 404, 200]);
   });
 
+  test("of a sandbox names the address at which it is read, in pages, texts and the contract", async () => {
+    const localhost = server.url.replace("127.0.0.1", "localhost");
+    for (const url of [server.url, localhost]) {
+      for (const path of [
+        "/docs/",
+        "/docs/reference.html",
+        "/docs/start.md",
+        "/docs/search.js",
+        "/openapi.yaml",
+      ]) {
+        const served = await (await fetch(url + path)).text();
+        expect(served).toContain(url);
+        expect(served).not.toContain(WRITTEN);
+      }
+      const contract = (await (await fetch(`${url}/docs/openapi-3.0.json`)).json()) as { servers: object[] };
+      expect(contract.servers).toMatchObject([{ url }]);
+    }
+  });
+
+  test("of a sandbox that others reach takes nothing but a host from the Host header", async () => {
+    await using open = await startTestServer({ env: { HOST: "0.0.0.0" } });
+    const textFor = async (host: string) => {
+      const [response] = await once(request(`${open.url}/docs/`, { headers: { host } }).end(), "response");
+      return text(response);
+    };
+
+    expect(await textFor("sandbox.example.com:8080")).toContain("http://sandbox.example.com:8080/v1/refunds");
+    expect(await textFor('"><script>alert(1)</script>')).toContain(`${WRITTEN}/v1/refunds`);
+  });
+
+  test("of production has neither the console's link nor the script that sends samples, nor has a published site", async () => {
+    const production = await startServerOfProduction();
+    const names = ["index.html", "reference.html", "start.html"];
+    for (const name of names) {
+      const served = await (await fetch(`${production.url}/docs/${name}`)).text();
+
+      expect(served).toBe((await readBuilt(name)).toString());
+      expect(served).not.toMatch(/href="\/console|\/console\/try-it/);
+      expect(await (await get(`/docs/${name}`)).text()).toContain('href="/console"');
+    }
+    expect(await (await get("/docs/reference.html")).text()).toContain('src="/console/try-it-');
+    expect((await readdir(DIST)).filter((name) => name.includes("try"))).toEqual([]);
+  });
+
   test.each(["br", "gzip", "identity"])(
-    "serves the front page as %s under a policy that lets nothing in",
+    "of production serves the front page as %s under a policy that lets nothing in",
     async (encoding) => {
-      const response = await get("/docs/", { "Accept-Encoding": encoding });
+      const { url } = await startServerOfProduction();
+      const response = await fetch(`${url}/docs/`, { headers: { "Accept-Encoding": encoding } });
 
       expect(response.status).toBe(200);
       expect(response.headers.get("content-encoding")).toBe(encoding === "identity" ? null : encoding);
@@ -57,9 +117,7 @@ describe("the server", () => {
   );
 
   test("serves each file of plain text beside it as what every browser shows", async () => {
-    const names = (await readdir(new URL("../../../docs/dist/", import.meta.url))).filter((name) =>
-      /\.(md|txt)$/.test(name),
-    );
+    const names = (await readdir(DIST)).filter((name) => /\.(md|txt)$/.test(name));
     expect(names).toEqual(expect.arrayContaining(["llms.txt", "reference.md", "start.md", "decisions.md"]));
     for (const name of names) {
       const response = await get(`/docs/${name}`);
@@ -67,7 +125,8 @@ describe("the server", () => {
         200,
         "text/plain; charset=utf-8",
       ]);
-      expect(await response.text()).toBe((await readBuilt(name)).toString());
+      const written = (await readBuilt(name)).toString();
+      expect(await response.text()).toBe(written.replaceAll(WRITTEN, server.url));
     }
     expect((await get("/docs/states.svg")).headers.get("content-type")).toBe("image/svg+xml");
   });

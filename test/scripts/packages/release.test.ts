@@ -31,16 +31,18 @@ describe("a release", () => {
     );
   });
 
-  test("gives what is unreleased its version, and keeps what was written before", () => {
+  test("gives what is unreleased its version and date, and keeps what was written before", () => {
     const changelog = "# Changelog\n\n## Unreleased\n\n- More.\n\n## 1.0.0\n\nThe first.\n";
 
-    expect(cutChangelog(changelog, "1.1.0")).toBe(
-      "# Changelog\n\n## 1.1.0\n\n- More.\n\n## 1.0.0\n\nThe first.\n",
+    expect(cutChangelog(changelog, "1.1.0", "2027-01-15")).toBe(
+      "# Changelog\n\n## 1.1.0\n\nReleased on 2027-01-15.\n\n- More.\n\n## 1.0.0\n\nThe first.\n",
     );
-    expect(cutChangelog(changelog, "1.0.0")).toBe(
-      "# Changelog\n\n## 1.0.0\n\n- More.\n\n### The first draft\n\nThe first.\n",
+    expect(cutChangelog(changelog, "1.0.0", "2027-01-15")).toBe(
+      "# Changelog\n\n## 1.0.0\n\nReleased on 2027-01-15.\n\n- More.\n\n### The first draft\n\nThe first.\n",
     );
-    expect(() => cutChangelog("# Changelog\n\n## Unreleased\n\n## 1.0.0\n", "1.1.0")).toThrow("says nothing");
+    expect(() => cutChangelog("# Changelog\n\n## Unreleased\n\n## 1.0.0\n", "1.1.0", "2027-01-15")).toThrow(
+      "says nothing",
+    );
   });
 
   test("writes its version wherever one stands, and nothing else", async () => {

@@ -1,11 +1,9 @@
 import { execFile } from "node:child_process";
-import { once } from "node:events";
 import { rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { serveLocally } from "../../helpers/network/local-server.ts";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
@@ -22,18 +20,12 @@ const FINDING = {
 const ACCEPTED = { advisory: ADVISORY, package: "undici", reason: "not reached", until: "2999-01-01" };
 
 /** A registry with this advisory about one of our packages, or with no advisory. */
-async function startRegistry(advisories: object | undefined) {
-  const server = createServer((request, response) => {
+function startRegistry(advisories: object | undefined) {
+  return serveLocally((request, response) => {
     const isKnown = advisories && request.url?.endsWith("/advisories/bulk");
     response.writeHead(isKnown ? 200 : 405, { "Content-Type": "application/json" });
     response.end(JSON.stringify(isKnown ? advisories : {}));
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    [Symbol.asyncDispose]: async () => void server.close(),
-  };
 }
 
 test.each<[string, object | undefined, readonly object[], number, RegExp]>([

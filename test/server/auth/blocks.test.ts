@@ -1,13 +1,10 @@
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { BLOCKS_CHANNEL, type Blocked, block, unblock } from "../../../server/storage/blocks.ts";
+import { BLOCKS_CHANNEL, type Blocked, block } from "../../../server/storage/blocks.ts";
 import { runCommand } from "../../helpers/admin.ts";
-import { createDeployment } from "../../helpers/deployment.ts";
-import { engines } from "../../helpers/engine.ts";
 import { createPayment, type Problem, refundOf } from "../../helpers/factories.ts";
 import { head, openConnection } from "../../helpers/network/raw-http.ts";
 import { type Production, startProduction } from "../../helpers/production.ts";
-import { createSandboxMerchant } from "../../helpers/sandbox.ts";
 import { post, type TestServer, type TestServerOptions } from "../../helpers/server.ts";
 import { newMerchant } from "../../helpers/store-factories.ts";
 
@@ -132,22 +129,5 @@ describe("a block in production", () => {
     expect(server.logLines.join()).toContain("the blocks have not been read for too long");
     await sql`alter table blocks rename to gone`.execute(server.database.db);
     await expect(start({})).rejects.toThrow("blocks");
-  });
-});
-
-describe.each(engines)("a block of a merchant in a sandbox on %s", (engine) => {
-  test("refuses the published calls, and not those of the sandbox", async () => {
-    await using deployment = await createDeployment(engine);
-    const server = await deployment.start();
-    const acme = await createSandboxMerchant(server);
-    const { paymentId } = await acme.create();
-    const issue = async () => (await acme.issue(refundOf(paymentId))).status;
-    const blocked = { kind: "merchant", name: acme.merchant } as const;
-
-    await block(server.database.db, { ...blocked, reason, until: null });
-    await expect.poll(issue, SOON).toBe(401);
-    expect(await acme.get(paymentId)).toMatchObject({ paymentId });
-    await unblock(server.database.db, blocked);
-    await expect.poll(issue, SOON).toBe(201);
   });
 });

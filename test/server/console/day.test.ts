@@ -49,7 +49,7 @@ async function liveThroughTheDay(page: Page): Promise<void> {
   await press(link("Payments"));
   await press(page.getByText("New payment"));
   await write(field("Amount in dollars"), "40.00");
-  await choose(field(/^Status/), "PROCESSING");
+  await choose(page.locator(".form").getByLabel(/^Status/), "PROCESSING");
   await press(button(page, "Create payment"));
   await press(button(page, "Settle"));
   await page.getByText("SETTLED", { exact: true }).waitFor();
@@ -73,9 +73,7 @@ async function liveThroughTheDay(page: Page): Promise<void> {
 
   await press(button(page, "+3 business days"));
   await page.getByText("AUTHORIZED: the money is on its way.").waitFor();
-  await page
-    .getByText(/^It is .+: 1 refund authorized, 1 event emitted, \d deliver(y|ies) sent again\.$/)
-    .waitFor();
+  await page.getByText(/^It is .+: 1 refund authorized, \d deliver(y|ies) sent again\.$/).waitFor();
 
   await press(link("Requests"));
   await press(page.getByRole("row").filter({ hasText: "409" }).getByRole("link"));

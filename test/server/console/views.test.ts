@@ -26,7 +26,8 @@ async function createBusyMerchant(): Promise<{ merchant: Merchant; routes: reado
     routes: [
       "payments",
       `payments/${paymentId}`,
-      `payments/${refund}`,
+      "refunds",
+      `refunds/${refund}`,
       "requests",
       `requests/${request?.requestId}`,
       "events",
@@ -53,7 +54,7 @@ describe("every view", () => {
       const found: string[] = [];
       for (const [page, shown] of [
         [full.page, routes],
-        [bare.page, ["payments", "requests", "events", "webhooks"]],
+        [bare.page, ["payments", "refunds", "requests", "events", "webhooks"]],
       ] as const) {
         await page.addScriptTag({ content: axe.source });
         for (const width of [1280, 390]) {
@@ -88,6 +89,9 @@ describe("every view", () => {
       });
 
     await page.getByText("$9,999,999,998.99").waitFor();
+    expect(await cutOff()).toEqual([]);
+    await goTo(page, "refunds");
+    await page.locator("td.state").getByText("TERMINAL_FAILED").waitFor();
     expect(await cutOff()).toEqual([]);
     await goTo(page, "requests");
     await page.getByText("AMOUNT_EXCEEDS_REFUNDABLE").waitFor();
@@ -205,7 +209,7 @@ test("the forms have the constraints of the contract, counted in characters as i
     return page.getByLabel(label).evaluate((input) => (input as HTMLInputElement).validity.valid);
   };
 
-  await page.getByText("at most 80 characters, may hold only ASCII letters, digits and spaces").waitFor();
+  await page.getByText("at most 80 characters, may contain only ASCII letters, digits and spaces").waitFor();
   expect(await isValid(/^Your reference/, "😀".repeat(255))).toBe(true);
   expect(await isValid(/^Your reference/, "😀".repeat(256))).toBe(false);
   expect(await isValid(/^softDescriptor/, "ACME 1")).toBe(true);

@@ -4,7 +4,7 @@ import { head, openConnection } from "../../helpers/network/raw-http.ts";
 import { post, startTestServer, type TestServer } from "../../helpers/server.ts";
 
 /** How many calls a server takes at a time: of one merchant, and of all others meanwhile. */
-const [OF_ONE, OF_OTHERS] = [256, 64];
+const [OF_ONE, OF_OTHERS] = [256, 256];
 const EXCESS = 100;
 
 /** Sends calls of one merchant, and counts the responses that come while the store is busy: only refusals can. */

@@ -4,7 +4,10 @@ import { type InvalidRequest, subscriptionTo } from "../../helpers/factories.ts"
 import { exchange, head } from "../../helpers/network/raw-http.ts";
 import { expectNothingStored, post, useTestServer } from "../../helpers/server.ts";
 
-const TOO_MANY = { pointer: "", message: "has too many fields and list items; at most 128 in all are read" };
+const TOO_MANY = {
+  pointer: "",
+  message: "has too many fields and list items; at most 128 in all are allowed",
+};
 
 /** @decision D07 D31 */
 describe("a call that is wrong in thousands of fields", () => {

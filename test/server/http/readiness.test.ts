@@ -2,9 +2,10 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, inject, onTestFinished, test } from "vitest";
 import { createTestDatabase, makeDataDir, type TestDatabase } from "../../helpers/databases.ts";
-import { type Subscription, subscriptionTo } from "../../helpers/factories.ts";
+import { createPayment, refundOf, type Subscription, subscriptionTo } from "../../helpers/factories.ts";
+import { runStatement } from "../../helpers/postgres.ts";
 import { sandboxOf } from "../../helpers/sandbox.ts";
 import { post, runServer, startTestServer, type TestServer } from "../../helpers/server.ts";
 
@@ -32,6 +33,72 @@ describe("a server whose clock differs from the database's", () => {
     const lines = server.logLines.map((line) => JSON.parse(line));
     const warning = lines.find(({ msg }) => msg.startsWith("this server's clock"));
     expect([response.status, warning?.isReady]).toEqual([status, isReady]);
+  });
+});
+
+describe("a server whose database is read-only", () => {
+  /** Expects everything that shows whether the server can serve calls to say so, within seconds. */
+  async function expectReady(server: TestServer, isReady: boolean) {
+    const urls = [server.url, server.probeUrl].map((url) => `${url}/readyz`);
+    const statuses = async () => Promise.all(urls.map(async (url) => (await fetch(url)).status));
+    await expect.poll(statuses, { timeout: 5_000 }).toEqual(isReady ? [200, 200] : [503, 503]);
+    const metrics = await (await fetch(server.metricsUrl ?? "")).text();
+    const [up, writable] = ["database_up 1", `database_writable ${isReady ? 1 : 0}`];
+    expect(metrics.match(/^database_(up|writable) \d$/gm)).toEqual([up, writable]);
+  }
+
+  const env = { PROBE_PORT: "0", METRICS_PORT: "0" };
+  const changesOf = ({ logLines }: TestServer) =>
+    logLines.map((line) => JSON.parse(line).msg).filter((msg) => msg.startsWith("the database "));
+
+  test("is alive, but not ready until it takes writes again, on PostgreSQL", async () => {
+    const { options, remove } = await createTestDatabase("postgres");
+    onTestFinished(remove);
+    const databaseUrl = options.databaseUrl ?? "";
+    const ENCRYPTION_KEY = randomBytes(32).toString("base64");
+    await using server = await startTestServer({
+      dataDir: "unused",
+      env: { ...env, DATABASE_URL: databaseUrl, ENCRYPTION_KEY },
+    });
+    const name = new URL(databaseUrl).pathname.slice(1);
+    const paymentId = await createPayment(server);
+    const issue = async () => (await post(server.url, "/v1/refunds", refundOf(paymentId))).status;
+    await expectReady(server, true);
+
+    await runStatement(
+      inject("postgresUrl"),
+      `alter database ${name} set default_transaction_read_only = on`,
+    );
+    // The connections that are open may still write.
+    await runStatement(
+      inject("postgresUrl"),
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
+    );
+    await expectReady(server, false);
+    const refused = await Promise.all(Array.from({ length: 30 }, issue));
+    await expectReady(server, false);
+    await runStatement(inject("postgresUrl"), `alter database ${name} reset default_transaction_read_only`);
+    await expectReady(server, true);
+    const repeated = [await issue(), await issue(), await issue()];
+
+    expect([refused, repeated]).toEqual([Array(30).fill(503), [201, 201, 201]]);
+    expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+    expect(changesOf(server)).toEqual([
+      "the database refuses writes; not ready until it takes them",
+      "the database takes writes again",
+    ]);
+  });
+
+  test("is not ready until it takes writes again, embedded", async () => {
+    await using server = await startTestServer({ engine: "embedded", env });
+    const setReadOnly = (value: boolean) =>
+      server.database.connection.executeSql(`set default_transaction_read_only = ${value}`);
+
+    await setReadOnly(true);
+    await expectReady(server, false);
+    await setReadOnly(false);
+
+    await expectReady(server, true);
   });
 });
 

@@ -1,11 +1,8 @@
-import { once } from "node:events";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import express, { type Response as ExpressResponse } from "express";
 import { sql } from "kysely";
 import { pino } from "pino";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
 import * as contracts from "../../../server/contract/document.ts";
 import { compileResponseValidators } from "../../../server/contract/validate-response.ts";
@@ -14,10 +11,10 @@ import { logRequests } from "../../../server/http/middleware/request-log.ts";
 import { guardResponses } from "../../../server/http/middleware/response-guard.ts";
 import { sendJson, sendResponse } from "../../../server/http/middleware/send-response.ts";
 import { refundOf } from "../../helpers/factories.ts";
+import { serveLocally } from "../../helpers/network/local-server.ts";
 import { post, startTestServer } from "../../helpers/server.ts";
 
-/** A server with the responses of a test, behind the guard. */
-let server: Server;
+/** Of a server with the responses of a test, behind the guard. */
 let url: string;
 let respond: (response: ExpressResponse) => void;
 const logLines: string[] = [];
@@ -34,11 +31,10 @@ beforeAll(async () => {
     ),
   );
   app.use((_request, response) => respond(response));
-  server = createServer(app).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const server = await serveLocally(app);
+  url = server.url;
+  return () => server[Symbol.asyncDispose]();
 });
-afterAll(() => server.close());
 
 async function call(
   { method, path }: { method: string; path: string },

@@ -1,7 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { EVENT_CATEGORIES } from "../../../server/domain/events.ts";
 import { engines } from "../../helpers/engine.ts";
-import { createMerchant, type Subscription, subscriptionTo } from "../../helpers/factories.ts";
+import {
+  createMerchant,
+  type InvalidRequest,
+  type Subscription,
+  subscriptionTo,
+} from "../../helpers/factories.ts";
 import { post, useTestServer } from "../../helpers/server.ts";
 
 const EVENTS = Object.keys(EVENT_CATEGORIES);
@@ -40,5 +45,32 @@ describe.each(engines)("POST /v1/webhook/subscribe on %s", (engine) => {
       .where("subscription_key", "=", subscribed.body.subscriptionKey)
       .executeTakeFirst();
     expect(stored).toEqual({ url, type: subscriptionDetails.type, details, ended_at: null });
+  });
+
+  /** @clause 4.1 @decision D24 */
+  test.each([
+    ...["https:merchant.example.com", "https:/merchant.example.com", "https:///webhooks", "https:////host/"],
+    ...[
+      "https:\\\\merchant.example.com",
+      "https://@merchant.example.com/",
+      "https://:@merchant.example.com/",
+    ],
+    ...[
+      "https://user@merchant.example.com/",
+      "ftp://merchant.example.com/",
+      "/webhooks",
+      "webhooks",
+      " https://a.b",
+    ],
+    ...["https://merchant.example.com/#part", "https://merchant.example.com#"],
+  ])("refuses the url %s", async (url) => {
+    const { status, body } = await post<InvalidRequest>(
+      server.url,
+      "/v1/webhook/subscribe",
+      subscriptionTo(url),
+    );
+
+    expect(status).toBe(400);
+    expect(body.violations).toEqual([{ pointer: "/url", message: expect.stringMatching(/^must be /) }]);
   });
 });

@@ -25,6 +25,8 @@ const CALL_LIMIT_MS = 20_000;
 const LATEST_MS = 60_000;
 /** How many calls may wait for one payment. */
 const MAX_WAITING = 128;
+/** How many connections calls may hold while they wait for locks. */
+const MOST_CONNECTIONS = 10;
 
 describe("a server whose PostgreSQL", () => {
   let stored: TestDatabase;
@@ -92,11 +94,12 @@ describe("a server whose PostgreSQL", () => {
     return holder;
   }
 
-  /** How many connections wait for a lock now. */
+  /** How many connections have waited for a lock for longer than refunds that share a statement do. */
   async function waitingForLocks(connection: pg.Client): Promise<number> {
     await connection.query("select pg_stat_clear_snapshot()"); // a transaction sees the view as it was first read
     const { rowCount } = await connection.query(
-      "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+        and query_start < clock_timestamp() - interval '300 ms'`,
     );
     return rowCount ?? 0;
   }
@@ -134,26 +137,39 @@ describe("a server whose PostgreSQL", () => {
   });
 
   /** @decision D08 D12a */
-  test("has all connections taken by calls that wait for a lock fails them in time, stays ready, and does nothing of them later", async () => {
-    const [locked, free] = [await createPayment(server), await createPayment(server)];
-    const others = await createPayments(6, 4);
-    const before = await countRows(server);
-    const holder = await lock(locked, ...others.map(({ paymentId }) => paymentId));
-
-    const calls = others.map(({ token, paymentId }) =>
-      post<Problem>(server.url, "/v1/refunds", refundOf(paymentId), { token }),
+  test("has payments of many merchants locked serves the others all the while", async () => {
+    await using patient = await start({ callLimitMs: 300_000, storeLimits: { statementMs: 300_000 } });
+    const [free, ...locked] = [await createPayment(patient), ...(await createPayments(6, 4))];
+    const holder = await lock(...locked.map(({ paymentId }) => paymentId));
+    const calls = locked.map(({ token, paymentId }) =>
+      post(patient.url, "/v1/refunds", refundOf(paymentId), { token }),
     );
-    const expected = expectUnavailable([...calls, issue(refundOf(locked))]);
-    await until(async () => (server.database.poolUsage()?.waiting ? true : undefined));
-    const readinesses = [await readiness(), await readiness(), await readiness()];
+    await until(async () => ((await waitingForLocks(holder)) >= MOST_CONNECTIONS ? true : undefined));
+
+    const beside = await post(patient.url, "/v1/refunds", refundOf(free));
+    const waiting = await waitingForLocks(holder);
+    await holder.end();
+
+    expect({ beside: beside.status, waiting }).toEqual({ beside: 201, waiting: MOST_CONNECTIONS });
+    for (const { status } of await Promise.all(calls)) expect(status).toBe(201);
+  });
+
+  /** @decision D08 D12a */
+  test("has a payment locked fails the calls that wait for it in time, stays ready, and does nothing of them later", async () => {
+    const locked = await createPayment(server);
+    const before = await countRows(server);
+    const holder = await lock(locked);
+
+    const expected = expectUnavailable([issue(refundOf(locked)), issue(refundOf(locked))]);
+    await until(async () => ((await waitingForLocks(holder)) > 0 ? true : undefined));
+    const ready = await readiness();
     await expected;
     await holder.end();
 
-    expect(readinesses).toEqual([200, 200, 200]);
-    expect((await issue(refundOf(free))).status).toBe(201);
+    expect(ready).toBe(200);
     expect((await issue(refundOf(locked))).status).toBe(201);
     const { payments, events } = await countRows(server);
-    expect([payments - before.payments, events - before.events]).toEqual([2, 2]);
+    expect([payments - before.payments, events - before.events]).toEqual([1, 1]);
   });
 
   /** @decision D08 D12a */
@@ -172,6 +188,7 @@ describe("a server whose PostgreSQL", () => {
     const beside = await Promise.all(
       Array.from({ length: 40 }, () => post(patient.url, "/v1/refunds", refundOf(free, cent), { token })),
     );
+    await until(async () => ((await waitingForLocks(holder)) > 0 ? true : undefined));
     const [waiting, refused] = [await waitingForLocks(holder), ended.splice(0)];
     await holder.end();
     await Promise.all(calls);

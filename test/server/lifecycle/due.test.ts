@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createDeployment, type Deployment } from "../../helpers/deployment.ts";
 import { engines } from "../../helpers/engine.ts";
 import { refundOf } from "../../helpers/factories.ts";
-import { createSandboxMerchant, eventsOf, type Merchant, merchantAt } from "../../helpers/sandbox.ts";
+import { createSandboxMerchant, eventsOf, type Merchant } from "../../helpers/sandbox.ts";
 import type { TestServer } from "../../helpers/server.ts";
 import { expectConsistent, PROMPT, refuseEvents } from "./consistency.ts";
 
@@ -71,25 +71,5 @@ describe.each(engines)("a refund that is due, on %s", (engine) => {
     expect(events).toHaveLength(1);
     await expect.poll(() => acme.get(refund), PROMPT).toMatchObject({ history: [PENDING, AUTHORIZED] });
     await expectConsistent(server, acme);
-  });
-});
-
-describe.each(engines)("a refund that fell due while no server ran, on %s", (engine) => {
-  /** @decision D16 */
-  test("is AUTHORIZED within five seconds of the start", async () => {
-    await using deployment = await createDeployment(engine);
-    const before = await deployment.start({ realNow: () => NOW });
-    const merchant = await createSandboxMerchant(before);
-    const { paymentId } = await merchant.create({ settledAt: NOW });
-    const { body: refund } = await merchant.issue(refundOf(paymentId));
-    await before.close();
-
-    const after = await deployment.start({ realNow: () => DUE });
-    const acme = merchantAt(after, merchant);
-
-    await expect
-      .poll(() => acme.get(refund.paymentId), PROMPT)
-      .toMatchObject({ history: [PENDING, AUTHORIZED] });
-    expect(await eventsOf(after, refund.paymentId)).toHaveLength(2);
   });
 });

@@ -12,12 +12,15 @@ test("callers who open more connections than the process has descriptors get 503
   const crowd: Connection[] = [];
   for (let count = 0; count < DESCRIPTORS; count += 1) crowd.push(await openConnection(server.url));
 
-  const refused = await exchange(server.url, head("GET /readyz"));
+  // Those beyond a hundred refusals at a time are closed without a response.
+  const ask = () => exchange(server.url, head("GET /readyz")).catch(() => undefined);
+  let refused = await ask();
+  while (!refused) refused = await ask();
   const body = JSON.stringify(refundOf("pay_settled"));
   early.send(head("/v1/refunds", { "Content-Length": body.length }) + body);
   const served = await early.response();
   for (const connection of crowd) connection[Symbol.dispose]();
-  await expect.poll(async () => (await exchange(server.url, head("GET /readyz"))).status).toBe(200);
+  await expect.poll(async () => (await ask())?.status).toBe(200);
 
   expect([refused.status, refused.headers["retry-after"], served.status]).toEqual([503, "1", 201]);
   expect(refused.body).toMatchObject({ errorDetails: { errorCode: "UNAVAILABLE" } });

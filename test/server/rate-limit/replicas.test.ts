@@ -73,3 +73,39 @@ test("without its table each server counts alone, and refuses no request because
   expect(statuses).toEqual(new Set([201, 429]));
   expect(responses.filter((response) => !isLimited(response)).length).toBeGreaterThanOrEqual(2 * LIMIT);
 });
+
+/** @decision D27 */
+test("calls that get 503 while the database is locked don't count, at any server", async () => {
+  await using production = await startProduction();
+  const env = { RATE_LIMIT: "1" };
+  const storeLimits = { statementMs: 300 };
+  const [refusing, other] = [
+    await production.start({ env, storeLimits }),
+    await production.start({ env, storeLimits: { statementMs: 120_000 } }),
+  ];
+  const merchant = randomUUID();
+  const paymentId = await createPayment(other, { merchant });
+  const token = await production.issuer.token({ merchant_id: merchant });
+  const callTwice = async (server: TestServer) => {
+    const refund = () => post(server.url, "/v1/refunds", refundOf(paymentId), { token });
+    return (await Promise.all([refund(), refund()])).map(({ status }) => status);
+  };
+  /** In milliseconds, for the servers together; the burst of two calls takes 2,000. */
+  const missing = async () => {
+    const { rows } = await sql<{ ms: number }>`
+      select extract(epoch from full_at - clock_timestamp())::float8 * 1000 as ms
+      from rate_limits where merchant = ${merchant}`.execute(other.database.db);
+    return rows[0]?.ms;
+  };
+
+  const refused = await other.database.db.transaction().execute(async (transaction) => {
+    await sql`lock table payments in access exclusive mode`.execute(transaction);
+    const statuses: number[] = [];
+    for (let round = 0; round < 8; round += 1) statuses.push(...(await callTwice(refusing)));
+    return statuses;
+  });
+  await expect.poll(missing, { timeout: 8_000 }).toBeLessThanOrEqual(0);
+  const repeated = await callTwice(other);
+
+  expect([refused, repeated]).toEqual([Array(16).fill(503), [201, 201]]);
+});

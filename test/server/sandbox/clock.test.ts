@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { createDeployment } from "../../helpers/deployment.ts";
 import { engines } from "../../helpers/engine.ts";
-import { refundOf } from "../../helpers/factories.ts";
+import { dollars, refundOf } from "../../helpers/factories.ts";
 import { createSandboxMerchant, eventsOf, problemOf, sandboxOf, violationAt } from "../../helpers/sandbox.ts";
 import { useTestServer } from "../../helpers/server.ts";
 
@@ -29,6 +29,23 @@ describe("the sandbox's clock", () => {
     realNow = new Date(NOW.getTime() + 1);
 
     expect(await read()).toBe("2026-11-16T15:30:00.001Z");
+  });
+
+  test("says how many refunds and deliveries fell due, above a hundred and of the caller only", async () => {
+    const acme = await createSandboxMerchant(server);
+    const { paymentId } = await acme.create({ settledAt: AT });
+    const issued = Array.from({ length: 101 }, () =>
+      acme.issue(refundOf(paymentId, { amount: dollars(0.1) })),
+    );
+    await Promise.all(issued);
+    const { token } = await createSandboxMerchant(server);
+    const move = async (body: object, as = acme.token) =>
+      (await sandbox("advanceClock", { body, token: as })).body;
+
+    expect(await move({ businessDays: 2 })).toMatchObject({ refunds: 0, deliveries: 0 });
+    expect(await move({ by: "PT1H" }, token)).toMatchObject({ refunds: 0 });
+    expect(await move({ businessDays: 1 })).toMatchObject({ refunds: 101, deliveries: 0 });
+    expect(await move({ businessDays: 1 })).toMatchObject({ refunds: 0 });
   });
 
   test.each([

@@ -29,6 +29,7 @@ const exact: [id: SandboxId, example: string, call: SandboxCall, at?: string][] 
   ["advanceClock", "negativeCount", { body: { businessDays: -3 } }],
   ["getDelivery", "unknownDelivery", { path: { webhookId: "msg_1" } }],
   ["redeliver", "notRedeliverable", { path: { webhookId: "msg_1" } }],
+  ["redeliverMany", "none", { body: { state: "EXHAUSTED" } }],
   ["getEvent", "unknownEvent", { path: { eventId: "evt_1" } }],
   ["getSubscription", "noSuchSubscription", { path: { subscriptionKey: "sub_1" } }],
   ["endSubscription", "unknownSubscription", { path: { subscriptionKey: "sub_1" } }],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { countRows, createMerchant, type Duplicate, dollars, refundOf } from "../../helpers/factories.ts";
+import { countRows, type Duplicate, dollars, refundOf } from "../../helpers/factories.ts";
 import {
   createSandboxMerchant,
   type Debit,
@@ -81,14 +81,6 @@ describe("POST /sandbox/payments", () => {
       { ...refund.body, originalPaymentId: payment.paymentId, amount: dollars(1) },
     ]);
     expect(await countRows(server)).toEqual(before);
-  });
-
-  test("takes a key that another merchant has", async () => {
-    await acme.create({ requestKey: "debit-1" });
-    const { token } = await createMerchant(server);
-
-    const body = { ...HUNDRED, requestKey: "debit-1" };
-    expect(await acme.sandbox("createPayment", { body, token })).toMatchObject({ status: 201 });
   });
 
   test.each([

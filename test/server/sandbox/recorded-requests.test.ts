@@ -52,6 +52,9 @@ describe("GET /sandbox/requests", () => {
     expect(await found(issued.body.paymentId)).toEqual([409, 201]);
     expect(await found(refused.body.instance)).toEqual([404]);
     expect(await found("key")).toEqual([]);
+    const keys = async (query: object) => (await list(query)).items.map(({ requestKey }) => requestKey);
+    expect(await keys({ status: 409 })).toEqual(["key-1"]);
+    expect(await keys({ status: 409, search: refused.body.instance })).toEqual([]);
   });
 
   test("goes on with the next page where the one before ended", async () => {

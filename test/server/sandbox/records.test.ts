@@ -43,18 +43,6 @@ describe("the records of a merchant", () => {
     expect(await acme.get(payment.paymentId)).toEqual({ ...payment, refundableAmount: dollars(74.5) });
   });
 
-  test("show why a refund failed, and that it took nothing", async () => {
-    const payment = await acme.create();
-    const refund = await acme.issue(refundOf(payment.paymentId, { amount: dollars(100.01) }));
-
-    expect(await acme.get(refund.body.paymentId)).toMatchObject({
-      status: "TERMINAL_FAILED",
-      paymentStatus: "TERMINAL_FAILED",
-      errorDetails: { errorCode: "AMOUNT_EXCEEDS_REFUNDABLE", errorMessage: expect.any(String) },
-    });
-    expect(await acme.get(payment.paymentId)).toEqual(payment);
-  });
-
   test("are listed newest first, page by page", async () => {
     const payment = await acme.create();
     const newestFirst = [payment.paymentId];
@@ -81,6 +69,28 @@ describe("the records of a merchant", () => {
 
     expect(debits).toEqual({ items: [await acme.get(paymentId)], nextCursor: null });
     expect(refunds).toEqual({ items: [await acme.get(refund.body.paymentId)], nextCursor: null });
+  });
+
+  test("are listed by status, and by a part of an identifier, a reference or a key", async () => {
+    const payment = await acme.create({ clientReferenceId: "Order-1042", requestKey: "50%_off" });
+    const { body: refund } = await acme.issue(
+      refundOf(payment.paymentId, { clientReferenceId: "return-7", requestKey: "key-7" }),
+    );
+    const { body: failed } = await acme.issue(refundOf(payment.paymentId, { amount: dollars(100.01) }));
+    const found = async (query: Readonly<Record<string, string>>) =>
+      (await list(query)).items.map(({ paymentId }) => paymentId).toSorted();
+    const all = [payment, refund, failed].map(({ paymentId }) => paymentId).toSorted();
+
+    expect(await found({ status: "TERMINAL_FAILED" })).toEqual([failed.paymentId]);
+    expect(await found({ status: "SETTLED" })).toEqual([payment.paymentId]);
+    expect(await found({ kind: "DEBIT", status: "AUTHORIZED" })).toEqual([]);
+    expect(await found({ text: "ORDER-10" })).toEqual([payment.paymentId]);
+    expect(await found({ text: "%_O" })).toEqual([payment.paymentId]);
+    expect(await found({ text: "rn-7" })).toEqual([refund.paymentId]);
+    expect(await found({ text: "KEY-7", status: "AUTHORIZED" })).toEqual([refund.paymentId]);
+    expect(await found({ text: payment.paymentId })).toEqual(all);
+    expect(await found({ text: "%" })).toEqual([payment.paymentId]);
+    expect(await found({ text: "nothing" })).toEqual([]);
   });
 
   test("are listed by the payment that refunds give back", async () => {

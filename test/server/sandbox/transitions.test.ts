@@ -106,12 +106,6 @@ describe("an original payment", () => {
 });
 
 describe.each(["getPayment", ...transitions] as const)("%s", (id) => {
-  test("knows no payment that does not exist", async () => {
-    const response = await acme.sandbox(id, { path: { paymentId: "pay_unknown" } });
-
-    expect(problemOf(response)).toEqual(UNKNOWN_PAYMENT);
-  });
-
   test("responds for another merchant's payment as for one that does not exist", async () => {
     const payment = await acme.create({ status: "PROCESSING" });
     const { paymentId } = payment;

@@ -9,16 +9,6 @@ const sha256 = (token: string) => createHash("sha256").update(token).digest();
 describe.each(engines)("access tokens on %s", (engine) => {
   const database = useDatabase(engine);
 
-  test("are found by their hash", async () => {
-    const { db } = database;
-    const grant = { merchant: "acme", scopes: ["refunds", "webhooks"] };
-
-    await insertToken(db, { tokenSha256: sha256("one"), ...grant });
-
-    expect(await findToken(db, sha256("one"))).toEqual(grant);
-    expect(await findToken(db, sha256("another"))).toBeUndefined();
-  });
-
   test("keep their grant when they are stored again", async () => {
     const { db } = database;
     const tokenSha256 = sha256("twice");

@@ -215,31 +215,15 @@ describe("the roles of the guide", () => {
     await expect(query(role, statement)).rejects.toMatchObject({ code: "42501" });
   });
 
-  const refundsOf = (of: string, ...cents: number[]) =>
-    refundInsert(
-      "acme",
-      cents.map((each) => ({ of, cents: each })),
-    );
-
-  test.each<[string, () => Promise<string>]>([
-    ["two full refunds of one payment", async () => refundsOf("pay_3", 10_00, 10_00)],
-    ["a refund of more than its payment", async () => refundsOf("pay_3", 10_01)],
-    [
-      "a refund of a refund",
-      async () => {
-        const [row] = await query("serve", "select payment_id from payments where kind = 'REFUND'");
-        return refundsOf(String(row?.payment_id), 1);
-      },
-    ],
-  ])("do not let a server add %s", async (_, attack) => {
+  test("do not let a server add more refunds than a payment has", async () => {
     await query(
       "migrate",
       `insert into payments (payment_id, merchant, kind, status, amount_cents, settled_at, history, sequence, created_at)
-        values ('pay_3', 'acme', 'DEBIT', 'SETTLED', 1000, now(), '[{"status": "SETTLED"}]', 0, now())
-        on conflict do nothing`,
+        values ('pay_3', 'acme', 'DEBIT', 'SETTLED', 1000, now(), '[{"status": "SETTLED"}]', 0, now())`,
     );
+    const attack = refundInsert("acme", Array(2).fill({ of: "pay_3", cents: 10_00 }));
 
-    await expect(query("serve", await attack())).rejects.toMatchObject({ code: "23514" });
+    await expect(query("serve", attack)).rejects.toMatchObject({ code: "23514" });
   });
 
   test("let a server remove only events past retention, and deliveries that are finished", async () => {

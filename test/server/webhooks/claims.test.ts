@@ -42,7 +42,7 @@ describe.each(engines)("claims on %s", (engine) => {
     const dispatcher = new Dispatcher({
       store: bindStorage(database),
       clock: { realNow: () => NOW, now: async () => NOW, isOff: () => false },
-      worker: { room: () => 512, underWay: () => 0, begin },
+      worker: { room: () => 512, underWay: () => 0, longestMs: () => 0, begin },
       limits: LIMITS,
       leaseMs: LEASE_MS,
       logger: pino({ level: "silent" }),

@@ -77,33 +77,6 @@ describe("a server that is killed", () => {
     expect(delivery).toMatchObject({ webhookId: one?.webhookId, attempts: [{ status: 204 }] });
   });
 
-  test("after the response and before it is recorded: the event arrives again, with the same webhook-id", async () => {
-    await using folder = await createDataDir();
-    await using first = await spawnServer(folder);
-    let resolveResponded: () => void = () => {};
-    const responded = new Promise<void>((resolve) => {
-      resolveResponded = resolve;
-    });
-    await using receiver = await startReceiver((response, delivery, count) => {
-      // While it is paused, the server can't read the response.
-      if (count === 0) first.kill("SIGSTOP");
-      response.on("finish", resolveResponded);
-      accept(response, delivery, count);
-    });
-    await subscribe(first, receiver.url);
-    const { body } = await refund(first).catch(() => ({ body: undefined }));
-    await responded;
-    await kill(first);
-
-    await using second = await startTestServer(folder);
-    const [delivery] = await untilDelivered(second);
-
-    const [one, other] = await receiver.first(2);
-    expect(other?.webhookId).toBe(one?.webhookId);
-    if (body) expect(resourceOf(one as Received)).toBe(body.paymentId);
-    expect(delivery?.attempts.length).toBe(1);
-  });
-
   test("while a retry waits: it comes when it is due, and earlier attempts are not forgotten", async () => {
     await using folder = await createDataDir();
     let status = 500;

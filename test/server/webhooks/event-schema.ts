@@ -1,22 +1,16 @@
-import { Ajv2020 } from "ajv/dist/2020.js";
-import addFormats from "ajv-formats";
 import { readContract } from "../../../openapi/document/contract.ts";
+import { createFindViolations } from "../../../openapi/document/schemas.ts";
+
+const { document } = readContract("openapi");
+const findViolations = createFindViolations(document);
 
 /** The errors of a received payload according to the contract's `webhooks` section; empty when it is as documented. */
-export function createEventCheck(): (payload: { readonly type: string }) => string[] {
-  const { document } = readContract("openapi");
-  const ajv = new Ajv2020({ strict: false, allErrors: true });
-  addFormats.default(ajv);
-  ajv.addSchema(document, "contract");
-  return (payload) => {
-    const media = `#/webhooks/${payload.type}/post/requestBody/content/application~1json/schema`;
-    return ajv.validate({ $ref: `contract${media}` }, payload)
-      ? []
-      : [`${payload.type}: ${ajv.errorsText()}`];
-  };
+export function findEventErrors(payload: { readonly type: string }): string[] {
+  const pointer = `/webhooks/${payload.type}/post/requestBody/content/application~1json/schema`;
+  return findViolations(pointer, payload).map((error) => `${payload.type}: ${error}`);
 }
 
 /** Every event that the contract has. */
 export function eventNames(): string[] {
-  return Object.keys(readContract("openapi").document.webhooks ?? {});
+  return Object.keys(document.webhooks ?? {});
 }

@@ -140,21 +140,6 @@ describe("a receiver that responds with 410", () => {
 });
 
 describe("POST /sandbox/deliveries/{webhookId}/redeliver", () => {
-  test("sends a delivered one once more, with the same webhook-id and bytes", async () => {
-    await using receiver = await startReceiver();
-    const acme = await createSubscriber(server);
-    await acme.subscribe(receiver.url);
-    await acme.refund();
-    const { webhookId } = await acme.delivery("DELIVERED", 1);
-
-    const redelivery = await acme.redeliver(webhookId);
-
-    expect(redelivery).toMatchObject({ webhookId, state: "PENDING", dueAt: expect.any(String) });
-    await acme.delivery("DELIVERED", 2);
-    const [first, second] = receiver.received;
-    expect([second?.webhookId, second?.body]).toEqual([first?.webhookId, first?.body]);
-  });
-
   test("sends one that waits for its next attempt at once, and the schedule goes on", async () => {
     await using receiver = await startReceiver(respondWith(500));
     const acme = await createSubscriber(server);

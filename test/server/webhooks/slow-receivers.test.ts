@@ -54,3 +54,28 @@ test("slow receivers of many merchants keep no slot of a quick one, and have as 
   await until(() => (waiting >= 2 * FOR_SLOW ? true : undefined));
   expect(waiting).toBe(2 * FOR_SLOW);
 });
+
+/** @decision D23 */
+test("receivers that were quick and become slow together keep a quick one waiting only until they count as slow", async () => {
+  await using replicas = await createReplicas();
+  const settings = { drainMs: 0, timeoutMs: TIMEOUT_MS, leaseMs: 2 * TIMEOUT_MS, limits: LIMITS };
+  const server = await replicas.start(settings);
+  let waiting = 0;
+  await using slow = await startReceiver(() => {
+    waiting += 1; // takes longer than the test
+  });
+  await using quick = await startReceiver();
+  const merchants = await Promise.all(Array.from({ length: MERCHANTS }, () => createSubscriber(server)));
+  for (const merchant of merchants) await merchant.subscribe(slow.url);
+  const neighbour = await createSubscriber(server);
+  await neighbour.subscribe(quick.url);
+  await server.database.db.updateTable("subscriptions").set({ timeouts: 0 }).execute();
+  await Promise.all(merchants.map((merchant) => merchant.refund()));
+  await until(() => (waiting >= LIMITS.total ? true : undefined));
+
+  const startedAt = performance.now();
+  await neighbour.refund();
+  await quick.first(1);
+
+  expect(performance.now() - startedAt).toBeLessThan(TIMEOUT_MS);
+});

@@ -1,8 +1,7 @@
-import { once } from "node:events";
-import { createServer, type RequestListener, type Server } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import type { RequestListener } from "node:http";
+import { connect } from "node:net";
 import express, { type RequestHandler } from "express";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import {
   expressWebhookHandler,
   fetchWebhookHandler,
@@ -19,6 +18,7 @@ import {
   signDelivery,
   WEBHOOK_ID,
 } from "../../client/signed-deliveries.ts";
+import { serveLocally } from "../../helpers/network/local-server.ts";
 
 const MAX_BODY_BYTES = 64 * 1024;
 
@@ -27,16 +27,10 @@ type ReceiverResponse = { readonly status: number; readonly body: string };
 /** Passes a delivery to a receiver with these options. */
 type Deliver = (options: WebhookHandlerOptions, delivery: Delivery) => Promise<ReceiverResponse>;
 
-const servers: Server[] = [];
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close().closeAllConnections();
-});
-
 async function listen(listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, "127.0.0.1");
-  servers.push(server);
-  await once(server, "listening");
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`;
+  const server = await serveLocally(listener);
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  return `${server.url}/webhooks`;
 }
 
 async function send(url: string, { body, headers }: Delivery): Promise<ReceiverResponse> {

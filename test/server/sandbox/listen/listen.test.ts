@@ -1,10 +1,8 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { PassThrough } from "node:stream";
 import { afterEach, describe, expect, test } from "vitest";
 import { ListenError, type ListenOptions, listen } from "../../../../server/sandbox/listen/listen.ts";
 import { AUTHORIZED_EVENT, SECRET_KEY, signDelivery } from "../../../client/signed-deliveries.ts";
+import { serveLocally } from "../../../helpers/network/local-server.ts";
 import { startProgram } from "../../../helpers/process.ts";
 import { startTestServer, useTestServer } from "../../../helpers/server.ts";
 
@@ -104,10 +102,9 @@ describe("a listener", () => {
   });
 
   test("says that there is no server when there is no sandbox", async () => {
-    const foreign = createServer().listen(0, "127.0.0.1");
-    await once(foreign, "listening");
-    const url = `http://127.0.0.1:${(foreign.address() as AddressInfo).port}`;
-    await new Promise((resolve) => foreign.close(resolve));
+    const foreign = await serveLocally();
+    const { url } = foreign;
+    await foreign[Symbol.asyncDispose]();
 
     await expect(createListener({ url })).rejects.toThrow(
       new ListenError(
@@ -117,10 +114,8 @@ describe("a listener", () => {
   });
 
   test("says what it found when that is no sandbox", async () => {
-    const foreign = createServer((_request, response) => response.end("hello")).listen(0, "127.0.0.1");
-    cleanups.push(() => foreign.close());
-    await once(foreign, "listening");
-    const url = `http://127.0.0.1:${(foreign.address() as AddressInfo).port}`;
+    await using foreign = await serveLocally((_request, response) => response.end("hello"));
+    const { url } = foreign;
 
     await expect(createListener({ url })).rejects.toThrow(`The server at ${url} is not a sandbox: `);
   });
@@ -136,32 +131,29 @@ describe("a listener", () => {
 });
 
 describe("npm run listen", () => {
-  test.each(["SIGINT", "SIGTERM"] as const)(
-    "shows where it listens, and ends its subscription at %s",
-    async (signal) => {
-      await using command = startProgram([
-        ...LISTEN,
-        "--url",
-        server.url,
-        "--events",
-        "refund.authorized,refund.pending",
-      ]);
-      const [, key = ""] = await command.untilPrinted(/as (sub_[\w-]+)\./);
-      const [, receiverUrl = ""] = await command.untilPrinted(/Deliveries come to (\S+)\. /);
-      const { body, headers } = signDelivery(AUTHORIZED_EVENT, new Date("2020-01-01T00:00:00Z"));
-      expect((await fetch(receiverUrl, { method: "POST", body, headers })).status).toBe(400);
-      await command.untilPrinted(/Refused a delivery\. The attempt is \d+ s old\./);
+  test("shows where it listens, and ends its subscription at SIGTERM", async () => {
+    await using command = startProgram([
+      ...LISTEN,
+      "--url",
+      server.url,
+      "--events",
+      "refund.authorized,refund.pending",
+    ]);
+    const [, key = ""] = await command.untilPrinted(/as (sub_[\w-]+)\./);
+    const [, receiverUrl = ""] = await command.untilPrinted(/Deliveries come to (\S+)\. /);
+    const { body, headers } = signDelivery(AUTHORIZED_EVENT, new Date("2020-01-01T00:00:00Z"));
+    expect((await fetch(receiverUrl, { method: "POST", body, headers })).status).toBe(400);
+    await command.untilPrinted(/Refused a delivery\. The attempt is \d+ s old\./);
 
-      command.kill(signal);
+    command.kill("SIGTERM");
 
-      const { code, stdout, stderr } = await command.exit;
-      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-      expect(stdout).toContain(`Subscribed to refund.authorized, refund.pending of ${server.url} as ${key}.`);
-      expect(stdout).toMatch(new RegExp(`\nEnded the subscription ${key}\\.\nStopped\\.\n$`));
-      expect(stdout).not.toContain("\u001b"); // no colours outside a terminal
-      expect(await isSubscribed(key)).toBe(false);
-    },
-  );
+    const { code, stdout, stderr } = await command.exit;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toContain(`Subscribed to refund.authorized, refund.pending of ${server.url} as ${key}.`);
+    expect(stdout).toMatch(new RegExp(`\nEnded the subscription ${key}\\.\nStopped\\.\n$`));
+    expect(stdout).not.toContain("\u001b"); // no colours outside a terminal
+    expect(await isSubscribed(key)).toBe(false);
+  });
 
   test("ends its subscription when nobody reads it any more", async () => {
     await using command = startProgram([...LISTEN, "--url", server.url]);

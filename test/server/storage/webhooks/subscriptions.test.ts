@@ -49,17 +49,6 @@ describe.each(engines)("subscriptions on %s", (engine) => {
     });
   });
 
-  test("end once, and only for their own merchant", async () => {
-    const { db } = database;
-    const merchant = newMerchant();
-    const subscriptionKey = await keyOf(merchant);
-
-    expect(await endSubscription(db, { merchant: newMerchant(), subscriptionKey, now: LATER })).toBe(false);
-    expect(await endSubscription(db, { merchant, subscriptionKey, now: LATER })).toBe(true);
-    expect(await endSubscription(db, { merchant, subscriptionKey, now: LATER })).toBe(false);
-    expect(await endSubscription(db, { merchant, subscriptionKey: "sub_none", now: LATER })).toBe(false);
-  });
-
   /** @decision D26 */
   test("are refused above the limit of live ones, each merchant counted alone", async () => {
     const { db } = database;

@@ -31,7 +31,7 @@ const EYES = {
   ],
 } as const;
 
-const theme = readFileSync("server/sandbox/console/theme.css", "utf8");
+const theme = readFileSync("docs/shared.css", "utf8");
 
 function colourOf(name: string, scheme: Scheme): Linear {
   const [, light, dark] = new RegExp(`--${name}: light-dark\\((#\\w{6}), (#\\w{6})\\)`).exec(theme) ?? [];

@@ -96,6 +96,14 @@ describe("the fair share of a subscription", () => {
     expect(share([unproven("z", "new")], hand)).toEqual({ z: 4 });
   });
 
+  test("is kept for quick ones when more receivers than may be slow become it together, within what the server can do", () => {
+    const slow = create(256, 1, 1).map((holder) => inHand(holder, 1));
+    const shareOf = (mostHere: number) => shareFairly([proven("z", "healthy")], slow, LIMITS, mostHere);
+
+    expect(share([unproven("y", "new"), unproven("z", "healthy", 0)], slow)).toEqual({ z: 16 });
+    expect([512, 258, 256].map((most) => shareOf(most)[0]?.limit)).toEqual([16, 1, undefined]);
+  });
+
   test("counts what is in progress at other servers for its own subscription only", () => {
     const elsewhere = create(300, 1, 1).map((holder) => inHand(holder, 4, 0));
 

@@ -1,8 +1,6 @@
-import { once } from "node:events";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer } from "node:http";
 import { pino } from "pino";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeAll, beforeEach, expect, test } from "vitest";
 import { readContract } from "../../../../server/contract/document.ts";
 import {
   compileResponseValidators,
@@ -12,18 +10,22 @@ import { checkHost, checkPlainHead } from "../../../../server/http/middleware/re
 import type { RequestOutcome } from "../../../../server/http/middleware/request-log.ts";
 import { readSecurityHeaders } from "../../../../server/http/middleware/security-headers.ts";
 import { refuseOverload } from "../../../../server/http/overload.ts";
+import type { Refusal } from "../../../../server/rate-limit/concurrency-limit.ts";
+import { listenLocally } from "../../../helpers/network/local-server.ts";
 import { exchange, head, openConnection } from "../../../helpers/network/raw-http.ts";
 
 /** The status of the app behind, which the contract does not know. */
 const PASSED_ON = 299;
 
+/** How long a merchant with too many requests under way waits for a refusal. */
+const PAUSE_MS = 200;
+
 const SLOT = { assign() {}, leave() {}, run: <Result>(work: () => Promise<Result>) => work() };
 
-/** A server without room for further requests, unless a test says otherwise. */
-let server: Server;
+/** Of a server without room for further requests, unless a test says otherwise. */
 let url: string;
 let findValidator: FindResponseValidator;
-const state = { isFull: true, isDraining: false };
+const state: { refusal: Refusal | undefined; isDraining: boolean } = { refusal: "full", isDraining: false };
 const observed: RequestOutcome[] = [];
 const logged: { level: number; refused: number; msg: string }[] = [];
 let onLogged = () => {};
@@ -34,7 +36,7 @@ beforeAll(async () => {
   findValidator = compileResponseValidators(document);
   const listener = refuseOverload((_request, response) => response.writeHead(PASSED_ON).end(), {
     documents,
-    concurrency: { enter: () => (state.isFull ? undefined : SLOT) },
+    concurrency: { enter: () => state.refusal ?? SLOT },
     isDraining: () => state.isDraining,
     headChecks: [checkHost, checkPlainHead],
     observe: (outcome) => observed.push(outcome),
@@ -48,13 +50,12 @@ beforeAll(async () => {
       },
     ),
   });
-  server = createServer({ requireHostHeader: false }, listener).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const server = await listenLocally(createServer({ requireHostHeader: false }, listener));
+  url = server.url;
+  return () => server[Symbol.asyncDispose]();
 });
-afterAll(() => server.close());
 beforeEach(() => {
-  Object.assign(state, { isFull: true, isDraining: false });
+  Object.assign(state, { refusal: "full", isDraining: false });
   observed.length = 0;
 });
 
@@ -106,12 +107,22 @@ test.each([
   ["two Hosts", head(REFUND, { Host: "a\r\nHost: b" }), {}],
   ["two access tokens", head(REFUND, { Authorization: "Bearer a\r\nAuthorization: Bearer b" }), {}],
   ["a server that drains", head(REFUND), { isDraining: true }],
-  ["a server with room", head(REFUND), { isFull: false }],
+  ["a server with room", head(REFUND), { refusal: undefined }],
 ])("goes on to the app: %s", async (_case, text, now) => {
   Object.assign(state, now);
 
   expect((await exchange(url, text)).status).toBe(PASSED_ON);
   expect(observed).toEqual([]);
+});
+
+test("a merchant with too many requests under way waits for its refusals", async () => {
+  state.refusal = "merchant full";
+  const startedAt = performance.now();
+
+  expect((await exchange(url, head(REFUND))).status).toBe(503);
+
+  expect(performance.now() - startedAt).toBeGreaterThan(PAUSE_MS - 10);
+  expect(observed).toEqual([{ route: REFUND, status: 503, milliseconds: PAUSE_MS }]);
 });
 
 test("a connection is kept, and the body that was not read is not taken for the next request", async () => {

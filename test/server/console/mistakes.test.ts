@@ -1,0 +1,132 @@
+import { describe, expect, test } from "vitest";
+import { button, goTo, TUESDAY, useConsole } from "../../helpers/console.ts";
+import { refundOf } from "../../helpers/factories.ts";
+import { createSandboxMerchant } from "../../helpers/sandbox.ts";
+
+const suite = useConsole();
+
+test("a token that the sandbox does not know is called refused, not offline, until another one is chosen", async () => {
+  const merchant = await createSandboxMerchant(suite.server);
+  await using opened = await suite.open(merchant, { route: "#/access" });
+  const { page } = opened;
+
+  await page.getByLabel("Access token", { exact: true }).fill("sandbox_nobody");
+  await button(page, "Use this token").click();
+  await page.getByRole("heading", { name: "Access token refused" }).waitFor();
+  await page.getByText("401 UNAUTHORIZED").waitFor();
+  await page.getByText("The sandbox doesn't know the token …nobody.").waitFor();
+
+  expect(await page.getByText("Offline").count()).toBe(0);
+  await page.getByLabel("Access token", { exact: true }).fill(merchant.token);
+  await button(page, "Use this token").click();
+  await page.getByRole("heading", { name: "Create a restricted token" }).waitFor();
+  await page.getByText("Business day", { exact: true }).waitFor();
+});
+
+describe("a refund whose response is lost", () => {
+  test("shows that, keeps what was typed, and is repeated with the same requestKey", async () => {
+    const merchant = await createSandboxMerchant(suite.server);
+    const { paymentId } = await merchant.create();
+    await using opened = await suite.open(merchant, { route: `#/payments/${paymentId}` });
+    const { page } = opened;
+    const sent: string[] = [];
+    await page.route("**/v1/refunds", async (route) => {
+      const { requestKey } = route.request().postDataJSON() as { requestKey: string };
+      sent.push(requestKey);
+      const response = await route.fetch(); // the sandbox has issued the refund
+      if (sent.length === 1) await route.abort();
+      else await route.fulfill({ response });
+    });
+
+    await page.getByLabel("Amount in dollars").fill("15.50");
+    await page.getByLabel(/^Your reference/).fill("order-7");
+    await button(page, "Issue refund").click();
+    await page.getByText("No response", { exact: true }).waitFor();
+    await page.getByText("$84.50 left to refund").waitFor();
+    expect(await page.getByLabel("Amount in dollars").inputValue()).toBe("15.50");
+    expect(await page.getByLabel(/^Your reference/).inputValue()).toBe("order-7");
+    await button(page, "Issue refund").click();
+    await page.getByText("409 DUPLICATE_REQUEST_KEY").waitFor();
+    await button(page, "New key").click();
+    await button(page, "Issue refund").click();
+    await page.getByText("$69.00 left to refund").waitFor();
+
+    const [first, second, third] = sent;
+    expect([second === first, third === first]).toEqual([true, false]);
+    await expect.poll(() => page.getByLabel(/^Your reference/).inputValue()).toBe("");
+    expect(await page.getByLabel(/^requestKey/).inputValue()).not.toBe(third);
+  });
+
+  test("leaves the form as it is when the payment can't be read again either", async () => {
+    const merchant = await createSandboxMerchant(suite.server);
+    const { paymentId } = await merchant.create();
+    await using opened = await suite.open(merchant, { route: `#/payments/${paymentId}` });
+    const { page } = opened;
+
+    await page.getByLabel(/^Your reference/).fill("order-7");
+    await page.route(`**/sandbox/payments/${paymentId}`, (route) => route.abort());
+    await merchant.issue(refundOf(paymentId));
+    await page.getByText("No response", { exact: true }).waitFor();
+    expect(await page.getByLabel(/^Your reference/).inputValue()).toBe("order-7");
+    await page.unroute(`**/sandbox/payments/${paymentId}`);
+    await merchant.issue(refundOf(paymentId));
+
+    await page.getByText("No response", { exact: true }).waitFor({ state: "detached" });
+    expect(await page.getByLabel(/^Your reference/).inputValue()).toBe("order-7");
+  });
+});
+
+test.each(["FAILED", "COVERED"])("of a payment that is %s nothing is left to refund", async (status) => {
+  const merchant = await createSandboxMerchant(suite.server);
+  const { paymentId } = await merchant.create({ settledAt: TUESDAY.toISOString() });
+  await merchant.sandbox(status === "FAILED" ? "failPayment" : "coverPayment", { path: { paymentId } });
+  await using opened = await suite.open(merchant);
+  const { page } = opened;
+
+  expect(await page.getByRole("row").filter({ hasText: paymentId }).textContent()).toContain("$0.00");
+  await goTo(page, `payments/${paymentId}`);
+  await page.getByText("Nothing left to refund").waitFor();
+  await button(page, "Issue refund").click();
+  await page.getByRole("article").getByText("TERMINAL_FAILED", { exact: true }).waitFor();
+});
+
+test("a scenario asks before it removes the merchant's records", async () => {
+  const merchant = await createSandboxMerchant(suite.server);
+  const { paymentId } = await merchant.create();
+  await using opened = await suite.open(merchant, { route: "#/scenarios" });
+  const { page } = opened;
+  const asked: string[] = [];
+  page.on("dialog", (dialog) => {
+    asked.push(dialog.message());
+    return dialog.dismiss();
+  });
+
+  await page.getByRole("button", { name: /^Play/ }).first().click();
+  await goTo(page, "payments");
+  await page.getByRole("link", { name: paymentId }).waitFor();
+
+  expect(asked).toEqual([expect.stringContaining("removes this merchant's payments")]);
+});
+
+test("on a phone the menu and the clock are folded, and leave the screen to the records", async () => {
+  const merchant = await createSandboxMerchant(suite.server);
+  const { paymentId } = await merchant.create();
+  const viewport = { width: 390, height: 844 };
+  await using opened = await suite.open(merchant, { context: { viewport } });
+  const { page } = opened;
+  const isShown = (name: string) => page.getByRole("link", { name, exact: true }).isVisible();
+
+  await page.getByRole("link", { name: paymentId }).waitFor();
+  const title = await page.getByRole("heading", { level: 1 }).boundingBox();
+  expect(title?.y).toBeLessThan(viewport.height / 4);
+  expect(await isShown("Events")).toBe(false);
+  await button(page, "Menu").click();
+  await page.getByRole("link", { name: "Events", exact: true }).click();
+  await page.getByRole("heading", { name: "Events" }).waitFor();
+  expect(await isShown("Events")).toBe(false);
+  expect(await button(page, "+1 hour").isVisible()).toBe(false);
+  await button(page, "Move clock").click();
+
+  await button(page, "+1 hour").waitFor();
+  await page.getByText("Nothing is scheduled.").waitFor();
+});

@@ -1,0 +1,43 @@
+import { connect } from "node:net";
+import { pino } from "pino";
+import { expect, test } from "vitest";
+import { createHttpServer } from "../../../../server/http/http-server.ts";
+
+const MAX_CONNECTIONS = 2;
+/** How many are refused at a time. */
+const MAX_REFUSED = 100;
+
+test("excess connections get 503 without being read, and those in excess of these are closed", async () => {
+  const server = createHttpServer({
+    host: "127.0.0.1",
+    port: 0,
+    headTimeoutMs: 20_000,
+    drainMs: 0,
+    maxConnections: MAX_CONNECTIONS,
+    stopDelaySeconds: 0,
+    logger: pino({ level: "silent" }),
+  });
+  await server.start((_request, response) => response.end("served"));
+  /** The status line of the response to what is sent; nothing when the connection was closed without one. */
+  const open = async (sent: string) => {
+    const socket = connect({ port: Number(new URL(server.url()).port), allowHalfOpen: true });
+    socket.write(sent);
+    const received = await new Promise<string>((resolve) => {
+      socket.once("data", (bytes) => resolve(String(bytes)));
+      socket.once("end", () => resolve(""));
+      socket.on("error", () => {});
+    });
+    return received.split("\r\n")[0];
+  };
+
+  const [served, others] = [
+    await Promise.all(
+      Array.from({ length: MAX_CONNECTIONS }, () => open("GET / HTTP/1.1\r\nHost: a\r\n\r\n")),
+    ),
+    await Promise.all(Array.from({ length: MAX_REFUSED + 1 }, () => open(""))),
+  ];
+
+  expect(served).toEqual(Array(MAX_CONNECTIONS).fill("HTTP/1.1 200 OK"));
+  expect(others.sort()).toEqual(["", ...Array(MAX_REFUSED).fill("HTTP/1.1 503 Unavailable")]);
+  await server.stop();
+});
