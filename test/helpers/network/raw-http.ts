@@ -25,7 +25,8 @@ export async function openConnection(url: string): Promise<Connection> {
   // A peer that responds early and closes may reset what is still being sent; the response is what counts.
   socket.on("error", () => {});
   await once(socket, "connect");
-  const closed = once(socket, "close");
+  // Not by `once` of node:events, whose promise rejects after a reset, when nobody may be waiting for it.
+  const closed = new Promise((resolve) => socket.once("close", resolve));
   const reader = createReader(socket);
   return {
     send: (bytes) => void socket.write(bytes),
