@@ -18,12 +18,13 @@ type TestFile = {
 export type TestRun = {
   passed: number;
   failed: number;
-  /** One entry for each failed test: its file, its name and why it failed. */
+  /**
+   * One entry for each failed test: its file, its name and why it failed. One for a run that failed though no test did,
+   * because the set-up of all broke, or an error was not caught: the end of what it printed.
+   */
   failures: string[];
   /** What failed at first and passed when its file ran again. */
   unsteady: string[];
-  /** The run failed, though no file did: the set-up of all broke, or an error was not caught. */
-  broken: boolean;
 };
 
 export type TestOptions = {
@@ -48,7 +49,7 @@ export async function runTests(reportPath: string, options: TestOptions = {}): P
   const merged = replaceResults(first.report, second.report);
   await writeFile(reportPath, JSON.stringify(merged));
 
-  const counted = count({ passed: second.passed, report: merged });
+  const counted = count({ ...second, report: merged });
   const stillFailing = new Set(counted.failures.map(titleOf));
   const failedFirst = listFailures(first.report);
   const unsteady = failedFirst.filter((failure) => !stillFailing.has(titleOf(failure)));
@@ -59,11 +60,11 @@ export async function runTests(reportPath: string, options: TestOptions = {}): P
 async function runVitest(reportPath: string, files: readonly string[], { args = [], env }: TestOptions) {
   await rm(reportPath, { force: true });
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${reportPath}`];
-  const { passed } = await runStep(
+  const { passed, output } = await runStep(
     { name: "tests", command: "vitest", args: ["run", ...reporters, ...args, ...files], ...(env && { env }) },
     true,
   );
-  return { passed, report: await readReport(reportPath) };
+  return { passed, output, report: await readReport(reportPath) };
 }
 
 /** A run that broke off early has left no report. */
@@ -75,14 +76,16 @@ async function readReport(path: string): Promise<Report> {
   }
 }
 
-function count({ passed, report }: { passed: boolean; report: Report }): Omit<TestRun, "unsteady"> {
+type Ended = { passed: boolean; output: string; report: Report };
+
+function count({ passed, output, report }: Ended): Omit<TestRun, "unsteady"> {
   const results = report.testResults.flatMap(({ assertionResults }) => assertionResults);
   const failures = listFailures(report);
+  if (!passed && failures.length === 0) failures.push(`outside of tests:\n${output.trimEnd().slice(-4000)}`);
   return {
     passed: results.filter(({ status }) => status === "passed").length,
     failed: failures.length,
     failures,
-    broken: !passed && failures.length === 0,
   };
 }
 
