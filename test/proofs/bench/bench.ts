@@ -21,21 +21,18 @@ const FIRST = [
   "http-layer",
   "deliveries",
   "first-attempt",
-  "volume",
   "replicas",
 ];
-/** Loads millions of rows first, which takes minutes, so it runs only when it is named. */
-const WHEN_NAMED = ["volume"];
 const rank = (name: string) => [...FIRST, name].indexOf(name);
 const known = files.map((file) => parse(file).name).sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
 
 const command = defineProof("bench", "Runs the benchmarks.")
   .option("--save", "write the results to docs/performance.md")
-  .addArgument(new Argument("[name...]", "which benchmarks; when left out, all but volume").choices(known))
+  .addArgument(new Argument("[name...]", "which benchmarks; all when left out").choices(known))
   .parse();
 const [wanted] = command.processedArgs;
 
-const chosen = wanted.length > 0 ? wanted : known.filter((name) => !WHEN_NAMED.includes(name));
+const chosen = wanted.length > 0 ? wanted : known;
 console.log(`${describeMachine()}\n`);
 for (const name of chosen) {
   const child = spawn(process.execPath, [`${FOLDER}/${name}.ts`], { stdio: "inherit" });
