@@ -90,7 +90,7 @@ export async function createApp(options: AppOptions): Promise<RequestListener> {
   app.enable("strict routing");
   app.use(logRequests(logger, findCallerAddress(config.callerAddressHeader), options.metrics.observeRequest));
   // Before the guard, so that it records the response that was sent.
-  if (sandbox) app.use(sandbox.record);
+  for (const step of sandbox?.outerSteps ?? []) app.use(step);
   app.use(guardResponses(validators, logger));
   app.use(setSecurityHeaders());
   app.use(requireHead(headChecks));
@@ -123,6 +123,7 @@ function createApis(options: AppOptions, published: ContractDocument): [publishe
     },
     deadline: createDeadline(options.callLimitMs),
     ignoreUnknownQuery: true,
+    beforeHandler: sandbox?.beforeHandler,
   });
   if (!sandbox) return [publishedApi];
   const sandboxApi = createApi<SandboxId>({

@@ -465,6 +465,37 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/sandbox/faults": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List faults
+         * @description The faults that you armed, with what each has done so far.
+         */
+        get: operations["listFaults"];
+        put?: never;
+        /**
+         * Arm a fault
+         * @description Says what goes wrong with your next calls of the published contract, or with your next deliveries. A call takes one fault at most,
+         *     the oldest one that fits, and so does a delivery. A call takes one only after it was found to be valid: one that gets 400, 401 or 403 leaves it
+         *     armed. A fault happens to a delivery once; its next attempt is an ordinary one, unless another fault fits. Faults are
+         *     kept in memory by the sandbox that you call, and are lost when it stops.
+         */
+        post: operations["armFault"];
+        /**
+         * Clear all faults
+         * @description Ends the faults that are armed, and forgets those that are used up. Deliveries that `LATE` or `OUT_OF_ORDER` holds stay due when they are.
+         */
+        delete: operations["clearFaults"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/sandbox/reset": {
         parameters: {
             query?: never;
@@ -476,7 +507,7 @@ export interface paths {
         put?: never;
         /**
          * Reset your data
-         * @description Removes your payments, refunds, events and subscriptions, ends restrictions, and restores the records that are there at the start. Access tokens and the clock stay.
+         * @description Removes your payments, refunds, events and subscriptions, ends restrictions, clears faults, and restores the records that are there at the start. Access tokens and the clock stay.
          */
         post: operations["resetSandbox"];
         delete?: never;
@@ -1074,6 +1105,8 @@ export interface components {
             headers: components["schemas"]["SentHeaders"];
             /** @description The first 1,024 bytes of the body of the response; `null` when there was none. */
             responseBody: string | null;
+            /** @description The kind of the fault that happened to it, such as `WRONG_SECRET`; `null` when none did, or when the sandbox has stopped since. What was sent then differs from `payload`, and `headers` is `null` if they differed, too. */
+            fault: string | null;
         };
         /** @description A delivery with all that was sent. */
         SentDelivery: {
@@ -1340,9 +1373,9 @@ export interface components {
             path: string;
             /**
              * Format: int32
-             * @description HTTP status of the response.
+             * @description HTTP status of the response; `null` when the connection was closed before there was one.
              */
-            status: number;
+            status: number | null;
             /**
              * Format: int32
              * @description How long it took.
@@ -1354,8 +1387,10 @@ export interface components {
             paymentId: string | null;
             /** @description The request's JSON; `null` when it was not JSON. Values of secrets are replaced by `[hidden]`. */
             requestBody: string | null;
-            /** @description The response's JSON. */
+            /** @description As much of the response's body as was sent. */
             responseBody: string | null;
+            /** @description The kind of the fault that happened to it, such as `CLOSED_AFTER`; `null` when none did. */
+            fault: string | null;
         };
         /** @description A page of requests. */
         RequestPage: {
@@ -1382,6 +1417,179 @@ export interface components {
             blocked: boolean;
             /** @description Whether your refunds stay `PENDING`, those included that are due. They are authorized when the hold ends. */
             held: boolean;
+        };
+        /**
+         * @description What goes wrong. Of calls:
+         *
+         *     - `UNAVAILABLE`, `RATE_LIMITED`, `INTERNAL_ERROR`: nothing is done, and the response is a 503, a 429 or a 500.
+         *     - `SLOW`: the call is done at once, and its response is held for `delayMs`.
+         *     - `CLOSED_BEFORE`: the connection is closed, and nothing is done.
+         *     - `CLOSED_AFTER`: the call is done, and the connection is closed without a response.
+         *     - `TRUNCATED`: the call is done, and the connection is closed in the middle of the response.
+         *     - `BAD_GATEWAY`: nothing is done, and the response is an HTML page with status 502, as of a proxy. It is the only response
+         *       that the published contract does not have.
+         *
+         *     Of deliveries:
+         *
+         *     - `TWICE`: sent twice, one after the other, with one `webhook-id`.
+         *     - `OUT_OF_ORDER`: as many deliveries to one subscription as `times` says are held, and then sent the last one first.
+         *     - `LATE`: held for so many `hours` of the sandbox's clock.
+         *     - `NEVER`: not sent, and `EXHAUSTED` at once.
+         *     - `WRONG_SECRET`: signed with another secret.
+         *     - `TAMPERED`: the body is changed after it was signed.
+         *     - `STALE_TIMESTAMP`: signed one hour ago.
+         *     - `UNKNOWN_EVENT`: before the delivery comes an event of a type that the contract does not have, rightly signed.
+         *     - `BURST`: sent `copies` times at once, with one `webhook-id`.
+         * @enum {string}
+         */
+        FaultKind: "UNAVAILABLE" | "RATE_LIMITED" | "INTERNAL_ERROR" | "SLOW" | "CLOSED_BEFORE" | "CLOSED_AFTER" | "TRUNCATED" | "BAD_GATEWAY" | "TWICE" | "OUT_OF_ORDER" | "LATE" | "NEVER" | "WRONG_SECRET" | "TAMPERED" | "STALE_TIMESTAMP" | "UNKNOWN_EVENT" | "BURST";
+        /** @description A call or a delivery that a fault happened to. */
+        FaultHit: {
+            /**
+             * Format: date-time
+             * @description Real time of the call or of the attempt.
+             */
+            at: string;
+            /** @description The `requestId` of the call in the list of requests; `null` for a delivery. */
+            requestId: string | null;
+            /** @description The delivery; `null` for a call. */
+            webhookId: string | null;
+            /** @description The status of each response, `null` where there was none. For a delivery these are the receiver's responses, in the order in which they came, to all that the fault sent. */
+            statuses: (number | null)[];
+        };
+        /** @description A fault as it was armed, and what it has done. Settings that its kind doesn't have are `null`. */
+        Fault: {
+            /** @description Identifier of the fault. */
+            faultId: string;
+            /**
+             * @description What goes wrong. Of calls:
+             *
+             *     - `UNAVAILABLE`, `RATE_LIMITED`, `INTERNAL_ERROR`: nothing is done, and the response is a 503, a 429 or a 500.
+             *     - `SLOW`: the call is done at once, and its response is held for `delayMs`.
+             *     - `CLOSED_BEFORE`: the connection is closed, and nothing is done.
+             *     - `CLOSED_AFTER`: the call is done, and the connection is closed without a response.
+             *     - `TRUNCATED`: the call is done, and the connection is closed in the middle of the response.
+             *     - `BAD_GATEWAY`: nothing is done, and the response is an HTML page with status 502, as of a proxy. It is the only response
+             *       that the published contract does not have.
+             *
+             *     Of deliveries:
+             *
+             *     - `TWICE`: sent twice, one after the other, with one `webhook-id`.
+             *     - `OUT_OF_ORDER`: as many deliveries to one subscription as `times` says are held, and then sent the last one first.
+             *     - `LATE`: held for so many `hours` of the sandbox's clock.
+             *     - `NEVER`: not sent, and `EXHAUSTED` at once.
+             *     - `WRONG_SECRET`: signed with another secret.
+             *     - `TAMPERED`: the body is changed after it was signed.
+             *     - `STALE_TIMESTAMP`: signed one hour ago.
+             *     - `UNKNOWN_EVENT`: before the delivery comes an event of a type that the contract does not have, rightly signed.
+             *     - `BURST`: sent `copies` times at once, with one `webhook-id`.
+             */
+            kind: components["schemas"]["FaultKind"];
+            /**
+             * Format: int32
+             * @description To how many calls or deliveries it happens in all.
+             */
+            times: number;
+            /**
+             * Format: int32
+             * @description How many of these are left; 0 when it is used up.
+             */
+            remaining: number;
+            /** @description The operation whose calls it is for; `null` for every call. */
+            operation: string | null;
+            /** @description The `requestKey` that it is for; `null` for every one. */
+            requestKey: string | null;
+            /**
+             * Format: int32
+             * @description Seconds in its `Retry-After`.
+             */
+            retryAfter: number | null;
+            /**
+             * Format: int32
+             * @description For how long it holds the response.
+             */
+            delayMs: number | null;
+            /**
+             * Format: int32
+             * @description By how many hours of the sandbox's clock it delays.
+             */
+            hours: number | null;
+            /**
+             * Format: int32
+             * @description How many times it sends.
+             */
+            copies: number | null;
+            /**
+             * Format: date-time
+             * @description Real time at which it was armed.
+             */
+            armedAt: string;
+            /** @description What it has happened to, newest first; the latest twenty. */
+            hits: components["schemas"]["FaultHit"][];
+        };
+        /** @description Faults that were armed. */
+        FaultList: {
+            /** @description Newest first; those that are used up are kept until there are a hundred. */
+            items: components["schemas"]["Fault"][];
+        };
+        /** @description A fault to arm. It happens to the next calls or deliveries that it fits, then no more. */
+        NewFault: {
+            /**
+             * @description What goes wrong. Of calls:
+             *
+             *     - `UNAVAILABLE`, `RATE_LIMITED`, `INTERNAL_ERROR`: nothing is done, and the response is a 503, a 429 or a 500.
+             *     - `SLOW`: the call is done at once, and its response is held for `delayMs`.
+             *     - `CLOSED_BEFORE`: the connection is closed, and nothing is done.
+             *     - `CLOSED_AFTER`: the call is done, and the connection is closed without a response.
+             *     - `TRUNCATED`: the call is done, and the connection is closed in the middle of the response.
+             *     - `BAD_GATEWAY`: nothing is done, and the response is an HTML page with status 502, as of a proxy. It is the only response
+             *       that the published contract does not have.
+             *
+             *     Of deliveries:
+             *
+             *     - `TWICE`: sent twice, one after the other, with one `webhook-id`.
+             *     - `OUT_OF_ORDER`: as many deliveries to one subscription as `times` says are held, and then sent the last one first.
+             *     - `LATE`: held for so many `hours` of the sandbox's clock.
+             *     - `NEVER`: not sent, and `EXHAUSTED` at once.
+             *     - `WRONG_SECRET`: signed with another secret.
+             *     - `TAMPERED`: the body is changed after it was signed.
+             *     - `STALE_TIMESTAMP`: signed one hour ago.
+             *     - `UNKNOWN_EVENT`: before the delivery comes an event of a type that the contract does not have, rightly signed.
+             *     - `BURST`: sent `copies` times at once, with one `webhook-id`.
+             */
+            kind: components["schemas"]["FaultKind"];
+            /**
+             * Format: int32
+             * @description To how many calls or deliveries it happens; 1 when left out, and 2 for `OUT_OF_ORDER`, which needs at least 2.
+             */
+            times?: number;
+            /**
+             * @description Only to calls of this operation.
+             * @enum {string}
+             */
+            operation?: "issueRefund" | "subscribeToWebhooks";
+            /** @description Only to refunds with this `requestKey`. */
+            requestKey?: string;
+            /**
+             * Format: int32
+             * @description Seconds in the `Retry-After` of `UNAVAILABLE` and `RATE_LIMITED`; 1 when left out.
+             */
+            retryAfter?: number;
+            /**
+             * Format: int32
+             * @description For how long `SLOW` holds the response; 5,000 when left out.
+             */
+            delayMs?: number;
+            /**
+             * Format: int32
+             * @description By how many hours of the sandbox's clock `LATE` delays; 1 when left out.
+             */
+            hours?: number;
+            /**
+             * Format: int32
+             * @description How many times `BURST` sends; 50 when left out.
+             */
+            copies?: number;
         };
     };
     responses: {
@@ -1861,6 +2069,37 @@ export interface components {
             content: {
                 "application/json": components["schemas"]["Restrictions"];
             };
+        };
+        /** @description Your faults. */
+        FaultList: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["FaultList"];
+            };
+        };
+        /** @description The fault is armed. */
+        FaultArmed: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Fault"];
+            };
+        };
+        /** @description No fault is armed. */
+        FaultsCleared: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content?: never;
         };
         /** @description Your data is back in its initial state. */
         SandboxReset: {
@@ -2724,6 +2963,68 @@ export interface operations {
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listFaults: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["FaultList"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    armFault: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description What goes wrong, how often, and with what. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewFault"];
+            };
+        };
+        responses: {
+            201: components["responses"]["FaultArmed"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    clearFaults: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["FaultsCleared"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -42,6 +42,8 @@ export interface ApiOptions<Ids extends OperationId> extends AccessOptions {
   isDraining: () => boolean;
   /** Milliseconds that a caller has to send a body. */
   bodyTimeoutMs: number;
+  /** A step between the validation of a request and its handler, where there is one. */
+  beforeHandler?: ((id: Ids) => Middleware) | undefined;
 }
 
 export type Api = {
@@ -91,6 +93,7 @@ function stepsOf<Ids extends OperationId>(
       ...checkLiterals(fields, locals.literals ?? []),
       ...checkBody(body, known),
     ]),
+    ...(options.beforeHandler ? [options.beforeHandler(id)] : []),
     handle(id, options),
   ];
 }

@@ -91,6 +91,13 @@ export type SandboxCalls = {
     read(): Promise<Result<"getRestrictions">>;
     set(restrictions: RequestBody<"setRestrictions">): Promise<Result<"setRestrictions">>;
   };
+  /** What goes wrong with the next calls and deliveries of the merchant. */
+  readonly faults: {
+    /** Such as `{ kind: "CLOSED_AFTER", operation: "issueRefund" }`. */
+    arm(fault: RequestBody<"armFault">): Promise<Result<"armFault">>;
+    list(): Promise<Result<"listFaults">>;
+    clear(): Promise<void>;
+  };
   /** Says what has changed, as server-sent events, until it is cancelled. */
   changes(): Promise<ReadableStream<Uint8Array>>;
   /** Restores the data of the start, but not the clock. */
@@ -141,6 +148,11 @@ export function createCalls(baseUrl: string, accessToken: string): SandboxCalls 
     createToken: (body) => resultOf(http.POST("/sandbox/tokens", { body })),
     getRestrictions: () => resultOf(http.GET("/sandbox/restrictions")),
     setRestrictions: (body) => resultOf(http.POST("/sandbox/restrictions", { body })),
+    armFault: (body) => resultOf(http.POST("/sandbox/faults", { body })),
+    listFaults: () => resultOf(http.GET("/sandbox/faults")),
+    clearFaults: async () => {
+      await resultOf(http.DELETE("/sandbox/faults"));
+    },
     streamChanges: () => {
       const options = { parseAs: "stream", headers: { Accept: "text/event-stream" } } as const;
       return resultOf(http.GET("/sandbox/changes", options));
@@ -176,6 +188,7 @@ export function createCalls(baseUrl: string, accessToken: string): SandboxCalls 
     requests: { list: calls.listRequests },
     tokens: { create: calls.createToken },
     restrictions: { read: calls.getRestrictions, set: calls.setRestrictions },
+    faults: { arm: calls.armFault, list: calls.listFaults, clear: calls.clearFaults },
     changes: calls.streamChanges,
     reset: calls.resetSandbox,
   };
@@ -212,6 +225,9 @@ type Found = {
   createToken: Members<"tokens">["create"];
   getRestrictions: Members<"restrictions">["read"];
   setRestrictions: Members<"restrictions">["set"];
+  armFault: Members<"faults">["arm"];
+  listFaults: Members<"faults">["list"];
+  clearFaults: Members<"faults">["clear"];
   streamChanges: Members<"changes">;
   resetSandbox: Members<"reset">;
 };

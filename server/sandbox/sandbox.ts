@@ -5,15 +5,17 @@ import type { HandlersOf, SandboxHandlers } from "../contract/operations.ts";
 import type { Middleware } from "../http/middleware/request-locals.ts";
 import type { AdaptText } from "../http/pages.ts";
 import { createConsolePage } from "./console-page.ts";
+import { type CallFaults, createCallFaults } from "./faults/call-faults.ts";
+import { createFaultList } from "./faults/faults.ts";
 import { fixturesOf, isSandboxMerchant, SANDBOX_MERCHANTS, SANDBOX_SCOPES } from "./fixtures.ts";
 import type { createChanges } from "./handlers/changes.ts";
 import { clockHandlers } from "./handlers/clock.ts";
 import { paymentHandlers } from "./handlers/payments.ts";
-import { createRequestMemory, type RequestMemory } from "./handlers/recorded-requests.ts";
+import { createRequestMemory } from "./handlers/recorded-requests.ts";
 import type { SandboxParts } from "./handlers/responses.ts";
 import { createRestrictions } from "./handlers/restrictions.ts";
 import { webhookHandlers } from "./handlers/webhooks.ts";
-import { createInbox, type InboxParts, type InboxReceiver } from "./inbox.ts";
+import { createInbox, type InboxParts } from "./inbox.ts";
 import { adaptDocs } from "./own-docs.ts";
 
 const TOKEN_BYTES = 24;
@@ -27,8 +29,10 @@ export interface SandboxOptions extends Omit<SandboxParts, "changes">, Pick<Inbo
 export type Sandbox = {
   document: ContractDocument;
   handlers: SandboxHandlers;
-  /** Records the requests to the published contract. */
-  record: Middleware;
+  /** Record the requests to the published contract, and break their connections when a fault says so. */
+  outerSteps: readonly Middleware[];
+  /** The faults that happen before a call of the published contract is done. */
+  beforeHandler: CallFaults["beforeHandler"];
   /** The inbox, which receives deliveries, and the console. */
   routers: readonly Router[];
   /** What it makes of the docs and the contract before it serves them. */
@@ -39,23 +43,28 @@ export type Sandbox = {
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { store, clock, changes } = options;
   await seed({ store, clock });
-  const requests = createRequestMemory(changes);
+  const document = await readContract("sandbox");
+  const faults = createFaultList(changes, clock.realNow);
+  const callFaults = createCallFaults(faults, document);
+  const requests = createRequestMemory(changes, callFaults.kindOf);
   const inbox = createInbox({ ...options, realNow: clock.realNow });
   const restrictions = createRestrictions(options);
   const consolePage = await createConsolePage();
   return {
-    document: await readContract("sandbox"),
+    document,
     handlers: {
       ...changes.handlers,
       ...requests.handlers,
       ...inbox.handlers,
-      ...accessHandlers(options, { requests, inbox, restrictions }),
+      ...faults.handlers,
+      ...accessHandlers(options, { restrictions, inMemory: [requests, inbox, faults] }),
       ...restrictions.handlers,
       ...clockHandlers(options),
       ...paymentHandlers(options),
       ...webhookHandlers(options),
     },
-    record: requests.record,
+    outerSteps: [requests.record, callFaults.onWire],
+    beforeHandler: callFaults.beforeHandler,
     routers: [inbox.router, consolePage.router],
     adaptText: adaptDocs(consolePage.tryItScript),
   };
@@ -74,13 +83,11 @@ async function seed({ store, clock }: Pick<SandboxParts, "store" | "clock">): Pr
 function accessHandlers(
   { store, clock, changes }: SandboxParts,
   {
-    requests,
-    inbox,
     restrictions,
+    inMemory,
   }: {
-    requests: RequestMemory;
-    inbox: InboxReceiver;
     restrictions: ReturnType<typeof createRestrictions>;
+    inMemory: readonly { forget(merchant: string): void }[];
   },
 ): HandlersOf<"createToken" | "resetSandbox"> {
   return {
@@ -95,8 +102,7 @@ function accessHandlers(
       const fixtures = isSandboxMerchant(merchant) ? fixturesOf(merchant, now) : [];
       await store.resetMerchant({ merchant, fixtures, now });
       await restrictions.lift(merchant);
-      requests.forget(merchant);
-      inbox.forget(merchant);
+      for (const part of inMemory) part.forget(merchant);
       changes.notify(["payments", "webhooks", "requests", "inbox"], merchant);
       return { status: 204 };
     },

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { SandboxSchemas } from "../../contract/document.ts";
 import type { HandlersOf } from "../../contract/operations.ts";
-import type { Middleware } from "../../http/middleware/request-locals.ts";
+import type { HttpResponse, Middleware } from "../../http/middleware/request-locals.ts";
 import type { Changes } from "./changes.ts";
 import { invalid } from "./responses.ts";
 import { createRing, type Ring } from "./ring.ts";
@@ -31,8 +31,15 @@ export type RequestMemory = {
   forget(merchant: string): void;
 };
 
-/** Keeps the latest requests in memory, without access tokens and secrets. */
-export function createRequestMemory(changes: Pick<Changes, "notify">): RequestMemory {
+/**
+ * Keeps the latest requests in memory, without access tokens and secrets.
+ *
+ * @param faultOf the kind of the fault that happened to a call, if any
+ */
+export function createRequestMemory(
+  changes: Pick<Changes, "notify">,
+  faultOf: (response: HttpResponse) => string | null,
+): RequestMemory {
   const ring = createRing<Recorded>({
     maxItems: MAX_REQUESTS,
     maxBytes: MAX_BYTES,
@@ -61,12 +68,13 @@ export function createRequestMemory(changes: Pick<Changes, "notify">): RequestMe
             at: new Date().toISOString(),
             operation,
             path: request.path,
-            status: response.statusCode,
+            status: response.headersSent ? response.statusCode : null,
             milliseconds: Math.round(performance.now() - startedAt),
             requestKey: toText(body?.requestKey, 255),
             paymentId: toText(response.locals.paymentId, 64),
             requestBody: body ? hideSecrets(body) : null,
             responseBody: responseBody === "" ? null : responseBody.slice(0, MAX_BODY_CHARACTERS),
+            fault: faultOf(response),
           },
         });
         changes.notify(["requests", "payments", "webhooks"], merchant);
@@ -97,15 +105,18 @@ function forget(ring: Ring<Recorded>, merchant: string): void {
   ring.removeWhere((one) => one.merchant === merchant);
 }
 
-/** Keeps the bytes that a response passes to `end`; the response guard sends each response as a whole. */
+/** Keeps the bytes that a response sends. */
 function keepBytes(response: ServerResponse): () => string {
   let text = "";
-  const { end } = response;
-  const keep = (...args: unknown[]) => {
-    if (args[0] instanceof Uint8Array || typeof args[0] === "string") text = Buffer.from(args[0]).toString();
-    return Reflect.apply(end, response, args);
-  };
-  Object.assign(response, { end: keep });
+  const { write, end } = response;
+  const keepBefore =
+    (send: typeof write | typeof end) =>
+    (...args: unknown[]) => {
+      if (args[0] instanceof Uint8Array || typeof args[0] === "string")
+        text += Buffer.from(args[0]).toString();
+      return Reflect.apply(send, response, args);
+    };
+  Object.assign(response, { write: keepBefore(write), end: keepBefore(end) });
   return () => text;
 }
 

@@ -66,6 +66,7 @@ export function webhookHandlers({
                 domainAt: domainAt?.toISOString() ?? null,
                 headers: (await sign(sentAttempt)) ?? null,
                 responseBody: bodyStart,
+                fault: null,
               };
             }),
           ),

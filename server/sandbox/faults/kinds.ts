@@ -1,0 +1,121 @@
+import type { SandboxSchemas } from "../../contract/document.ts";
+import type { RequestBody } from "../../contract/operations.ts";
+import type { Violation } from "../../contract/problem.ts";
+
+export type NewFault = RequestBody<"armFault">;
+export type FaultKind = NewFault["kind"];
+type Setting = "retryAfter" | "delayMs" | "hours" | "copies";
+type Settings = Readonly<Record<Setting, number | null>>;
+
+const CALL_KINDS = [
+  "UNAVAILABLE",
+  "RATE_LIMITED",
+  "INTERNAL_ERROR",
+  "SLOW",
+  "CLOSED_BEFORE",
+  "CLOSED_AFTER",
+  "TRUNCATED",
+  "BAD_GATEWAY",
+] as const satisfies readonly FaultKind[];
+export type CallFaultKind = (typeof CALL_KINDS)[number];
+
+/** The settings that a kind has, with what they are when left out. */
+const DEFAULTS: Partial<Record<FaultKind, Partial<Record<Setting, number>>>> = {
+  UNAVAILABLE: { retryAfter: 1 },
+  RATE_LIMITED: { retryAfter: 1 },
+  SLOW: { delayMs: 5_000 },
+  LATE: { hours: 1 },
+  BURST: { copies: 50 },
+};
+const NO_SETTINGS: Settings = { retryAfter: null, delayMs: null, hours: null, copies: null };
+
+/** Out of order takes two. */
+const leastTimes = (kind: FaultKind) => (kind === "OUT_OF_ORDER" ? 2 : 1);
+
+/** What a fault is made of, beside what it has done. */
+export type FaultPlan = Pick<
+  SandboxSchemas["Fault"],
+  "kind" | "times" | "operation" | "requestKey" | keyof Settings
+>;
+
+/** Whether a fault happens to calls; otherwise it happens to deliveries. */
+export const isOfCalls = (kind: FaultKind): kind is CallFaultKind =>
+  (CALL_KINDS as readonly FaultKind[]).includes(kind);
+
+/** A fault with all its settings. The body is valid by its schema; `violationsOf` says whether its fields fit each other. */
+export function toPlan({
+  kind,
+  times = leastTimes(kind),
+  operation,
+  requestKey,
+  ...set
+}: NewFault): FaultPlan {
+  const settings = { ...NO_SETTINGS, ...DEFAULTS[kind], ...set };
+  return { kind, times, operation: operation ?? null, requestKey: requestKey ?? null, ...settings };
+}
+
+/** What is wrong with a fault whose fields are each valid: those that its kind does not have, and those that exclude each other. */
+export function violationsOf(fault: NewFault): Violation[] {
+  const { kind, times, operation, requestKey } = fault;
+  const known = [
+    "kind",
+    "times",
+    ...(isOfCalls(kind) ? ["operation", "requestKey"] : []),
+    ...settingsOf(kind),
+  ];
+  const unknown = Object.keys(fault).filter((name) => !known.includes(name));
+  return [
+    ...unknown.map((name) => ({ pointer: `/${name}`, message: `is not a setting of ${kind}; leave it out` })),
+    ...(times !== undefined && times < leastTimes(kind)
+      ? [{ pointer: "/times", message: `must be at least ${leastTimes(kind)} for ${kind}` }]
+      : []),
+    ...(operation === "subscribeToWebhooks" && requestKey !== undefined
+      ? [
+          {
+            pointer: "/requestKey",
+            message: "is only in refunds; leave it out, or set operation to issueRefund",
+          },
+        ]
+      : []),
+  ];
+}
+
+const settingsOf = (kind: FaultKind) => Object.keys(DEFAULTS[kind] ?? {}) as Setting[];
+
+/** The lowest and the highest value of each setting, as the contract has them. */
+export type Bounds = Readonly<Record<string, { minimum?: number; maximum?: number }>>;
+
+/** The header with which a call says what goes wrong with it. */
+export const FAULT_HEADER = "Sandbox-Fault";
+
+const MAX_REPEATED = 40;
+
+/**
+ * Reads a value of the header, such as `SLOW; delayMs=3000`.
+ *
+ * @returns the fault, or why there is none
+ */
+export function readHeader(value: string, bounds: Bounds): FaultPlan | string {
+  const [name = "", ...settings] = value.split(";").map((part) => part.trim());
+  const kind = CALL_KINDS.find((one) => one === name);
+  if (!kind) {
+    return `has ${JSON.stringify(name.slice(0, MAX_REPEATED))}; send one of ${CALL_KINDS.join(", ")}, and faults of deliveries to POST /sandbox/faults`;
+  }
+  const fault: NewFault = { kind };
+  for (const text of settings) {
+    const [, key = "", number = ""] = /^(\w+)=(\d{1,9})$/.exec(text) ?? [];
+    const setting = settingsOf(kind).find((one) => one === key);
+    const { minimum = 0, maximum = 0 } = bounds[key] ?? {};
+    if (!setting || Number(number) < minimum || Number(number) > maximum)
+      return `has ${JSON.stringify(text.slice(0, MAX_REPEATED))}; ${allowed(kind, bounds)}`;
+    fault[setting] = Number(number);
+  }
+  return toPlan(fault);
+}
+
+function allowed(kind: FaultKind, bounds: Bounds): string {
+  const [setting] = settingsOf(kind);
+  if (!setting) return `${kind} has no settings, so send it alone`;
+  const { minimum, maximum } = bounds[setting] ?? {};
+  return `send ${kind}; ${setting}=N with a whole number from ${minimum} to ${maximum}`;
+}
