@@ -1,4 +1,3 @@
-import { runSpecmatic } from "../proofs/specmatic/specmatic.ts";
 import { runConform } from "./command.ts";
 
-await runConform("npm run conform --", { specmatic: runSpecmatic });
+await runConform("npm run conform --");

@@ -41,10 +41,8 @@ export type ConformOptions = {
 /** More than any constraint has. */
 export const MAX_SAMPLE = 100_000;
 
-/** The options of the command: those of a run, the tester, and the files for the reports. */
+/** The options of the command: those of a run, and the files for the reports. */
 export interface CommandOptions extends ConformOptions {
-  /** Another contract tester, in place of our checks. */
-  readonly with?: string | undefined;
   readonly junit?: string | undefined;
   readonly json?: string | undefined;
 }
@@ -149,32 +147,17 @@ const defineConform = (name: string) =>
     .option("--json <file>", "the report as JSON")
     .addHelpText("after", NOTES);
 
-/** Shown only when there are such testers. */
-function withOption(testers: readonly string[]) {
-  const option = new Option(
-    "--with <tester>",
-    "run this contract tester in place of our checks; it needs Java",
-  );
-  return option.choices(testers).hideHelp(testers.length === 0);
-}
-
 /**
  * Reads the command line. Tokens are better set in the environment, where other users of the machine don't see them. Prints
  * the help on request.
  *
  * @param name how the command is run
- * @param testers the names of other contract testers that it can run
  * @throws ConformError when an option is wrong, or the address or the token is missing
  */
-export function readOptions(
-  args: readonly string[],
-  name = "npm run conform --",
-  testers: readonly string[] = [],
-): CommandOptions | "help" {
+export function readOptions(args: readonly string[], name = "npm run conform --"): CommandOptions | "help" {
   const usageError = (message: string) =>
     new ConformError(`${message}\n${name} --help shows how it is used.`);
   const command = defineConform(name)
-    .addOption(withOption(testers))
     .exitOverride()
     .configureOutput({ writeErr: () => {} });
   try {

@@ -77,7 +77,6 @@ describe("what production is made of", async () => {
 test.each([
   "package.json",
   "client/package.json",
-  "test/proofs/specmatic/packages/package.json",
   "test/proofs/generators/clients/package.json",
   "test/proofs/generators/clients/typescript/package.json",
 ])("%s names exact versions", async (path) => {
