@@ -9,58 +9,35 @@ import { compareVersions } from "../diff/version.ts";
 import { type Parts, partsOf, splitSections } from "./markdown.ts";
 
 /** What happened to the part that a change is about. */
-export type Kind = "added" | "changed" | "removed";
+type Kind = "added" | "changed" | "removed";
 
 /** The two contracts that are compared. */
-export type Pair = { readonly base: Node; readonly revision: Node };
+type Pair = { readonly base: Node; readonly revision: Node };
 
-export function kindOf({ pointer }: Change, { base, revision }: Pair): Kind {
+function kindOf({ pointer }: Change, { base, revision }: Pair): Kind {
   const [before, after] = [base, revision].map((document) => valueAt(document, pointer) !== undefined);
   if (before === after) return "changed";
   return after ? "added" : "removed";
 }
 
-/** The part of the reference that a change is about. */
-export type Location = {
-  readonly operationId: string;
-  readonly tag: string;
-  readonly field: string | undefined;
-};
-
-/**
- * The first operation that a change affects and that the revision still has, and the field, when it belongs to the body of a
- * request. A change that affects no operation has no location.
- */
-export function locationOf(change: Change, { revision }: Pair): Location | undefined {
-  const { uses, pointer } = change;
+/** The first operation that a change affects and that the revision still has. */
+function operationOf({ uses, pointer }: Change, { revision }: Pair): string | undefined {
   const [, address] = stepsOf(pointer);
   for (const [path, item] of [...members(revision.paths), ...members(revision.webhooks)]) {
-    for (const [method, part] of members(item)) {
+    for (const [method, { operationId }] of members(item)) {
       const names = [`${method.toUpperCase()} ${path}`, `event ${path}`];
       if (path !== address && !uses.some((use) => names.some((name) => use.includes(name)))) continue;
-      const { operationId, tags } = part as { operationId: string; tags: string[] };
-      return { operationId, tag: tags[0] ?? "", field: requestFieldOf(change) };
+      return String(operationId);
     }
   }
   return undefined;
 }
 
-/** The address of that part on the page. */
-export function routeOf({ operationId, tag, field }: Location): string {
-  const route = `${tag}/${operationId}`.toLowerCase();
-  return `#/${route}${field === undefined ? "" : `#${route}/t=request&path=${field}`}`;
-}
-
-/** The changes as a table in Markdown, the most severe first; `link` makes the address of a location. */
-export function tableOf(
-  changes: readonly Change[],
-  pair: Pair,
-  link: (location: Location) => string,
-): string {
+/** The changes as a table in Markdown, the most severe first. */
+function tableOf(changes: readonly Change[], pair: Pair): string {
   const rows = changes.map((change) => {
-    const location = locationOf(change, pair);
-    const name =
-      location === undefined ? `\`${change.location}\`` : `[${change.location}](${link(location)})`;
+    const operation = operationOf(change, pair);
+    const name = operation ? `[${change.location}](operation:${operation})` : `\`${change.location}\``;
     const found = Object.entries(change.ratings).map(([by, level]) => `${by}: ${level}`);
     const cells = [
       `**${change.level}**`,
@@ -78,13 +55,6 @@ export function tableOf(
 
 function toCell(text: string): string {
   return text.replaceAll("|", "\\|").replaceAll("\n", " ");
-}
-
-/** The field as the page's own addresses name it. */
-function requestFieldOf({ pointer, uses }: Change): string | undefined {
-  const [, field] =
-    /^\/components\/schemas\/(?:Refund|Subscription)Request\/properties\/(\w+)/.exec(pointer) ?? [];
-  return uses.some((use) => use.startsWith("request")) ? field?.toLowerCase() : undefined;
 }
 
 /** A version of the contract, with its changes since the previous one; the first has none. */
@@ -121,22 +91,18 @@ async function readVersion(path: string) {
 }
 
 /** Adds to each version of the changelog its semantic diff to the previous one. */
-export function fillChangelog(
-  parts: Parts,
-  releases: readonly Release[],
-  link: (location: Location) => string,
-): Parts {
+export function fillChangelog(parts: Parts, releases: readonly Release[]): Parts {
   const { before, sections } = splitSections(parts, 2);
   const filled = sections.flatMap(({ title, heading, parts: own }) => {
     const release = releases.find(({ version }) => title === version);
-    return [heading, ...own, ...(release ? partsOf(describe(release, link)) : [])];
+    return [heading, ...own, ...(release ? partsOf(describe(release)) : [])];
   });
   return [...before, ...filled];
 }
 
-function describe({ before }: Release, link: (location: Location) => string): string {
+function describe({ before }: Release): string {
   if (!before) return "**Semantic diff:** it is the first release, so there is nothing to compare it with.";
   const { version, changes, pair } = before;
   if (changes.length === 0) return `**Semantic diff to ${version}:** no change of the contract.`;
-  return `**Semantic diff to ${version}:**\n\n${tableOf(changes, pair, link)}`;
+  return `**Semantic diff to ${version}:**\n\n${tableOf(changes, pair)}`;
 }

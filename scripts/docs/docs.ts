@@ -76,7 +76,7 @@ async function compress(name: string, text: string): Promise<[name: string, cont
 /** Removes the files of pages that no longer exist: the server serves every file that it finds. */
 async function removeOthers(names: ReadonlySet<string>): Promise<void> {
   const found = (await readdir(DIST)).filter((name) => /\.(md|txt|svg|html|js|json|yaml|br|gz)$/.test(name));
-  const others = found.filter((name) => !names.has(name) && name !== "review.html");
+  const others = found.filter((name) => !names.has(name));
   await Promise.all(others.map((name) => rm(join(DIST, name), { force: true })));
 }
 

@@ -10,17 +10,7 @@ import { fillStates } from "./states.ts";
 
 /** The text of a page in one form of the site, including the parts that are made from the contract. */
 export function renderPage(site: Site, page: Page, rendering: Rendering): RootContent[] {
-  const parts = renderLinks(site, page.file, fillPage(site, page, rendering), rendering);
-  let next = 0;
-  for (const part of parts) {
-    if (part.type !== "heading") continue;
-    const heading = page.headings[next++];
-    if (!heading || !rendering.headingSuffix) continue;
-    part.children.push({ type: "html", value: rendering.headingSuffix(heading) });
-    // In its menu, Redoc nests below first-level headings only.
-    if (page.chapters && part.depth === 2) part.depth = 1;
-  }
-  return parts;
+  return renderLinks(site, page.file, fillPage(site, page, rendering), rendering);
 }
 
 /** The text of a page, including the parts that are made from the contract. */
@@ -29,7 +19,7 @@ export function fillPage(site: Site, { slug, parts }: Page, rendering: Rendering
   if (slug === "problems") return fillProblems(parts, site, rendering);
   if (slug === "states") return fillStates(parts, site.published.document, rendering.badges);
   if (slug !== "changelog") return parts;
-  return fillChangelog(parts, site.releases, ({ operationId }) => `operation:${operationId}`);
+  return fillChangelog(parts, site.releases);
 }
 
 type ErrorCodeSchema = {

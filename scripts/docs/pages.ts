@@ -14,9 +14,7 @@ export type Page = PageSource & {
 };
 
 export type PageHeading = Heading & {
-  /** The address of the heading on the site, after `#/`. */
-  readonly route: string;
-  /** The last part of the route. */
+  /** The address of the heading on its page. */
   readonly id: string;
 };
 
@@ -42,22 +40,15 @@ export function readText(markdown: string): { title?: string; parts: Parts } {
   return { title: top.heading.text, parts: tree.children.slice(first + 1) };
 }
 
-/**
- * The addresses of the headings, which their nodes get too. The menu shows at most two levels below a page: chapters with
- * their headings, or all headings in one list.
- */
-function locateHeadings({ slug, file, chapters }: PageSource, parts: Parts): PageHeading[] {
-  let chapter = slug;
+/** The addresses of the headings, which their nodes get too. */
+function locateHeadings({ file }: PageSource, parts: Parts): PageHeading[] {
   const located = headingsIn({ children: [...parts] }).map(({ heading, node }) => {
     const id = toId(heading);
     node.data = { hProperties: { id } };
-    const isChapter = chapters && heading.level === 2;
-    const route = isChapter ? `${slug}/${id}` : `${chapter}/${id}`;
-    if (isChapter) chapter = route;
-    return { ...heading, id, route };
+    return { ...heading, id };
   });
-  const routes = located.map(({ route }) => route);
-  const twice = routes.find((route, index) => routes.indexOf(route) < index);
+  const ids = located.map(({ id }) => id);
+  const twice = ids.find((id, index) => ids.indexOf(id) < index);
   if (twice !== undefined) throw new Error(`${file} has two headings at ${twice}.`);
   return located;
 }

@@ -23,11 +23,8 @@ const OPTIONS = {
   codeSamples: { languages: [...SAMPLE_LANGUAGES, { lang: "Payload" }] },
 };
 
-/**
- * Renders a document as one HTML page that loads nothing from other hosts, so that none of them learns who reads it. Without
- * a site, whose search is a separate file, the page keeps Redoc's own menu and search.
- */
-export async function renderReferencePage(document: unknown, site?: Site): Promise<string> {
+/** Renders a document as one HTML page that loads nothing from other hosts, so that none of them learns who reads it. */
+export async function renderReferencePage(document: unknown, site: Site): Promise<string> {
   const html = await withTempDir(async (folder) => {
     const [source, template, output] = ["document.json", "template.hbs", "index.html"].map((name) =>
       join(folder, name),
@@ -41,8 +38,8 @@ export async function renderReferencePage(document: unknown, site?: Site): Promi
         .replace("{{{styles}}}", () => styles)
         .replace("{{{script}}}", () => script)
         .replace("{{{head}}}", () => head)
-        .replace("{{{header}}}", () => (site ? renderHeader(PAGE) : ""))
-        .replace("{{{menu}}}", () => (site ? renderMenu(site.pages, site.menu, PAGE) : ""))
+        .replace("{{{header}}}", () => renderHeader(PAGE))
+        .replace("{{{menu}}}", () => renderMenu(site.pages, site.menu, PAGE))
         .replace("{{{footer}}}", () => renderFooter(version)),
     );
     const options = ["--template", template, "--openapi", JSON.stringify(OPTIONS), "--output", output];

@@ -58,39 +58,15 @@ export type Rendering = {
   badges(sources: readonly Source[]): string;
   /** A picture, which is a file of the repository. */
   picture(alternative: string, file: string): string;
-  /** What a heading needs in addition. */
-  headingSuffix?(heading: PageHeading): string;
 };
 
 /** The site: a file for each page, and the reference, whose parts have routes after `#`. */
 export function createSiteRendering(site: Site): Rendering {
-  const base = createHtmlRendering(
-    site,
-    (page, heading) => `${page.slug}.html${heading ? `#${heading.id}` : ""}`,
-  );
-  return {
-    ...base,
-    // Pictures of pages are too large to be in the text; plots are small, and follow the reader's colour scheme there.
-    picture: (alternative, file) =>
-      file.startsWith("docs/console/")
-        ? `<img src="${pictureName(file)}" alt="${alternative}" loading="lazy">`
-        : base.picture(alternative, file),
-    operation: (operation) => `reference.html#/${routeOf(operation)}`,
-    file: (name) => name.replace(/^reference\.md$/, "reference.html"),
-  };
-}
-
-/** Everything in one page, for a review: addresses are routes after `#`. */
-export function createReviewRendering(site: Site): Rendering {
-  const base = createHtmlRendering(site, (page, heading) => `#/${heading?.route ?? page.slug}`);
-  return { ...base, headingSuffix: ({ id }) => ` {% id="${id}" %}` };
-}
-
-function createHtmlRendering(site: Site, address: Rendering["page"]): Rendering {
+  const address: Rendering["page"] = (page, heading) => `${page.slug}.html${heading ? `#${heading.id}` : ""}`;
   return {
     page: address,
-    operation: (operation) => `#/${routeOf(operation)}`,
-    file: (name) => name,
+    operation: (operation) => `reference.html#/${routeOf(operation)}`,
+    file: (name) => name.replace(/^reference\.md$/, "reference.html"),
     badges(sources) {
       const links = sources.map((source) => {
         const { page, heading, label } = findSource(site, source);
@@ -99,7 +75,10 @@ function createHtmlRendering(site: Site, address: Rendering["page"]): Rendering 
       });
       return `<span class="sources">${links.join(" ")}</span>`;
     },
+    // Pictures of pages are too large to be in the text; plots are small, and follow the reader's colour scheme there.
     picture(alternative, file) {
+      if (file.startsWith("docs/console/"))
+        return `<img src="${pictureName(file)}" alt="${alternative}" loading="lazy">`;
       if (file === STATES_DRAWING) return readDrawing(site.published.document);
       const source = Buffer.from(readPicture(file)).toString("base64");
       return `<img src="data:image/svg+xml;base64,${source}" alt="${alternative}">`;

@@ -11,7 +11,7 @@ import type { PackageSource } from "./sources.ts";
 const TARGET = "node22.13";
 
 /** Left out of packages: what browsers and servers don't read. */
-const LEFT_OUT = /\/(sources\.sha256|review\.html)$/;
+const LEFT_OUT = /\/sources\.sha256$/;
 
 /**
  * Builds a package into an empty folder, ready to be packed: JavaScript with its types and source maps, one file for each

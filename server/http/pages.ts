@@ -66,7 +66,7 @@ async function addDocs(router: Router, adapt: AdaptText | undefined): Promise<vo
 /** The files of the site that existed at the start: only these names are served. */
 async function listFiles(): Promise<string[]> {
   const names = await readdir(DIST).catch(() => []);
-  return names.filter((name) => /^[\w.-]+\.\w+$/.test(name) && typeOf(name) !== "" && name !== "review.html");
+  return names.filter((name) => /^[\w.-]+\.\w+$/.test(name) && typeOf(name) !== "");
 }
 
 function typeOf(name: string): string {

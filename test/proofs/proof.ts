@@ -35,7 +35,6 @@ export const PROOFS: readonly (readonly [name: string, file: string, description
   ],
   ["packed", "packed/packed.ts", "publishes two releases to a registry on this machine, and uses them"],
   ["planted", "planted/planted.ts", "plants faults in the source, and keeps which test files catch each"],
-  ["review", "review/review.ts", "shows on one page what a change does to the contract"],
   ["samples", "samples/samples.ts", "runs the reference's samples in Go, Java, C#, PHP and Ruby"],
   ["sbom", "../../scripts/supply-chain/sbom.ts", "lists what runs in production, as CycloneDX"],
   ["screenshots", "screenshots/screenshots.ts", "takes the pictures of the console's guide"],

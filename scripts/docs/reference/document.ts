@@ -2,10 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import type { Source } from "../../../openapi/document/contract.ts";
 import { isNode, walk } from "../../../openapi/document/node.ts";
 import { renderDownloads } from "../downloads.ts";
-import { renderPage } from "../fill.ts";
 import { STATUSES, statusClasses } from "../html.ts";
-import { toMarkdown } from "../markdown.ts";
-import { createReviewRendering, createSiteRendering, type Rendering, type Site } from "../rendering.ts";
+import { createSiteRendering, type Rendering, type Site } from "../rendering.ts";
 import { GROUPS } from "../site.ts";
 import { callsOf } from "./calls.ts";
 import {
@@ -22,43 +20,12 @@ import { samplesOf } from "./samples.ts";
 type Tag = { readonly name: string; readonly "x-displayName"?: string; readonly description?: string };
 type Parts = { info: Draft; tags: Tag[]; paths: Draft; components: Record<string, Draft>; webhooks: Draft };
 
-/** A page before all others, about the change under review. Its links are routes. */
-export type ReviewPage = { readonly slug: string; readonly title: string; readonly body: string };
-
 /**
  * The document that the reference is rendered from: both contracts, with their sources as badges and code samples. The
  * contracts themselves stay as they are published.
  */
 export function deriveReference(site: Site): Draft {
-  const document = deriveContracts(site, createSiteRendering(site));
-  const groups = GROUPS.filter(({ tags }) => tags.length > 0).map(({ title, tags }) => ({
-    name: title,
-    tags,
-  }));
-  document.info.description = `${renderDownloads()}\n\n${document.info.description}`;
-  return { ...document, "x-tagGroups": groups };
-}
-
-/** The document of a review, in one page: the reference, and all pages as tags. */
-export function deriveReview(site: Site, review: ReviewPage): Draft {
-  const rendering = createReviewRendering(site);
-  const document = deriveContracts(site, rendering);
-  const tags = new Map(document.tags.map((tag) => [tag.name, tag]));
-  const groups = GROUPS.map(({ title, tags: own, pages }) => {
-    const shown = site.pages.filter(({ slug }) => pages.some((page) => page.slug === slug));
-    for (const page of shown) {
-      const body = toMarkdown(renderPage(site, page, rendering));
-      tags.set(page.slug, toTag({ ...page, body }));
-    }
-    return { name: title, tags: [...own, ...shown.map(({ slug }) => slug)] };
-  });
-  tags.set(review.slug, toTag(review));
-  groups.unshift({ name: "Review", tags: [review.slug] });
-  document.info.description = `**[${review.title}](#/${review.slug})**\n\n${document.info.description}`;
-  return { ...document, tags: [...tags.values()], "x-tagGroups": groups };
-}
-
-function deriveContracts(site: Site, rendering: Rendering): Parts & Draft {
+  const rendering = createSiteRendering(site);
   const document = mergeContracts(site);
   hideTextPatterns(document);
   hideConditions(document);
@@ -68,7 +35,12 @@ function deriveContracts(site: Site, rendering: Rendering): Parts & Draft {
   addBadges(document, rendering.badges);
   addSamples(document, site);
   colourStatuses(document);
-  return document;
+  const groups = GROUPS.filter(({ tags }) => tags.length > 0).map(({ title, tags }) => ({
+    name: title,
+    tags,
+  }));
+  document.info.description = `${renderDownloads()}\n\n${document.info.description}`;
+  return { ...document, "x-tagGroups": groups };
 }
 
 function createCodeLink({ pages }: Site, rendering: Rendering): (code: string) => string {
@@ -89,10 +61,6 @@ function colourStatuses(document: Draft): void {
       (_, name: string) => `<code class="${statusClasses(name).join(" ")}">${name}</code>`,
     );
   }
-}
-
-function toTag({ slug, title, body }: ReviewPage): Tag {
-  return { name: slug, "x-displayName": title, description: body };
 }
 
 /** One document of both. When the sandbox declares something different under the same name, that gets another name. */

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { fillChangelog, readReleases, routeOf } from "../../../scripts/docs/changes.ts";
+import { fillChangelog, readReleases } from "../../../scripts/docs/changes.ts";
 import { partsOf, toMarkdown } from "../../../scripts/docs/markdown.ts";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
 
@@ -24,14 +24,14 @@ describe("the changelog on the site", () => {
   test("has the semantic diff of each version to the one before, with links to the locations", async () => {
     const releases = await readReleases(join(folder, "released"), join(folder, "current.yaml"));
 
-    const filled = toMarkdown(fillChangelog(partsOf(CHANGELOG), releases, routeOf));
+    const filled = toMarkdown(fillChangelog(partsOf(CHANGELOG), releases));
 
     expect(filled).toMatch(
       /^Words\.\n\n## 1\.1\.0\n\nMore room\.\n\n\*\*Semantic diff to 1\.0\.0:\*\*\n\n\| severity /,
     );
     const [, ofSecond = "", ofFirst = ""] = filled.split(/^## /m);
     expect(ofSecond).toMatch(
-      /\| \*\*minor\*\* \| changed \| \[RefundRequest\.softDescriptor\]\(#\/refunds\/issuerefund#[^)]+\) \|.*from '?80'? to '?90'?/,
+      /\| \*\*minor\*\* \| changed \| \[RefundRequest\.softDescriptor\]\(operation:issueRefund\) \|.*from '?80'? to '?90'?/,
     );
     expect(ofFirst).toContain("The first.\n\n**Semantic diff:** it is the first release");
   });
@@ -47,7 +47,7 @@ describe("the changelog on the site", () => {
       ["1.1.0", "1.0.0"],
       ["1.1.1", "1.1.0"],
     ]);
-    expect(toMarkdown(fillChangelog(partsOf("## 1.1.1\n\nx"), releases, routeOf))).toContain(
+    expect(toMarkdown(fillChangelog(partsOf("## 1.1.1\n\nx"), releases))).toContain(
       "no change of the contract",
     );
   });

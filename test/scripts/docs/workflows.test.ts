@@ -95,12 +95,4 @@ describe("the workflow of this project", () => {
     expect(unit.strategy.matrix.node).toEqual([22, 24]);
     expect(["unit", ...tests.strategy.matrix.project]).toEqual(projectNames);
   });
-
-  test("keeps the file that the review writes", async () => {
-    const kept = stepsOf(own).find(({ uses }) => uses?.includes("upload-artifact")) as {
-      with: { path: string };
-    };
-
-    expect(await read("test/proofs/review/review.ts")).toContain(`"${kept.with.path}"`);
-  });
 });
