@@ -4,7 +4,8 @@ import { head, openConnection } from "../../helpers/network/raw-http.ts";
 import { startProgram } from "../../helpers/process.ts";
 import { startProduction } from "../../helpers/production.ts";
 import { spawnServer } from "../../helpers/server.ts";
-import { ROUNDS, record, reportProgress } from "./setup/figures.ts";
+import { ROUNDS, record, recordMissing, reportProgress } from "./setup/figures.ts";
+import { findProgram, startHaProxy } from "./setup/programs.ts";
 
 const CONNECTIONS = 800;
 /** After which balancers count a probe as failed, in milliseconds. */
@@ -26,39 +27,24 @@ const PROBER = `
   console.log(JSON.stringify(took));`;
 
 test("a crowd of new connections leaves every probe answered in time, and every refund made once", async () => {
-  await using production = await startProduction();
-  const here = await production.start();
-  const paymentId = await createPayment(here, { merchant: "merchant", amountCents: 9_999_999_00 });
-  await using server = await spawnServer({ dataDir: "unused", env: { ...production.env, PROBE_PORT: "0" } });
-  const { probeUrl } = JSON.parse(server.welcome.trim().split("\n").at(-1) ?? "");
-  const Authorization = `Bearer ${await production.issuer.token()}`;
-
-  const issue = async () => {
-    const body = JSON.stringify(refundOf(paymentId));
-    using connection = await openConnection(server.url);
-    connection.send(head("/v1/refunds", { Authorization, "Content-Length": body.length }) + body);
-    return (await connection.response()).status;
-  };
+  await using target = await startTarget();
+  await using server = await target.spawn();
   const took: (number | null)[] = [];
   const statuses = new Map<number, number>();
   for (let round = 1; round <= ROUNDS; round += 1) {
     await using prober = startProgram(
-      [process.execPath, "--input-type=module", "-e", PROBER, `${probeUrl}/readyz`],
+      [process.execPath, "--input-type=module", "-e", PROBER, `${server.probeUrl}/readyz`],
       { stdin: { open: true } },
     );
     await prober.untilPrinted(/probing\n/);
-    const responses = await Promise.all(Array.from({ length: CONNECTIONS }, issue));
-    for (const status of responses) statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    for (const status of await target.crowd(server.url))
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
     prober.child.stdin.end();
     const [, text = ""] = (await prober.exit).stdout.split("\n");
     took.push(...(JSON.parse(text) as (number | null)[]));
     reportProgress("crowd of connections", round, ROUNDS, { probes: took.length });
   }
 
-  const refunds = here.database.db.selectFrom("payments").where("original_payment_id", "=", paymentId);
-  const { made } = await refunds
-    .select((select) => select.fn.countAll<number>().as("made"))
-    .executeTakeFirstOrThrow();
   const sorted = took.filter((ms) => ms !== null).sort((a, b) => a - b);
   record("crowd of connections", {
     connections: ROUNDS * CONNECTIONS,
@@ -68,6 +54,73 @@ test("a crowd of new connections leaves every probe answered in time, and every 
     "ms for 99 of 100 probes": Math.round(sorted[Math.floor(0.99 * sorted.length)] ?? 0),
   });
   expect([...statuses.keys()].filter((status) => status !== 201 && status !== 503)).toEqual([]);
-  expect(made).toBe(statuses.get(201));
+  expect(await target.countRefunds()).toBe(statuses.get(201));
   expect(took).not.toContain(null);
 });
+
+test("HAProxy takes no server out while a crowd of new connections comes through it", async () => {
+  const fault = "crowd of connections through HAProxy";
+  const program = findProgram("haproxy");
+  if (!program) {
+    recordMissing(fault, "haproxy");
+    return;
+  }
+  await using target = await startTarget();
+  await using one = await target.spawn();
+  await using two = await target.spawn();
+  await using three = await target.spawn();
+  const servers = [one, two, three];
+  const portOf = (url: string) => Number(new URL(url).port);
+  await using balancer = await startHaProxy(
+    program,
+    "balancer.cfg",
+    servers.map(({ url }) => portOf(url)),
+    servers.map(({ probeUrl }) => portOf(probeUrl)),
+  );
+  const statuses: number[] = [];
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    statuses.push(...(await target.crowd(`http://127.0.0.1:${balancer.port}`)));
+    reportProgress(fault, round, ROUNDS, { responses: statuses.length });
+  }
+
+  const made = statuses.filter((status) => status === 201).length;
+  const takenOut = balancer.output().match(/is DOWN/g)?.length ?? 0;
+  record(fault, {
+    connections: ROUNDS * CONNECTIONS,
+    servers: servers.length,
+    refunds: made,
+    "taken out": takenOut,
+  });
+  expect(statuses.filter((status) => status !== 201 && status !== 503)).toEqual([]);
+  expect(await target.countRefunds()).toBe(made);
+  expect(takenOut).toBe(0);
+});
+
+/** A payment to refund, and servers in production mode, which respond to probes on a port of their own. */
+async function startTarget() {
+  const production = await startProduction();
+  const here = await production.start();
+  const paymentId = await createPayment(here, { merchant: "merchant", amountCents: 9_999_999_00 });
+  const Authorization = `Bearer ${await production.issuer.token()}`;
+  const issue = async (url: string) => {
+    const body = JSON.stringify(refundOf(paymentId));
+    using connection = await openConnection(url);
+    connection.send(head("/v1/refunds", { Authorization, "Content-Length": body.length }) + body);
+    return (await connection.response()).status;
+  };
+  return {
+    async spawn() {
+      const server = await spawnServer({ dataDir: "unused", env: { ...production.env, PROBE_PORT: "0" } });
+      const { probeUrl } = JSON.parse(server.welcome.trim().split("\n").at(-1) ?? "") as { probeUrl: string };
+      return Object.assign(server, { probeUrl });
+    },
+    /** Refunds on so many connections at once; resolves with the statuses. */
+    crowd: (url: string) => Promise.all(Array.from({ length: CONNECTIONS }, () => issue(url))),
+    async countRefunds() {
+      const refunds = here.database.db.selectFrom("payments").where("original_payment_id", "=", paymentId);
+      const counted = refunds.select((select) => select.fn.countAll<number>().as("made"));
+      return (await counted.executeTakeFirstOrThrow()).made;
+    },
+    [Symbol.asyncDispose]: production.end,
+  };
+}

@@ -19,7 +19,11 @@ export function findProgram(name: string): string | undefined {
 }
 
 /** A program that stands between the server and PostgreSQL. */
-export type Proxy = AsyncDisposable & { readonly port: number };
+export type Proxy = AsyncDisposable & {
+  readonly port: number;
+  /** What it has written to its standard error. */
+  readonly output: () => string;
+};
 
 /** PgBouncer in front of a PostgreSQL server, without the setting that lets it ignore startup parameters. */
 export async function startPgBouncer(
@@ -67,7 +71,7 @@ async function start(
     await stop();
     throw new Error(`${program} does not listen: ${output}`, { cause: error });
   }
-  return { port, [Symbol.asyncDispose]: stop };
+  return { port, output: () => output, [Symbol.asyncDispose]: stop };
 }
 
 async function tryConnect(port: number): Promise<void> {
@@ -91,20 +95,26 @@ async function end(child: ChildProcess): Promise<void> {
  *
  * @param example `haproxy.cfg`, which stands in front of PostgreSQL servers, or `balancer.cfg`, in front of ours
  * @param ports where the servers listen, in the order of the example
+ * @param probePorts where they answer probes, if not there
  */
 export async function startHaProxy(
   program: string,
   example: "haproxy.cfg" | "balancer.cfg",
   ports: readonly number[],
+  probePorts = ports,
 ): Promise<Proxy> {
   const template = await readFile(`docs/examples/${example}`, "utf8");
-  const left = [...ports];
+  let index = 0;
   return start(
     example,
     (port) =>
       template
         .replace(/bind \S+/, `bind 127.0.0.1:${port}`)
-        .replace(/^( {2}server \S+) \S+/gm, (_, server) => `${server} 127.0.0.1:${left.shift()}`),
+        .replace(/^( {2}server \S+) \S+ check.*/gm, (_, server) => {
+          const addresses = `127.0.0.1:${ports[index]} check port ${probePorts[index]}`;
+          index += 1;
+          return `${server} ${addresses}`;
+        }),
     (file) => [program, "-db", "-f", file],
   );
 }
