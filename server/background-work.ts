@@ -11,6 +11,7 @@ import { vacuum } from "./storage/database/embedded.ts";
 import type { Database } from "./storage/database.ts";
 import type { BoundStorage } from "./storage/storage.ts";
 import type { EncryptionKeys } from "./storage/webhooks/secrets.ts";
+import type { AttemptsOf } from "./webhooks/attempt.ts";
 import type { TargetPolicy } from "./webhooks/target.ts";
 import { startWebhooks, type WebhookSettings } from "./webhooks/webhooks.ts";
 
@@ -23,6 +24,8 @@ type WorkParts = {
   changes: Changes;
   restoreWatch: RestoreWatch | undefined;
   targetPolicy: TargetPolicy;
+  /** Makes the attempts of a sandbox. */
+  attempts?: AttemptsOf | undefined;
   logger: Logger;
   vacuumMs: number;
   retentionMs?: number;
@@ -59,6 +62,7 @@ export async function startBackgroundWork(
       metrics.observeAttempt(result);
       changes.notify(["webhooks", "inbox"]);
     },
+    attempts: parts.attempts,
     settings: { ...egress, ...parts.webhooks },
   });
   running.webhooks = webhooks;

@@ -12,6 +12,7 @@ import { startProbeServer } from "./http/probe-server.ts";
 import { startMetrics } from "./metrics/metrics.ts";
 import { createConcurrencyLimit } from "./rate-limit/concurrency-limit.ts";
 import { createRateLimiter } from "./rate-limit/rate-limiter.ts";
+import { createFaults } from "./sandbox/faults/faults.ts";
 import { createChanges } from "./sandbox/handlers/changes.ts";
 import { openSandbox } from "./sandbox/sandbox.ts";
 import { type RunningParts, stopParts } from "./stop.ts";
@@ -160,7 +161,8 @@ async function startParts(
     targetPolicy,
     restoreWatch,
   };
-  const work = await startBackgroundWork(config, parts, running);
+  const faults = config.mode === "sandbox" ? createFaults(parts) : undefined;
+  const work = await startBackgroundWork(config, { ...parts, attempts: faults?.ofDeliveries }, running);
 
   const http = createHttpServer({ ...settings, ...config });
   // A single server counts alone; several servers on one database share their count (D27).
@@ -170,10 +172,15 @@ async function startParts(
       ? undefined
       : createRateLimiter({ requestsPerSecond: config.rateLimit, report, logger });
   running.rateLimiter = rateLimiter;
-  const sandbox =
-    config.mode === "sandbox"
-      ? await openSandbox({ ...parts, readBlocks: blocks.read, runDue: work.runDue, ownUrl: http.ownUrl })
-      : undefined;
+  const sandbox = faults
+    ? await openSandbox({
+        ...parts,
+        faults,
+        readBlocks: blocks.read,
+        runDue: work.runDue,
+        ownUrl: http.ownUrl,
+      })
+    : undefined;
   const probes = {
     readinessChecks: [sharedClock.check, database.checkWrites, access.ready, blocks.check, http.checkStays],
     isDraining: http.isDraining,

@@ -6,7 +6,7 @@ import type { Middleware } from "../http/middleware/request-locals.ts";
 import type { AdaptText } from "../http/pages.ts";
 import { createConsolePage } from "./console-page.ts";
 import { type CallFaults, createCallFaults } from "./faults/call-faults.ts";
-import { createFaultList } from "./faults/faults.ts";
+import type { Faults } from "./faults/faults.ts";
 import { fixturesOf, isSandboxMerchant, SANDBOX_MERCHANTS, SANDBOX_SCOPES } from "./fixtures.ts";
 import type { createChanges } from "./handlers/changes.ts";
 import { clockHandlers } from "./handlers/clock.ts";
@@ -23,6 +23,8 @@ const TOKEN_BYTES = 24;
 export interface SandboxOptions extends Omit<SandboxParts, "changes">, Pick<InboxParts, "ownUrl"> {
   /** Created by the server, which also reports changes that no request causes. */
   changes: ReturnType<typeof createChanges>;
+  /** Created by the server, too, because it sends the deliveries to which they happen. */
+  faults: Faults;
 }
 
 /** What the app of a sandbox serves in addition to the published contract. */
@@ -44,7 +46,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { store, clock, changes } = options;
   await seed({ store, clock });
   const document = await readContract("sandbox");
-  const faults = createFaultList(changes, clock.realNow);
+  const { list: faults, ofDeliveries } = options.faults;
   const callFaults = createCallFaults(faults, document);
   const requests = createRequestMemory(changes, callFaults.kindOf);
   const inbox = createInbox({ ...options, realNow: clock.realNow });
@@ -61,7 +63,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       ...restrictions.handlers,
       ...clockHandlers(options),
       ...paymentHandlers(options),
-      ...webhookHandlers(options),
+      ...webhookHandlers(options, ofDeliveries.find),
     },
     outerSteps: [requests.record, callFaults.onWire],
     beforeHandler: callFaults.beforeHandler,

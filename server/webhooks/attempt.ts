@@ -3,7 +3,7 @@ import type { AttemptResult } from "../storage/statements/attempts.ts";
 import type { Attempt } from "../storage/statements/claims.ts";
 import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
 import type { NameResolver } from "./resolver.ts";
-import { type SendOptions, type SendResult, send } from "./send.ts";
+import { type SendOptions, type SendResult, send, type WebhookRequest } from "./send.ts";
 import { toDeliveryHeaders } from "./sign-delivery.ts";
 
 export type AttemptOptions = Omit<SendOptions, "resolve"> & {
@@ -18,14 +18,33 @@ export type AttemptOptions = Omit<SendOptions, "resolve"> & {
 /** The result of an attempt, and whether it ended by a timeout. */
 export type MadeAttempt = AttemptResult & Pick<SendResult, "timedOut">;
 
+/** The headers and the body of an attempt; undefined when a secret can't be read. */
+export type ToRequest = (
+  attempt: Attempt,
+  at: Date,
+  encryptionKeys: EncryptionKeys,
+) => Promise<Pick<WebhookRequest, "headers" | "body"> | undefined>;
+
+/** Makes attempts instead of `makeAttempt`, as a sandbox does, and hears of each whose result was recorded. */
+export type AttemptsOf = {
+  makeAttempt(attempt: Attempt, options: AttemptOptions): Promise<MadeAttempt>;
+  onRecorded(attempt: Attempt): void;
+};
+
 /** Larger statuses are not defined by HTTP; the receiver's response then counts as one without a status. */
 const MAX_STATUS = 599;
 
 /** Signs and sends a delivery once, and decides what follows (D22, D23). Never rejects. */
-export async function makeAttempt(attempt: Attempt, options: AttemptOptions): Promise<MadeAttempt> {
+export async function makeAttempt(
+  attempt: Attempt,
+  options: AttemptOptions,
+  toRequest: ToRequest = toSignedRequest,
+): Promise<MadeAttempt> {
   const at = options.realNow();
   const startedMs = performance.now();
-  const { status, error, retryAfter, bodyStart, timedOut } = await signAndSend(attempt, at, options);
+  const { status, error, retryAfter, bodyStart, timedOut } = await signAndSend(attempt, options, () =>
+    toRequest(attempt, at, options.encryptionKeys),
+  );
   return {
     at,
     status: status !== null && status <= MAX_STATUS ? status : null,
@@ -40,13 +59,22 @@ export async function makeAttempt(attempt: Attempt, options: AttemptOptions): Pr
   };
 }
 
-async function signAndSend(attempt: Attempt, at: Date, options: AttemptOptions): Promise<SendResult> {
-  const { merchant, url, payload: body } = attempt;
-  const headers = await toDeliveryHeaders(attempt, at, options.encryptionKeys);
-  if (!headers) {
+/** The request of an ordinary attempt. */
+export const toSignedRequest: ToRequest = async (attempt, at, encryptionKeys) => {
+  const headers = await toDeliveryHeaders(attempt, at, encryptionKeys);
+  return headers && { headers, body: attempt.payload };
+};
+
+async function signAndSend(
+  { merchant, url }: Attempt,
+  options: AttemptOptions,
+  toRequest: () => ReturnType<ToRequest>,
+): Promise<SendResult> {
+  const request = await toRequest();
+  if (!request) {
     const error = "the secretKey can't be read";
     return { status: null, error, retryAfter: undefined, bodyStart: null, timedOut: false };
   }
   const resolve = (hostname: string) => options.resolver.resolve(hostname, merchant);
-  return send({ url, body, headers }, { ...options, resolve });
+  return send({ url, ...request }, { ...options, resolve });
 }

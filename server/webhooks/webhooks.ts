@@ -7,6 +7,7 @@ import type { AttemptResult } from "../storage/statements/attempts.ts";
 import { DELIVERIES_CHANNEL } from "../storage/statements/events.ts";
 import type { BoundStorage } from "../storage/storage.ts";
 import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
+import type { AttemptsOf } from "./attempt.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { createResolver } from "./resolver.ts";
 import type { TargetPolicy } from "./target.ts";
@@ -50,6 +51,8 @@ export type WebhookParts = {
   readonly logger: Logger;
   /** Called after each attempt whose result was recorded. */
   readonly onAttempt?: ((result: AttemptResult) => void) | undefined;
+  /** Makes the attempts; without it, they are the usual ones. */
+  readonly attempts?: AttemptsOf | undefined;
   readonly settings?: Partial<WebhookSettings> | undefined;
 };
 
@@ -73,7 +76,7 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
   if (embedded) await store.freeLeases({ all: true });
   const resolver = createResolver({ nameservers });
   const worker = new Worker({
-    ...{ ...sending, resolver, store, encryptionKeys, policy, logger, onAttempt },
+    ...{ ...sending, resolver, store, encryptionKeys, policy, logger, onAttempt, attempts: parts.attempts },
     realNow: clock.realNow,
     onRoom: (merchant) => dispatcher.wake(merchant),
   });

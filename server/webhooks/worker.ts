@@ -6,7 +6,7 @@ import type { AttemptResult, EndedAttempt } from "../storage/statements/attempts
 import type { Attempt } from "../storage/statements/claims.ts";
 import type { BoundStorage } from "../storage/storage.ts";
 import { END_BATCH_SIZE } from "../storage/webhooks/subscriptions.ts";
-import { type AttemptOptions, type MadeAttempt, makeAttempt } from "./attempt.ts";
+import { type AttemptOptions, type AttemptsOf, type MadeAttempt, makeAttempt } from "./attempt.ts";
 import { createConnections } from "./connections.ts";
 
 export type WorkerParts = Omit<AttemptOptions, "signal" | "connections"> & {
@@ -17,6 +17,8 @@ export type WorkerParts = Omit<AttemptOptions, "signal" | "connections"> & {
   readonly logger: Logger;
   /** Called after each attempt whose result was recorded. */
   readonly onAttempt: (result: AttemptResult) => void;
+  /** Makes the attempts; without it, they are the usual ones. */
+  readonly attempts?: AttemptsOf | undefined;
   /** Called after every attempt, when there is room for another delivery of its merchant. */
   readonly onRoom: (merchant: string) => void;
 };
@@ -110,13 +112,15 @@ export class Worker {
   }
 
   async #deliver(attempt: Attempt): Promise<void> {
-    const { store, realNow, logger, onAttempt, onRoom } = this.#parts;
+    const { store, realNow, logger, onAttempt, onRoom, attempts } = this.#parts;
     const { signal } = this.#abandoned;
     try {
-      const result = await makeAttempt(attempt, { ...this.#parts, connections: this.#connections, signal });
+      const make = attempts?.makeAttempt ?? makeAttempt;
+      const result = await make(attempt, { ...this.#parts, connections: this.#connections, signal });
       if (signal.aborted && result.status === null) await store.releaseClaim(attempt);
       else if (await this.#record({ ...attempt, ...result, endedAt: realNow() })) {
         onAttempt(result);
+        attempts?.onRecorded(attempt);
         if (logger.isLevelEnabled("info")) logger.info(toLogged(attempt, result), "delivery");
         await this.#notePace(attempt, result);
         if (endsSubscription(result.outcome)) await this.#endWaiting(attempt);

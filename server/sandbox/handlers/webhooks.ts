@@ -9,6 +9,7 @@ import type {
 } from "../../storage/webhooks/webhook-queries.ts";
 import { GUESSABLE_SECRET, isGuessable } from "../../webhooks/guessable-secret.ts";
 import { secretFormOf, toDeliveryHeaders } from "../../webhooks/sign-delivery.ts";
+import type { DeliveryFaults } from "../faults/delivery-faults.ts";
 import { invalid, notFound, type SandboxParts } from "./responses.ts";
 
 type WebhookOperations =
@@ -25,13 +26,10 @@ type WebhookOperations =
   | "emitEvent";
 
 /** Deliveries, subscriptions and events of accounts and customers. */
-export function webhookHandlers({
-  store,
-  clock,
-  changes,
-  logger,
-  encryptionKeys,
-}: SandboxParts): HandlersOf<WebhookOperations> {
+export function webhookHandlers(
+  { store, clock, changes, logger, encryptionKeys }: SandboxParts,
+  findFault: DeliveryFaults["find"],
+): HandlersOf<WebhookOperations> {
   const toSubscription = async (merchant: string, record: SubscriptionRecord, now: Date) =>
     describeSubscription(record, { now, ...(await inspectSecret(merchant, record, encryptionKeys)) });
   return {
@@ -64,9 +62,12 @@ export function webhookHandlers({
                 ...attempt,
                 at: at.toISOString(),
                 domainAt: domainAt?.toISOString() ?? null,
-                headers: (await sign(sentAttempt)) ?? null,
+                headers:
+                  findFault(webhookId, at)?.usualHeaders === false
+                    ? null
+                    : ((await sign(sentAttempt)) ?? null),
                 responseBody: bodyStart,
-                fault: null,
+                fault: findFault(webhookId, at)?.kind ?? null,
               };
             }),
           ),

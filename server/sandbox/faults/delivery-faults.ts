@@ -1,0 +1,166 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import type { Logger } from "pino";
+import type { DomainClock } from "../../domain/clock.ts";
+import type { Attempt } from "../../storage/statements/claims.ts";
+import type { BoundStorage } from "../../storage/storage.ts";
+import {
+  type AttemptOptions,
+  type AttemptsOf,
+  type MadeAttempt,
+  makeAttempt,
+  type ToRequest,
+  toSignedRequest,
+} from "../../webhooks/attempt.ts";
+import { signDelivery } from "../../webhooks/sign-delivery.ts";
+import type { FaultList, TakenFault } from "./faults.ts";
+import type { FaultKind } from "./kinds.ts";
+
+export type DeliveryFaultParts = {
+  list: Pick<FaultList, "take">;
+  store: Pick<BoundStorage, "redeliver">;
+  clock: DomainClock;
+  logger: Logger;
+};
+
+export type DeliveryFaults = AttemptsOf & {
+  /** The fault that happened to an attempt, and whether its headers were those of an ordinary one. */
+  find(webhookId: string, at: Date): AttemptFault | undefined;
+};
+
+type AttemptFault = { readonly kind: FaultKind; readonly usualHeaders: boolean };
+
+const HOUR_MS = 3_600_000;
+/** Attempts whose fault is remembered, of all merchants together. */
+const MAX_REMEMBERED = 1_000;
+
+/** Requests that are not what they seem, by the fault that makes them. */
+const FORGED: Partial<Record<FaultKind, ToRequest>> = {
+  WRONG_SECRET: async ({ webhookId, payload: body }, at) => {
+    const secret = `whsec_${randomBytes(24).toString("base64")}`;
+    return { headers: signDelivery([secret], { webhookId, at, body }), body };
+  },
+  STALE_TIMESTAMP: (attempt, at, keys) => toSignedRequest(attempt, new Date(at.getTime() - HOUR_MS), keys),
+  TAMPERED: async (attempt, at, keys) => {
+    const request = await toSignedRequest(attempt, at, keys);
+    return request && { ...request, body: tamperWith(request.body) };
+  },
+};
+
+/** Makes the attempts of deliveries as the faults say that are armed for their merchants. */
+export function createDeliveryFaults(parts: DeliveryFaultParts): DeliveryFaults {
+  const remembered = new Map<string, AttemptFault>();
+  const disorder = createDisorder(parts);
+
+  const make = (attempt: Attempt, options: AttemptOptions, { plan, number, group, note }: TakenFault) => {
+    const send = async (sent: Attempt, toRequest?: ToRequest) => {
+      const made = await makeAttempt(sent, options, toRequest);
+      note(made.status);
+      return made;
+    };
+    const { kind, times, hours, copies } = plan;
+    const forge = FORGED[kind];
+    if (forge) return send(attempt, forge);
+    if (kind === "NEVER") return hold(kind, options, { kind: "exhausted" });
+    if (kind === "LATE") return hold(kind, options, { kind: "retry", afterMs: (hours ?? 0) * HOUR_MS });
+    if (kind === "OUT_OF_ORDER") {
+      // Should the others never come, it is sent an hour later.
+      if (number < times) {
+        disorder.hold(group, attempt);
+        return hold(kind, options, { kind: "retry", afterMs: HOUR_MS });
+      }
+      disorder.releaseAfter(group, attempt);
+      return send(attempt);
+    }
+    if (kind === "BURST") return toOne(Promise.all(Array.from({ length: copies ?? 1 }, () => send(attempt))));
+    if (kind === "UNKNOWN_EVENT") return send(toUnknownEvent(attempt)).then(() => send(attempt));
+    return toOne(send(attempt).then(async (first) => [first, await send(attempt)])); // TWICE
+  };
+
+  return {
+    async makeAttempt(attempt, options) {
+      const taken = parts.list.take(attempt);
+      if (!taken) return makeAttempt(attempt, options);
+      const made = await make(attempt, options, taken);
+      const { kind } = taken.plan;
+      const usualHeaders = made.status !== null && (kind === "TAMPERED" || !FORGED[kind]);
+      remembered.set(toKey(attempt.webhookId, made.at), { kind, usualHeaders });
+      const [oldest] = remembered.keys();
+      if (oldest !== undefined && remembered.size > MAX_REMEMBERED) remembered.delete(oldest);
+      return made;
+    },
+    onRecorded: disorder.onRecorded,
+    find: (webhookId, at) => remembered.get(toKey(webhookId, at)),
+  };
+}
+
+const toKey = (webhookId: string, at: Date) => `${webhookId} ${at.getTime()}`;
+
+/** The attempt that counts of several: one that succeeded, if any did. */
+async function toOne(made: Promise<MadeAttempt[]>): Promise<MadeAttempt> {
+  const all = await made;
+  const result = all.find(({ error }) => error === null) ?? all.at(-1);
+  if (!result) throw new Error("a fault made no attempt");
+  return result;
+}
+
+/** An attempt that sends nothing. */
+async function hold(
+  kind: FaultKind,
+  { realNow }: AttemptOptions,
+  outcome: MadeAttempt["outcome"],
+): Promise<MadeAttempt> {
+  const error = `not sent: the fault ${kind} held it`;
+  return { at: realNow(), status: null, error, milliseconds: 0, bodyStart: null, timedOut: false, outcome };
+}
+
+function tamperWith(payload: string): string {
+  const event = JSON.parse(payload);
+  const { amount } = event.data;
+  if (amount) amount.value = Math.round(amount.value * 100 + 100) / 100;
+  return JSON.stringify({ ...event, sequence: event.sequence + 1 });
+}
+
+/** An event of a type that no contract has yet, with a `webhook-id` of its own. */
+function toUnknownEvent(attempt: Attempt): Attempt {
+  const event = { ...JSON.parse(attempt.payload), type: "sandbox.unknown_event" };
+  return { ...attempt, webhookId: `msg_${randomUUID()}`, payload: JSON.stringify(event) };
+}
+
+type Held = Pick<Attempt, "merchant" | "webhookId"> & { readonly recorded: Promise<void> };
+
+/** Holds deliveries until the last one of their group was sent, then sends them one by one, the latest first. */
+function createDisorder({ store, clock, logger }: DeliveryFaultParts) {
+  const groups = new Map<object, Held[]>();
+  const waiting = new Map<string, () => void>();
+  const nextRecorded = (webhookId: string) =>
+    new Promise<void>((resolve) => void waiting.set(webhookId, resolve));
+
+  async function release(held: readonly Held[]): Promise<void> {
+    for (const { merchant, webhookId, recorded } of held.toReversed()) {
+      await recorded; // otherwise its own result would postpone it again
+      const sent = nextRecorded(webhookId);
+      const delivery = await store.redeliver({ merchant, webhookId, now: await clock.now() });
+      if (delivery) await sent;
+      else waiting.delete(webhookId); // its subscription has ended
+    }
+  }
+
+  return {
+    hold(group: object, { merchant, webhookId }: Attempt) {
+      const held = { merchant, webhookId, recorded: nextRecorded(webhookId) };
+      groups.set(group, [...(groups.get(group) ?? []), held]);
+    },
+    releaseAfter(group: object, { webhookId }: Attempt) {
+      const held = groups.get(group) ?? [];
+      groups.delete(group);
+      nextRecorded(webhookId)
+        .then(() => release(held))
+        .catch((error: unknown) => logger.warn({ err: error }, "can't send what a fault has held"));
+    },
+    onRecorded({ webhookId }: Attempt) {
+      const resolve = waiting.get(webhookId);
+      waiting.delete(webhookId);
+      resolve?.();
+    },
+  };
+}

@@ -1,0 +1,186 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { verifyWebhook, type WebhookVerificationError } from "../../../../client/src/index.ts";
+import type { NewFault } from "../../../../server/sandbox/faults/kinds.ts";
+import { type Received, type Receiver, type Responder, startReceiver } from "../../../helpers/receiver.ts";
+import { useTestServer } from "../../../helpers/server.ts";
+import { createSubscriber, type Subscriber, until } from "../../../helpers/subscriber.ts";
+import { findEventErrors } from "../../webhooks/event-schema.ts";
+
+const server = useTestServer();
+const secretKey = "the secret of these tests";
+const REFUNDS = { type: "EVENT", details: ["refund.authorized"] };
+
+let acme: Subscriber;
+beforeEach(async () => {
+  acme = await createSubscriber(server);
+});
+
+/** What a merchant who verifies makes of a delivery. */
+function verdict({ body, headers }: Received): string {
+  try {
+    verifyWebhook(body, headers, secretKey);
+    return "authentic";
+  } catch (error) {
+    return (error as WebhookVerificationError).reason;
+  }
+}
+
+const verify: Responder = (response, delivery) => {
+  response.writeHead(verdict(delivery) === "authentic" ? 204 : 401).end();
+};
+
+async function start(respond: Responder, body: NewFault): Promise<Receiver> {
+  const receiver = await startReceiver(respond);
+  await acme.subscribe(receiver.url, { secretKey, subscriptionDetails: REFUNDS });
+  expect((await acme.sandbox("armFault", { body })).status).toBe(201);
+  return receiver;
+}
+
+const advance = (by: string) => acme.sandbox("advanceClock", { body: { by } });
+const hits = async () => (await acme.sandbox("listFaults")).body.items[0]?.hits;
+const attemptsOf = async (webhookId: string) =>
+  (await acme.sandbox("getDelivery", { path: { webhookId } })).body.attempts;
+
+/** @decision D22 D23 D25 */
+describe("a fault of deliveries", () => {
+  test.each([
+    ["WRONG_SECRET", "no-matching-signature"],
+    ["TAMPERED", "no-matching-signature"],
+    ["STALE_TIMESTAMP", "timestamp-too-old"],
+  ] as const)("%s is refused, and the next attempt is genuine", async (kind, reason) => {
+    await using receiver = await start(verify, { kind });
+
+    await acme.refund();
+    const { webhookId } = await acme.delivery("PENDING", 1);
+    await advance("PT6S");
+    await acme.delivery("DELIVERED", 2);
+
+    expect(receiver.received.map(verdict)).toEqual([reason, "authentic"]);
+    expect(receiver.received.map((one) => one.webhookId)).toEqual([webhookId, webhookId]);
+    expect(await hits()).toMatchObject([{ webhookId, statuses: [401] }]);
+    const attempts = await attemptsOf(webhookId);
+    expect(attempts).toMatchObject([
+      { status: 401, fault: kind },
+      { status: 204, fault: null },
+    ]);
+    const sent = receiver.received.map(({ headers }) => headers["webhook-signature"]);
+    const shown = attempts.map(({ headers }) => headers?.["webhook-signature"]);
+    expect(shown).toEqual([kind === "TAMPERED" ? sent[0] : undefined, sent[1]]);
+  });
+
+  test("TWICE sends one delivery two times", async () => {
+    await using receiver = await start(verify, { kind: "TWICE" });
+
+    await acme.refund();
+    const { webhookId } = await acme.delivery("DELIVERED", 1);
+
+    expect(receiver.received.map((one) => [one.webhookId, verdict(one)])).toEqual([
+      [webhookId, "authentic"],
+      [webhookId, "authentic"],
+    ]);
+    expect(await hits()).toMatchObject([{ webhookId, statuses: [204, 204] }]);
+  });
+
+  test("BURST sends one delivery many times at once", async () => {
+    const open: (() => void)[] = [];
+    const together: Responder = (response) => {
+      open.push(() => response.writeHead(204).end());
+      if (open.length === 50) for (const respond of open) respond();
+    };
+    await using receiver = await start(together, { kind: "BURST" });
+
+    await acme.refund();
+    const { webhookId } = await acme.delivery("DELIVERED", 1);
+
+    expect(receiver.received.map((one) => one.webhookId)).toEqual(Array(50).fill(webhookId));
+    expect((await hits())?.[0]?.statuses).toEqual(Array(50).fill(204));
+  });
+
+  test("UNKNOWN_EVENT sends an authentic event of a type that nobody knows, and then the delivery", async () => {
+    await using receiver = await start(verify, { kind: "UNKNOWN_EVENT" });
+
+    await acme.refund();
+    const { webhookId } = await acme.delivery("DELIVERED", 1);
+
+    const [unknown, known] = receiver.received;
+    expect(receiver.received.map(verdict)).toEqual(["authentic", "authentic"]);
+    expect([unknown?.event.type, known?.event.type]).toEqual(["sandbox.unknown_event", "refund.authorized"]);
+    expect(known?.webhookId).toBe(webhookId);
+    expect(unknown?.webhookId).not.toBe(webhookId);
+    expect(known && findEventErrors(known.event)).toEqual([]);
+  });
+
+  test("LATE holds a delivery for so many hours of the sandbox's clock", async () => {
+    await using receiver = await start(verify, { kind: "LATE", hours: 5 });
+
+    await acme.refund();
+    const { webhookId } = await acme.delivery("PENDING", 1);
+    await advance("PT4H59M");
+    expect(receiver.received).toEqual([]);
+    await advance("PT1M");
+    await acme.delivery("DELIVERED", 2);
+
+    expect(receiver.received.map(verdict)).toEqual(["authentic"]);
+    const [held] = await attemptsOf(webhookId);
+    expect(held).toMatchObject({
+      status: null,
+      headers: null,
+      error: "not sent: the fault LATE held it",
+      fault: "LATE",
+    });
+    expect(await hits()).toMatchObject([{ webhookId, statuses: [] }]);
+  });
+
+  test("NEVER sends nothing until the delivery is sent again", async () => {
+    await using receiver = await start(verify, { kind: "NEVER" });
+
+    await acme.refund();
+    const { webhookId } = await acme.delivery("EXHAUSTED", 1);
+    await advance("P30D");
+    expect(receiver.received).toEqual([]);
+    await acme.redeliver(webhookId);
+
+    expect((await receiver.first(1)).map(verdict)).toEqual(["authentic"]);
+  });
+
+  test.each(["one by one", "at once"])(
+    "OUT_OF_ORDER sends the last of three first, issued %s",
+    async (how) => {
+      await using receiver = await start(verify, { kind: "OUT_OF_ORDER", times: 3 });
+      await using other = await startReceiver();
+      await acme.subscribe(other.url, { secretKey, subscriptionDetails: REFUNDS });
+
+      if (how === "at once") await Promise.all([acme.refund(), acme.refund(), acme.refund()]);
+      else {
+        for (let count = 1; count <= 3; count += 1) {
+          await acme.refund();
+          await other.first(count);
+          await until(async () => ((await hits())?.length === count ? true : undefined));
+        }
+      }
+      const received = await receiver.first(3);
+
+      const taken = (await hits())?.map(({ webhookId }) => webhookId);
+      expect(received.map(({ webhookId }) => webhookId)).toEqual(taken); // both have the latest first
+      expect(received.map(verdict)).toEqual(Array(3).fill("authentic"));
+    },
+  );
+
+  test("happens to the deliveries of its merchant only, to each once, and not after it was cleared", async () => {
+    await using receiver = await start(verify, { kind: "WRONG_SECRET", times: 1000 });
+    const globex = await createSubscriber(server);
+    await globex.subscribe(receiver.url, { secretKey, subscriptionDetails: REFUNDS });
+
+    await globex.refund();
+    await globex.delivery("DELIVERED", 1);
+    await acme.refund();
+    await acme.delivery("PENDING", 1);
+    await advance("PT6S");
+    await acme.delivery("DELIVERED", 2);
+    await acme.sandbox("clearFaults");
+    await acme.refund();
+
+    const verdicts = (await receiver.first(4)).map(verdict);
+    expect(verdicts).toEqual(["authentic", "no-matching-signature", "authentic", "authentic"]);
+  });
+});
