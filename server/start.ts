@@ -12,7 +12,7 @@ import { startProbeServer } from "./http/probe-server.ts";
 import { startMetrics } from "./metrics/metrics.ts";
 import { createConcurrencyLimit } from "./rate-limit/concurrency-limit.ts";
 import { createRateLimiter } from "./rate-limit/rate-limiter.ts";
-import { createFaults } from "./sandbox/faults/faults.ts";
+import { createFaults } from "./sandbox/faults/delivery-faults.ts";
 import { createChanges } from "./sandbox/handlers/changes.ts";
 import { openSandbox } from "./sandbox/sandbox.ts";
 import { type RunningParts, stopParts } from "./stop.ts";

@@ -1432,7 +1432,7 @@ export interface components {
          *     Of deliveries:
          *
          *     - `TWICE`: sent twice, one after the other, with one `webhook-id`.
-         *     - `OUT_OF_ORDER`: as many deliveries to one subscription as `times` says are held, and then sent the last one first.
+         *     - `OUT_OF_ORDER`: as many deliveries to one subscription as `times` says are held, and then sent the last one first. Should the others not come, they are sent an hour later by the sandbox's clock.
          *     - `LATE`: held for so many `hours` of the sandbox's clock.
          *     - `NEVER`: not sent, and `EXHAUSTED` at once.
          *     - `WRONG_SECRET`: signed with another secret.
@@ -1475,7 +1475,7 @@ export interface components {
              *     Of deliveries:
              *
              *     - `TWICE`: sent twice, one after the other, with one `webhook-id`.
-             *     - `OUT_OF_ORDER`: as many deliveries to one subscription as `times` says are held, and then sent the last one first.
+             *     - `OUT_OF_ORDER`: as many deliveries to one subscription as `times` says are held, and then sent the last one first. Should the others not come, they are sent an hour later by the sandbox's clock.
              *     - `LATE`: held for so many `hours` of the sandbox's clock.
              *     - `NEVER`: not sent, and `EXHAUSTED` at once.
              *     - `WRONG_SECRET`: signed with another secret.
@@ -1548,7 +1548,7 @@ export interface components {
              *     Of deliveries:
              *
              *     - `TWICE`: sent twice, one after the other, with one `webhook-id`.
-             *     - `OUT_OF_ORDER`: as many deliveries to one subscription as `times` says are held, and then sent the last one first.
+             *     - `OUT_OF_ORDER`: as many deliveries to one subscription as `times` says are held, and then sent the last one first. Should the others not come, they are sent an hour later by the sandbox's clock.
              *     - `LATE`: held for so many `hours` of the sandbox's clock.
              *     - `NEVER`: not sent, and `EXHAUSTED` at once.
              *     - `WRONG_SECRET`: signed with another secret.

@@ -6,7 +6,7 @@ import type { Middleware } from "../http/middleware/request-locals.ts";
 import type { AdaptText } from "../http/pages.ts";
 import { createConsolePage } from "./console-page.ts";
 import { type CallFaults, createCallFaults } from "./faults/call-faults.ts";
-import type { Faults } from "./faults/faults.ts";
+import type { Faults } from "./faults/delivery-faults.ts";
 import { fixturesOf, isSandboxMerchant, SANDBOX_MERCHANTS, SANDBOX_SCOPES } from "./fixtures.ts";
 import type { createChanges } from "./handlers/changes.ts";
 import { clockHandlers } from "./handlers/clock.ts";

@@ -12,10 +12,11 @@ import {
   toSignedRequest,
 } from "../../webhooks/attempt.ts";
 import { signDelivery } from "../../webhooks/sign-delivery.ts";
-import type { FaultList, TakenFault } from "./faults.ts";
+import type { Changes } from "../handlers/changes.ts";
+import { createFaultList, type FaultList, type TakenFault } from "./faults.ts";
 import type { FaultKind } from "./kinds.ts";
 
-export type DeliveryFaultParts = {
+type Parts = {
   list: Pick<FaultList, "take">;
   store: Pick<BoundStorage, "redeliver">;
   clock: DomainClock;
@@ -28,6 +29,14 @@ export type DeliveryFaults = AttemptsOf & {
 };
 
 type AttemptFault = { readonly kind: FaultKind; readonly usualHeaders: boolean };
+
+/** The faults of a sandbox, and what makes them happen to deliveries. The server creates them, because it also sends those. */
+export type Faults = { readonly list: FaultList; readonly ofDeliveries: DeliveryFaults };
+
+export function createFaults(parts: Omit<Parts, "list"> & { changes: Pick<Changes, "notify"> }): Faults {
+  const list = createFaultList(parts.changes, parts.clock.realNow);
+  return { list, ofDeliveries: createDeliveryFaults({ ...parts, list }) };
+}
 
 const HOUR_MS = 3_600_000;
 /** Attempts whose fault is remembered, of all merchants together. */
@@ -47,7 +56,7 @@ const FORGED: Partial<Record<FaultKind, ToRequest>> = {
 };
 
 /** Makes the attempts of deliveries as the faults say that are armed for their merchants. */
-export function createDeliveryFaults(parts: DeliveryFaultParts): DeliveryFaults {
+function createDeliveryFaults(parts: Parts): DeliveryFaults {
   const remembered = new Map<string, AttemptFault>();
   const disorder = createDisorder(parts);
 
@@ -129,7 +138,7 @@ function toUnknownEvent(attempt: Attempt): Attempt {
 type Held = Pick<Attempt, "merchant" | "webhookId"> & { readonly recorded: Promise<void> };
 
 /** Holds deliveries until the last one of their group was sent, then sends them one by one, the latest first. */
-function createDisorder({ store, clock, logger }: DeliveryFaultParts) {
+function createDisorder({ store, clock, logger }: Parts) {
   const groups = new Map<object, Held[]>();
   const waiting = new Map<string, () => void>();
   const nextRecorded = (webhookId: string) =>

@@ -4,7 +4,6 @@ import type { HandlersOf } from "../../contract/operations.ts";
 import { invalidRequest } from "../../contract/problem.ts";
 import type { Changes } from "../handlers/changes.ts";
 import { invalid } from "../handlers/responses.ts";
-import { createDeliveryFaults, type DeliveryFaultParts, type DeliveryFaults } from "./delivery-faults.ts";
 import { type FaultPlan, isOfCalls, toPlan, violationsOf } from "./kinds.ts";
 
 type Fault = SandboxSchemas["Fault"];
@@ -45,18 +44,8 @@ type Armed = Fault & {
   subscriptionKey?: string;
 };
 
-/** The faults of a sandbox, and what makes them happen to deliveries. The server creates them, because it also sends those. */
-export type Faults = { readonly list: FaultList; readonly ofDeliveries: DeliveryFaults };
-
-export function createFaults(
-  parts: Omit<DeliveryFaultParts, "list"> & { changes: Pick<Changes, "notify"> },
-): Faults {
-  const list = createFaultList(parts.changes, parts.clock.realNow);
-  return { list, ofDeliveries: createDeliveryFaults({ ...parts, list }) };
-}
-
 /** @param realNow real time */
-function createFaultList(changes: Pick<Changes, "notify">, realNow: () => Date): FaultList {
+export function createFaultList(changes: Pick<Changes, "notify">, realNow: () => Date): FaultList {
   /** Of each merchant, the oldest first. */
   const faults = new Map<string, Armed[]>();
   const of = (merchant: string) => faults.get(merchant) ?? [];
