@@ -22,6 +22,9 @@ export type ReferenceMenu = ReadonlyMap<
 
 const MENU_BUTTON = `<button type="button" class="menu-button" popovertarget="menu">Menu</button>`;
 
+/** Stands for the word where a narrow bar has no room for it. */
+const MAGNIFIER = `<svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"><path d="M11 11l4 4M7 1a6 6 0 100 12A6 6 0 107 1z" fill="none" stroke="currentColor" stroke-width="1.6"/></svg>`;
+
 /** The bar above every page, the reference included. */
 export function renderHeader(current: string): string {
   const link = (href: string, name: string) =>
@@ -30,7 +33,7 @@ export function renderHeader(current: string): string {
   return `<header class="site-header">
   ${menu}  <a class="wordmark" href="index.html"><span aria-hidden="true">↩</span><span class="name"> refunds<b>+</b>webhooks</span></a>
   <nav aria-label="Main">${link("start.html", "Start")}${link("reference.html", "Reference")}<!-- console -->${link("decisions.html", "Decisions")}${link("changelog.html", "Changes")}</nav>
-  <button type="button" class="search-button" aria-keyshortcuts="Control+K">Search <kbd aria-hidden="true">Ctrl K</kbd></button>
+  <button type="button" class="search-button" aria-keyshortcuts="Control+K">${MAGNIFIER}<span>Search</span> <kbd aria-hidden="true">Ctrl K</kbd></button>
   <button type="button" class="theme-button" aria-label="Dark colours">◐</button>
 </header>`;
 }
@@ -135,7 +138,8 @@ function renderContents({ headings, chapters }: Page): string {
   const shown = headings.filter(({ level }) => level === 2 || (chapters && level === 3));
   if (shown.length < 2) return "";
   const items = shown.map(
-    ({ level, id, text }) => `<li class="level-${level}"><a href="#${id}">${escapeHtml(text)}</a></li>`,
+    ({ level, id, text }) =>
+      `<li class="level-${level}"><a href="#${id}">${escapeHtml(text).replaceAll("_", "_<wbr>")}</a></li>`,
   );
   return `<nav class="contents" aria-label="On this page"><h2>On this page</h2><ul>${items.join("")}</ul></nav>`;
 }

@@ -2,6 +2,8 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { posix } from "node:path";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
 import express, { type Request, type RequestHandler, type Router } from "express";
 import Negotiator from "negotiator";
 import { ProblemError } from "../contract/problem.ts";
@@ -79,15 +81,19 @@ async function serveDoc(name: string, adapt: AdaptText | undefined): Promise<Req
   return !adapt && /\.(html|js)$/.test(name) ? serveCompressed(name) : serveText(file, adapt);
 }
 
-/** A sandbox adapts its texts to each caller, so that it sends them without compression; mostly to its own machine. */
+/** A sandbox adapts its texts to each caller, and compresses them then. */
 async function serveText(file: URL, adapt: AdaptText | undefined): Promise<RequestHandler> {
   const text = await readFile(file, "utf8");
   const name = posix.basename(file.pathname);
-  return (request, response) => {
+  return async (request, response) => {
     const sent = adapt ? adapt(text, name, request) : text;
     if (name.endsWith(".html")) response.setHeader("Content-Security-Policy", contentSecurityPolicy(sent));
     response.setHeader("Content-Type", typeOf(name));
-    response.send(Buffer.from(sent)); // of a string, Express would change the media type
+    if (!adapt) return response.send(Buffer.from(sent)); // of a string, Express would change the media type
+    const encoding = preferredEncoding(request, ["gzip"]);
+    response.setHeader("Vary", "Accept-Encoding");
+    if (encoding !== "identity") response.setHeader("Content-Encoding", encoding);
+    response.send(encoding === "gzip" ? await promisify(gzip)(sent) : Buffer.from(sent));
   };
 }
 
@@ -96,7 +102,7 @@ async function serveCompressed(name: string): Promise<RequestHandler> {
   const file = await readCompressed(name);
   const policy = name.endsWith(".html") && contentSecurityPolicy(file.identity.toString("utf8"));
   return (request, response) => {
-    const encoding = preferredEncoding(request);
+    const encoding = preferredEncoding(request, ["br", "gzip"]);
     if (policy) response.setHeader("Content-Security-Policy", policy);
     response.setHeader("Vary", "Accept-Encoding");
     if (encoding !== "identity") response.setHeader("Content-Encoding", encoding);
@@ -107,9 +113,9 @@ async function serveCompressed(name: string): Promise<RequestHandler> {
 
 type Encoding = keyof typeof ENCODINGS;
 
-function preferredEncoding(request: Request): Encoding {
+function preferredEncoding(request: Request, offered: readonly Encoding[]): Encoding {
   const accepted = new Negotiator(request).encodings();
-  return (["br", "gzip"] as const).find((encoding) => accepted.includes(encoding)) ?? "identity";
+  return offered.find((encoding) => accepted.includes(encoding)) ?? "identity";
 }
 
 async function readCompressed(name: string): Promise<Record<Encoding, Buffer>> {

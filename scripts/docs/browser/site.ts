@@ -1,7 +1,7 @@
 /* Runs in every page of the site: copy buttons, and the search, whose index is loaded on demand. */
 
 import { currentTheme, followTheme, switchTheme } from "../../../server/sandbox/console/data/theme.ts";
-import { startReferenceMenu } from "./reference-menu.ts";
+import { startMenu } from "./menu.ts";
 import { startSearch } from "./search-dialog.ts";
 
 function addCopyButtons(): void {
@@ -13,13 +13,6 @@ function addCopyButtons(): void {
   // A page that is opened from disk may not fetch another file, so there it has only the link.
   if (!link || location.protocol === "file:") return;
   link.before(createButton("Copy page", async () => (await fetch(link.href)).text()));
-}
-
-/** The menu is longer than most windows. `scrollIntoView` would move where the first Tab starts, too. */
-function showCurrentInMenu(): void {
-  const menu = document.getElementById("menu");
-  const current = menu?.querySelector<HTMLElement>("a[aria-current]");
-  if (menu && current) menu.scrollTop = current.offsetTop + 2 * current.offsetHeight - menu.clientHeight;
 }
 
 function createButton(label: string, read: () => string | Promise<string>): HTMLButtonElement {
@@ -61,6 +54,5 @@ function startThemeButton(): void {
 
 addCopyButtons();
 startSearch();
-showCurrentInMenu();
-startReferenceMenu();
+startMenu();
 startThemeButton();

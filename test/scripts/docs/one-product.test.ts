@@ -105,9 +105,11 @@ describe("docs, reference and console", () => {
 
     expect(await links()).toEqual(usual);
     expect(usual).toContain("reference.html#/clock/advanceclock");
+    await page.setViewportSize({ width: 1280, height: 500 });
     await goTo(page, "#/events/onrefundauthorized");
     const marked = menu.locator("[aria-current]");
     await expect.poll(() => marked.allInnerTexts()).toEqual(["A refund is authorized"]);
+    expect(await marked.evaluate(isInView)).toBe(true);
   });
 
   test("keep the bar in view on a phone, cover nothing, and let every column be reached", async () => {
@@ -122,9 +124,21 @@ describe("docs, reference and console", () => {
       expect(
         await page.evaluate(() => document.querySelector(".site-header")?.getBoundingClientRect().top),
       ).toBe(0);
+      expect(
+        await page.locator(".site-header nav").evaluate((nav) => nav.scrollWidth - nav.clientWidth),
+      ).toBe(0);
+      expect(await page.getByRole("link", { name: "Console", exact: true }).first().isVisible(), url).toBe(
+        true,
+      );
     }
   });
 });
+
+/** Whether all of a link can be seen in the menu, which scrolls. Runs in the page. */
+function isInView(link: Element): boolean {
+  const { top, bottom } = link.getBoundingClientRect();
+  return document.elementFromPoint(60, top + 2) === link && bottom < innerHeight;
+}
 
 /** Parts that cover others, and tables and code that are cut off where nothing scrolls. Runs in the page. */
 function findUnreachable(): string[] {

@@ -75,6 +75,17 @@ describe("the server", () => {
     }
   });
 
+  test.each(["gzip", "identity"])("of a sandbox sends pages as %s", async (encoding) => {
+    const response = await get("/docs/reference.html", { "Accept-Encoding": encoding });
+
+    expect(response.headers.get("content-encoding")).toBe(encoding === "identity" ? null : encoding);
+    expect(response.headers.get("vary")).toContain("Accept-Encoding");
+    const bytes = Number(response.headers.get("content-length"));
+    const length = Buffer.byteLength(await response.text());
+    if (encoding === "gzip") expect(bytes).toBeLessThan(length / 3);
+    else expect(bytes).toBe(length);
+  });
+
   test("of a sandbox that others reach takes nothing but a host from the Host header", async () => {
     await using open = await startTestServer({ env: { HOST: "0.0.0.0" } });
     const textFor = async (host: string) => {
