@@ -173,7 +173,7 @@ export interface paths {
         };
         /**
          * List deliveries
-         * @description Deliveries to your subscriptions, made or still waiting, newest first, with every attempt.
+         * @description All deliveries to your subscriptions, finished or waiting, newest first, with their attempts.
          */
         get: operations["listDeliveries"];
         put?: never;
@@ -193,7 +193,7 @@ export interface paths {
         };
         /**
          * Get a delivery
-         * @description A delivery with its payload, and for each attempt the signed headers and the response of the receiver.
+         * @description A delivery with its payload, and with the signed headers and the receiver's response of each attempt.
          */
         get: operations["getDelivery"];
         put?: never;
@@ -215,9 +215,9 @@ export interface paths {
         put?: never;
         /**
          * Send a delivery again
-         * @description Sends a delivery once more, with the same `webhook-id`. It is one more attempt, not a new schedule. If it fails, a delivery
-         *     that was finished is not tried again. A delivery that waits for its next attempt is sent now, and its schedule continues. Nothing
-         *     can be sent to a subscription that has ended, because its secret is gone.
+         * @description Sends a delivery once more, with the same `webhook-id`. The schedule of retries doesn't start again. A delivery that has
+         *     finished gets this one attempt, even if it fails. A delivery that waits for its next attempt is sent now, and then follows
+         *     its schedule. Nothing can be sent to a subscription that has ended, because its secret is gone.
          */
         post: operations["redeliver"];
         delete?: never;
@@ -237,8 +237,8 @@ export interface paths {
         put?: never;
         /**
          * Send many deliveries again
-         * @description Sends every delivery that the fields choose once more, as the call for a single one does; without fields, all of yours.
-         *     Deliveries to subscriptions that have ended are left out, because their secrets are gone.
+         * @description Sends each delivery that matches all of the given fields once more, as the call for a single delivery does. Without fields,
+         *     it sends all of your deliveries. Those of subscriptions that have ended are left out, because their secrets are gone.
          */
         post: operations["redeliverMany"];
         delete?: never;
@@ -278,9 +278,9 @@ export interface paths {
         put?: never;
         /**
          * Change the secret of a subscription
-         * @description From now on the new secret signs the deliveries, and for some hours the old one, too: `webhook-signature` then has both
-         *     signatures, so that your receiver can change its secret at any time meanwhile and rejects nothing. Repeating the call with
-         *     the same secret changes nothing, except that 0 hours end the time of the old secret. In production, ask the operator.
+         * @description From now on the new secret signs the deliveries. For some hours the old one signs them, too: `webhook-signature` has both
+         *     signatures, so that your receiver can switch to the new secret at any time in between, and rejects nothing. Sending the same
+         *     secret again changes nothing, except that `overlapHours: 0` ends the old one at once. In production, ask the operator.
          */
         post: operations["rotateSecret"];
         delete?: never;
@@ -322,13 +322,13 @@ export interface paths {
         };
         /**
          * List events
-         * @description Events about your records, newest first, whether or not a subscription received them.
+         * @description Events about your records, newest first, with or without subscribers.
          */
         get: operations["listEvents"];
         put?: never;
         /**
          * Emit an account or customer event
-         * @description Emits an event that no operation of this service emits, so that every category can be received.
+         * @description Emits an account or customer event, which no operation of this service does, so that you can test every category.
          */
         post: operations["emitEvent"];
         delete?: never;
@@ -346,7 +346,7 @@ export interface paths {
         };
         /**
          * Get an event
-         * @description One of your events, with the text that is sent. List deliveries with its `eventId` to see where it went.
+         * @description One of your events, with the exact text that is delivered. To see where it went, list deliveries with its `eventId`.
          */
         get: operations["getEvent"];
         put?: never;
@@ -366,7 +366,7 @@ export interface paths {
         };
         /**
          * Look into the inbox
-         * @description A receiver for merchants that have no server yet: what it received, and how it responds. Anyone on this machine can post to it, as deliveries do.
+         * @description The inbox receives webhooks for merchants that have no server yet. This shows what it received, and how it responds. Anyone on this machine can post to it.
          */
         get: operations["getInbox"];
         put?: never;
@@ -456,7 +456,7 @@ export interface paths {
         put?: never;
         /**
          * Restrict yourself as operators do
-         * @description In production, the service's operators do this, such as after a token was stolen. Calls of the sandbox itself are never blocked, so you can end it. Deliveries continue.
+         * @description In production, the service's operators do this, for example after a token was stolen. The sandbox's own calls are never blocked, so that you can lift the restriction again. Deliveries continue.
          */
         post: operations["setRestrictions"];
         delete?: never;
@@ -963,7 +963,7 @@ export interface components {
             /** @description Why it is closed, such as `Thanksgiving Day` or `Saturday`; `null` on a business day. */
             closedFor: string | null;
         };
-        /** @description The earliest time at which something is due, and how much is due by then; `null` when nothing waits for a time. */
+        /** @description The earliest time at which something is due, and how much is due by then; `null` when nothing is scheduled. */
         NextDue: {
             /**
              * Format: date-time
@@ -981,7 +981,7 @@ export interface components {
              */
             deliveries: number;
         } | null;
-        /** @description A refund or delivery that waits for a time. */
+        /** @description A refund or delivery that is scheduled. */
         DueItem: {
             /**
              * @description Which of the two it is.
@@ -998,7 +998,7 @@ export interface components {
             /** @description The bank holidays that its three business days skip, the earliest first. */
             holidays: components["schemas"]["SkippedHolidays"];
         };
-        /** @description What happens next when the clock moves. */
+        /** @description What is scheduled, and when. */
         Due: {
             /**
              * Format: date-time
@@ -1007,7 +1007,7 @@ export interface components {
             now: string;
             /** @description Today's date in Eastern time. */
             today: components["schemas"]["Today"];
-            /** @description The earliest time at which something is due, and how much is due by then; `null` when nothing waits for a time. */
+            /** @description The earliest time at which something is due, and how much is due by then; `null` when nothing is scheduled. */
             next: components["schemas"]["NextDue"];
             /** @description What is due, the earliest first; at most a hundred. */
             items: components["schemas"]["DueItem"][];
@@ -1086,7 +1086,7 @@ export interface components {
             at: string;
             /**
              * Format: date-time
-             * @description When the attempt ended, by the clock of the sandbox; `null` when an older server made it.
+             * @description When the attempt ended, by the clock of the sandbox; `null` when an older version of the sandbox made it.
              */
             domainAt: string | null;
             /**
@@ -1149,7 +1149,7 @@ export interface components {
         Redeliveries: {
             /**
              * Format: int32
-             * @description How many deliveries are due now.
+             * @description How many deliveries are sent again.
              */
             redelivered: number;
         };
@@ -1217,8 +1217,8 @@ export interface components {
              *
              *     | form | the key is |
              *     |---|---|
-             *     | `BASE64` | the bytes that the base64 after `whsec_` stands for |
-             *     | `TEXT` | the UTF-8 bytes of the whole text, also when what follows `whsec_` isn't base64 |
+             *     | `BASE64` | the bytes decoded from the base64 after `whsec_` |
+             *     | `TEXT` | the UTF-8 bytes of the whole text, also of one that begins with `whsec_` but isn't base64 |
              * @enum {string|null}
              */
             secretForm: "BASE64" | "TEXT" | null;
@@ -1234,10 +1234,10 @@ export interface components {
             endedAt: string | null;
             /**
              * Format: date-time
-             * @description Until when the secret before the last change signs, too; `null` when one secret signs.
+             * @description When the previous secret stops signing; `null` when only one secret signs.
              */
             oldSecretUntil: string | null;
-            /** @description Why the secret should be replaced, such as that a person could guess it; `null` when nothing is known against it. */
+            /** @description Why you should replace the secret, such as that a person could guess it; `null` without a warning. */
             secretWarning: string | null;
         };
         /** @description A page of subscriptions. */
@@ -1326,7 +1326,7 @@ export interface components {
             webhookId: string;
             /** @description The status of its responses: 200 accepts a delivery, 500 makes it fail, 410 ends the subscription. */
             status: components["schemas"]["InboxStatus"];
-            /** @description The text that came. */
+            /** @description The body as it arrived. */
             body: string;
         };
         /** @description A receiver of webhooks that is part of the sandbox. */
@@ -1413,9 +1413,9 @@ export interface components {
         };
         /** @description What the service's operators can do to a merchant. */
         Restrictions: {
-            /** @description Whether your published calls get 401, whatever access token you use. */
+            /** @description Whether your calls of the published contract get 401, with any access token. */
             blocked: boolean;
-            /** @description Whether your refunds stay `PENDING`, those included that are due. They are authorized when the hold ends. */
+            /** @description Whether your refunds stay `PENDING` even when they are due. Those that are due are authorized when the hold ends. */
             held: boolean;
         };
         /**
@@ -2581,7 +2581,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description Which deliveries. */
+        /** @description Which deliveries to send. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["DeliveryChoice"];

@@ -950,7 +950,7 @@ export interface components {
                 "application/json": components["schemas"]["InvalidRequestProblem"];
             };
         };
-        /** @description You have 100 live subscriptions. End one before you make another. */
+        /** @description You have 100 live subscriptions. End one first: respond to one of its deliveries with 410. */
         SubscriptionLimit: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];

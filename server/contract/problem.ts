@@ -65,7 +65,7 @@ export const PROBLEMS = {
   SUBSCRIPTION_LIMIT: {
     status: 409,
     title: "Subscription limit reached",
-    detail: "You have 100 live subscriptions. End one before you make another.",
+    detail: "You have 100 live subscriptions. End one first: respond to one of its deliveries with 410.",
   },
   IMPOSSIBLE_MOVE: {
     status: 409,

@@ -105,7 +105,7 @@ async function unsubscribe(subscriptionKey: string, { url, token }: ListenOption
     headers: { Authorization: `Bearer ${token}`, Accept: "application/json" },
     signal: AbortSignal.timeout(STOP_TIMEOUT_MS),
   }).catch((error: unknown) => {
-    throw new ListenError(`The subscription ${subscriptionKey} stays: no response from ${url}.`, {
+    throw new ListenError(`The subscription ${subscriptionKey} was not ended: no response from ${url}.`, {
       cause: error,
     });
   });
@@ -113,7 +113,7 @@ async function unsubscribe(subscriptionKey: string, { url, token }: ListenOption
   // 404: a reset of the sandbox has already ended it.
   if (response.ok || response.status === 404) return;
   throw new ListenError(
-    `The subscription ${subscriptionKey} stays: ${url} responded with ${response.status}.`,
+    `The subscription ${subscriptionKey} was not ended: ${url} responded with ${response.status}.`,
   );
 }
 

@@ -49,7 +49,7 @@ export function TryDialog({ call, close }: { call: Call; close: () => void }) {
         </label>
         {before.length > 0 && (
           <p>
-            {"While the path has a name in braces, what it stands for is created first: "}
+            {"If you leave the name in braces in the path, Send first makes a record for it: "}
             {before.map((step) => `${step.method} ${step.path}`).join(", ")}.
           </p>
         )}

@@ -54,6 +54,9 @@ test("the dialog fits a phone", async () => {
   const dialog = await tryCall(page, REFUND);
 
   expect(await dialog.evaluate((shown) => shown.scrollWidth - shown.clientWidth)).toBe(0);
+  const { x, width } = (await dialog.boundingBox()) ?? { x: -1, width: 0 };
+  expect(x).toBeGreaterThanOrEqual(0);
+  expect(x + width).toBeLessThanOrEqual(390);
   await page.close();
 });
 

@@ -52,7 +52,7 @@ async function loadPayment(paymentId: string): Promise<{ data?: Details; error?:
 const TRANSITIONS = [
   { label: "Settle", to: "settle", from: ["PROCESSING"] },
   { label: "Fail", to: "fail", from: ["PROCESSING", "SETTLED"] },
-  { label: "Cover", to: "cover", from: ["SETTLED"] },
+  { label: "Mark as covered", to: "cover", from: ["SETTLED"] },
 ] as const;
 
 function PaymentDetails({ payment, refunds, more }: Details) {

@@ -97,7 +97,7 @@ describe("a listener", () => {
     await other.close();
 
     await expect(stop()).rejects.toThrow(
-      new ListenError(`The subscription ${subscriptionKey} stays: no response from ${other.url}.`),
+      new ListenError(`The subscription ${subscriptionKey} was not ended: no response from ${other.url}.`),
     );
   });
 
