@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { exchange, head, openConnection } from "../../helpers/network/raw-http.ts";
-import { expectNothingStored, useTestServer } from "../../helpers/server.ts";
+import { expectNothingStored, post, useTestServer } from "../../helpers/server.ts";
 
 const KIB = 1024;
 
@@ -35,6 +35,14 @@ describe("a call", () => {
       );
 
       expect(body).toMatchObject(tooLarge);
+    });
+  });
+
+  test("that begins with a byte order mark gets 400, which says so", async () => {
+    const { body } = await post(server.url, "/v1/refunds", "\uFEFF{}");
+
+    expect(body).toMatchObject({
+      violations: [{ pointer: "", message: expect.stringContaining("byte order mark") }],
     });
   });
 

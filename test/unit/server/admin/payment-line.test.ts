@@ -86,6 +86,10 @@ describe("a line about an original payment", () => {
       'has fields that are not known: "__proto__"',
     ],
     [{ op: "fail", ...payment, amount }, 'has fields that are not known: "amount"'],
+    [
+      { ...put, a: 1, b: 1, c: 1, d: 1, e: 1, f: 1 },
+      'has fields that are not known: "a", "b", "c", "d", "e"',
+    ],
     [{ ...put, merchant: 7 }, "merchant must be a string"],
     [{ ...put, merchant: "" }, "merchant must have 1 to 255 characters"],
     [{ ...put, paymentId: "p".repeat(65) }, "paymentId must have 1 to 64 characters"],

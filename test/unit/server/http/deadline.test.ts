@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+import { createDeadline } from "../../../../server/http/middleware/deadline.ts";
+import type { HttpResponse } from "../../../../server/http/middleware/request-locals.ts";
+
+test("a part of a request that has no time left is not begun", async () => {
+  const deadline = createDeadline(100);
+  const response = { locals: { waitedMs: 100 } } as unknown as HttpResponse;
+  let begun = false;
+
+  const waited = deadline(response, async () => {
+    begun = true;
+  });
+
+  await expect(waited).rejects.toThrow();
+  expect(begun).toBe(false);
+});
