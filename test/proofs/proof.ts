@@ -20,7 +20,6 @@ export const PROOFS: readonly (readonly [name: string, file: string, description
     "kills processes, cuts connections, stops databases, and counts what is lost",
   ],
   ["fuzz", "fuzz/fuzz.ts", "sends random requests to a sandbox"],
-  ["fuzz-webhooks", "fuzz/fuzz-webhooks.ts", "gives random deliveries to the client's verification"],
   [
     "generators",
     "generators/generators.ts",

@@ -7,6 +7,7 @@ import {
   createStore,
   listen,
   makePayments,
+  sampleAttempts,
   serveHere,
   startAttempts,
   subscribe,
@@ -20,7 +21,6 @@ import { refundsOf } from "./lib/load.ts";
  */
 const MERCHANTS = 20;
 const SUBSCRIPTIONS = 100;
-const PER_SECOND = 5;
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 40);
 /** How often each silent merchant issues another refund, which is delivered to all of its subscriptions. */
 const SILENT_PAUSE_MS = 15_000;
@@ -40,16 +40,6 @@ await bench(
     });
     const port = await listen(silent);
 
-    /** Milliseconds from each call to its attempt. */
-    const sample = async (seconds: number): Promise<number[]> => {
-      const attempts: Promise<number>[] = [];
-      const startedAt = performance.now();
-      for (let round = 0; round < seconds * PER_SECOND; round += 1) {
-        await setTimeout(Math.max(1, startedAt + (round * 1_000) / PER_SECOND - performance.now()));
-        attempts.push(attempt().then(({ sinceCallMs }) => sinceCallMs));
-      }
-      return Promise.all(attempts);
-    };
     const createSilent = async (): Promise<Merchant> => {
       const merchant = await createMerchant(server);
       const body = refundsOf(await makePayments(server, 1, merchant.token));
@@ -60,9 +50,9 @@ await bench(
       return { token: merchant.token, body };
     };
 
-    await sample(5); // warm-up
+    await sampleAttempts(attempt, 5); // warm-up
     progress.show(`isolation, ${engine}: alone`);
-    const alone = await sample(SECONDS);
+    const alone = await sampleAttempts(attempt, SECONDS);
     progress.show(`isolation, ${engine}: ${MERCHANTS * SUBSCRIPTIONS} silent subscriptions`);
     const others = await Promise.all(Array.from({ length: MERCHANTS }, createSilent));
     let ended = false;
@@ -75,7 +65,7 @@ await bench(
       }
     };
     const refunding = refundAll();
-    const beside = await sample(SECONDS);
+    const beside = await sampleAttempts(attempt, SECONDS);
     ended = true;
     await refunding;
 

@@ -7,6 +7,7 @@ import {
   createStore,
   makePayments,
   receive,
+  sampleAttempts,
   serve,
   startAttempts,
   subscribe,
@@ -21,7 +22,6 @@ const MERCHANTS = 300;
 const RESPONSE_MS = 14_000;
 /** Enough to be attempted all the while. */
 const DELIVERIES_EACH = 12;
-const PER_SECOND = 5;
 
 await bench(async (engine) => {
   const store = await createStore(engine);
@@ -40,15 +40,10 @@ await bench(async (engine) => {
   const measure = async (what: string) => {
     progress.show(`slow-receivers, ${what}`);
     const before = begun;
-    const attempts: Promise<number>[] = [];
     const startedAt = performance.now();
     // Twice the time of an attempt: they begin in waves.
-    for (let round = 0; round < ((2 * RESPONSE_MS) / 1_000) * PER_SECOND; round += 1) {
-      await setTimeout(Math.max(1, startedAt + (round * 1_000) / PER_SECOND - performance.now()));
-      attempts.push(attempt().then(({ sinceCallMs }) => sinceCallMs));
-    }
-    const rate = ((begun - before) * 1_000) / (performance.now() - startedAt);
-    return { waits: await Promise.all(attempts), rate };
+    const waits = await sampleAttempts(attempt, (2 * RESPONSE_MS) / 1_000);
+    return { waits, rate: ((begun - before) * 1_000) / (performance.now() - startedAt) };
   };
 
   const alone = await measure("alone");

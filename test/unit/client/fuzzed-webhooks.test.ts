@@ -2,7 +2,9 @@ import { describe, expect, test } from "vitest";
 import { verifyWebhook } from "../../../client/src/webhooks/verify.ts";
 import { fuzzWebhooks } from "../../proofs/fuzz/webhooks.ts";
 
-const SETTINGS = { runs: 10_000, seed: 20_260_101 };
+/** `FUZZ_RUNS` makes it longer, and `FUZZ_SEED` other deliveries. */
+const { FUZZ_RUNS = "10000", FUZZ_SEED = "20260101" } = process.env;
+const SETTINGS = { runs: Number(FUZZ_RUNS), seed: Number(FUZZ_SEED) };
 
 describe("deliveries that were changed in every way", () => {
   test("are accepted when the secret has signed them, and else refused with a reason, and nothing else", () => {

@@ -5,6 +5,7 @@ import { rm } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Server as SocketServer } from "node:net";
 import { join, parse } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { pino } from "pino";
 import type { Figure } from "../../../../scripts/docs/plots.ts";
 import { readConfig } from "../../../../server/config/config.ts";
@@ -212,8 +213,22 @@ export async function receive(
   return `http://127.0.0.1:${await listen(server)}`;
 }
 
+/** Calls of a sample. */
+const PER_SECOND = 5;
+
 /** Milliseconds from the call of a refund, and from its response, to the first attempt of its delivery. */
 export type Attempt = { readonly sinceCallMs: number; readonly sinceResponseMs: number };
+
+/** Attempts at a steady rate, whether or not the ones before have come: milliseconds from each call to its attempt. */
+export async function sampleAttempts(attempt: () => Promise<Attempt>, seconds: number): Promise<number[]> {
+  const attempts: Promise<number>[] = [];
+  const startedAt = performance.now();
+  for (let round = 0; round < seconds * PER_SECOND; round += 1) {
+    await setTimeout(Math.max(1, startedAt + (round * 1_000) / PER_SECOND - performance.now()));
+    attempts.push(attempt().then(({ sinceCallMs }) => sinceCallMs));
+  }
+  return Promise.all(attempts);
+}
 
 /** Subscribes a receiver; the function refunds a cent and waits for the delivery. */
 export async function startAttempts(
