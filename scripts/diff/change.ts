@@ -18,7 +18,7 @@ export function levelOf(effect: Effect, direction: Direction): Level {
 }
 
 /**
- * A finding of one check: where the changed part is, which calls it affects, how it changed, and the version that this
+ * A difference: where the changed part is, which calls it affects, how it changed, and the version that this
  * requires.
  */
 export type Finding = {
@@ -30,51 +30,37 @@ export type Finding = {
   readonly level: Level;
 };
 
-/** One change of the contract, whichever tool found it, and however many operations it affects. */
+/** One change of the contract, however many operations it affects. */
 export type Change = {
   readonly location: string;
   readonly pointer: string;
   readonly what: readonly string[];
   readonly uses: readonly string[];
   readonly level: Level;
-  /** How each check that found it rates it. */
-  readonly ratings: Readonly<Record<string, Level>>;
 };
 
 export function mostSevere(levels: readonly Level[]): Level | undefined {
   return LEVELS.findLast((level) => levels.includes(level));
 }
 
-/**
- * Merges the findings of several checks at one location, with the more severe rating first; the most severe changes come
- * first.
- */
-export function toChanges(findings: Readonly<Record<string, readonly Finding[]>>): Change[] {
-  const groups = new Map<string, { by: string; finding: Finding }[]>();
-  for (const [by, found] of Object.entries(findings)) {
-    for (const finding of found) {
-      groups.set(finding.pointer, [...(groups.get(finding.pointer) ?? []), { by, finding }]);
-    }
-  }
-  const changes = Array.from(groups, ([pointer, group]) => toChange(pointer, group));
+/** Merges the findings at one location; the most severe changes come first. */
+export function toChanges(findings: readonly Finding[]): Change[] {
+  const changes = Array.from(
+    Map.groupBy(findings, ({ pointer }) => pointer),
+    toChange,
+  );
   return changes.toSorted((a, b) => LEVELS.indexOf(b.level) - LEVELS.indexOf(a.level));
 }
 
-function toChange(pointer: string, group: readonly { by: string; finding: Finding }[]): Change {
-  const levels = group.map(({ finding }) => finding.level);
-  const level = mostSevere(levels) ?? "patch";
-  const ratings: Record<string, Level> = {};
-  for (const { by, finding } of group) {
-    ratings[by] = mostSevere([finding.level, ratings[by] ?? "patch"]) ?? "patch";
-  }
+function toChange([pointer, group]: readonly [string, readonly Finding[]]): Change {
+  const level = mostSevere(group.map((finding) => finding.level)) ?? "patch";
   const unique = (texts: readonly string[]) => [...new Set(texts.filter((text) => text !== ""))];
-  const informative = group.filter(({ finding }) => finding.level === level);
+  const informative = group.filter((finding) => finding.level === level);
   return {
     location: locationName(stepsOf(pointer)),
     pointer,
-    what: unique(informative.map(({ finding }) => finding.what)),
-    uses: unique(informative.map(({ finding }) => finding.use)),
+    what: unique(informative.map(({ what }) => what)),
+    uses: unique(informative.map(({ use }) => use)),
     level,
-    ratings,
   };
 }

@@ -38,18 +38,16 @@ function tableOf(changes: readonly Change[], pair: Pair): string {
   const rows = changes.map((change) => {
     const operation = operationOf(change, pair);
     const name = operation ? `[${change.location}](operation:${operation})` : `\`${change.location}\``;
-    const found = Object.entries(change.ratings).map(([by, level]) => `${by}: ${level}`);
     const cells = [
       `**${change.level}**`,
       kindOf(change, pair),
       name,
       change.what.join("; "),
       change.uses.join(", "),
-      found.join(", "),
     ];
     return `| ${cells.map(toCell).join(" | ")} |`;
   });
-  const head = ["severity", "", "location in the reference", "what", "has an effect on", "rated by"];
+  const head = ["severity", "", "location in the reference", "what", "has an effect on"];
   return [`| ${head.join(" | ")} |`, `|${head.map(() => "---").join("|")}|`, ...rows].join("\n");
 }
 

@@ -10,7 +10,6 @@ export type Change = {
   readonly name: string;
   readonly level: Level;
   readonly location: string;
-  readonly alone?: true;
   readonly change: Node;
 };
 
@@ -47,36 +46,6 @@ function listWith({ $add, $drop }: Node, list: readonly unknown[]): unknown[] {
   if ($drop !== undefined && kept.length === list.length)
     throw new Error(`there is no ${JSON.stringify($drop)}`);
   return $add === undefined ? kept : [...kept, $add];
-}
-
-/**
- * Distributes the changes over as few documents as possible, so that few have to be compared: two changes that touch the
- * same part, or are reported at the same location, go into different documents.
- */
-export function inBatches(changes: readonly Change[]): Change[][] {
-  const batches: Change[][] = [];
-  for (const change of changes) {
-    const batch = batches.find((others) => others.every((other) => !clash(change, other)));
-    if (batch) batch.push(change);
-    else batches.push([change]);
-  }
-  return batches;
-}
-
-function clash(one: Change, other: Change): boolean {
-  const [ours, theirs] = [touched(one.change), touched(other.change)];
-  const within = (a: string, b: string) => `${a}/`.startsWith(`${b}/`);
-  return (
-    one.location === other.location || ours.some((a) => theirs.some((b) => within(a, b) || within(b, a)))
-  );
-}
-
-function touched(change: Node, at = ""): string[] {
-  return Object.entries(change).flatMap(([name, value]) => {
-    const pointer = `${at}/${name.replaceAll("/", "~1")}`;
-    const isHolder = isNode(value) && !("$add" in value || "$drop" in value);
-    return isHolder ? touched(value, pointer) : [pointer];
-  });
 }
 
 function isNode(value: unknown): value is Node {
