@@ -12,9 +12,8 @@ import { startProbeServer } from "./http/probe-server.ts";
 import { startMetrics } from "./metrics/metrics.ts";
 import { createConcurrencyLimit } from "./rate-limit/concurrency-limit.ts";
 import { createRateLimiter } from "./rate-limit/rate-limiter.ts";
-import { createFaults } from "./sandbox/faults/delivery-faults.ts";
 import { createChanges } from "./sandbox/handlers/changes.ts";
-import { openSandbox } from "./sandbox/sandbox.ts";
+import { openSandbox, prepareSandbox } from "./sandbox/sandbox.ts";
 import { type RunningParts, stopParts } from "./stop.ts";
 import { type Database, openDatabase, type StoreLimits } from "./storage/database.ts";
 import { prepareStore } from "./storage/prepare-store.ts";
@@ -161,8 +160,12 @@ async function startParts(
     targetPolicy,
     restoreWatch,
   };
-  const faults = config.mode === "sandbox" ? createFaults(parts) : undefined;
-  const work = await startBackgroundWork(config, { ...parts, attempts: faults?.ofDeliveries }, running);
+  const sandboxParts = config.mode === "sandbox" ? await prepareSandbox(parts) : undefined;
+  const work = await startBackgroundWork(
+    config,
+    { ...parts, attempts: sandboxParts?.faults.ofDeliveries },
+    running,
+  );
 
   const http = createHttpServer({ ...settings, ...config });
   // A single server counts alone; several servers on one database share their count (D27).
@@ -172,10 +175,10 @@ async function startParts(
       ? undefined
       : createRateLimiter({ requestsPerSecond: config.rateLimit, report, logger });
   running.rateLimiter = rateLimiter;
-  const sandbox = faults
+  const sandbox = sandboxParts
     ? await openSandbox({
         ...parts,
-        faults,
+        ...sandboxParts,
         readBlocks: blocks.read,
         runDue: work.runDue,
         ownUrl: http.ownUrl,

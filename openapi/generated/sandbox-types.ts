@@ -496,6 +496,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/sandbox/coverage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read your coverage of the contract
+         * @description Which operations, statuses, error codes, fields, events and states of the published contract your calls and deliveries
+         *     met since the sandbox started. The elements are those of the contract document. A call counts once its response was
+         *     sent to the bearer of one of your access tokens; its request counts unless it got 400. A reset leaves the counts as they are.
+         */
+        get: operations["getCoverage"];
+        put?: never;
+        post?: never;
+        /**
+         * Count from zero
+         * @description Forgets what your calls and deliveries met, such as before a test suite runs.
+         */
+        delete: operations["clearCoverage"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/sandbox/reset": {
         parameters: {
             query?: never;
@@ -1591,6 +1617,85 @@ export interface components {
              */
             copies?: number;
         };
+        /**
+         * @description A kind of element of the published contract:
+         *
+         *     - `OPERATION`, such as `issueRefund`;
+         *     - `STATUS`: of a response to an operation, such as `issueRefund 201`;
+         *     - `ERROR_CODE` that an operation or an event can have, such as `CUSTOMER_NOT_DEBITED`;
+         *     - `FIELD` of a request, a response or an event, such as `request RefundRequest.softDescriptor`;
+         *     - `EVENT`, such as `refund.pending`: met when your receiver responded to a delivery with 2xx;
+         *     - `STATE` of a refund, such as `PENDING`: met in a response or an event.
+         * @enum {string}
+         */
+        CoverageKind: "OPERATION" | "STATUS" | "ERROR_CODE" | "FIELD" | "EVENT" | "STATE";
+        /** @description How much of one kind was met. */
+        CoverageTotal: {
+            /**
+             * @description A kind of element of the published contract:
+             *
+             *     - `OPERATION`, such as `issueRefund`;
+             *     - `STATUS`: of a response to an operation, such as `issueRefund 201`;
+             *     - `ERROR_CODE` that an operation or an event can have, such as `CUSTOMER_NOT_DEBITED`;
+             *     - `FIELD` of a request, a response or an event, such as `request RefundRequest.softDescriptor`;
+             *     - `EVENT`, such as `refund.pending`: met when your receiver responded to a delivery with 2xx;
+             *     - `STATE` of a refund, such as `PENDING`: met in a response or an event.
+             */
+            kind: components["schemas"]["CoverageKind"];
+            /**
+             * Format: int32
+             * @description How many elements of the kind were met.
+             */
+            met: number;
+            /**
+             * Format: int32
+             * @description How many there are.
+             */
+            total: number;
+        };
+        /** @description An element of the published contract. */
+        CoverageItem: {
+            /**
+             * @description A kind of element of the published contract:
+             *
+             *     - `OPERATION`, such as `issueRefund`;
+             *     - `STATUS`: of a response to an operation, such as `issueRefund 201`;
+             *     - `ERROR_CODE` that an operation or an event can have, such as `CUSTOMER_NOT_DEBITED`;
+             *     - `FIELD` of a request, a response or an event, such as `request RefundRequest.softDescriptor`;
+             *     - `EVENT`, such as `refund.pending`: met when your receiver responded to a delivery with 2xx;
+             *     - `STATE` of a refund, such as `PENDING`: met in a response or an event.
+             */
+            kind: components["schemas"]["CoverageKind"];
+            /** @description Its name, unique in its kind. */
+            name: string;
+            /**
+             * Format: int32
+             * @description How many of your calls and deliveries met it.
+             */
+            count: number;
+        };
+        /** @description Which elements of the published contract your calls and deliveries met. */
+        Coverage: {
+            /**
+             * Format: int32
+             * @description How many of a hundred elements were met, rounded down.
+             */
+            percent: number;
+            /**
+             * Format: int32
+             * @description How many elements were met.
+             */
+            met: number;
+            /**
+             * Format: int32
+             * @description How many there are.
+             */
+            total: number;
+            /** @description The same for each kind. */
+            kinds: components["schemas"]["CoverageTotal"][];
+            /** @description Every element, in the order of the contract. */
+            items: components["schemas"]["CoverageItem"][];
+        };
     };
     responses: {
         /** @description A page of records. */
@@ -2094,6 +2199,26 @@ export interface components {
         };
         /** @description No fault is armed. */
         FaultsCleared: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description The coverage so far. */
+        CoverageFound: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Coverage"];
+            };
+        };
+        /** @description Nothing is counted as met. */
+        CoverageCleared: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -3022,6 +3147,42 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["FaultsCleared"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCoverage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["CoverageFound"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    clearCoverage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["CoverageCleared"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
             406: components["responses"]["NotAcceptable"];

@@ -98,6 +98,9 @@ export type SandboxCalls = {
     list(): Promise<Result<"listFaults">>;
     clear(): Promise<void>;
   };
+  /** Which elements of the published contract the merchant's calls and deliveries met. */
+  coverage(): Promise<Result<"getCoverage">>;
+  clearCoverage(): Promise<void>;
   /** Says what has changed, as server-sent events, until it is cancelled. */
   changes(): Promise<ReadableStream<Uint8Array>>;
   /** Restores the data of the start, but not the clock. */
@@ -153,6 +156,10 @@ export function createCalls(baseUrl: string, accessToken: string): SandboxCalls 
     clearFaults: async () => {
       await resultOf(http.DELETE("/sandbox/faults"));
     },
+    getCoverage: () => resultOf(http.GET("/sandbox/coverage")),
+    clearCoverage: async () => {
+      await resultOf(http.DELETE("/sandbox/coverage"));
+    },
     streamChanges: () => {
       const options = { parseAs: "stream", headers: { Accept: "text/event-stream" } } as const;
       return resultOf(http.GET("/sandbox/changes", options));
@@ -189,6 +196,8 @@ export function createCalls(baseUrl: string, accessToken: string): SandboxCalls 
     tokens: { create: calls.createToken },
     restrictions: { read: calls.getRestrictions, set: calls.setRestrictions },
     faults: { arm: calls.armFault, list: calls.listFaults, clear: calls.clearFaults },
+    coverage: calls.getCoverage,
+    clearCoverage: calls.clearCoverage,
     changes: calls.streamChanges,
     reset: calls.resetSandbox,
   };
@@ -228,6 +237,8 @@ type Found = {
   armFault: Members<"faults">["arm"];
   listFaults: Members<"faults">["list"];
   clearFaults: Members<"faults">["clear"];
+  getCoverage: Members<"coverage">;
+  clearCoverage: Members<"clearCoverage">;
   streamChanges: Members<"changes">;
   resetSandbox: Members<"reset">;
 };

@@ -3,19 +3,22 @@ import { isPackaged } from "../config/command-names.ts";
 import { IN_MEMORY } from "../config/store-settings.ts";
 import { defineSandbox, settingsOf } from "../process/command-line.ts";
 import { runServer } from "../run.ts";
+import { runCoverage } from "./coverage/coverage-command.ts";
 import { runListen } from "./listen/listen-command.ts";
 
 const NAME = "npx @refund-contract/sandbox";
 
 const LISTEN_HELP = `
 Data are in memory, and gone at the end, unless there is a folder for them.
-\`${NAME} listen\` shows the events of a running sandbox as they are delivered.`;
+\`${NAME} listen\` shows the events of a running sandbox as they are delivered.
+\`${NAME} coverage\` prints how much of the contract a test suite met in it.`;
 
 /** As people type it: from the package, or in a clone. */
 const LISTEN = isPackaged ? `${NAME} listen` : "npm run listen --";
 
 const [first, ...rest] = process.argv.slice(2);
 if (first === "listen") await runListen(LISTEN, rest);
+else if (first === "coverage") await runCoverage(`${NAME} coverage`, rest);
 else await runSandbox();
 
 /** The settings of the environment count, except `MODE`: this is never a production server. */

@@ -5,8 +5,9 @@ import type { HandlersOf, SandboxHandlers } from "../contract/operations.ts";
 import type { Middleware } from "../http/middleware/request-locals.ts";
 import type { AdaptText } from "../http/pages.ts";
 import { createConsolePage } from "./console-page.ts";
+import { type Coverage, createCoverage } from "./coverage/coverage.ts";
 import { type CallFaults, createCallFaults } from "./faults/call-faults.ts";
-import type { Faults } from "./faults/delivery-faults.ts";
+import { createFaults, type FaultParts, type Faults } from "./faults/delivery-faults.ts";
 import { fixturesOf, isSandboxMerchant, SANDBOX_MERCHANTS, SANDBOX_SCOPES } from "./fixtures.ts";
 import type { createChanges } from "./handlers/changes.ts";
 import { clockHandlers } from "./handlers/clock.ts";
@@ -20,11 +21,20 @@ import { adaptDocs } from "./own-docs.ts";
 
 const TOKEN_BYTES = 24;
 
-export interface SandboxOptions extends Omit<SandboxParts, "changes">, Pick<InboxParts, "ownUrl"> {
+/** The parts of a sandbox that the server needs before the rest, to send its deliveries. */
+export type EarlyParts = { readonly faults: Faults; readonly coverage: Coverage };
+
+export async function prepareSandbox(parts: Omit<FaultParts, "onAccepted">): Promise<EarlyParts> {
+  const coverage = createCoverage(await readContract("openapi"));
+  return { coverage, faults: createFaults({ ...parts, onAccepted: coverage.meetEvent }) };
+}
+
+export interface SandboxOptions
+  extends Omit<SandboxParts, "changes">,
+    Pick<InboxParts, "ownUrl">,
+    EarlyParts {
   /** Created by the server, which also reports changes that no request causes. */
   changes: ReturnType<typeof createChanges>;
-  /** Created by the server, too, because it sends the deliveries to which they happen. */
-  faults: Faults;
 }
 
 /** What the app of a sandbox serves in addition to the published contract. */
@@ -43,12 +53,14 @@ export type Sandbox = {
 
 /** Fills the store, and creates the parts of a sandbox that are kept in memory. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { store, clock, changes } = options;
+  const { store, clock, changes, coverage } = options;
   await seed({ store, clock });
   const document = await readContract("sandbox");
   const { list: faults, ofDeliveries } = options.faults;
   const callFaults = createCallFaults(faults, document);
-  const requests = createRequestMemory(changes, callFaults.kindOf);
+  const requests = createRequestMemory(changes, callFaults.kindOf, (merchant, { status, ...record }) => {
+    if (status !== null) coverage.meetCall(merchant, { status, ...record });
+  });
   const inbox = createInbox({ ...options, realNow: clock.realNow });
   const restrictions = createRestrictions(options);
   const consolePage = await createConsolePage();
@@ -59,6 +71,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       ...requests.handlers,
       ...inbox.handlers,
       ...faults.handlers,
+      ...coverage.handlers,
       ...accessHandlers(options, { restrictions, inMemory: [requests, inbox, faults] }),
       ...restrictions.handlers,
       ...clockHandlers(options),

@@ -21,6 +21,8 @@ type Parts = {
   store: Pick<BoundStorage, "redeliver">;
   clock: DomainClock;
   logger: Logger;
+  /** Called after each attempt that its receiver accepted. */
+  onAccepted: (merchant: string, payload: string) => void;
 };
 
 export type DeliveryFaults = AttemptsOf & {
@@ -33,7 +35,9 @@ type AttemptFault = { readonly kind: FaultKind; readonly usualHeaders: boolean }
 /** The faults of a sandbox, and what makes them happen to deliveries. The server creates them, because it also sends those. */
 export type Faults = { readonly list: FaultList; readonly ofDeliveries: DeliveryFaults };
 
-export function createFaults(parts: Omit<Parts, "list"> & { changes: Pick<Changes, "notify"> }): Faults {
+export type FaultParts = Omit<Parts, "list"> & { changes: Pick<Changes, "notify"> };
+
+export function createFaults(parts: FaultParts): Faults {
   const list = createFaultList(parts.changes, parts.clock.realNow);
   return { list, ofDeliveries: createDeliveryFaults({ ...parts, list }) };
 }
@@ -88,8 +92,9 @@ function createDeliveryFaults(parts: Parts): DeliveryFaults {
   return {
     async makeAttempt(attempt, options) {
       const taken = parts.list.take(attempt);
-      if (!taken) return makeAttempt(attempt, options);
-      const made = await make(attempt, options, taken);
+      const made = await (taken ? make(attempt, options, taken) : makeAttempt(attempt, options));
+      if (made.error === null) parts.onAccepted(attempt.merchant, attempt.payload);
+      if (!taken) return made;
       const { kind } = taken.plan;
       const usualHeaders = made.status !== null && (kind === "TAMPERED" || !FORGED[kind]);
       remembered.set(toKey(attempt.webhookId, made.at), { kind, usualHeaders });

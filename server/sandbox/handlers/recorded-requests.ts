@@ -35,10 +35,12 @@ export type RequestMemory = {
  * Keeps the latest requests in memory, without access tokens and secrets.
  *
  * @param faultOf the kind of the fault that happened to a call, if any
+ * @param onRecorded called with every record
  */
 export function createRequestMemory(
   changes: Pick<Changes, "notify">,
   faultOf: (response: HttpResponse) => string | null,
+  onRecorded: (merchant: string, record: RequestRecord) => void,
 ): RequestMemory {
   const ring = createRing<Recorded>({
     maxItems: MAX_REQUESTS,
@@ -60,23 +62,21 @@ export function createRequestMemory(
         const body = toObject(request.body);
         const responseBody = readBytes();
         count += 1;
-        ring.add({
-          number: count,
-          merchant,
-          record: {
-            requestId: `urn:uuid:${response.locals.requestId}`,
-            at: new Date().toISOString(),
-            operation,
-            path: request.path,
-            status: response.headersSent ? response.statusCode : null,
-            milliseconds: Math.round(performance.now() - startedAt),
-            requestKey: toText(body?.requestKey, 255),
-            paymentId: toText(response.locals.paymentId, 64),
-            requestBody: body ? hideSecrets(body) : null,
-            responseBody: responseBody === "" ? null : responseBody.slice(0, MAX_BODY_CHARACTERS),
-            fault: faultOf(response),
-          },
-        });
+        const record: RequestRecord = {
+          requestId: `urn:uuid:${response.locals.requestId}`,
+          at: new Date().toISOString(),
+          operation,
+          path: request.path,
+          status: response.headersSent ? response.statusCode : null,
+          milliseconds: Math.round(performance.now() - startedAt),
+          requestKey: toText(body?.requestKey, 255),
+          paymentId: toText(response.locals.paymentId, 64),
+          requestBody: body ? hideSecrets(body) : null,
+          responseBody: responseBody === "" ? null : responseBody.slice(0, MAX_BODY_CHARACTERS),
+          fault: faultOf(response),
+        };
+        ring.add({ number: count, merchant, record });
+        onRecorded(merchant, record);
         changes.notify(["requests", "payments", "webhooks"], merchant);
       });
       next();
