@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from "@commander-js/extra-typings";
 import { defineProgram } from "../../server/process/program.ts";
+import { PROOFS } from "./proofs.ts";
 
 export { defineProgram };
 
@@ -9,8 +10,8 @@ export function defineCommand(name: string, description: string): Command {
 }
 
 /** The same for a command that `npm run proof -- <name>` runs. */
-export function defineProof(name: string, description: string): Command {
-  return defineProgram(`npm run proof -- ${name}`, description);
+export function defineProof(name: keyof typeof PROOFS): Command {
+  return defineProgram(`npm run proof -- ${name}`, PROOFS[name].description);
 }
 
 /** Makes a parser for the value of an option that is a whole number in a range. */

@@ -24,10 +24,7 @@ type Report = {
   readonly message?: string;
 };
 
-const { accepted: file } = defineProof(
-  "audit",
-  "Fails if an installed package has an advisory that is not accepted. Needs a registry that has advisories.",
-)
+const { accepted: file } = defineProof("audit")
   .option("--accepted <file>", "the accepted advisories", join(ROOT, ".ci/accepted-advisories.json"))
   .parse()
   .opts();

@@ -8,10 +8,7 @@ import { findUnpinned, pinImages } from "./image-digests.ts";
 
 const FILES = ["server/operate/Containerfile", "server/operate/compose.yaml"];
 
-const { check } = defineProof(
-  "images",
-  "Writes the present digests of the container images into the Containerfile and the compose file, by skopeo, which asks the registry.",
-)
+const { check } = defineProof("images")
   .option("--check", "only names the images without a digest, and fails if there are any")
   .parse()
   .opts();

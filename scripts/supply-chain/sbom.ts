@@ -18,10 +18,7 @@ type Bom = {
 const OWN = "pkg:npm/@refund-contract/client@";
 const ARGS = ["sbom", "--sbom-format", "cyclonedx", "--sbom-type", "application", "--package-lock-only"];
 
-const { out } = defineProof(
-  "sbom",
-  "Writes the bill of materials of what runs in production, as CycloneDX, and prints the licences.",
-)
+const { out } = defineProof("sbom")
   .option("--out <file>", "where to write it", join(ROOT, "dist/sbom.cdx.json"))
   .parse()
   .opts();

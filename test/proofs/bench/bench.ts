@@ -26,7 +26,7 @@ const FIRST = [
 const rank = (name: string) => [...FIRST, name].indexOf(name);
 const known = files.map((file) => parse(file).name).sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
 
-const command = defineProof("bench", "Runs the benchmarks.")
+const command = defineProof("bench")
   .option("--save", "write the results to docs/performance.md")
   .addArgument(new Argument("[name...]", "which benchmarks; all when left out").choices(known))
   .parse();

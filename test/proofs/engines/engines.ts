@@ -11,10 +11,7 @@ const SUITES_REPORT = ".cache/engines-suites.json";
 const OWN_TESTS = "suites";
 
 const proofs = await listTests("engines");
-const command = defineProof(
-  "engines",
-  "Runs servers on a PostgreSQL whose tables are spread over machines with Citus: the tests, conformance, faults, moving rows to a new machine, and throughput. Does nothing where Citus is not installed for the PostgreSQL of PG_CONFIG, pg_config or /usr/lib/postgresql.",
-)
+const command = defineProof("engines")
   .option("--seed <n>", "makes the same random choices again", seedNumber, 1)
   .addArgument(
     new Argument("[name...]", "which parts to run; all when left out").choices([OWN_TESTS, ...proofs]),

@@ -4,10 +4,7 @@ import { listTests, runProofTests, withFigures } from "../support/run-tests.ts";
 
 const FIGURES = ".cache/faults.txt";
 
-const command = defineProof(
-  "faults",
-  "Kills real processes at random moments, breaks their database, network, disk and clock, and compares the responses that callers got with what is stored afterwards.",
-)
+const command = defineProof("faults")
   .option(
     "--rounds <n>",
     "how often a process is killed; other faults in proportion",

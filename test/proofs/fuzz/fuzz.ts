@@ -16,10 +16,7 @@ const LONG = 100_000;
 const OWN_LIMIT_MS = 1_000;
 
 const count = wholeNumber(1, 999_999_999);
-const values = defineProof(
-  "fuzz",
-  "Sends valid and invalid requests, generated from the contract, to a sandbox until a response is wrong. The oracle is in test/proofs/fuzz.",
-)
+const values = defineProof("fuzz")
   .option("--requests <n>", "how many to make (--runs is the same); 10000 when left out", count)
   .addOption(new Option("--runs <n>").argParser(count).default(10_000).hideHelp())
   .option("--seed <n>", "makes the same requests again; a random one when left out", seedNumber)

@@ -29,10 +29,7 @@ import { type Tool, tools } from "./tools.ts";
 /** The result of the clients: passed, failed or, without a toolchain, not run. */
 type Tally = { passed: number; failed: number; notRun: number };
 
-const command = defineProof(
-  "generators",
-  "Generates clients of the contract with other generators, in nine languages, and compiles and uses each against a sandbox. Fails if a guide's table differs from the results. Skips languages whose toolchain is not installed.",
-)
+const command = defineProof("generators")
   .option("--write", "save the results and write the guides, instead of comparing them")
   .addArgument(
     new Argument(

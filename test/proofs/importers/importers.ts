@@ -14,10 +14,7 @@ const CONVERTERS = ["openapi-to-postmanv2@6.3.3", "@usebruno/converters@0.23.0",
 type Imported = { url: string; tokenVariable: string; body?: string };
 type Importer = (contract: string) => Promise<Imported[]>;
 
-defineProof(
-  "importers",
-  "Imports the contract by the converters of Postman, Bruno and Insomnia, and sends what they make of it to a sandbox.",
-).parse();
+defineProof("importers").parse();
 await using sandbox = await startServerProcess();
 const load = createRequire(join(await installTools("importers", CONVERTERS), "any.cjs"));
 

@@ -11,10 +11,7 @@ import { renderReport } from "./report.ts";
 import { type MutationReport, runMutants } from "./run.ts";
 
 function readOptions(args: readonly string[]) {
-  return defineProof(
-    "mutation",
-    "Changes the contract in every small way that matters, and fails when the tests would let one change pass.",
-  )
+  return defineProof("mutation")
     .option("--sample <n>", "make every n-th mutant of each kind", wholeNumber(1, 999_999_999), 1)
     .option("--only <text>", "make the mutants whose name holds the text; repeatable", collect, [])
     .option(

@@ -11,10 +11,7 @@ import { TOOLCHAINS } from "./toolchains.ts";
 
 /* npm downloads what is missing: the dependencies of the package, TypeScript and the runtimes. */
 const all = [...NODES, ...OTHERS];
-const command = defineProof(
-  "client",
-  "Installs the client from its tarball into empty projects, as a merchant would: compiles, bundles and runs it there.",
-)
+const command = defineProof("client")
   .option("--all", "other runtimes as well as each Node")
   .addArgument(new Argument("[name...]", "some of all runtimes").choices(all.map(({ name }) => name)))
   .parse();

@@ -10,10 +10,7 @@ import { type Registry, startRegistry } from "./registry.ts";
 import { copyProject } from "./releases.ts";
 import { installRuntime, NODES, OLDEST_NODE } from "./runtimes.ts";
 
-defineProof(
-  "packed",
-  "Makes two releases in a copy of the last commit, publishes them to a registry on this machine, and uses them from empty folders.",
-).parse();
+defineProof("packed").parse();
 
 /** The most disk space that an installed sandbox may take, in MB as `du -sm` counts them. */
 const MAX_INSTALLED_MB = 80;

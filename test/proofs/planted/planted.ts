@@ -25,10 +25,7 @@ const TEST_LIMIT_MS = 120_000;
 /** The project's own state, and what is made anew. */
 const LEFT_OUT = /^(\.git|node_modules|\.data)$/;
 
-const { only, tests, missing } = defineProof(
-  "planted",
-  "Plants one fault after the other in a copy of the source, and keeps which test files catch it.",
-)
+const { only, tests, missing } = defineProof("planted")
   .option("--only <text>", "only faults whose file or text contains this")
   .option("--tests <filter>", "these test files instead of those of the area; repeatable", collect, [])
   .option("--missing", "only faults that the table does not have yet, to go on after an interruption")

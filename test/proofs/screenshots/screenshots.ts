@@ -184,10 +184,7 @@ function toSvg(name: string, { light, dark }: { light: string; dark: string }): 
 }
 
 if (import.meta.main) {
-  defineProof(
-    "screenshots",
-    "Takes the pictures of the console that its guide shows, into docs/console.",
-  ).parse();
+  defineProof("screenshots").parse();
   const start = performance.now();
   await takeScreenshots();
   console.log(`screenshots: ${Object.keys(VIEWS).length} in docs/console (${secondsSince(start)})`);

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { describe, expect, test } from "vitest";
+import { PROOFS } from "../../../scripts/command/proofs.ts";
 import { type Exit, PROCESS_ENV, runProgram } from "../../helpers/process.ts";
-import { PROOFS } from "../../proofs/proof.ts";
 import { blocksOf } from "./helpers/blocks.ts";
 
 const OTHER_TOOLS = ["test:unit", "typecheck", "format"];
@@ -16,8 +16,8 @@ const usageOf = (name: string) => USAGE_NAMES[name] ?? `npm run ${name} --`;
 const commands = Object.entries(scripts)
   .filter(([name]) => !OTHER_TOOLS.includes(name))
   .map(([name, program]) => [usageOf(name), program] as const);
-const proofs = PROOFS.map(
-  ([name, file]) => [`npm run proof -- ${name}`, `node test/proofs/${file}`] as const,
+const proofs = Object.entries(PROOFS).map(
+  ([name, { file }]) => [`npm run proof -- ${name}`, `node ${file}`] as const,
 );
 
 const outputs = new Map<string, Promise<Exit>>();
@@ -64,7 +64,7 @@ test("README.md lists every command once, in a line, and every proof; there are 
 
   expect(listed.toSorted()).toEqual(Object.keys(scripts).toSorted());
   expect(listed.length).toBeLessThanOrEqual(16);
-  expect(PROOFS.filter(([name]) => !readme.includes(`\`${name}\``))).toEqual([]);
+  expect(Object.keys(PROOFS).filter((name) => !readme.includes(`\`${name}\``))).toEqual([]);
 });
 
 describe("CONTRIBUTING.md", () => {

@@ -1,0 +1,76 @@
+/** What `npm run proof -- NAME` runs: the proofs that take minutes, and the commands that are needed rarely. */
+export const PROOFS = {
+  audit: {
+    file: "scripts/supply-chain/audit.ts",
+    description:
+      "Fails if an installed package has an advisory that is not accepted. Needs a registry that has advisories.",
+  },
+  bench: {
+    file: "test/proofs/bench/bench.ts",
+    description: "Runs the benchmarks.",
+  },
+  client: {
+    file: "test/proofs/packed/client-packed.ts",
+    description:
+      "Installs the client from its tarball into empty projects, as a merchant would: compiles, bundles and runs it there.",
+  },
+  engines: {
+    file: "test/proofs/engines/engines.ts",
+    description:
+      "Runs servers on a PostgreSQL whose tables are spread over machines with Citus: the tests, conformance, faults, moving rows to a new machine, and throughput. Does nothing where Citus is not installed for the PostgreSQL of PG_CONFIG, pg_config or /usr/lib/postgresql.",
+  },
+  faults: {
+    file: "test/proofs/faults/faults.ts",
+    description:
+      "Kills real processes at random moments, breaks their database, network, disk and clock, and compares the responses that callers got with what is stored afterwards.",
+  },
+  fuzz: {
+    file: "test/proofs/fuzz/fuzz.ts",
+    description:
+      "Sends valid and invalid requests, generated from the contract, to a sandbox until a response is wrong. The oracle is in test/proofs/fuzz.",
+  },
+  generators: {
+    file: "test/proofs/generators/generators.ts",
+    description:
+      "Generates clients of the contract with other generators, in nine languages, and compiles and uses each against a sandbox. Fails if a guide's table differs from the results. Skips languages whose toolchain is not installed.",
+  },
+  importers: {
+    file: "test/proofs/importers/importers.ts",
+    description:
+      "Imports the contract by the converters of Postman, Bruno and Insomnia, and sends what they make of it to a sandbox.",
+  },
+  images: {
+    file: "scripts/supply-chain/images.ts",
+    description:
+      "Writes the present digests of the container images into the Containerfile and the compose file, by skopeo, which asks the registry.",
+  },
+  mutation: {
+    file: "test/proofs/mutation/mutate.ts",
+    description:
+      "Changes the contract in every small way that matters, and fails when the tests would let one change pass.",
+  },
+  packed: {
+    file: "test/proofs/packed/packed.ts",
+    description:
+      "Makes two releases in a copy of the last commit, publishes them to a registry on this machine, and uses them from empty folders.",
+  },
+  planted: {
+    file: "test/proofs/planted/planted.ts",
+    description:
+      "Plants one fault after the other in a copy of the source, and keeps which test files catch it.",
+  },
+  samples: {
+    file: "test/proofs/samples/samples.ts",
+    description:
+      "Runs the samples of the reference in Go, Java, C#, PHP and Ruby, one after the other against a fresh sandbox. Languages that are not installed are not run.",
+  },
+  sbom: {
+    file: "scripts/supply-chain/sbom.ts",
+    description:
+      "Writes the bill of materials of what runs in production, as CycloneDX, and prints the licences.",
+  },
+  screenshots: {
+    file: "test/proofs/screenshots/screenshots.ts",
+    description: "Takes the pictures of the console that its guide shows, into docs/console.",
+  },
+} as const;
