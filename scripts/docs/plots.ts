@@ -58,7 +58,7 @@ const STYLE = `
     .axis { stroke: #9198a1 } .grid { stroke: #3d444d } .target { stroke: #f0883e }
   }`;
 
-/** Whether a figure has several rounds to draw; a single one becomes a sentence. */
+/** Whether a figure has several rounds to draw; a single one has its row in the table only. */
 export function hasPlot({ rounds }: Figure): boolean {
   return rounds.length > 1;
 }

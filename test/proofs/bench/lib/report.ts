@@ -63,16 +63,14 @@ export async function saveResults(results: readonly PartResult[], known: readonl
   await writeFile(PAGE, `${before}${BEGIN}\n\n${body}\n${END}${after}`);
 }
 
+/** The plot and the notes of each part. */
 function toNotes(results: readonly PartResult[]): string {
   return results
-    .flatMap(({ part, figures, notes }) => {
-      const lines = [...figures.filter((figure) => !hasPlot(figure)).map(toSentence), ...notes];
-      return [
-        ...(figures.some(hasPlot) ? [`![The rounds of ${part}](performance/${part}.svg)`, ""] : []),
-        ...lines.map((line) => `- ${line}`),
-        ...(lines.length > 0 ? [""] : []),
-      ];
-    })
+    .flatMap(({ part, figures, notes }) => [
+      ...(figures.some(hasPlot) ? [`![The rounds of ${part}](performance/${part}.svg)`, ""] : []),
+      ...notes.map((line) => `- ${line}`),
+      ...(notes.length > 0 ? [""] : []),
+    ])
     .join("\n");
 }
 
@@ -80,12 +78,6 @@ function toNotes(results: readonly PartResult[]): string {
 function toMark({ target, reached }: Pick<Figure, "target" | "reached">): string {
   if (target === "–") return " ";
   return reached ? "✓" : "✗";
-}
-
-/** A figure without rounds, such as a percentile of a whole run or a size, as a sentence. */
-function toSentence({ name, unit, value, target, reached }: Figure): string {
-  const wanted = target === "–" ? "" : `, which ${reached ? "meets" : "misses"} the target of ${target}`;
-  return `${name}: ${round(value)} ${unit}${wanted}.`;
 }
 
 /** One line of a terminal. */
