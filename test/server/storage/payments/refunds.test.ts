@@ -1,6 +1,13 @@
 import { describe, expect, test } from "vitest";
+import type { Store } from "../../../../server/storage/database/tables.ts";
 import { findByRequestKey } from "../../../../server/storage/payments/payment-queries.ts";
-import { failOriginal, settleOriginal } from "../../../../server/storage/payments/payments.ts";
+import {
+  coverOriginal,
+  failOriginal,
+  type NewPayment,
+  settleOriginal,
+} from "../../../../server/storage/payments/payments.ts";
+import type { DebitRecord } from "../../../../server/storage/statements/payment-record.ts";
 import { useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import {
@@ -10,8 +17,8 @@ import {
   createRefund,
   decideRefund,
   getDebit,
+  getRefund,
   issueRefund,
-  LATER,
   LONG_AGO,
   NOW,
   newMerchant,
@@ -20,75 +27,6 @@ import {
 
 describe.each(engines)("a refund on %s", (engine) => {
   const database = useDatabase(engine);
-
-  /** @decision D20 D20a */
-  test("is saved with its event, and takes its amount from what is left", async () => {
-    const { db } = database;
-    const merchant = newMerchant();
-    const payment = await createPayment(db, { merchant });
-
-    const refund = await createRefund(db, payment, { requestKey: "key-1", clientReferenceId: "order-1" });
-
-    const dueAt = new Date("2026-11-19T05:00:00.000Z");
-    expect(refund).toEqual({
-      kind: "REFUND",
-      paymentId: refund.paymentId,
-      merchant,
-      status: "PENDING",
-      amountCents: 10_00,
-      requestKey: "key-1",
-      clientReferenceId: "order-1",
-      softDescriptor: null,
-      originalPaymentId: payment.paymentId,
-      dueAt,
-      failure: null,
-      history: [{ status: "PENDING", at: NOW.toISOString() }],
-      createdAt: NOW,
-    });
-    expect(await getDebit(db, payment)).toEqual({ ...payment, refundedCents: 10_00 });
-    expect(await allEvents(db, merchant)).toEqual([
-      {
-        type: "refund.pending",
-        resource_id: refund.paymentId,
-        sequence: 1,
-        occurred_at: NOW,
-        payload: {
-          type: "refund.pending",
-          timestamp: NOW.toISOString(),
-          sequence: 1,
-          data: {
-            paymentId: refund.paymentId,
-            paymentStatus: "PENDING",
-            clientReferenceId: "order-1",
-            originalPaymentId: payment.paymentId,
-            amount: { currency: "USD", value: 10 },
-            requestKey: "key-1",
-          },
-        },
-      },
-    ]);
-  });
-
-  test("that fails at once keeps its reason and takes nothing from what is left", async () => {
-    const { db } = database;
-    const merchant = newMerchant();
-    const payment = await createPayment(db, { merchant });
-
-    const refund = await createRefund(db, payment, { amountCents: 100_01 });
-
-    const failure = {
-      errorCode: "AMOUNT_EXCEEDS_REFUNDABLE",
-      errorMessage: "The amount is more than what is left to refund of the original payment.",
-    };
-    expect(refund).toMatchObject({ status: "TERMINAL_FAILED", failure, dueAt: null });
-    expect(await getDebit(db, payment)).toEqual(payment);
-    expect(await allEvents(db, merchant)).toMatchObject([
-      {
-        type: "refund.terminal_failed",
-        payload: { data: { clientReferenceId: null, errorDetails: failure } },
-      },
-    ]);
-  });
 
   test("is distinguished from one of another merchant with the same key and paymentId", async () => {
     const { db } = database;
@@ -126,48 +64,46 @@ describe.each(engines)("a refund on %s", (engine) => {
     expect(await findByRequestKey(db, { merchant: payment.merchant, requestKey })).toEqual(refund);
   });
 
-  test("is not saved when the original payment has failed since the decision", async () => {
-    const { db } = database;
-    const payment = await createPayment(db, { merchant: newMerchant(), settledAt: LONG_AGO });
-    const decided = await decideRefund(db, payment);
-    await failOriginal(db, { ...payment, now: NOW });
-
-    expect(await saveRefund(db, decided)).toBe(false);
-    expect(await issueRefund(db, payment)).toMatchObject({ failure: { errorCode: "CUSTOMER_NOT_DEBITED" } });
-  });
-
-  test("is not saved when the original payment has settled since the decision", async () => {
-    const { db } = database;
-    const payment = await createPayment(db, { merchant: newMerchant(), status: "PROCESSING" });
-    const decided = await decideRefund(db, payment);
-    await settleOriginal(db, { ...payment, settledAt: NOW, now: NOW });
-
-    expect(await saveRefund(db, decided)).toBe(false);
-    expect(await issueRefund(db, payment, { now: LATER })).toMatchObject({ status: "AUTHORIZED" });
-  });
-
-  test("is not saved when another day of settlement was entered since the decision", async () => {
-    const { db } = database;
-    const payment = await createPayment(db, { merchant: newMerchant(), settledAt: LONG_AGO });
-    const decided = await decideRefund(db, payment);
-    await db
-      .updateTable("payments")
-      .set({ settled_at: NOW })
-      .where("payment_id", "=", payment.paymentId)
-      .execute();
-
-    expect(await saveRefund(db, decided)).toBe(false);
-    expect(await issueRefund(db, payment)).toMatchObject({ status: "PENDING" });
-  });
-
+  type Change = (db: Store, payment: DebitRecord) => Promise<unknown>;
   /** @decision D12a */
-  test("is not saved when others have taken what was left since the decision", async () => {
+  test.each<[since: string, payment: Partial<NewPayment>, change: Change, afterwards: object]>([
+    [
+      "the original payment has failed",
+      { settledAt: LONG_AGO },
+      (db, payment) => failOriginal(db, { ...payment, now: NOW }),
+      { failure: { errorCode: "CUSTOMER_NOT_DEBITED" } },
+    ],
+    [
+      "the original payment has settled",
+      { status: "PROCESSING" },
+      (db, payment) => settleOriginal(db, { ...payment, settledAt: NOW, now: NOW }),
+      { status: "PENDING" },
+    ],
+    [
+      "another day of settlement was entered",
+      { settledAt: LONG_AGO },
+      (db, payment) =>
+        db
+          .updateTable("payments")
+          .set({ settled_at: NOW })
+          .where("payment_id", "=", payment.paymentId)
+          .execute(),
+      { status: "PENDING" },
+    ],
+    [
+      "others have taken what was left",
+      {},
+      (db, payment) => createRefund(db, payment, { amountCents: 100_00 }),
+      { failure: { errorCode: "AMOUNT_EXCEEDS_REFUNDABLE" } },
+    ],
+  ])("is not saved when %s since the decision", async (_, of, change, afterwards) => {
     const { db } = database;
-    const payment = await createPayment(db, { merchant: newMerchant() });
-    const decided = await decideRefund(db, payment, { amountCents: 60_00 });
-    await createRefund(db, payment, { amountCents: 60_00 });
+    const payment = await createPayment(db, { merchant: newMerchant(), ...of });
+    const decided = await decideRefund(db, payment);
+    await change(db, payment);
 
     expect(await saveRefund(db, decided)).toBe(false);
+    expect(await issueRefund(db, payment)).toMatchObject(afterwards);
   });
 
   test("is saved on an older decision that still holds", async () => {
@@ -208,5 +144,18 @@ describe.each(engines)("a refund on %s", (engine) => {
     expect(refunds).toHaveLength(20);
     expect(new Set(refunds.map((refund) => refund.status))).toEqual(new Set(["TERMINAL_FAILED"]));
     expect(await getDebit(db, payment)).toMatchObject({ status: "FAILED", refundedCents: 0 });
+  });
+
+  test("ends once when its original payment fails and is covered at once", async () => {
+    const { db } = database;
+    const payment = await createPayment(db, { merchant: newMerchant() });
+    const refund = await createRefund(db, payment);
+
+    const transitions = [failOriginal, coverOriginal, failOriginal, coverOriginal];
+    const results = await Promise.all(transitions.map((move) => move(db, { ...payment, now: NOW })));
+
+    expect(results.filter((result) => result.kind === "changed")).toHaveLength(1);
+    expect(results.filter((result) => result.kind === "impossible")).toHaveLength(3);
+    expect((await getRefund(db, refund)).history).toHaveLength(2);
   });
 });

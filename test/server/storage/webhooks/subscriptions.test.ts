@@ -21,34 +21,6 @@ describe.each(engines)("subscriptions on %s", (engine) => {
     return inserted.subscriptionKey;
   }
 
-  test("are stored unchanged, each under a key of its own", async () => {
-    const merchant = newMerchant();
-
-    const [one, other] = [await keyOf(merchant), await keyOf(merchant)];
-
-    expect(one).not.toBe(other);
-    const row = await database.db
-      .selectFrom("subscriptions")
-      .selectAll()
-      .where("subscription_key", "=", one)
-      .executeTakeFirstOrThrow();
-    expect({ ...row, secret_ciphertext: Buffer.from(row.secret_ciphertext ?? []) }).toEqual({
-      subscription_key: one,
-      merchant,
-      url: subscription.url,
-      secret_ciphertext: subscription.secretCiphertext,
-      old_secret_ciphertext: null,
-      old_secret_until: null,
-      secret_changed_at: null,
-      type: "EVENT",
-      details: subscription.details,
-      created_at: NOW,
-      ended_at: null,
-      timeouts: null,
-      caller: null,
-    });
-  });
-
   /** @decision D26 */
   test("are refused above the limit of live ones, each merchant counted alone", async () => {
     const { db } = database;
