@@ -1,21 +1,31 @@
 import { randomBytes } from "node:crypto";
-import { createTestDatabase } from "./databases.ts";
+import { createTestDatabase, type TestDatabase } from "./databases.ts";
 import type { Engine } from "./engine.ts";
+import type { Settings } from "./process.ts";
 import { startTestServer, type TestServer, type TestServerOptions } from "./server.ts";
 
 /** Servers on one database of the test, which outlives them. */
 export type Deployment = AsyncDisposable & {
+  readonly database: TestDatabase;
+  /** The settings of its servers. */
+  readonly env: Settings;
   /** Starts a server: embedded, one after the other; on PostgreSQL, also several at once. */
-  start(options?: Pick<TestServerOptions, "realNow" | "retentionMs">): Promise<TestServer>;
+  start(options?: Omit<TestServerOptions, "dataDir" | "engine">): Promise<TestServer>;
   /** Closes what still runs, and removes the database. */
   remove(): Promise<void>;
 };
 
-export async function createDeployment(engine: Engine): Promise<Deployment> {
+export async function createDeployment(
+  engine: Engine = "postgres",
+  settings: Settings = {},
+): Promise<Deployment> {
   const database = await createTestDatabase(engine);
   const { databaseUrl, dataDir } = database.options;
   const ENCRYPTION_KEY = randomBytes(32).toString("base64");
-  const env = databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl, ENCRYPTION_KEY };
+  const env = {
+    ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl, ENCRYPTION_KEY }),
+    ...settings,
+  };
   const started: TestServer[] = [];
 
   const remove = async () => {
@@ -23,8 +33,10 @@ export async function createDeployment(engine: Engine): Promise<Deployment> {
     await database.remove();
   };
   return {
+    database,
+    env,
     async start(options = {}) {
-      const server = await startTestServer({ ...options, dataDir, env });
+      const server = await startTestServer({ ...options, dataDir, env: { ...env, ...options.env } });
       started.push(server);
       return server;
     },

@@ -3,6 +3,7 @@ import { join, relative } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createPackedProject, inspect, type PackedProject } from "../../helpers/packages.ts";
 import { startTestServer, type TestServer } from "../../helpers/server.ts";
+import { AUTHORIZED_EVENT, SECRET_KEY, signDelivery, WEBHOOK_ID } from "../signed-deliveries.ts";
 
 let project: PackedProject;
 let server: TestServer;
@@ -109,7 +110,6 @@ describe("a merchant's project", () => {
 
   test.each([
     ["nodenext", "nodenext"],
-    ["esnext", "bundler"],
     ["esnext", "node10"],
   ])(
     "compiles, the package's own declarations included, as %s with %s resolution",
@@ -138,4 +138,134 @@ describe("a merchant's project", () => {
       expect(await project.compile(["typed.ts"], options)).toBe("");
     },
   );
+});
+
+describe("the README of the package", () => {
+  /** The examples, by the file name that is shown above each. */
+  let examples: ReadonlyMap<string, string>;
+  beforeAll(async () => {
+    const readme = await readFile(join(project.packageFolder("client"), "README.md"), "utf8");
+    const found = [...readme.matchAll(/```ts file=(\S+)\n([\s\S]*?)```/g)];
+    examples = new Map(found.map(([, name = "", code = ""]) => [name, code]));
+    // As `npm init -y` makes it.
+    await project.write("package.json", '{ "name": "merchant", "main": "index.js", "type": "commonjs" }');
+  });
+
+  /** Writes an example under its shown name, at the addresses of this test. */
+  async function writeExample(name: string): Promise<void> {
+    const code = examples.get(name) ?? "";
+    expect(code).not.toBe("");
+    const listening = 'app.listen(0, "127.0.0.1", function () { console.log(this.address().port); });';
+    await project.write(
+      name,
+      code.replace("http://127.0.0.1:3000", server.url).replace("app.listen(4000);", listening),
+    );
+  }
+
+  test("has examples that compile", async () => {
+    const files = [...examples.keys()];
+    await Promise.all([...examples].map(([name, code]) => project.write(name, code)));
+
+    expect(files).toHaveLength(9);
+    expect(await project.compile(files, { module: "nodenext", skipLibCheck: true })).toBe("");
+  });
+
+  test("has a refund that works as printed, but for a key that was used", async () => {
+    await writeExample("refund.mts");
+
+    expect(await project.run("node", "refund.mts")).toMatch(/^AUTHORIZED rfd_\S+\n$/);
+    await expect(project.run("node", "refund.mts")).rejects.toThrow(/ProblemError: DUPLICATE_REQUEST_KEY/);
+  });
+
+  test("has an order whose refund, run again after a crash, is not made twice", async () => {
+    await writeExample("order.mts");
+    await project.write(
+      "refund-order.mjs",
+      `import { refundOrder } from "./order.mts";
+      const crash = () => Promise.reject(new Error("no disk"));
+      const order = { paymentId: "pay_settled", total: "1.00" };
+      let stored = order;
+      await refundOrder(order, crash).catch(() => console.log("nothing sent without a stored key"));
+      console.log(await refundOrder(order, async (saved) => { stored = saved; }));
+      console.log(await refundOrder(stored, crash));
+      console.log(await refundOrder({ ...stored, total: "2.00" }, crash));`,
+    );
+
+    expect(await project.run("node", "refund-order.mjs")).toMatch(
+      /^nothing sent without a stored key\nAUTHORIZED\nAUTHORIZED\nrefused: DUPLICATE_REQUEST_KEY, request [0-9a-f-]{36}\n$/,
+    );
+  });
+
+  test("has one request that works as printed, the second time as well", async () => {
+    await writeExample("call.mts");
+
+    expect(await project.run("node", "call.mts")).toBe("AUTHORIZED undefined\n");
+    expect(await project.run("node", "call.mts")).toMatch(/^made before: rfd_/);
+  });
+
+  test("has a client that reports each request, and a subscription, that work as printed", async () => {
+    await writeExample("client.mts");
+    await writeExample("subscribe.mts");
+    await project.write(
+      "use-client.mjs",
+      `import { client } from "./client.mts";
+      await client.refunds.issue({ paymentId: "pay_recent", amount: 1, requestKey: "reporting-1" });
+      process.env.WEBHOOK_SECRET = "${SECRET_KEY}";
+      await import("./subscribe.mts");`,
+    );
+
+    expect(await project.run("node", "use-client.mjs")).toMatch(
+      /^issueRefund 1 201 \d+ undefined undefined\nstore this: sub_\S+\n$/,
+    );
+  });
+
+  test("has a test of a receiver that works as printed", async () => {
+    await writeExample("receiver-test.mts");
+
+    expect(await project.run("node", "receiver-test.mts")).toBe("heard refund.authorized\n204\n");
+  });
+
+  test("has a receiver in Express that works as printed", async () => {
+    await writeExample("receiver.mts");
+    await using receiver = project.start("receiver.mts", { WEBHOOK_SECRET: SECRET_KEY });
+    const [, port] = await receiver.untilPrinted(/^(\d+)\n/);
+    const send = async (content: unknown) => {
+      const { body, headers } = signDelivery(content, new Date());
+      return fetch(`http://127.0.0.1:${port}/webhooks`, { method: "POST", body, headers });
+    };
+    const created = { type: "customer.created", timestamp: "", sequence: 1, data: { customerId: "cus_1" } };
+
+    expect((await send(AUTHORIZED_EVENT)).status).toBe(204);
+    expect((await send({ ...AUTHORIZED_EVENT, type: "customer.merged" })).status).toBe(204);
+    expect((await send(created)).status).toBe(204);
+    await receiver.untilPrinted(/no concern of ours.*\n/);
+    expect((await receiver.stop()).stdout.split("\n").slice(1)).toEqual([
+      `money is moving: ${AUTHORIZED_EVENT.data.paymentId}`,
+      "newer than this version of the client: customer.merged",
+      `no concern of ours: customer.created ${WEBHOOK_ID}`,
+      "",
+    ]);
+  });
+
+  test("has a receiver with the Fetch API, and one of one's own, that work as printed", async () => {
+    await writeExample("route.mts");
+    await writeExample("describe-delivery.mts");
+    await project.write(
+      "deliver.mjs",
+      `import { POST } from "./route.mts";
+      import { describeDelivery } from "./describe-delivery.mts";
+      const { body, headers } = JSON.parse(process.env.DELIVERY);
+      console.log((await POST(new Request("http://127.0.0.1/", { method: "POST", body, headers }))).status);
+      console.log(describeDelivery(body, new Headers(headers)), describeDelivery(body + " ", new Headers(headers)));`,
+    );
+    const DELIVERY = JSON.stringify(signDelivery(AUTHORIZED_EVENT, new Date()));
+    await using program = project.start("deliver.mjs", { WEBHOOK_SECRET: SECRET_KEY, DELIVERY });
+
+    expect((await program.exit).stdout.split("\n")).toEqual([
+      "refund.authorized 2",
+      "204",
+      "refund.authorized 2 no-matching-signature",
+      "",
+    ]);
+  });
 });

@@ -24,7 +24,6 @@ const LONGEST = [
   "server/process/npm",
   "scripts/packages/built",
   "client/packed/packed",
-  "client/packed/readme",
   "scripts/docs/accessibility",
   "scripts/docs/guides",
   "scripts/docs/samples",

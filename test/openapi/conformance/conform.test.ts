@@ -82,7 +82,7 @@ describe("npm run conform", () => {
 
   test("ends with 1 when a check has failed, and reports the request, the response and the clause that it breaks", async () => {
     await using faulty = await startFaultyServer(server.url);
-    faulty.plant(FAULTY_RESPONSES.find(({ name }) => name === "calls the failure FAILED")?.fault);
+    faulty.plant(FAULTY_RESPONSES["calls the failure FAILED"]?.[1]);
     const junitFile = join(folder, "failed.xml");
 
     const { code, stdout } = await conform(

@@ -4,15 +4,13 @@ import type { Call, Fault, HttpResponse } from "./faulty-server.ts";
 /** A JSON object. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** A planted fault, and the check of the conformance kit that must report it. */
-export type Planted = {
-  readonly name: string;
-  readonly check: string;
+/** Planted faults by what such a server does: the check of the conformance kit that must report it, and the fault. */
+export type Planted = Readonly<Record<string, readonly [check: string, fault: Fault, options?: Options]>>;
+type Options = {
   /** Checks to run in addition to those of the same group: they send the calls whose responses are examined. */
   readonly beside?: string;
   /** Whether what is waited for never comes. */
   readonly silent?: true;
-  readonly fault: Fault;
 };
 
 export const REFUNDS = "/v1/refunds";
@@ -94,6 +92,12 @@ export const rewrite =
   (change: (json: Json, call: Call) => Json) =>
   (response: HttpResponse, call: Call): HttpResponse =>
     withJson(response, change(jsonOf(response), call));
+
+/** A fault that changes the object in the body of each response for which the condition is true. */
+export const rewriteIn = (
+  isMeant: (response: HttpResponse, call: Call) => boolean,
+  change: (json: Json, call: Call) => Json,
+): Fault => inResponses(isMeant, rewrite(change));
 
 /** Copies an object without one of its members. */
 export function without(json: Json, name: string): Json {

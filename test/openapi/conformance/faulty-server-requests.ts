@@ -18,149 +18,119 @@ import {
 const OWNER = "Bearer sandbox_acme";
 
 /** Faults in the handling of calls, one at a time. */
-export const FAULTY_CALLS: readonly Planted[] = [
-  {
-    name: "makes a second refund of the same call",
-    check: "key.identical-repeat",
-    fault: inBodies(REFUNDS, (refund) =>
+export const FAULTY_CALLS: Planted = {
+  "makes a second refund of the same call": [
+    "key.identical-repeat",
+    inBodies(REFUNDS, (refund) =>
       typeof refund.requestKey === "string" ? { ...refund, requestKey: randomUUID() } : refund,
     ),
-  },
-  {
-    name: "takes requestKeys for the same that differ in case",
-    check: "key.byte-for-byte",
-    fault: inBodies(REFUNDS, (refund) =>
+  ],
+  "takes requestKeys for the same that differ in case": [
+    "key.byte-for-byte",
+    inBodies(REFUNDS, (refund) =>
       typeof refund.requestKey === "string"
         ? { ...refund, requestKey: refund.requestKey.toLowerCase() }
         : refund,
     ),
-  },
-  { name: "uses up the requestKey of a refused call", check: "key.free-after-refusal", fault: usingUpKeys() },
-  { name: "shares requestKeys among merchants", check: "key.of-one-merchant", fault: sharingKeys() },
-  {
-    name: "takes amounts with three digits after the point",
-    check: "amount.three-decimals",
-    fault: inText(/("value":\d+\.\d\d)\d+/, "$1"),
-  },
-  {
-    name: "takes amounts that are texts",
-    check: "amount.string",
-    fault: inText(/"value":"(\d+(\.\d+)?)"/, '"value":$1'),
-  },
-  {
-    name: "takes any amount with an exponent",
-    check: "amount.exponent",
-    fault: inText(/"value":1[eE]1/, '"value":10'),
-  },
-  {
-    name: "takes every currency for USD",
-    check: "amount.currency",
-    fault: inText(/"currency":"EUR"/, '"currency":"USD"'),
-  },
-  {
-    name: "ignores fields that it does not know",
-    check: "body.unknown-field",
-    fault: inBodies(REFUNDS, (refund) => without(refund, "status")),
-  },
-  {
-    name: "reads the last of two equal keys",
-    check: "body.duplicate-keys",
-    fault: inCalls(
+  ],
+  "uses up the requestKey of a refused call": ["key.free-after-refusal", usingUpKeys()],
+  "shares requestKeys among merchants": ["key.of-one-merchant", sharingKeys()],
+  "takes amounts with three digits after the point": [
+    "amount.three-decimals",
+    inText(/("value":\d+\.\d\d)\d+/, "$1"),
+  ],
+  "takes amounts that are texts": ["amount.string", inText(/"value":"(\d+(\.\d+)?)"/, '"value":$1')],
+  "takes any amount with an exponent": ["amount.exponent", inText(/"value":1[eE]1/, '"value":10')],
+  "takes every currency for USD": ["amount.currency", inText(/"currency":"EUR"/, '"currency":"USD"')],
+  "ignores fields that it does not know": [
+    "body.unknown-field",
+    inBodies(REFUNDS, (refund) => without(refund, "status")),
+  ],
+  "reads the last of two equal keys": [
+    "body.duplicate-keys",
+    inCalls(
       (call) => Object.keys(jsonOf(call)).length > 0,
       (call) => withJson(call, jsonOf(call)),
     ),
-  },
-  { name: "reads over a byte order mark", check: "body.bom", fault: inText(/^\uFEFF/, "") },
-  {
-    name: "does not know the misspelt reference",
-    check: "reference.misspelling-accepted",
-    fault: inBodies(REFUNDS, (refund) => without(refund, "clientRefefenceId")),
-  },
-  {
-    name: "refuses a softDescriptor of 80 characters",
-    check: "descriptor.accepted",
-    fault: async (call, forward) =>
+  ],
+  "reads over a byte order mark": ["body.bom", inText(/^\uFEFF/, "")],
+  "does not know the misspelt reference": [
+    "reference.misspelling-accepted",
+    inBodies(REFUNDS, (refund) => without(refund, "clientRefefenceId")),
+  ],
+  "refuses a softDescriptor of 80 characters": [
+    "descriptor.accepted",
+    async (call, forward) =>
       String(jsonOf(call).softDescriptor).length === 80 ? problem(400, "INVALID_REQUEST") : forward(call),
-  },
-  {
-    name: "takes a bare text for a list of details",
-    check: "subscription.bare-string",
-    fault: inBodies(SUBSCRIBE, ({ subscriptionDetails, ...rest }) => ({
+  ],
+  "takes a bare text for a list of details": [
+    "subscription.bare-string",
+    inBodies(SUBSCRIBE, ({ subscriptionDetails, ...rest }) => ({
       ...rest,
       subscriptionDetails: withList(subscriptionDetails),
     })),
-  },
-  {
-    name: "delivers to addresses inside the network",
-    check: "subscription.forbidden-target",
-    fault: inText(/"url":"http:\/\/169\.254\.169\.254\/"/, '"url":"https://merchant.example.com/"'),
-  },
-  {
-    name: "signs deliveries with another secret",
-    check: "delivery.signature",
-    fault: inBodies(SUBSCRIBE, (json) =>
+  ],
+  "delivers to addresses inside the network": [
+    "subscription.forbidden-target",
+    inText(/"url":"http:\/\/169\.254\.169\.254\/"/, '"url":"https://merchant.example.com/"'),
+  ],
+  "signs deliveries with another secret": [
+    "delivery.signature",
+    inBodies(SUBSCRIBE, (json) =>
       typeof json.secretKey === "string" ? { ...json, secretKey: `${json.secretKey}A` } : json,
     ),
-  },
-  {
-    name: "delivers every event whatever was selected",
-    check: "delivery.selection",
-    fault: inText(/"type":"EVENT","details":\["refund\.terminal_failed"\]/, '"type":"ALL"'),
-  },
-  {
-    name: "never delivers",
-    check: "delivery.arrives",
-    silent: true,
-    fault: inText(/"url":"http:\/\/127\.0\.0\.1:\d+/, '"url":"http://127.0.0.1:9'),
-  },
-  {
-    name: "serves what does not accept JSON",
-    check: "accept.no-json",
-    fault: inCalls(
+  ],
+  "delivers every event whatever was selected": [
+    "delivery.selection",
+    inText(/"type":"EVENT","details":\["refund\.terminal_failed"\]/, '"type":"ALL"'),
+  ],
+  "never delivers": [
+    "delivery.arrives",
+    inText(/"url":"http:\/\/127\.0\.0\.1:\d+/, '"url":"http://127.0.0.1:9'),
+    { silent: true },
+  ],
+  "serves what does not accept JSON": [
+    "accept.no-json",
+    inCalls(
       () => true,
       (call) => withHeaders(call, { accept: "application/json" }),
     ),
-  },
-  {
-    name: "reads every body as JSON, whatever it is declared as",
-    check: "content-type.other",
-    fault: inCalls(
+  ],
+  "reads every body as JSON, whatever it is declared as": [
+    "content-type.other",
+    inCalls(
       ({ headers }) => headers["content-type"] !== undefined,
       (call) => withHeaders(call, { "content-type": "application/json" }),
     ),
-  },
-  {
-    name: "serves paths with a slash at their end",
-    check: "path.trailing-slash",
-    fault: inCalls(
+  ],
+  "serves paths with a slash at their end": [
+    "path.trailing-slash",
+    inCalls(
       () => true,
       (call) => ({ ...call, path: call.path.replace(/\/$/, "") }),
     ),
-  },
-  {
-    name: "serves paths in any case",
-    check: "path.case",
-    fault: inCalls(
+  ],
+  "serves paths in any case": [
+    "path.case",
+    inCalls(
       () => true,
       (call) => ({ ...call, path: call.path.toLowerCase() }),
     ),
-  },
-  {
-    name: "takes every token for a good one",
-    check: "access.unknown-token",
-    fault: inCalls(
+  ],
+  "takes every token for a good one": [
+    "access.unknown-token",
+    inCalls(
       ({ headers }) => headers.authorization?.startsWith("Bearer conform-") ?? false,
       (call) => withHeaders(call, { authorization: OWNER }),
     ),
-  },
-  { name: "checks the body before the token", check: "order.head", fault: bodyBeforeToken() },
-  {
-    name: "never responds to a body that is too large",
-    check: "body.too-large",
-    silent: true,
-    fault: (call, forward) => (call.body.length === 64 * 1024 + 1 ? new Promise(() => {}) : forward(call)),
-  },
-];
+  ],
+  "checks the body before the token": ["order.head", bodyBeforeToken()],
+  "never responds to a body that is too large": [
+    "body.too-large",
+    (call, forward) => (call.body.length === 64 * 1024 + 1 ? new Promise(() => {}) : forward(call)),
+    { silent: true },
+  ],
+};
 
 /** Changes the text of bodies where it matches, and leaves all others as they are, byte for byte. */
 function inText(pattern: RegExp, replacement: string): Fault {

@@ -10,206 +10,165 @@ import {
   problem,
   REFUNDS,
   rewrite,
+  rewriteIn,
   SUBSCRIBE,
   withHeaders,
   without,
 } from "./faulty-server-parts.ts";
 
 /** Faulty responses, one at a time. */
-export const FAULTY_RESPONSES: readonly Planted[] = [
-  {
-    name: "returns the misspelt reference",
-    check: "reference.misspelling-never-returned",
-    fault: inResponses(
-      isRefund,
-      rewrite((refund) => ({ ...refund, clientRefefenceId: refund.clientReferenceId })),
-    ),
-  },
-  {
-    name: "responds to a refund with 200",
-    check: "first-status.settled",
-    fault: inResponses(isRefund, (response) => ({ ...response, status: 200 })),
-  },
-  {
-    name: "responds to a subscription with 201",
-    check: "example.subscribeToWebhooks.allEvents",
-    fault: inResponses(isSubscription, (response) => ({ ...response, status: 201 })),
-  },
-  {
-    name: "leaves errorDetails out of a failed refund",
-    check: "first-status.failed",
-    fault: inResponses(
-      isRefund,
-      rewrite((refund) => without(refund, "errorDetails")),
-    ),
-  },
-  {
-    name: "calls the failure FAILED",
-    check: "first-status.failed",
-    fault: inResponses(
-      isRefund,
-      rewrite(({ paymentStatus, ...refund }) => ({
-        ...refund,
-        paymentStatus: paymentStatus === "TERMINAL_FAILED" ? "FAILED" : paymentStatus,
-      })),
-    ),
-  },
-  {
-    name: "authorizes the refund of a recent payment at once",
-    check: "first-status.recent",
-    fault: inResponses(
+export const FAULTY_RESPONSES: Planted = {
+  "returns the misspelt reference": [
+    "reference.misspelling-never-returned",
+    rewriteIn(isRefund, (refund) => ({ ...refund, clientRefefenceId: refund.clientReferenceId })),
+  ],
+  "responds to a refund with 200": [
+    "first-status.settled",
+    inResponses(isRefund, (response) => ({ ...response, status: 200 })),
+  ],
+  "responds to a subscription with 201": [
+    "example.subscribeToWebhooks.allEvents",
+    inResponses(isSubscription, (response) => ({ ...response, status: 201 })),
+  ],
+  "leaves errorDetails out of a failed refund": [
+    "first-status.failed",
+    rewriteIn(isRefund, (refund) => without(refund, "errorDetails")),
+  ],
+  "calls the failure FAILED": [
+    "first-status.failed",
+    rewriteIn(isRefund, ({ paymentStatus, ...refund }) => ({
+      ...refund,
+      paymentStatus: paymentStatus === "TERMINAL_FAILED" ? "FAILED" : paymentStatus,
+    })),
+  ],
+  "authorizes the refund of a recent payment at once": [
+    "first-status.recent",
+    inResponses(
       (response, call) => isRefund(response, call) && jsonOf(response).paymentStatus === "PENDING",
       rewrite((refund) => ({ ...refund, paymentStatus: "AUTHORIZED" })),
     ),
-  },
-  {
-    name: "gives every failed refund the same reason",
-    check: "first-status.covered",
-    fault: inResponses(
+  ],
+  "gives every failed refund the same reason": [
+    "first-status.covered",
+    inResponses(
       (response, call) => isRefund(response, call) && jsonOf(response).errorDetails !== undefined,
       rewrite((refund) => ({
         ...refund,
         errorDetails: { errorCode: "CUSTOMER_NOT_DEBITED", errorMessage: "It failed." },
       })),
     ),
-  },
-  {
-    name: "refuses a refund of more than is left with 400",
-    check: "amount.exceeds",
-    fault: inResponses(
+  ],
+  "refuses a refund of more than is left with 400": [
+    "amount.exceeds",
+    inResponses(
       (response) =>
         JSON.stringify(jsonOf(response).errorDetails)?.includes("AMOUNT_EXCEEDS_REFUNDABLE") ?? false,
       () => problem(400, "INVALID_REQUEST"),
     ),
-  },
-  {
-    name: "leaves clientReferenceId out when none was sent",
-    check: "reference.null-when-absent",
-    fault: inResponses(
+  ],
+  "leaves clientReferenceId out when none was sent": [
+    "reference.null-when-absent",
+    inResponses(
       (response, call) => isRefund(response, call) && jsonOf(response).clientReferenceId === null,
       rewrite((refund) => without(refund, "clientReferenceId")),
     ),
-  },
-  {
-    name: "sends refunds as text/html",
-    check: "response.media-type",
-    beside: "first-status.",
-    fault: inResponses(isRefund, (response) =>
+  ],
+  "sends refunds as text/html": [
+    "response.media-type",
+    inResponses(isRefund, (response) =>
       withHeaders(response, { "content-type": "text/html; charset=utf-8" }),
     ),
-  },
-  {
-    name: "sends a charset with application/json",
-    check: "response.media-type",
-    beside: "first-status.",
-    fault: inResponses(isRefund, (response) =>
+    { beside: "first-status." },
+  ],
+  "sends a charset with application/json": [
+    "response.media-type",
+    inResponses(isRefund, (response) =>
       withHeaders(response, { "content-type": "application/json; charset=utf-8" }),
     ),
-  },
-  {
-    name: "sends every problem as application/problem+json",
-    check: "accept.problem-type",
-    fault: inResponses(
+    { beside: "first-status." },
+  ],
+  "sends every problem as application/problem+json": [
+    "accept.problem-type",
+    inResponses(
       ({ status }) => status >= 400,
       (response) => withHeaders(response, { "content-type": "application/problem+json" }),
     ),
-  },
-  {
-    name: "leaves WWW-Authenticate out of a 401",
-    check: "access.no-token",
-    fault: inResponses(has(401), (response) => withHeaders(response, { "www-authenticate": undefined })),
-  },
-  {
-    name: "leaves Allow out of a 405",
-    check: "method.not-allowed",
-    fault: inResponses(has(405), (response) => withHeaders(response, { allow: undefined })),
-  },
-  {
-    name: "limits calls without Retry-After",
-    check: "response.retry-after",
-    beside: "content-encoding.",
-    fault: limitingOnce(),
-  },
-  {
-    name: "responds with 422 where the document has 400",
-    check: "response.status",
-    beside: "violation.",
-    fault: inResponses(has(400), (response, call) => ({
+  ],
+  "leaves WWW-Authenticate out of a 401": [
+    "access.no-token",
+    inResponses(has(401), (response) => withHeaders(response, { "www-authenticate": undefined })),
+  ],
+  "leaves Allow out of a 405": [
+    "method.not-allowed",
+    inResponses(has(405), (response) => withHeaders(response, { allow: undefined })),
+  ],
+  "limits calls without Retry-After": [
+    "response.retry-after",
+    limitingOnce(),
+    { beside: "content-encoding." },
+  ],
+  "responds with 422 where the document has 400": [
+    "response.status",
+    inResponses(has(400), (response, call) => ({
       ...rewrite((json) => ({ ...json, status: 422 }))(response, call),
       status: 422,
     })),
-  },
-  {
-    name: "fails on a body that is not JSON",
-    check: "body.malformed",
-    fault: inResponses(
+    { beside: "violation." },
+  ],
+  "fails on a body that is not JSON": [
+    "body.malformed",
+    inResponses(
       (response, { body }) => response.status === 400 && body.toString("utf8") === "{",
       () => problem(500, "INTERNAL_ERROR"),
     ),
-  },
-  {
-    name: "does not say what is wrong with a body",
-    check: "violation.missing-field",
-    fault: inResponses(
-      has(400),
-      rewrite((json) => without(json, "violations")),
-    ),
-  },
-  {
-    name: "writes violations with points instead of slashes",
-    check: "violation.all-at-once",
-    fault: inResponses(
-      has(400),
-      rewrite(({ violations, ...json }) => ({
-        ...json,
-        violations: Array.isArray(violations)
-          ? violations.map(({ pointer, message }) => ({
-              message,
-              pointer: String(pointer).slice(1).replaceAll("/", "."),
-            }))
-          : violations,
-      })),
-    ),
-  },
-  {
-    name: "gives every problem the same instance",
-    check: "problem.instance",
-    fault: inResponses(
+  ],
+  "does not say what is wrong with a body": [
+    "violation.missing-field",
+    rewriteIn(has(400), (json) => without(json, "violations")),
+  ],
+  "writes violations with points instead of slashes": [
+    "violation.all-at-once",
+    rewriteIn(has(400), ({ violations, ...json }) => ({
+      ...json,
+      violations: Array.isArray(violations)
+        ? violations.map(({ pointer, message }) => ({
+            message,
+            pointer: String(pointer).slice(1).replaceAll("/", "."),
+          }))
+        : violations,
+    })),
+  ],
+  "gives every problem the same instance": [
+    "problem.instance",
+    rewriteIn(
       ({ status }) => status >= 400,
-      rewrite((json) => ({ ...json, instance: "urn:uuid:3f0c8d5e-7b1a-4c62-9d84-0a6e5f2b1c19" })),
+      (json) => ({ ...json, instance: "urn:uuid:3f0c8d5e-7b1a-4c62-9d84-0a6e5f2b1c19" }),
     ),
-  },
-  {
-    name: "leaves errorDetails out of problems",
-    check: "problem.reason",
-    fault: inResponses(
+  ],
+  "leaves errorDetails out of problems": [
+    "problem.reason",
+    rewriteIn(
       ({ status }) => status >= 400,
-      rewrite((json) => without(json, "errorDetails")),
+      (json) => without(json, "errorDetails"),
     ),
-  },
-  {
-    name: "does not tell what holds a used requestKey",
-    check: "key.existing",
-    fault: inResponses(
-      has(409),
-      rewrite((json) => without(json, "existing")),
-    ),
-  },
-  {
-    name: "gives the amount of the existing refund as a text",
-    check: "amount.cents",
-    fault: inResponses(
+  ],
+  "does not tell what holds a used requestKey": [
+    "key.existing",
+    rewriteIn(has(409), (json) => without(json, "existing")),
+  ],
+  "gives the amount of the existing refund as a text": [
+    "amount.cents",
+    inResponses(
       (response) => isObject(jsonOf(response).existing),
       rewrite(({ existing, ...json }) => ({
         ...json,
         existing: { ...(existing as object), amount: { currency: "USD", value: "0.07" } },
       })),
     ),
-  },
-  {
-    name: "responds with 403 to another merchant's payment",
-    check: "payment.foreign",
-    fault: inResponses(
+  ],
+  "responds with 403 to another merchant's payment": [
+    "payment.foreign",
+    inResponses(
       (response, { path, body, headers }) =>
         path === REFUNDS &&
         response.status === 404 &&
@@ -217,37 +176,27 @@ export const FAULTY_RESPONSES: readonly Planted[] = [
         headers.authorization !== undefined,
       () => problem(403, "FORBIDDEN"),
     ),
-  },
-  {
-    name: "has another text for another merchant's payment",
-    check: "payment.foreign",
-    fault: inResponses(
+  ],
+  "has another text for another merchant's payment": [
+    "payment.foreign",
+    inResponses(
       (response, { body }) => response.status === 404 && body.includes("pay_recent"),
       rewrite((json) => ({ ...json, detail: "That payment is not yours." })),
     ),
-  },
-  {
-    name: "returns the secretKey of a subscription",
-    check: "response.secret",
-    beside: "subscription.",
-    fault: inResponses(
-      isSubscription,
-      rewrite((json, call) => ({ ...json, secretKey: jsonOf(call).secretKey })),
-    ),
-  },
-  {
-    name: "gives every subscription the same key",
-    check: "subscription.again",
-    beside: "example.",
-    fault: inResponses(
-      isSubscription,
-      rewrite(() => ({ subscriptionKey: "sub_1" })),
-    ),
-  },
-  {
-    name: "does not say which events there are",
-    check: "subscription.unknown-name",
-    fault: inResponses(
+  ],
+  "returns the secretKey of a subscription": [
+    "response.secret",
+    rewriteIn(isSubscription, (json, call) => ({ ...json, secretKey: jsonOf(call).secretKey })),
+    { beside: "subscription." },
+  ],
+  "gives every subscription the same key": [
+    "subscription.again",
+    rewriteIn(isSubscription, () => ({ subscriptionKey: "sub_1" })),
+    { beside: "example." },
+  ],
+  "does not say which events there are": [
+    "subscription.unknown-name",
+    inResponses(
       (response, { path }) => path === SUBSCRIBE && response.status === 400,
       rewrite(({ violations, ...json }) => ({
         ...json,
@@ -256,8 +205,8 @@ export const FAULTY_RESPONSES: readonly Planted[] = [
           : violations,
       })),
     ),
-  },
-];
+  ],
+};
 
 function limitingOnce(): Fault {
   let limited = false;

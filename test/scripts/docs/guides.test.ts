@@ -10,7 +10,7 @@ import { runPage } from "./helpers/run-page.ts";
 
 /** Pages whose code is run by other tests; the pages say so. */
 const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
-  client: "test/client/packed/readme.test.ts",
+  client: "test/client/packed/packed.test.ts",
   "generate-your-own-client": "npm run proof -- generators",
   "clients-by-language": "npm run proof -- generators",
 };

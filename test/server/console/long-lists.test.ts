@@ -5,8 +5,8 @@ import { subscribeInbox, useConsole } from "../../helpers/console.ts";
 import { dollars } from "../../helpers/factories.ts";
 import { createSandboxMerchant, type Merchant } from "../../helpers/sandbox.ts";
 
-const PAYMENTS = 10_000;
-const DELIVERIES = 100_000;
+const PAYMENTS = 3_000;
+const DELIVERIES = 10_000;
 
 const suite = useConsole();
 
@@ -56,12 +56,12 @@ async function scrollUntil(page: Page, rows: number): Promise<void> {
 }
 
 describe("a list that is longer than anybody reads", () => {
-  test("of ten thousand payments scrolls to its end, and stays current", async () => {
+  test("of thousands of payments scrolls to its end, and stays current", async () => {
     const merchant = await createSandboxMerchant(suite.server);
     await createPayments(merchant);
     await using opened = await suite.open(merchant);
     const { page } = opened;
-    await page.getByRole("link", { name: /_10000$/ }).waitFor();
+    await page.getByRole("link", { name: /_3000$/ }).waitFor();
 
     await scrollUntil(page, PAYMENTS);
     await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
@@ -75,7 +75,7 @@ describe("a list that is longer than anybody reads", () => {
     expect(opened.errors).toEqual([]);
   });
 
-  test("of a hundred thousand deliveries scrolls by pages of the contract's cursor", async () => {
+  test("of ten thousand deliveries scrolls by pages of the contract's cursor", async () => {
     const merchant = await createSandboxMerchant(suite.server);
     await subscribeInbox(suite.server, merchant);
     await createDeliveries(merchant);
@@ -83,7 +83,7 @@ describe("a list that is longer than anybody reads", () => {
     const { page } = opened;
     const requested: string[] = [];
     page.on("request", (request) => requested.push(new URL(request.url()).search));
-    await page.getByText("acc_100000", { exact: true }).waitFor();
+    await page.getByText("acc_10000", { exact: true }).waitFor();
 
     await scrollUntil(page, 3_000);
 
@@ -94,7 +94,7 @@ describe("a list that is longer than anybody reads", () => {
     expect(pages.every((query) => query.includes("limit=100"))).toBe(true);
     expect(pages.length).toBeGreaterThanOrEqual(29);
     await page
-      .getByText(/^acc_9[6-9]\d{3}$/)
+      .getByText(/^acc_[67]\d{3}$/)
       .first()
       .waitFor();
     expect(opened.errors).toEqual([]);

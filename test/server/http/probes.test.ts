@@ -5,8 +5,8 @@ import { engines } from "../../helpers/engine.ts";
 import { exchange, head } from "../../helpers/network/raw-http.ts";
 import { useTestServer } from "../../helpers/server.ts";
 
-describe.each(engines)("a running server on %s", (engine) => {
-  const server = useTestServer({ engine });
+describe("a running server", () => {
+  const server = useTestServer();
 
   test.each([
     ["/healthz", { status: "ok" }],

@@ -2,8 +2,9 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, inject, onTestFinished, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
 import { createTestDatabase, makeDataDir, type TestDatabase } from "../../helpers/databases.ts";
+import { createDeployment } from "../../helpers/deployment.ts";
 import { createPayment, refundOf, type Subscription, subscriptionTo } from "../../helpers/factories.ts";
 import { runStatement } from "../../helpers/postgres.ts";
 import { sandboxOf } from "../../helpers/sandbox.ts";
@@ -52,15 +53,9 @@ describe("a server whose database is read-only", () => {
     logLines.map((line) => JSON.parse(line).msg).filter((msg) => msg.startsWith("the database "));
 
   test("is alive, but not ready until it takes writes again, on PostgreSQL", async () => {
-    const { options, remove } = await createTestDatabase("postgres");
-    onTestFinished(remove);
-    const databaseUrl = options.databaseUrl ?? "";
-    const ENCRYPTION_KEY = randomBytes(32).toString("base64");
-    await using server = await startTestServer({
-      dataDir: "unused",
-      env: { ...env, DATABASE_URL: databaseUrl, ENCRYPTION_KEY },
-    });
-    const name = new URL(databaseUrl).pathname.slice(1);
+    await using deployment = await createDeployment();
+    const server = await deployment.start({ env });
+    const name = new URL(deployment.env.DATABASE_URL ?? "").pathname.slice(1);
     const paymentId = await createPayment(server);
     const issue = async () => (await post(server.url, "/v1/refunds", refundOf(paymentId))).status;
     await expectReady(server, true);

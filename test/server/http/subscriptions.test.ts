@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { EVENT_CATEGORIES } from "../../../server/domain/events.ts";
-import { engines } from "../../helpers/engine.ts";
 import {
   createMerchant,
   type InvalidRequest,
@@ -12,8 +11,8 @@ import { post, useTestServer } from "../../helpers/server.ts";
 const EVENTS = Object.keys(EVENT_CATEGORIES);
 const CATEGORIES = ["ACCOUNT", "CUSTOMER", "PAYMENT"];
 
-describe.each(engines)("POST /v1/webhook/subscribe on %s", (engine) => {
-  const server = useTestServer({ engine });
+describe("POST /v1/webhook/subscribe", () => {
+  const server = useTestServer();
 
   /** @clause 1.4 4.1 4.3 4.4 4.5 4.6 4.7 4.8 5.1 8.1 8.3 8.4 @decision D03 D05 D24 D26 */
   test.each([

@@ -1,24 +1,18 @@
-import { randomBytes } from "node:crypto";
 import pg from "pg";
-import { expect, onTestFinished, test } from "vitest";
-import { createTestDatabase } from "../../helpers/databases.ts";
+import { expect, test } from "vitest";
+import { createDeployment } from "../../helpers/deployment.ts";
 import { refundOf } from "../../helpers/factories.ts";
 import { query } from "../../helpers/postgres.ts";
 import { accept, respondWith, startReceiver } from "../../helpers/receiver.ts";
 import { createSandboxMerchant, type Merchant } from "../../helpers/sandbox.ts";
-import { startTestServer } from "../../helpers/server.ts";
 import { createSubscriber } from "../../helpers/subscriber.ts";
 import { PROMPT } from "./consistency.ts";
 
 /** @decision D12a D16 */
 test("a transaction that somebody forgot to end holds up its own payment's refunds, and nobody else's work", async () => {
-  const database = await createTestDatabase("postgres");
-  onTestFinished(database.remove);
-  const databaseUrl = database.options.databaseUrl ?? "";
-  const ENCRYPTION_KEY = randomBytes(32).toString("base64");
-  await using server = await startTestServer({
-    env: { DATABASE_URL: databaseUrl, ENCRYPTION_KEY, METRICS_PORT: "0" },
-  });
+  await using deployment = await createDeployment();
+  const { DATABASE_URL: databaseUrl = "" } = deployment.env;
+  const server = await deployment.start({ env: { METRICS_PORT: "0" } });
   await using receiver = await startReceiver((...delivery) =>
     (delivery[2] === 0 ? respondWith(500) : accept)(...delivery),
   );

@@ -1,12 +1,11 @@
-import { randomBytes } from "node:crypto";
-import { expect, onTestFinished, test } from "vitest";
-import { createTestDatabase } from "../../helpers/databases.ts";
+import { expect, test } from "vitest";
+import { createDeployment } from "../../helpers/deployment.ts";
 import { refundOf } from "../../helpers/factories.ts";
 import { query } from "../../helpers/postgres.ts";
 import { PROCESS_ENV } from "../../helpers/process.ts";
 import { type Responder, startReceiver } from "../../helpers/receiver.ts";
 import { merchantAt } from "../../helpers/sandbox.ts";
-import { spawnServer, startTestServer } from "../../helpers/server.ts";
+import { spawnServer } from "../../helpers/server.ts";
 import { createSubscriber } from "../../helpers/subscriber.ts";
 import { PROMPT } from "./consistency.ts";
 
@@ -25,10 +24,9 @@ const SCAN = { body: { by: "PT0S" } };
 
 /** @decision D30 */
 test("a server six hours ahead does nothing early, says so once, and goes on with the database's time when it is right", async () => {
-  const database = await createTestDatabase("postgres");
-  onTestFinished(database.remove);
-  const databaseUrl = database.options.databaseUrl ?? "";
-  const env = { DATABASE_URL: databaseUrl, ENCRYPTION_KEY: randomBytes(32).toString("base64") };
+  await using deployment = await createDeployment();
+  const { env } = deployment;
+  const { DATABASE_URL: databaseUrl = "" } = env;
   const refused: string[] = [];
   let toleranceMs = 5 * 60_000;
   const verify: Responder = (response, { headers, event }) => {
@@ -38,7 +36,7 @@ test("a server six hours ahead does nothing early, says so once, and goes on wit
     response.writeHead(isRefused ? 400 : 204).end();
   };
   await using receiver = await startReceiver(verify);
-  await using right = await startTestServer({ env });
+  const right = await deployment.start();
   const acme = await createSubscriber(right);
   await acme.subscribe(receiver.url);
   const wrong = await spawnServer({

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createTestDatabase } from "../../helpers/databases.ts";
+import { createDeployment } from "../../helpers/deployment.ts";
 import { dumpDatabase, formsOf } from "../../helpers/dump.ts";
 import {
   createMerchant,
@@ -13,7 +13,7 @@ import {
 import { exchange, head } from "../../helpers/network/raw-http.ts";
 import { type Production, startProduction } from "../../helpers/production.ts";
 import { respondWith, startReceiver } from "../../helpers/receiver.ts";
-import { post, startTestServer, type TestResponse, type TestServer } from "../../helpers/server.ts";
+import { post, type TestResponse, type TestServer } from "../../helpers/server.ts";
 import { until } from "../../helpers/subscriber.ts";
 
 const newSecret = () => `whsec_${randomBytes(24).toString("base64")}`;
@@ -153,51 +153,36 @@ describe("in production no secret is disclosed or stored in clear", () => {
 });
 
 test("a sandbox with failed and successful deliveries discloses and stores no secret in clear either", async () => {
-  const testDatabase = await createTestDatabase("postgres");
-  const encryptionKey = randomBytes(32);
-  const env = {
-    DATABASE_URL: testDatabase.options.databaseUrl ?? "",
-    ENCRYPTION_KEY: encryptionKey.toString("base64"),
-    METRICS_PORT: "0",
-  };
+  await using deployment = await createDeployment();
+  const encryptionKey = Buffer.from(deployment.env.ENCRYPTION_KEY ?? "", "base64");
   await using content = await startReceiver();
   await using refusing = await startReceiver(respondWith(401, { "x-reason": "bad signature" }));
-  const server = await startTestServer({ env, dataDir: "unused" });
-  try {
-    const { merchant, token } = await createMerchant(server);
-    const paymentId = await createPayment(server, { merchant });
-    const secretKeys = [newSecret(), `plain ${randomUUID()}`];
-    const keys: string[] = [];
-    for (const [index, { url }] of [content, refusing].entries()) {
-      const body = subscriptionTo(url, { secretKey: secretKeys[index] });
-      const response = await post<Subscription>(server.url, "/v1/webhook/subscribe", body, { token });
-      keys.push(response.body.subscriptionKey);
-    }
-
-    const refund = await post(server.url, "/v1/refunds", refundOf(paymentId), { token });
-    const made = await post<{ accessToken: string }>(
-      server.url,
-      "/sandbox/tokens",
-      { scopes: [] },
-      { token },
-    );
-    await until(async () => ((await countAttempts(server)) === 2 ? true : undefined));
-    await server.database.db
-      .updateTable("subscriptions")
-      .set({ secret_ciphertext: Buffer.alloc(40, 1) })
-      .execute();
-    await post(server.url, "/v1/refunds", refundOf(paymentId), { token });
-    await until(async () => ((await countAttempts(server)) === 4 ? true : undefined));
-
-    const disclosed = await everythingDisclosed(server, [refund]);
-    expect(disclosed).toContain("the secretKey can't be read");
-    for (const key of keys) expect(disclosed).toContain(key);
-    const spoken = [content, refusing].flatMap(({ received }) => received.map(({ headers }) => headers));
-    const signatures = spoken.map((headers) => String(headers["webhook-signature"]));
-    expect(signatures.length).toBeGreaterThanOrEqual(2);
-    expectNone(disclosed, [encryptionKey, token, made.body.accessToken, ...secretKeys, ...signatures]);
-  } finally {
-    await server.close();
-    await testDatabase.remove();
+  const server = await deployment.start({ env: { METRICS_PORT: "0" } });
+  const { merchant, token } = await createMerchant(server);
+  const paymentId = await createPayment(server, { merchant });
+  const secretKeys = [newSecret(), `plain ${randomUUID()}`];
+  const keys: string[] = [];
+  for (const [index, { url }] of [content, refusing].entries()) {
+    const body = subscriptionTo(url, { secretKey: secretKeys[index] });
+    const response = await post<Subscription>(server.url, "/v1/webhook/subscribe", body, { token });
+    keys.push(response.body.subscriptionKey);
   }
+
+  const refund = await post(server.url, "/v1/refunds", refundOf(paymentId), { token });
+  const made = await post<{ accessToken: string }>(server.url, "/sandbox/tokens", { scopes: [] }, { token });
+  await until(async () => ((await countAttempts(server)) === 2 ? true : undefined));
+  await server.database.db
+    .updateTable("subscriptions")
+    .set({ secret_ciphertext: Buffer.alloc(40, 1) })
+    .execute();
+  await post(server.url, "/v1/refunds", refundOf(paymentId), { token });
+  await until(async () => ((await countAttempts(server)) === 4 ? true : undefined));
+
+  const disclosed = await everythingDisclosed(server, [refund]);
+  expect(disclosed).toContain("the secretKey can't be read");
+  for (const key of keys) expect(disclosed).toContain(key);
+  const spoken = [content, refusing].flatMap(({ received }) => received.map(({ headers }) => headers));
+  const signatures = spoken.map((headers) => String(headers["webhook-signature"]));
+  expect(signatures.length).toBeGreaterThanOrEqual(2);
+  expectNone(disclosed, [encryptionKey, token, made.body.accessToken, ...secretKeys, ...signatures]);
 });

@@ -19,12 +19,12 @@ describe("the records of a merchant", () => {
   const list = async (query: Readonly<Record<string, string | number>>) =>
     (await acme.sandbox("listPayments", { query })).body;
 
-  /** @decision D25 */
+  /** @clause 1.3 2.1 2.2 2.5 2.7 2.8 7.3 @decision D25 */
   test("show a refund with all that is stored of it", async () => {
     const payment = await acme.create({ settledAt: AT });
     const request = refundOf(payment.paymentId, {
       amount: dollars(25.5),
-      clientReferenceId: "order-1",
+      clientReferenceId: "Bestellung ✓ 😀",
       softDescriptor: "ACME refund",
     });
     const refund = await acme.issue(request);

@@ -4,18 +4,15 @@ import { engines } from "../../helpers/engine.ts";
 import { startRawReceiver, startReceiver } from "../../helpers/receiver.ts";
 import { startTestServer } from "../../helpers/server.ts";
 import { createSubscriber, until } from "../../helpers/subscriber.ts";
-import { createReplicas } from "./replica.ts";
 
-const QUEUED = 100_000;
+/** On the embedded store, whose rows this process writes, fewer. */
+const QUEUED = { embedded: 20_000, postgres: 100_000, citus: 100_000 };
 const PART = 5_000;
 const PER_SUBSCRIPTION = 16;
 
 describe.each(engines)("a dead endpoint on %s", (engine) => {
-  test("with 100,000 deliveries queued holds up no healthy one, of its own merchant or another's", async () => {
-    await using replicas = await createReplicas();
-    await using server = await (engine === "postgres"
-      ? replicas.start({ drainMs: 0 })
-      : startTestServer({ webhooks: { drainMs: 0 } }));
+  test("with tens of thousands of deliveries queued holds up no healthy one, of its own merchant or another's", async () => {
+    await using server = await startTestServer({ engine, webhooks: { drainMs: 0 } });
     await using healthy = await startReceiver();
     await using dead = await startRawReceiver(() => {}); // takes connections, and never responds
     const [acme, other] = [await createSubscriber(server), await createSubscriber(server)];
@@ -23,7 +20,7 @@ describe.each(engines)("a dead endpoint on %s", (engine) => {
     await acme.refund();
     const { db, background } = server.database;
     // In parts, because the embedded store blocks this process meanwhile.
-    for (let inserted = 0; inserted < QUEUED; inserted += PART) {
+    for (let inserted = 0; inserted < QUEUED[engine]; inserted += PART) {
       await sql`
         insert into deliveries (webhook_id, event_id, merchant, subscription_key, due_at)
         select 'msg_' || gen_random_uuid(), event_id, merchant, ${key}, due_at
@@ -44,7 +41,7 @@ describe.each(engines)("a dead endpoint on %s", (engine) => {
     const { rows } = await waiting
       .select((select) => select.fn.countAll<number>().as("rows"))
       .executeTakeFirstOrThrow();
-    expect(rows).toBeGreaterThan(QUEUED - 1_000);
+    expect(rows).toBeGreaterThan(QUEUED[engine] - 1_000);
     expect(dead.connections()).toBeLessThanOrEqual(2 * PER_SUBSCRIPTION);
   });
 });

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
+import { createDeployment } from "../../helpers/deployment.ts";
 import { refundOf } from "../../helpers/factories.ts";
 import { accept, type Responder, respondWith, startReceiver } from "../../helpers/receiver.ts";
 import { createSubscriber, until } from "../../helpers/subscriber.ts";
 import { findEventErrors } from "./event-schema.ts";
-import { createReplicas } from "./replica.ts";
 
 /** Random numbers from 0 up to 1, the same on each run. */
 function createRandom(seed: number): () => number {
@@ -17,7 +17,7 @@ function createRandom(seed: number): () => number {
 
 describe("two servers on one PostgreSQL", () => {
   test("deliver 1,000 events to a receiver that fails one in five: all arrive, one attempt at a time", async () => {
-    await using replicas = await createReplicas();
+    await using replicas = await createDeployment();
     const [one, other] = [await replicas.start(), await replicas.start()];
     const random = createRandom(20_261_121);
     const underWay = new Set<string>();
@@ -81,9 +81,12 @@ describe("two servers on one PostgreSQL", () => {
   });
 
   test("a server that holds a delivery for longer than its lease writes nothing, and another one delivers it", async () => {
-    await using replicas = await createReplicas();
+    await using replicas = await createDeployment();
     const settings = { leaseMs: 500, timeoutMs: 60_000 };
-    const [one] = [await replicas.start(settings), await replicas.start(settings)];
+    const [one] = [
+      await replicas.start({ webhooks: settings }),
+      await replicas.start({ webhooks: settings }),
+    ];
     const late: (() => void)[] = [];
     await using receiver = await startReceiver((response, delivery, count) => {
       if (count === 0) late.push(() => response.writeHead(500).end());
@@ -109,8 +112,8 @@ describe("two servers on one PostgreSQL", () => {
   });
 
   test("one that stops gives back what it could not end, and the other one delivers it at once", async () => {
-    await using replicas = await createReplicas();
-    const one = await replicas.start({ drainMs: 200 });
+    await using replicas = await createDeployment();
+    const one = await replicas.start({ webhooks: { drainMs: 200 } });
     await using receiver = await startReceiver((...args) => {
       if (args[2] > 0) accept(...args); // the first one never gets a response
     });
@@ -133,7 +136,7 @@ describe("two servers on one PostgreSQL", () => {
   });
 
   test("go on when the database has cut all their connections", async () => {
-    await using replicas = await createReplicas();
+    await using replicas = await createDeployment();
     const one = await replicas.start();
     await using receiver = await startReceiver();
     const acme = await createSubscriber(one);

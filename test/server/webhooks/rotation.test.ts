@@ -2,7 +2,7 @@ import { Webhook } from "standardwebhooks";
 import { expect, test } from "vitest";
 import { verifyWebhook } from "../../../client/src/webhooks/verify.ts";
 import { refundOf } from "../../helpers/factories.ts";
-import { type Received, respondWith, startReceiver } from "../../helpers/receiver.ts";
+import { type Received, startReceiver } from "../../helpers/receiver.ts";
 import { notFound, problemOf, violationAt } from "../../helpers/sandbox.ts";
 import { useTestServer } from "../../helpers/server.ts";
 import { createSubscriber, type Subscriber, until } from "../../helpers/subscriber.ts";
@@ -81,29 +81,6 @@ test("the headers of an attempt are shown as they were sent, or not at all", asy
   expect(await shown()).toEqual([null, sent[1]]);
   await acme.sandbox("endSubscription", { path: { subscriptionKey: key } });
   expect(await shown()).toEqual([null, null]);
-});
-
-/** @decision D23 D29 */
-test("a subscription that has ended gets nothing more, however often it is asked for", async () => {
-  await using receiver = await startReceiver(respondWith(410));
-  const acme = await createSubscriber(server);
-  await acme.subscribe(receiver.url);
-  await acme.refund();
-  const { webhookId } = await acme.delivery("ENDED", 1);
-
-  const refused = await acme.sandbox("redeliver", { path: { webhookId } });
-
-  expect(problemOf(refused)).toEqual(
-    notFound(
-      "You have no delivery with this webhookId whose subscription is live. List your deliveries to find it.",
-    ),
-  );
-  const { db } = server.database;
-  const ended = db
-    .selectFrom("subscriptions")
-    .select("secret_ciphertext")
-    .where("merchant", "=", acme.merchant);
-  expect(await ended.execute()).toEqual([{ secret_ciphertext: null }]);
 });
 
 test("a secret is not changed beside two others, nor of a subscription that has ended", async () => {

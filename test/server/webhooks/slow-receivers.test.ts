@@ -1,8 +1,8 @@
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { createDeployment } from "../../helpers/deployment.ts";
 import { startReceiver } from "../../helpers/receiver.ts";
 import { createSubscriber, until } from "../../helpers/subscriber.ts";
-import { createReplicas } from "./replica.ts";
 
 /** More than there are slots at a server. */
 const MERCHANTS = 30;
@@ -14,9 +14,9 @@ const TIMEOUT_MS = 60_000;
 
 /** @decision D23 */
 test("slow receivers of many merchants keep no slot of a quick one, and have as many again at another server", async () => {
-  await using replicas = await createReplicas();
+  await using replicas = await createDeployment();
   const settings = { drainMs: 0, timeoutMs: TIMEOUT_MS, leaseMs: 2 * TIMEOUT_MS, limits: LIMITS };
-  const server = await replicas.start(settings);
+  const server = await replicas.start({ webhooks: settings });
   let waiting = 0;
   await using slow = await startReceiver(async (response, _, count) => {
     if (count >= MERCHANTS) {
@@ -50,16 +50,16 @@ test("slow receivers of many merchants keep no slot of a quick one, and have as 
   // Nobody has waited for a slow attempt to end.
   expect(performance.now() - startedAt).toBeLessThan(TIMEOUT_MS);
   expect(waiting).toBe(FOR_SLOW);
-  await replicas.start(settings);
+  await replicas.start({ webhooks: settings });
   await until(() => (waiting >= 2 * FOR_SLOW ? true : undefined));
   expect(waiting).toBe(2 * FOR_SLOW);
 });
 
 /** @decision D23 */
 test("receivers that were quick and become slow together keep a quick one waiting only until they count as slow", async () => {
-  await using replicas = await createReplicas();
+  await using replicas = await createDeployment();
   const settings = { drainMs: 0, timeoutMs: TIMEOUT_MS, leaseMs: 2 * TIMEOUT_MS, limits: LIMITS };
-  const server = await replicas.start(settings);
+  const server = await replicas.start({ webhooks: settings });
   let waiting = 0;
   await using slow = await startReceiver(() => {
     waiting += 1; // takes longer than the test

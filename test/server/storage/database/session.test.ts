@@ -1,12 +1,12 @@
-import { randomBytes } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Tables } from "../../../../server/storage/database/tables.ts";
 import { openDatabase } from "../../../../server/storage/database.ts";
 import { createTestDatabase, type TestDatabase } from "../../../helpers/databases.ts";
+import { createDeployment, type Deployment } from "../../../helpers/deployment.ts";
 import { type Problem, type Refund, refundOf } from "../../../helpers/factories.ts";
 import { runStatement } from "../../../helpers/postgres.ts";
-import { post, startTestServer } from "../../../helpers/server.ts";
+import { post } from "../../../helpers/server.ts";
 import {
   createPayment,
   createRefund,
@@ -15,8 +15,6 @@ import {
   saveRefund,
   untilWaitingForLock,
 } from "../../../helpers/store-factories.ts";
-
-const _CALLS = 200;
 
 /** Settings under which calls fail, hang, or lose what they acknowledged. */
 const HOSTILE = {
@@ -82,18 +80,10 @@ describe("a database whose own settings are hostile", () => {
 });
 
 describe("a refund that PostgreSQL rolls back because of other transactions", () => {
-  let stored: TestDatabase;
-  let databaseUrl: string;
-  beforeEach(async () => {
-    stored = await createTestDatabase("postgres");
-    databaseUrl = stored.options.databaseUrl ?? "";
-  });
-  afterEach(() => stored.remove());
-
   /** A sequence is not rolled back, so it counts the attempts. */
-  const failFirst = (failures: number, code: string) =>
+  const failFirst = ({ env }: Deployment, failures: number, code: string) =>
     runStatement(
-      databaseUrl,
+      env.DATABASE_URL ?? "",
       `create sequence attempts;
        create function fail() returns trigger language plpgsql as $$ begin
          if nextval('attempts') <= ${failures} then raise exception 'conflict' using errcode = '${code}'; end if;
@@ -103,8 +93,9 @@ describe("a refund that PostgreSQL rolls back because of other transactions", ()
     );
 
   test.each(["40001", "40P01"])("is tried again and succeeds (%s)", async (code) => {
-    await using server = await startTestServer({ dataDir: "unused", env: settingsOf(databaseUrl) });
-    await failFirst(2, code);
+    await using deployment = await createDeployment();
+    const server = await deployment.start();
+    await failFirst(deployment, 2, code);
 
     const { status } = await post<Refund>(server.url, "/v1/refunds", refundOf("pay_settled"));
 
@@ -112,8 +103,9 @@ describe("a refund that PostgreSQL rolls back because of other transactions", ()
   });
 
   test("responds 503 when it never succeeds, and leaves the requestKey free", async () => {
-    await using server = await startTestServer({ dataDir: "unused", env: settingsOf(databaseUrl) });
-    await failFirst(4, "40001");
+    await using deployment = await createDeployment();
+    const server = await deployment.start();
+    await failFirst(deployment, 4, "40001");
     const request = refundOf("pay_settled");
 
     const failed = await post<Problem>(server.url, "/v1/refunds", request);
@@ -123,10 +115,6 @@ describe("a refund that PostgreSQL rolls back because of other transactions", ()
     expect(repeated.status).toBe(201);
   });
 });
-
-function settingsOf(databaseUrl: string) {
-  return { DATABASE_URL: databaseUrl, ENCRYPTION_KEY: randomBytes(32).toString("base64") };
-}
 
 async function readSettings(store: Kysely<Tables>): Promise<Record<string, string>> {
   const settings: Record<string, string> = {};

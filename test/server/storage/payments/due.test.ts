@@ -28,14 +28,14 @@ describe.each(engines)("due refunds on %s", (engine) => {
     const { db } = database;
     const payment = await createPayment(db, { merchant: newMerchant(), amountCents: 100_000_00 });
     const refund = await createRefund(db, payment);
-    await createCopies(db, refund.paymentId, 9_999);
+    await createCopies(db, refund.paymentId, 2_499);
 
-    expect(await authorizeDue(db, LATER)).toHaveLength(10_000);
+    expect(await authorizeDue(db, LATER)).toHaveLength(2_500);
 
     const { rows } = await sql`
       select count(*)::integer as events, count(distinct resource_id)::integer as refunds
       from events where type = 'refund.authorized' and sequence = 2`.execute(db);
-    expect(rows).toEqual([{ events: 10_000, refunds: 10_000 }]);
+    expect(rows).toEqual([{ events: 2_500, refunds: 2_500 }]);
   });
 });
 
