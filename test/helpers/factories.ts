@@ -2,7 +2,6 @@ import { createHash, randomUUID } from "node:crypto";
 import type { Schemas } from "../../server/contract/document.ts";
 import { insertToken } from "../../server/storage/callers.ts";
 import type { Database } from "../../server/storage/database.ts";
-import { getPayment } from "../../server/storage/payments/payment-queries.ts";
 import { insertPayment, type NewPayment } from "../../server/storage/payments/payments.ts";
 
 export type Refund = Schemas["Refund"];
@@ -70,11 +69,6 @@ export function dollars(value: number) {
 /** The body of a call that by default subscribes to all events. */
 export function subscriptionTo(url: string, fields: Readonly<Record<string, unknown>> = {}) {
   return { url, secretKey: `secret ${randomUUID()}`, subscriptionDetails: { type: "ALL" }, ...fields };
-}
-
-/** The stored record of an original payment or refund. */
-export async function stored({ database }: Stored, paymentId: string, merchant = "acme") {
-  return getPayment(database.db, { paymentId, merchant });
 }
 
 /** How many rows each table has that a call could add to. */
