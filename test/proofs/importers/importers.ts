@@ -1,10 +1,12 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { isDeepStrictEqual, promisify } from "node:util";
+import { promisify } from "node:util";
 import { parse } from "yaml";
 import { defineProof } from "../../../scripts/command/command.ts";
 import { startServerProcess } from "../../helpers/process.ts";
+import { sandboxOf } from "../../helpers/sandbox.ts";
 import { post } from "../../helpers/server.ts";
+import { check, endChecks, expectSame } from "../support/checks.ts";
 import { installTools } from "../support/projects.ts";
 
 /** The converters that Postman, Bruno and Insomnia import documents with, as they publish them. */
@@ -18,27 +20,27 @@ defineProof("importers").parse();
 await using sandbox = await startServerProcess();
 const load = createRequire(join(await installTools("importers", CONVERTERS), "any.cjs"));
 
-await check("Postman", { file: "openapi.yaml", importer: importInPostman, statuses: [201, 200] });
-await check("Bruno", { file: "openapi.yaml", importer: importInBruno, statuses: [201, 200] });
+await tryImport("Postman", { file: "openapi.yaml", importer: importInPostman, statuses: [201, 200] });
+await tryImport("Bruno", { file: "openapi.yaml", importer: importInBruno, statuses: [201, 200] });
 // Its bodies have the names of the fields only.
-await check("Insomnia", { file: "openapi-3.0.yaml", importer: importInInsomnia, statuses: [400, 400] });
+await tryImport("Insomnia", { file: "openapi-3.0.yaml", importer: importInInsomnia, statuses: [400, 400] });
+endChecks();
 
-async function check(
+function tryImport(
   name: string,
   { file, importer, statuses }: { file: string; importer: Importer; statuses: readonly number[] },
 ): Promise<void> {
-  const headers = { Authorization: "Bearer sandbox_acme" };
-  await fetch(`${sandbox.url}/sandbox/reset`, { method: "POST", headers });
-  const requests = await importer(await (await fetch(`${sandbox.url}/${file}`)).text());
-  const found: number[] = [];
-  for (const { url, body } of requests) {
-    if (!url.startsWith(`${sandbox.url}/v1/`)) throw new Error(`${name} would send a request to ${url}.`);
-    found.push((await post(sandbox.url, url.slice(sandbox.url.length), body)).status);
-  }
-  const isAsExpected = isDeepStrictEqual(found, statuses);
-  const variables = [...new Set(requests.map(({ tokenVariable }) => tokenVariable))].join();
-  console.log(`${isAsExpected ? "✓" : "✗"} ${name}: ${found.join(", ")}; the token is ${variables}`);
-  if (!isAsExpected) process.exitCode = 1;
+  return check(name, async () => {
+    await sandboxOf(sandbox)("resetSandbox");
+    const requests = await importer(await (await fetch(`${sandbox.url}/${file}`)).text());
+    const found: number[] = [];
+    for (const { url, body } of requests) {
+      if (!url.startsWith(`${sandbox.url}/v1/`)) throw new Error(`it would send a request to ${url}`);
+      found.push((await post(sandbox.url, url.slice(sandbox.url.length), body)).status);
+    }
+    expectSame("the list of statuses", found.join(), statuses.join());
+    return `the token is ${[...new Set(requests.map(({ tokenVariable }) => tokenVariable))].join()}`;
+  });
 }
 
 /** With parameters from examples, as the dialog of its import offers. */

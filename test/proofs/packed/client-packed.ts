@@ -1,9 +1,9 @@
 import { Argument } from "@commander-js/extra-typings";
 import { defineProof } from "../../../scripts/command/command.ts";
 import { withTempDir } from "../../../scripts/command/files.ts";
-import { secondsSince } from "../../../scripts/command/redocly.ts";
 import { packPackages } from "../../../scripts/packages/pack.ts";
 import { startServerProcess } from "../../helpers/process.ts";
+import { check, endChecks, expectSame } from "../support/checks.ts";
 import { EXPECTED } from "./program.ts";
 import { openJavaScriptProject, openTypeScriptProject } from "./projects.ts";
 import { installRuntime, NODES, OTHERS, type Runtime } from "./runtimes.ts";
@@ -20,36 +20,20 @@ const byDefault = command.opts().all ? all : NODES;
 await main(names.length === 0 ? byDefault : all.filter(({ name }) => names.includes(name)));
 
 async function main(runtimes: readonly Runtime[]): Promise<void> {
-  const start = performance.now();
-  const failed = await withTempDir(async (folder) => {
+  await withTempDir(async (folder) => {
     const [tarball] = await packPackages(["client"], folder);
     const typed = await openTypeScriptProject(folder, tarball?.file ?? "");
     const projects = [await openJavaScriptProject(folder, tarball?.file ?? ""), typed];
-    console.log(`packed, installed and compiled (${secondsSince(start)})`);
-    let failures = 0;
-    for (const toolchain of TOOLCHAINS) {
-      const error = await toolchain.use(typed).then(() => undefined, String);
-      if (error !== undefined) failures += 1;
-      console.log(
-        `${error === undefined ? "✓" : "✗"} ${toolchain.name}${error === undefined ? "" : `: ${error}`}`,
-      );
-    }
+    for (const toolchain of TOOLCHAINS) await check(toolchain.name, () => toolchain.use(typed));
     await using sandbox = await startServerProcess();
     for (const runtime of runtimes) {
       const tools = await installRuntime(runtime);
       for (const project of projects) {
-        const printed = await runtime.use(tools, project.folder, sandbox.url).catch(String);
-        const passed = printed === EXPECTED;
-        if (!passed) failures += 1;
-        console.log(
-          `${passed ? "✓" : "✗"} ${runtime.package}, ${project.name}${passed ? "" : `: ${printed}`}`,
+        await check(`${runtime.package}, ${project.name}`, async () =>
+          expectSame("what it prints", await runtime.use(tools, project.folder, sandbox.url), EXPECTED),
         );
       }
     }
-    return failures;
   });
-  console.log(
-    `${runtimes.length * 2 + TOOLCHAINS.length - failed} passed, ${failed} failed (${secondsSince(start)})`,
-  );
-  if (failed > 0) process.exitCode = 1;
+  endChecks();
 }

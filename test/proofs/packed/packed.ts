@@ -2,9 +2,10 @@ import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { defineProof } from "../../../scripts/command/command.ts";
 import { withTempDir } from "../../../scripts/command/files.ts";
-import { ROOT, secondsSince } from "../../../scripts/command/redocly.ts";
+import { ROOT } from "../../../scripts/command/redocly.ts";
 import { run } from "../../../scripts/packages/run.ts";
 import { startServerProcess } from "../../helpers/process.ts";
+import { check, endChecks, expectSame } from "../support/checks.ts";
 import { READER_ENV, runShell } from "../support/projects.ts";
 import { type Registry, startRegistry } from "./registry.ts";
 import { copyProject } from "./releases.ts";
@@ -26,71 +27,47 @@ await sandbox.clock.advance({ businessDays: 3 });
 await sandbox.close();
 `;
 
-let failures = 0;
-let steps = 0;
-
-/**
- * Runs a step and prints its result. A failed step does not end the command, because later steps may fail for other reasons.
- */
-async function step(name: string, work: () => Promise<unknown>): Promise<void> {
-  const start = performance.now();
-  steps += 1;
-  try {
-    const note = await work();
-    console.log(`✓ ${name}${typeof note === "string" ? `: ${note}` : ""} (${secondsSince(start)})`);
-  } catch (error) {
-    failures += 1;
-    console.log(`✗ ${name} (${secondsSince(start)}): ${error instanceof Error ? error.message : error}`);
-  }
-}
-
-function expectSame(what: string, actual: unknown, expected: unknown): void {
-  if (actual !== expected) throw new Error(`${what} is ${actual}, not ${expected}`);
-}
-
-const start = performance.now();
 await withTempDir(main);
-console.log(`${steps - failures} passed, ${failures} failed (${secondsSince(start)})`);
-if (failures > 0) process.exitCode = 1;
+endChecks();
 
 async function main(parent: string): Promise<void> {
   const copy = await copyProject(parent);
   await using registry = await startRegistry(parent);
   let version = "";
-  await step("a release is made and published", async () => {
+  await check("a release is made and published", async () => {
     const tarballs = await copy.release();
     await publish(tarballs, registry, copy.folder);
     version = await versionOf(copy.folder);
     return `${version}, ${tarballs.length} packages`;
   });
   const folder = await openFolder(parent, "merchant", registry.npmrc);
-  await step("npx starts the sandbox, which refunds by the curl line that it prints", async () => {
+  await check("npx starts the sandbox, which refunds by the curl line that it prints", async () => {
     const command = ["npx", "--yes", "@refund-contract/sandbox", "--port", "0"];
     await using program = await startServerProcess({ command, cwd: folder, env: READER_ENV });
     const [curl = ""] = /curl .*$/m.exec(program.welcome) ?? [];
     expectSame("the refund's status", JSON.parse(await runShell(curl, folder)).paymentStatus, "AUTHORIZED");
     await program.stop();
   });
-  await step("the sandbox is installed", async () => {
+  await check("the sandbox is installed", async () => {
     await run("npm", ["install", "--no-audit", "--no-fund", "@refund-contract/sandbox"], folder);
     // As `du` counts it: in whole blocks, folders included.
     const size = Number.parseInt(await run("du", ["-sm", "node_modules"], folder), 10);
     if (size > MAX_INSTALLED_MB) throw new Error(`it takes ${size} MB, more than ${MAX_INSTALLED_MB}`);
     return `${size} MB on the disk`;
   });
-  await step("the guide's test of node:test passes", async () => {
+  await check("the guide's test of node:test passes", async () => {
     await cp(join(ROOT, "docs/examples/refunds.node.test.mjs"), join(folder, "refunds.node.test.mjs"));
     await run("npm", ["install", "--no-audit", "--no-fund", "@refund-contract/client"], folder);
     await run(process.execPath, ["--test", "refunds.node.test.mjs"], folder);
   });
-  await step("the guide's test of Vitest passes", async () => {
+  await check("the guide's test of Vitest passes", async () => {
     await cp(join(ROOT, "docs/examples/refunds.vitest.test.mjs"), join(folder, "refunds.vitest.test.mjs"));
     const { devDependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
     await run("npm", ["install", "--no-audit", "--no-fund", `vitest@${devDependencies.vitest}`], folder);
     await run("npx", ["vitest", "run", "refunds.vitest.test.mjs"], folder);
   });
   const implementer = await openFolder(parent, "implementer", registry.npmrc);
-  await step("the conformance kit passes the sandbox", async () => {
+  await check("the conformance kit passes the sandbox", async () => {
     const command = [process.execPath, PROGRAM, "--port", "0"];
     await using program = await startServerProcess({ command, cwd: folder, env: READER_ENV });
     const args = ["--url", program.url, "--token", "sandbox_acme", "--only", "access,key"];
@@ -98,13 +75,13 @@ async function main(parent: string): Promise<void> {
     await program.stop();
   });
   for (const runtime of [OLDEST_NODE, ...NODES.slice(1)]) {
-    await step(`the sandbox starts on ${runtime.package}`, async () => {
+    await check(`the sandbox starts on ${runtime.package}`, async () => {
       const node = join(await installRuntime(runtime), runtime.package.split("@")[0] ?? "", "bin/node");
       await writeFile(join(folder, "start.js"), START);
       return run(node, ["start.js"], folder);
     });
   }
-  await step("the next release is an upgrade", async () => {
+  await check("the next release is an upgrade", async () => {
     await copy.change();
     await publish(await copy.release(), registry, copy.folder);
     const next = await versionOf(copy.folder);

@@ -6,6 +6,8 @@ import { withTempDir } from "../../../scripts/command/files.ts";
 import { callsOf } from "../../../scripts/docs/reference/calls.ts";
 import { type Sample, samplesOf } from "../../../scripts/docs/reference/samples.ts";
 import { startServerProcess } from "../../helpers/process.ts";
+import { sandboxOf } from "../../helpers/sandbox.ts";
+import { check, endChecks, expectSame } from "../support/checks.ts";
 import { runShell } from "../support/projects.ts";
 
 type Language = {
@@ -32,6 +34,7 @@ const LANGUAGES: readonly Language[] = [
 defineProof("samples").parse();
 await using sandbox = await startServerProcess();
 for (const language of LANGUAGES) await tryLanguage(language);
+endChecks();
 
 async function tryLanguage({ label, version, file, run }: Language): Promise<void> {
   await withTempDir(async (folder) => {
@@ -40,23 +43,24 @@ async function tryLanguage({ label, version, file, run }: Language): Promise<voi
       () => false,
     );
     if (!isInstalled) return console.log(`- ${label}: not run, because it is not installed`);
-    const headers = { Authorization: "Bearer sandbox_acme" };
-    await fetch(`${sandbox.url}/sandbox/reset`, { method: "POST", headers });
-    const wrong: string[] = [];
-    let count = 0;
-    for (const contract of [readContract("openapi"), readContract("sandbox")]) {
-      for (const call of callsOf(contract.document)) {
-        const sample = samplesOf(call).find((one) => one.label === label);
-        if (!sample) continue;
-        const source = sample.source.replaceAll("http://127.0.0.1:3000", sandbox.url);
-        await writeFile(join(folder, file), source);
-        const printed = await runShell(run, folder).catch(String);
-        const [status] = contract.operation(call.operationId).statuses;
-        if (!printed.startsWith(`${status} `)) wrong.push(`${call.operationId}: ${printed}`);
-        count += 1;
+    await sandboxOf(sandbox)("resetSandbox");
+    await check(label, async () => {
+      const wrong: string[] = [];
+      let count = 0;
+      for (const contract of [readContract("openapi"), readContract("sandbox")]) {
+        for (const call of callsOf(contract.document)) {
+          const sample = samplesOf(call).find((one) => one.label === label);
+          if (!sample) continue;
+          const source = sample.source.replaceAll("http://127.0.0.1:3000", sandbox.url);
+          await writeFile(join(folder, file), source);
+          const printed = await runShell(run, folder).catch(String);
+          const [status] = contract.operation(call.operationId).statuses;
+          if (!printed.startsWith(`${status} `)) wrong.push(`${call.operationId}: ${printed}`);
+          count += 1;
+        }
       }
-    }
-    if (wrong.length > 0) process.exitCode = 1;
-    console.log([`${wrong.length === 0 ? "✓" : "✗"} ${label}: ${count} samples`, ...wrong].join("\n  "));
+      expectSame("the list of wrong ones", wrong.join("\n"), "");
+      return `${count} samples`;
+    });
   });
 }

@@ -1,0 +1,27 @@
+import { secondsSince } from "../../../scripts/command/redocly.ts";
+
+const start = performance.now();
+const counted = { passed: 0, failed: 0 };
+
+/** Runs a check of a proof, and prints its result. One that fails does not end the proof, because later ones may fail for other reasons. */
+export async function check(name: string, work: () => Promise<unknown>): Promise<void> {
+  const startedAt = performance.now();
+  try {
+    const note = await work();
+    counted.passed += 1;
+    console.log(`✓ ${name}${typeof note === "string" ? `: ${note}` : ""} (${secondsSince(startedAt)})`);
+  } catch (error) {
+    counted.failed += 1;
+    console.log(`✗ ${name} (${secondsSince(startedAt)}): ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+/** Prints how many checks have passed, and fails this process if one has not. */
+export function endChecks(): void {
+  console.log(`${counted.passed} passed, ${counted.failed} failed (${secondsSince(start)})`);
+  if (counted.failed > 0) process.exitCode = 1;
+}
+
+export function expectSame(what: string, actual: unknown, expected: unknown): void {
+  if (actual !== expected) throw new Error(`${what} is ${actual}, not ${expected}`);
+}
