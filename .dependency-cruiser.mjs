@@ -14,7 +14,10 @@ const SERVER_LAYERS = [
   ["auth/", "rate-limit/", "webhooks/"],
   ["http/middleware/", "http/handlers/"],
   ["http/[^/]+$"],
-  ["metrics/", "sandbox/(handlers/|sandbox\\.ts|inbox\\.ts|fixtures\\.ts|greeting\\.ts|console-page\\.ts)"],
+  [
+    "metrics/",
+    "sandbox/(handlers/|faults/|tomorrow/|sandbox\\.ts|inbox\\.ts|fixtures\\.ts|greeting\\.ts|console-page\\.ts)",
+  ],
   ["stop.ts", "app.ts", "background/"],
   ["background-work.ts"],
   ["start.ts"],

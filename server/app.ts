@@ -124,6 +124,7 @@ function createApis(options: AppOptions, published: ContractDocument): [publishe
     deadline: createDeadline(options.callLimitMs),
     ignoreUnknownQuery: true,
     beforeHandler: sandbox?.beforeHandler,
+    bodySteps: sandbox?.bodySteps,
   });
   if (!sandbox) return [publishedApi];
   const sandboxApi = createApi<SandboxId>({

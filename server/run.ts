@@ -27,7 +27,7 @@ export async function runServer(env: Environment): Promise<void> {
     const closeOwned = await keepOwner(config, url, close);
     const print = config.mode === "sandbox" ? log.print : undefined;
     stopOnSignal(closeOwned, { log, print, delaySeconds: config.stopDelaySeconds });
-    if (config.mode === "sandbox") greet(url, config.host, logger);
+    if (config.mode === "sandbox") greet(url, config, logger);
     else logger.info({ url, probeUrl, metricsUrl }, "listening");
   } catch (error) {
     process.stderr.write(`${await explainStartFailure(error, config)}\n`);

@@ -161,11 +161,7 @@ async function startParts(
     restoreWatch,
   };
   const sandboxParts = config.mode === "sandbox" ? await prepareSandbox(parts) : undefined;
-  const work = await startBackgroundWork(
-    config,
-    { ...parts, attempts: sandboxParts?.faults.ofDeliveries },
-    running,
-  );
+  const work = await startBackgroundWork(config, { ...parts, attempts: sandboxParts?.attempts }, running);
 
   const http = createHttpServer({ ...settings, ...config });
   // A single server counts alone; several servers on one database share their count (D27).
@@ -179,6 +175,7 @@ async function startParts(
     ? await openSandbox({
         ...parts,
         ...sandboxParts,
+        tomorrowSeed: config.tomorrowSeed,
         readBlocks: blocks.read,
         runDue: work.runDue,
         ownUrl: http.ownUrl,

@@ -206,6 +206,7 @@ export const KEYWORDS: Readonly<Record<string, Keyword>> = {
   "x-enum-source": informs,
   "x-open": informs,
   "x-unbounded": informs,
+  "x-wording": informs,
   "x-pattern-message": informs,
   "x-portability": { limits: "nothing", newIn31: true },
   "x-transitions": { limits: "nothing", compare: compare.transitions },

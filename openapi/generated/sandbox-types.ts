@@ -522,6 +522,33 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/sandbox/tomorrow": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See which later version is played
+         * @description Whether your published calls and your deliveries are those of a later version, and what that version adds.
+         */
+        get: operations["getTomorrow"];
+        put?: never;
+        /**
+         * Switch tomorrow's API on or off
+         * @description Makes every change happen now that may come under `/v1`: new fields, codes, statuses, events and headers, another order of
+         *     fields, other wording. Each event is followed by further ones, with a new name and with a new status. The changes are
+         *     drawn from the contract by `seed`. Switch it off by a reset, or before the next event: numbers of events count the further
+         *     ones, too.
+         */
+        post: operations["setTomorrow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/sandbox/reset": {
         parameters: {
             query?: never;
@@ -533,7 +560,7 @@ export interface paths {
         put?: never;
         /**
          * Reset your data
-         * @description Removes your payments, refunds, events and subscriptions, ends restrictions, clears faults, and restores the records that are there at the start. Access tokens and the clock stay.
+         * @description Removes your payments, refunds, events and subscriptions, ends restrictions and tomorrow's API, clears faults, and restores the records that are there at the start. Access tokens and the clock stay.
          */
         post: operations["resetSandbox"];
         delete?: never;
@@ -1696,6 +1723,40 @@ export interface components {
             /** @description Every element, in the order of the contract. */
             items: components["schemas"]["CoverageItem"][];
         };
+        /** @description Something that a later version adds. */
+        TomorrowAddition: {
+            /**
+             * @description What is added.
+             * @enum {string}
+             */
+            kind: "MEMBER" | "VALUE" | "EVENT" | "HEADER" | "REQUEST_FIELD";
+            /** @description Its name, such as `laterMokusa` or `refund.later_mokusa`. */
+            name: string;
+            /** @description JSON Pointer to the part of the published contract that grows. */
+            pointer: string;
+        };
+        /** @description A later version of the contract, drawn from a seed. */
+        Tomorrow: {
+            /** @description Whether your published calls and your deliveries are those of a later version. */
+            on: boolean;
+            /**
+             * Format: int32
+             * @description The seed from which it was drawn; `null` when it is off.
+             */
+            seed: number | null;
+            /** @description What the later version adds. Other wording and another order of fields come on top. */
+            additions: components["schemas"]["TomorrowAddition"][];
+        };
+        /** @description Whether tomorrow's API is on, and from which seed. */
+        TomorrowSetting: {
+            /** @description Whether your published calls and your deliveries are those of a later version. */
+            on: boolean;
+            /**
+             * Format: int32
+             * @description The seed from which the later version is drawn, to get the same one again. One is drawn when you leave it out.
+             */
+            seed?: number;
+        };
     };
     responses: {
         /** @description A page of records. */
@@ -2225,6 +2286,17 @@ export interface components {
                 [name: string]: unknown;
             };
             content?: never;
+        };
+        /** @description The later version that you get. */
+        TomorrowFound: {
+            headers: {
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Tomorrow"];
+            };
         };
         /** @description Your data is back in its initial state. */
         SandboxReset: {
@@ -3186,6 +3258,50 @@ export interface operations {
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTomorrow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["TomorrowFound"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setTomorrow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Whether it is on from now on, and from which seed. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TomorrowSetting"];
+            };
+        };
+        responses: {
+            200: components["responses"]["TomorrowFound"];
+            400: components["responses"]["InvalidRequest"];
+            401: components["responses"]["Unauthorized"];
+            406: components["responses"]["NotAcceptable"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

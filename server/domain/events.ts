@@ -55,7 +55,7 @@ export type PaymentView = {
 };
 
 /** An event of one resource: its type and the exact text that is sent, the same on each attempt (D21). */
-export type EventMessage = { readonly type: EventType; readonly payload: string };
+export type EventMessage<Type extends string = EventType> = { readonly type: Type; readonly payload: string };
 
 /** When an event happened (domain time, D30), and its number among the events of its resource, from 1 (D21). */
 export type EventMoment = { readonly at: Date; readonly sequence: number };
@@ -70,10 +70,19 @@ function paymentEventType(status: EmittedStatus): PaymentEventType {
   return `payment.${toLower(status)}`;
 }
 
-/** The category of an event (D19). */
-export function categoryOf(type: EventType): EventCategory {
-  return EVENT_CATEGORIES[type];
+/** The category of an event (D19), which is that of its resource, also when a later version adds the event. */
+export function categoryOf(type: string): EventCategory {
+  return CATEGORIES.get(resourceKind(type)) ?? "PAYMENT";
 }
+
+/** What an event is about: `refund`, `payment`, `account` or `customer`. */
+export function resourceKind(type: string): string {
+  return type.slice(0, type.indexOf("."));
+}
+
+const CATEGORIES = new Map<string, EventCategory>(
+  Object.entries(EVENT_CATEGORIES).map(([type, category]) => [resourceKind(type), category]),
+);
 
 /** The refund response: `errorDetails` only for a failed one, the reference null when none was sent (D06). */
 export function toRefundView(

@@ -44,6 +44,8 @@ export interface ApiOptions<Ids extends OperationId> extends AccessOptions {
   bodyTimeoutMs: number;
   /** A step between the validation of a request and its handler, where there is one. */
   beforeHandler?: ((id: Ids) => Middleware) | undefined;
+  /** What happens to a body before it is validated. */
+  bodySteps?: readonly Middleware[] | undefined;
 }
 
 export type Api = {
@@ -89,6 +91,7 @@ function stepsOf<Ids extends OperationId>(
     requireAccess(scopesOf(operation), options),
     requireAcceptance(sendsStream(options.document, at)),
     ...readBodyOf(operation, options.bodyTimeoutMs),
+    ...(options.bodySteps ?? []),
     ...validator.stepsFor(at, ({ body }, locals: RequestLocals, known) => [
       ...checkLiterals(fields, locals.literals ?? []),
       ...checkBody(body, known),

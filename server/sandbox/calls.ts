@@ -101,6 +101,12 @@ export type SandboxCalls = {
   /** Which elements of the published contract the merchant's calls and deliveries met. */
   coverage(): Promise<Result<"getCoverage">>;
   clearCoverage(): Promise<void>;
+  /** A later version of the contract, for your published calls and your deliveries. */
+  readonly tomorrow: {
+    read(): Promise<Result<"getTomorrow">>;
+    /** Such as `{ on: true, seed: 7 }`; resolves with the seed and with what that version adds. */
+    set(setting: RequestBody<"setTomorrow">): Promise<Result<"setTomorrow">>;
+  };
   /** Says what has changed, as server-sent events, until it is cancelled. */
   changes(): Promise<ReadableStream<Uint8Array>>;
   /** Restores the data of the start, but not the clock. */
@@ -160,6 +166,8 @@ export function createCalls(baseUrl: string, accessToken: string): SandboxCalls 
     clearCoverage: async () => {
       await resultOf(http.DELETE("/sandbox/coverage"));
     },
+    getTomorrow: () => resultOf(http.GET("/sandbox/tomorrow")),
+    setTomorrow: (body) => resultOf(http.POST("/sandbox/tomorrow", { body })),
     streamChanges: () => {
       const options = { parseAs: "stream", headers: { Accept: "text/event-stream" } } as const;
       return resultOf(http.GET("/sandbox/changes", options));
@@ -198,6 +206,7 @@ export function createCalls(baseUrl: string, accessToken: string): SandboxCalls 
     faults: { arm: calls.armFault, list: calls.listFaults, clear: calls.clearFaults },
     coverage: calls.getCoverage,
     clearCoverage: calls.clearCoverage,
+    tomorrow: { read: calls.getTomorrow, set: calls.setTomorrow },
     changes: calls.streamChanges,
     reset: calls.resetSandbox,
   };
@@ -239,6 +248,8 @@ type Found = {
   clearFaults: Members<"faults">["clear"];
   getCoverage: Members<"coverage">;
   clearCoverage: Members<"clearCoverage">;
+  getTomorrow: Members<"tomorrow">["read"];
+  setTomorrow: Members<"tomorrow">["set"];
   streamChanges: Members<"changes">;
   resetSandbox: Members<"reset">;
 };

@@ -4,11 +4,14 @@ import type { Fixture } from "../storage/fixtures.ts";
 /** The merchants of a sandbox; the access token of each is `sandbox_` and its name. */
 export const SANDBOX_MERCHANTS = ["acme", "globex"] as const;
 
-export type SandboxMerchant = (typeof SANDBOX_MERCHANTS)[number];
+/** The merchant that a sandbox has as well when it is started with tomorrow's API. */
+export const TOMORROW_MERCHANT = "tomorrow";
 
-/** Whether this is one of the merchants that every sandbox has. */
+export type SandboxMerchant = (typeof SANDBOX_MERCHANTS)[number] | typeof TOMORROW_MERCHANT;
+
+/** Whether this is one of the merchants that a sandbox has from the start. */
 export function isSandboxMerchant(merchant: string): merchant is SandboxMerchant {
-  return SANDBOX_MERCHANTS.some((name) => name === merchant);
+  return [...SANDBOX_MERCHANTS, TOMORROW_MERCHANT].some((name) => name === merchant);
 }
 
 export const SANDBOX_SCOPES = ["refunds", "webhooks"] as const;

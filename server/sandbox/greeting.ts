@@ -1,16 +1,25 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
+import type { Config } from "../config/config.ts";
 import { isLoopback } from "../http/middleware/request-head.ts";
-import { SANDBOX_MERCHANTS } from "./fixtures.ts";
+import { SANDBOX_MERCHANTS, TOMORROW_MERCHANT } from "./fixtures.ts";
 
 /** Prints the addresses of a sandbox and a refund to try, and warns when others than this machine reach it. */
-export function greet(url: string, host: string, logger: Logger): void {
-  process.stdout.write(toWelcome(url));
+export function greet(
+  url: string,
+  { host, tomorrowSeed }: Pick<Config, "host" | "tomorrowSeed">,
+  logger: Logger,
+): void {
+  process.stdout.write(toWelcome(url, tomorrowSeed));
   if (isLoopback(host)) return;
   logger.warn(`The sandbox's access tokens are public knowledge, and HOST=${host} is open to others.`);
 }
 
-function toWelcome(url: string): string {
+function toWelcome(url: string, tomorrowSeed: number | undefined): string {
+  const tomorrow =
+    tomorrowSeed === undefined
+      ? ""
+      : `\n  Tomorrow's API  sandbox_${TOMORROW_MERCHANT}  (again with --seed ${tomorrowSeed})`;
   const [merchant] = SANDBOX_MERCHANTS;
   const body = `{"paymentId":"pay_settled","amount":{"currency":"USD","value":1.00},"requestKey":"${randomUUID()}"}`;
   return `
@@ -21,7 +30,7 @@ Sandbox ready.
   Docs          ${url}/docs
   Contract      ${url}/openapi.json  ${url}/openapi.yaml  (OpenAPI 3.0: ${url}/openapi-3.0.json)
   Health        ${url}/healthz  ${url}/readyz
-  Access token  sandbox_${merchant}
+  Access token  sandbox_${merchant}${tomorrow}
 
 Issue a refund:
 

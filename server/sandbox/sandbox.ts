@@ -4,11 +4,19 @@ import { type ContractDocument, readContract } from "../contract/document.ts";
 import type { HandlersOf, SandboxHandlers } from "../contract/operations.ts";
 import type { Middleware } from "../http/middleware/request-locals.ts";
 import type { AdaptText } from "../http/pages.ts";
+import type { AttemptsOf } from "../webhooks/attempt.ts";
 import { createConsolePage } from "./console-page.ts";
 import { type Coverage, createCoverage } from "./coverage/coverage.ts";
 import { type CallFaults, createCallFaults } from "./faults/call-faults.ts";
 import { createFaults, type FaultParts, type Faults } from "./faults/delivery-faults.ts";
-import { fixturesOf, isSandboxMerchant, SANDBOX_MERCHANTS, SANDBOX_SCOPES } from "./fixtures.ts";
+import {
+  fixturesOf,
+  isSandboxMerchant,
+  SANDBOX_MERCHANTS,
+  SANDBOX_SCOPES,
+  type SandboxMerchant,
+  TOMORROW_MERCHANT,
+} from "./fixtures.ts";
 import type { createChanges } from "./handlers/changes.ts";
 import { clockHandlers } from "./handlers/clock.ts";
 import { paymentHandlers } from "./handlers/payments.ts";
@@ -18,15 +26,25 @@ import { createRestrictions } from "./handlers/restrictions.ts";
 import { webhookHandlers } from "./handlers/webhooks.ts";
 import { createInbox, type InboxParts } from "./inbox.ts";
 import { adaptDocs } from "./own-docs.ts";
+import { createTomorrow, type Tomorrow, type TomorrowParts } from "./tomorrow/tomorrow.ts";
 
 const TOKEN_BYTES = 24;
 
 /** The parts of a sandbox that the server needs before the rest, to send its deliveries. */
-export type EarlyParts = { readonly faults: Faults; readonly coverage: Coverage };
+export type EarlyParts = {
+  readonly faults: Faults;
+  readonly coverage: Coverage;
+  readonly tomorrow: Tomorrow;
+  readonly attempts: AttemptsOf;
+};
 
-export async function prepareSandbox(parts: Omit<FaultParts, "onAccepted">): Promise<EarlyParts> {
+export async function prepareSandbox(
+  parts: Omit<FaultParts, "onAccepted"> & TomorrowParts,
+): Promise<EarlyParts> {
   const coverage = createCoverage(await readContract("openapi"));
-  return { coverage, faults: createFaults({ ...parts, onAccepted: coverage.meetEvent }) };
+  const faults = createFaults({ ...parts, onAccepted: coverage.meetEvent });
+  const tomorrow = createTomorrow(parts);
+  return { coverage, faults, tomorrow, attempts: tomorrow.before(faults.ofDeliveries) };
 }
 
 export interface SandboxOptions
@@ -35,6 +53,8 @@ export interface SandboxOptions
     EarlyParts {
   /** Created by the server, which also reports changes that no request causes. */
   changes: ReturnType<typeof createChanges>;
+  /** The seed of the merchant that plays a later version from the start; undefined: there is none. */
+  tomorrowSeed: number | undefined;
 }
 
 /** What the app of a sandbox serves in addition to the published contract. */
@@ -45,6 +65,8 @@ export type Sandbox = {
   outerSteps: readonly Middleware[];
   /** The faults that happen before a call of the published contract is done. */
   beforeHandler: CallFaults["beforeHandler"];
+  /** What happens to a body of the published contract before it is validated. */
+  bodySteps: readonly Middleware[];
   /** The inbox, which receives deliveries, and the console. */
   routers: readonly Router[];
   /** What it makes of the docs and the contract before it serves them. */
@@ -53,8 +75,9 @@ export type Sandbox = {
 
 /** Fills the store, and creates the parts of a sandbox that are kept in memory. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { store, clock, changes, coverage } = options;
-  await seed({ store, clock });
+  const { store, clock, changes, coverage, tomorrow, tomorrowSeed } = options;
+  await seed({ store, clock }, tomorrowSeed === undefined ? [] : [TOMORROW_MERCHANT]);
+  if (tomorrowSeed !== undefined) await tomorrow.switchOn(TOMORROW_MERCHANT, tomorrowSeed);
   const document = await readContract("sandbox");
   const { list: faults, ofDeliveries } = options.faults;
   const callFaults = createCallFaults(faults, document);
@@ -72,13 +95,15 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       ...inbox.handlers,
       ...faults.handlers,
       ...coverage.handlers,
-      ...accessHandlers(options, { restrictions, inMemory: [requests, inbox, faults] }),
+      ...accessHandlers(options, { restrictions, inMemory: [requests, inbox, faults, tomorrow] }),
       ...restrictions.handlers,
+      ...tomorrow.handlers,
       ...clockHandlers(options),
       ...paymentHandlers(options),
       ...webhookHandlers(options, ofDeliveries.find),
     },
-    outerSteps: [requests.record, callFaults.onWire],
+    outerSteps: [requests.record, callFaults.onWire, tomorrow.reviseResponses],
+    bodySteps: [tomorrow.acceptLaterFields],
     beforeHandler: callFaults.beforeHandler,
     routers: [inbox.router, consolePage.router],
     adaptText: adaptDocs(consolePage.tryItScript),
@@ -86,9 +111,12 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
 }
 
 /** Inserts the merchants' access tokens and payments; existing records stay as they are. */
-async function seed({ store, clock }: Pick<SandboxParts, "store" | "clock">): Promise<void> {
+async function seed(
+  { store, clock }: Pick<SandboxParts, "store" | "clock">,
+  further: readonly SandboxMerchant[],
+): Promise<void> {
   const now = await clock.now();
-  for (const merchant of SANDBOX_MERCHANTS) {
+  for (const merchant of [...SANDBOX_MERCHANTS, ...further]) {
     const tokenSha256 = sha256(`sandbox_${merchant}`);
     await store.insertToken({ tokenSha256, merchant, scopes: SANDBOX_SCOPES });
     await store.insertFixtures(fixturesOf(merchant, now), now);

@@ -35,7 +35,7 @@ import { readBacklog } from "./webhooks/backlog.ts";
 import { changeSecret, forgetOldSecrets } from "./webhooks/change-secret.ts";
 import { listDeliveries, redeliver, redeliverMany } from "./webhooks/deliveries.ts";
 import { readKeyUses } from "./webhooks/encryption-keys.ts";
-import { emitResourceEvent } from "./webhooks/resource-events.ts";
+import { emitFurtherEvent, emitResourceEvent } from "./webhooks/resource-events.ts";
 import {
   endSomeDeliveries,
   endSubscription,
@@ -65,6 +65,7 @@ const FUNCTIONS = {
   countDue: [countDue, "db"],
   countInHand: [countInHand, "background"],
   coverOriginal: [coverOriginal, "background"],
+  emitFurtherEvent: [emitFurtherEvent, "db"],
   emitResourceEvent: [emitResourceEvent, "db"],
   endSomeDeliveries: [endSomeDeliveries, "background"],
   endSubscription: [endSubscription, "background"],

@@ -23,6 +23,7 @@ import { Refunds } from "./views/refunds.tsx";
 import { Requests } from "./views/requests.tsx";
 import { RestrictionsNotice } from "./views/restrictions.tsx";
 import { Scenarios } from "./views/scenarios.tsx";
+import { TomorrowNotice } from "./views/tomorrow.tsx";
 import { Subscription, Webhooks } from "./views/webhooks.tsx";
 
 const VIEWS = {
@@ -143,6 +144,7 @@ function App() {
         ) : (
           <>
             <RestrictionsNotice />
+            <TomorrowNotice />
             <Clock />
             <View route={route} choose={choose} key={route.hash} />
           </>

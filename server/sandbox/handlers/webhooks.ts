@@ -10,6 +10,7 @@ import type {
 import { GUESSABLE_SECRET, isGuessable } from "../../webhooks/guessable-secret.ts";
 import { secretFormOf, toDeliveryHeaders } from "../../webhooks/sign-delivery.ts";
 import type { DeliveryFaults } from "../faults/delivery-faults.ts";
+import type { Tomorrow } from "../tomorrow/tomorrow.ts";
 import { invalid, notFound, type SandboxParts } from "./responses.ts";
 
 type WebhookOperations =
@@ -25,11 +26,14 @@ type WebhookOperations =
   | "getEvent"
   | "emitEvent";
 
+type SentTexts = { tomorrow: Pick<Tomorrow, "revisePayload"> };
+
 /** Deliveries, subscriptions and events of accounts and customers. */
 export function webhookHandlers(
-  { store, clock, changes, logger, encryptionKeys }: SandboxParts,
+  { store, clock, changes, logger, encryptionKeys, tomorrow }: SandboxParts & SentTexts,
   findFault: DeliveryFaults["find"],
 ): HandlersOf<WebhookOperations> {
+  const { revisePayload } = tomorrow;
   const toSubscription = async (merchant: string, record: SubscriptionRecord, now: Date) =>
     describeSubscription(record, { now, ...(await inspectSecret(merchant, record, encryptionKeys)) });
   return {
@@ -42,7 +46,8 @@ export function webhookHandlers(
     async getDelivery({ merchant, path: { webhookId } }) {
       const sent = await store.findSentDelivery({ merchant, webhookId, attempts: MAX_ATTEMPTS });
       if (!sent) return notFound("delivery");
-      const { secrets, dueAt, attempts, ...delivery } = sent;
+      const { secrets, dueAt, attempts, ...stored } = sent;
+      const delivery = { ...stored, payload: revisePayload(merchant, stored.payload) };
       const sign = async (attempt: SentAttempt) => {
         const secretCiphertexts = secretsOf(attempt, secrets);
         const signed = { merchant, secretCiphertexts, ...delivery };
@@ -126,7 +131,7 @@ export function webhookHandlers(
       return {
         status: 200,
         body: {
-          items: items.map(toEvent),
+          items: items.map((event) => toEvent(event, revisePayload(merchant, event.payload))),
           nextCursor,
         },
       };
@@ -134,7 +139,8 @@ export function webhookHandlers(
 
     async getEvent({ merchant, path: { eventId } }) {
       const event = await store.findEvent({ merchant, eventId });
-      return event ? { status: 200, body: toEvent(event) } : notFound("event");
+      if (!event) return notFound("event");
+      return { status: 200, body: toEvent(event, revisePayload(merchant, event.payload)) };
     },
 
     async listSubscriptions({ merchant, query: { limit = DEFAULT_LIMIT, cursor } }) {
@@ -152,9 +158,9 @@ const DEFAULT_LIMIT = 20;
 /** How many attempts of a delivery are shown with their headers: the latest. */
 const MAX_ATTEMPTS = 100;
 
-/** An event as a response body. */
-function toEvent(event: EventRecord): SandboxSchemas["EventRecord"] {
-  return { ...event, occurredAt: event.occurredAt.toISOString() };
+/** An event as a response body, with the text that is sent. */
+function toEvent(event: EventRecord, payload: string): SandboxSchemas["EventRecord"] {
+  return { ...event, payload, occurredAt: event.occurredAt.toISOString() };
 }
 
 const HOUR_MS = 3_600_000;

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { EventMessage } from "../../domain/events.ts";
 
 /** An event to be written in the transaction that changes the status (D20a). */
-export type NewEvent = EventMessage & {
+export type NewEvent = EventMessage<string> & {
   readonly merchant: string;
   readonly resourceId: string;
   readonly sequence: number;

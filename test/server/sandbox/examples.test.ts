@@ -40,6 +40,8 @@ const exact: [id: SandboxId, example: string, call: SandboxCall, at?: string][] 
   ["getInbox", "fresh", {}],
   ["setRestrictions", "held", {}],
   ["getRestrictions", "none", {}],
+  ["setTomorrow", "off", {}],
+  ["getTomorrow", "off", {}],
   ["createToken", "refundsOnly", {}],
   ["createToken", "noScopes", {}],
 ];

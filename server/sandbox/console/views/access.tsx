@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { getToken, type Problem, type SandboxSchemas, sandbox, useCall } from "../data/api.ts";
 import { PageHead, ProblemText, ShownOnce } from "../parts/parts.tsx";
 import { RestrictionsForm } from "./restrictions.tsx";
+import { TomorrowForm } from "./tomorrow.tsx";
 
 const SCOPES = ["refunds", "webhooks"] as const;
 
@@ -22,6 +23,8 @@ export function Access({ choose }: { choose: Choose }) {
       <NewToken choose={choose} />
       <h2>Block calls or hold refunds</h2>
       <RestrictionsForm />
+      <h2>Try tomorrow's API</h2>
+      <TomorrowForm />
     </section>
   );
 }

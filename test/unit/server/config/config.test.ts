@@ -39,6 +39,7 @@ describe("the settings", () => {
       logFormat: "text",
       serveDocs: true,
       egress: {},
+      tomorrowSeed: undefined,
       retentionDays: 90,
     };
 
@@ -97,6 +98,7 @@ describe("the settings", () => {
       serveDocs: true,
       egress: {},
       logFormat: "json",
+      tomorrowSeed: undefined,
       retentionDays: 30,
     });
   });
@@ -127,6 +129,7 @@ describe("the settings", () => {
       serveDocs: true,
       egress: {},
       logFormat: "json",
+      tomorrowSeed: undefined,
       retentionDays: 90,
     });
   });
@@ -212,6 +215,8 @@ describe("the settings", () => {
     ["ENCRYPTION_KEYS_OLD", { ENCRYPTION_KEYS_OLD: OLD_KEY }],
     ["ENCRYPTION_KEYS_OLD", { ENCRYPTION_KEY: KEY, ENCRYPTION_KEYS_OLD: `${OLD_KEY},secret` }],
     ["RATE_LIMIT", { RATE_LIMIT: "0" }],
+    ["TOMORROW", { TOMORROW: "2147483648" }],
+    ["TOMORROW", { ...PRODUCTION, TOMORROW: "7" }],
     ["RATE_LIMIT", { RATE_LIMIT: "-5" }],
     ["RATE_LIMIT", { RATE_LIMIT: "1.5" }],
     ["RATE_LIMIT", { RATE_LIMIT: "none" }],
