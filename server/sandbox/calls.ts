@@ -119,6 +119,7 @@ export function createCalls(baseUrl: string, accessToken: string): SandboxCalls 
   const http = createClient<paths>({ baseUrl, headers });
   const payment = (paymentId: string) => ({ params: { path: { paymentId } } });
   const webhook = (webhookId: string) => ({ params: { path: { webhookId } } });
+  const subscription = (subscriptionKey: string) => ({ params: { path: { subscriptionKey } } });
   // By operation, so that an operation that the contract gains is missed here by the compiler.
   const calls = {
     getClock: () => resultOf(http.GET("/sandbox/clock")),
@@ -136,18 +137,14 @@ export function createCalls(baseUrl: string, accessToken: string): SandboxCalls 
     redeliver: (id) => resultOf(http.POST("/sandbox/deliveries/{webhookId}/redeliver", webhook(id))),
     redeliverMany: (body) => resultOf(http.POST("/sandbox/redeliveries", { body })),
     listSubscriptions: (query = {}) => resultOf(http.GET("/sandbox/subscriptions", { params: { query } })),
-    getSubscription: (subscriptionKey) =>
+    getSubscription: (key) =>
+      resultOf(http.GET("/sandbox/subscriptions/{subscriptionKey}", subscription(key))),
+    endSubscription: (key) =>
+      resultOf(http.DELETE("/sandbox/subscriptions/{subscriptionKey}", subscription(key))),
+    rotateSecret: (key, body) =>
       resultOf(
-        http.GET("/sandbox/subscriptions/{subscriptionKey}", { params: { path: { subscriptionKey } } }),
+        http.POST("/sandbox/subscriptions/{subscriptionKey}/rotate-secret", { ...subscription(key), body }),
       ),
-    endSubscription: async (subscriptionKey) => {
-      const params = { path: { subscriptionKey } };
-      await resultOf(http.DELETE("/sandbox/subscriptions/{subscriptionKey}", { params }));
-    },
-    rotateSecret: (subscriptionKey, body) => {
-      const params = { path: { subscriptionKey } };
-      return resultOf(http.POST("/sandbox/subscriptions/{subscriptionKey}/rotate-secret", { params, body }));
-    },
     emitEvent: (body) => resultOf(http.POST("/sandbox/events", { body })),
     listEvents: (query = {}) => resultOf(http.GET("/sandbox/events", { params: { query } })),
     getEvent: (eventId) => resultOf(http.GET("/sandbox/events/{eventId}", { params: { path: { eventId } } })),
@@ -159,22 +156,16 @@ export function createCalls(baseUrl: string, accessToken: string): SandboxCalls 
     setRestrictions: (body) => resultOf(http.POST("/sandbox/restrictions", { body })),
     armFault: (body) => resultOf(http.POST("/sandbox/faults", { body })),
     listFaults: () => resultOf(http.GET("/sandbox/faults")),
-    clearFaults: async () => {
-      await resultOf(http.DELETE("/sandbox/faults"));
-    },
+    clearFaults: () => resultOf(http.DELETE("/sandbox/faults")),
     getCoverage: () => resultOf(http.GET("/sandbox/coverage")),
-    clearCoverage: async () => {
-      await resultOf(http.DELETE("/sandbox/coverage"));
-    },
+    clearCoverage: () => resultOf(http.DELETE("/sandbox/coverage")),
     getTomorrow: () => resultOf(http.GET("/sandbox/tomorrow")),
     setTomorrow: (body) => resultOf(http.POST("/sandbox/tomorrow", { body })),
     streamChanges: () => {
       const options = { parseAs: "stream", headers: { Accept: "text/event-stream" } } as const;
       return resultOf(http.GET("/sandbox/changes", options));
     },
-    resetSandbox: async () => {
-      await resultOf(http.POST("/sandbox/reset"));
-    },
+    resetSandbox: () => resultOf(http.POST("/sandbox/reset")),
   } satisfies ByOperation;
   return {
     clock: { read: calls.getClock, advance: calls.advanceClock, due: calls.getDue },
