@@ -58,8 +58,8 @@ export async function startBackgroundWork(
     encryptionKeys: parts.encryptionKeys,
     policy: parts.targetPolicy,
     logger,
-    onAttempt(result) {
-      metrics.observeAttempt(result);
+    onAttempt(result, attempt) {
+      metrics.observeAttempt(result, attempt);
       changes.notify(["webhooks", "inbox"]);
     },
     attempts: parts.attempts,

@@ -140,6 +140,8 @@ async function startParts(
     lastCheck: store.readLastCheck,
     poolUsage: database.poolUsage,
     keysAgeSeconds: access.keysAgeSeconds,
+    failedKeyFetches: access.failedKeyFetches,
+    clockSkewSeconds: sharedClock.skewSeconds,
     logger,
   });
   running.metrics = metricsServer;

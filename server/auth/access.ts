@@ -13,6 +13,8 @@ export type Access = {
   ready(): Promise<void>;
   /** Seconds since the issuer's keys were fetched; undefined where there are none. */
   keysAgeSeconds(): number | undefined;
+  /** Failed fetches of these keys since the start; undefined where there are none. */
+  failedKeyFetches(): number | undefined;
   /** Ends a fetch of the issuer's keys. */
   stop(): Promise<void>;
 };
@@ -47,6 +49,7 @@ export function sandboxAccess(findToken: FindToken): Access {
     findCaller: async (token) => (await find(hash("sha256", token, "buffer"))) ?? { reason: "unknown token" },
     ready: async () => {},
     keysAgeSeconds: () => undefined,
+    failedKeyFetches: () => undefined,
     stop: async () => {},
   };
 }
@@ -63,6 +66,7 @@ export function productionAccess(
     findCaller: verifyJwts({ ...settings, keys, realNow }),
     ready: keys.ready,
     keysAgeSeconds: keys.ageSeconds,
+    failedKeyFetches: keys.failures,
     stop: keys.stop,
   };
 }

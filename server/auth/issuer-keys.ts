@@ -27,6 +27,8 @@ export type IssuerKeys = {
   ready(): Promise<void>;
   /** Seconds since the keys were fetched; undefined before that. */
   ageSeconds(): number | undefined;
+  /** Failed fetches since the start. */
+  failures(): number;
   /** Ends the fetch in progress. */
   stop(): Promise<void>;
 };
@@ -69,6 +71,7 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   const refreshMs = Math.min(options.refreshMs ?? DEFAULT_REFRESH_MS, maxAgeMs / 2);
   let current: { keys: readonly IssuerKey[]; seenAtMs: number } | undefined;
   let fetching: Promise<void> | undefined;
+  let failures = 0;
   let nextFetchMs = 0; // by a clock that nobody sets
 
   const ageMs = () => (current ? realNow().getTime() - current.seenAtMs : Number.POSITIVE_INFINITY);
@@ -78,6 +81,7 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     try {
       current = { keys: await fetchKeys(options, agent), seenAtMs: realNow().getTime() };
     } catch (error) {
+      failures += 1;
       const message = "the keys of the access tokens' issuer can't be fetched";
       logger.warn({ err: error }, message);
       throw new KeysUnavailableError(message, cooldownMs, { cause: error });
@@ -112,6 +116,7 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     },
     renew,
     ready,
+    failures: () => failures,
     ageSeconds: () => (current ? ageMs() / 1000 : undefined),
     stop: () => agent.destroy(),
   };

@@ -14,6 +14,8 @@ const SKEW_LIMIT_MS = 60_000;
 export type SharedClock = {
   /** Never ahead of the database's clock, and behind it by no longer than the reading of it took. */
   realNow(): Date;
+  /** The difference between this machine's clock and the database's, never negative. */
+  skewSeconds(): number;
   /** Whether this machine's own clock differs so much from it that this server must not work in the background. */
   isOff(): boolean;
   /** Reads the database's clock. Rejects when this machine's differs too much, or the database does not respond. */
@@ -71,6 +73,7 @@ export async function startSharedClock(parts: SharedClockParts): Promise<SharedC
   const { stop } = repeat(read, { name: "reading the database's clock", everyMs: EVERY_MS, logger });
   return {
     realNow: () => new Date(now()),
+    skewSeconds: () => skewMs() / 1000,
     isOff,
     async check() {
       await read();
@@ -88,6 +91,7 @@ const DIFFER = "this server's clock and the database's differ";
 function oneClock({ database, ownNow, realNow }: SharedClockParts): SharedClock {
   return {
     realNow: realNow ?? ownNow,
+    skewSeconds: () => 0,
     isOff: () => false,
     async check() {
       await database.readTime();

@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from "prom-client";
+import { Counter, Gauge, type Registry } from "prom-client";
 import type { PoolUsage } from "../storage/database.ts";
 import type { Backlog } from "../storage/webhooks/backlog.ts";
 
@@ -14,6 +14,10 @@ export type GaugeSources = {
   poolUsage(): PoolUsage | undefined;
   /** Undefined where no keys are used, or before the first fetch. */
   keysAgeSeconds(): number | undefined;
+  /** How often the keys could not be fetched, since the start; undefined where none are used. */
+  failedKeyFetches(): number | undefined;
+  /** Between this machine's clock and the database's. */
+  clockSkewSeconds(): number;
 };
 
 /**
@@ -25,6 +29,7 @@ export function registerGauges(registers: Registry[], sources: GaugeSources): vo
   registerLastCheck(registers, sources);
   registerPool(registers, sources);
   registerKeys(registers, sources);
+  registerClock(registers, sources);
 }
 
 function registerBacklog(registers: Registry[], sources: GaugeSources): void {
@@ -130,7 +135,27 @@ function registerPool(registers: Registry[], { poolUsage }: GaugeSources): void 
   });
 }
 
-function registerKeys(registers: Registry[], { keysAgeSeconds }: GaugeSources): void {
+function registerClock(registers: Registry[], { clockSkewSeconds }: GaugeSources): void {
+  new Gauge({
+    name: "clock_skew_seconds",
+    help: "Difference between this machine's clock and the database's, never negative.",
+    registers,
+    collect() {
+      this.set(clockSkewSeconds());
+    },
+  });
+}
+
+function registerKeys(registers: Registry[], { keysAgeSeconds, failedKeyFetches }: GaugeSources): void {
+  new Counter({
+    name: "auth_keys_failed_fetches_total",
+    help: "Fetches of the token issuer's keys that failed.",
+    registers,
+    collect() {
+      this.reset();
+      this.inc(failedKeyFetches() ?? 0);
+    },
+  });
   new Gauge({
     name: "auth_keys_age_seconds",
     help: "Time since the token issuer's keys were fetched.",

@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client
 import type { RefundStatus } from "../domain/refunds.ts";
 import type { RequestOutcome } from "../http/middleware/request-log.ts";
 import type { AttemptResult } from "../storage/statements/attempts.ts";
+import type { Attempt } from "../storage/statements/claims.ts";
 import { type GaugeSources, registerGauges } from "./gauges.ts";
 
 /** The events that a server counts. Labels have few values, so never a merchant, an id or an address. */
@@ -11,11 +12,12 @@ export type Metrics = {
   countRefunds(status: RefundStatus, count: number): void;
   /** Counts due refunds that this server left for later, because somebody else had locked them. */
   countSkippedRefunds(count: number): void;
-  observeAttempt(result: AttemptResult): void;
+  observeAttempt(result: AttemptResult, attempt: Pick<Attempt, "earlierAttempts" | "payload">): void;
 };
 
 const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const ATTEMPT_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
+const DELAY_BUCKETS = [0.1, 0.5, 1, 5, 15, 30, 60, 300, 900, 3600];
 
 /** Counters and histograms in a registry of their own, beside the gauges that are read from the sources at each scrape. */
 export function createMetrics(
@@ -62,6 +64,12 @@ export function createMetrics(
     buckets: ATTEMPT_BUCKETS,
     registers,
   });
+  const firstAttemptDelay = new Histogram({
+    name: "webhook_first_attempt_delay_seconds",
+    help: "Time from an event to the first attempt to deliver it.",
+    buckets: DELAY_BUCKETS,
+    registers,
+  });
 
   return {
     observeRequest({ route, status, milliseconds }) {
@@ -70,9 +78,14 @@ export function createMetrics(
     },
     countRefunds: (status, count) => refunds.inc({ status }, count),
     countSkippedRefunds: (count) => skippedRefunds.inc(count),
-    observeAttempt({ outcome, milliseconds }) {
+    observeAttempt({ at, outcome, milliseconds }, { earlierAttempts, payload }) {
       attempts.inc({ outcome: outcome.kind });
       attemptSeconds.observe(milliseconds / 1000);
+      // A sandbox's clock may be ahead of real time, in which attempts are made.
+      if (earlierAttempts === 0)
+        firstAttemptDelay.observe(
+          Math.max(0, at.getTime() - Date.parse(JSON.parse(payload).timestamp)) / 1000,
+        );
     },
     text: () => register.metrics(),
     contentType: register.contentType,

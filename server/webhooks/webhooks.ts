@@ -4,6 +4,7 @@ import type { DomainClock } from "../domain/clock.ts";
 import type { Limits } from "../domain/fair-shares.ts";
 import type { Database } from "../storage/database.ts";
 import type { AttemptResult } from "../storage/statements/attempts.ts";
+import type { Attempt } from "../storage/statements/claims.ts";
 import { DELIVERIES_CHANNEL } from "../storage/statements/events.ts";
 import type { BoundStorage } from "../storage/storage.ts";
 import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
@@ -50,7 +51,7 @@ export type WebhookParts = {
   readonly policy: TargetPolicy;
   readonly logger: Logger;
   /** Called after each attempt whose result was recorded. */
-  readonly onAttempt?: ((result: AttemptResult) => void) | undefined;
+  readonly onAttempt?: ((result: AttemptResult, attempt: Attempt) => void) | undefined;
   /** Makes the attempts; without it, they are the usual ones. */
   readonly attempts?: AttemptsOf | undefined;
   readonly settings?: Partial<WebhookSettings> | undefined;

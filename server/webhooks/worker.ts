@@ -16,7 +16,7 @@ export type WorkerParts = Omit<AttemptOptions, "signal" | "connections"> & {
   >;
   readonly logger: Logger;
   /** Called after each attempt whose result was recorded. */
-  readonly onAttempt: (result: AttemptResult) => void;
+  readonly onAttempt: (result: AttemptResult, attempt: Attempt) => void;
   /** Makes the attempts; without it, they are the usual ones. */
   readonly attempts?: AttemptsOf | undefined;
   /** Called after every attempt, when there is room for another delivery of its merchant. */
@@ -119,7 +119,7 @@ export class Worker {
       const result = await make(attempt, { ...this.#parts, connections: this.#connections, signal });
       if (signal.aborted && result.status === null) await store.releaseClaim(attempt);
       else if (await this.#record({ ...attempt, ...result, endedAt: realNow() })) {
-        onAttempt(result);
+        onAttempt(result, attempt);
         attempts?.onRecorded(attempt);
         if (logger.isLevelEnabled("info")) logger.info(toLogged(attempt, result), "delivery");
         await this.#notePace(attempt, result);

@@ -51,14 +51,14 @@ max_client_conn = 300
 async function start(
   fileName: string,
   toConfig: (port: number) => string,
-  toCommand: (file: string) => readonly string[],
+  toCommand: (file: string, port: number) => readonly string[],
 ): Promise<Proxy> {
   const folder = await mkdtemp(join(tmpdir(), "refund-contract-proxy-"));
   await chmod(folder, 0o755);
   const file = join(folder, fileName);
   const port = await findFreePort();
   await writeFile(file, toConfig(port));
-  const [program = "", ...args] = toCommand(file);
+  const [program = "", ...args] = toCommand(file, port);
   const child = spawn(program, args, { ...chooseUser(), cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
   let output = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
@@ -118,3 +118,58 @@ export async function startHaProxy(
     (file) => [program, "-db", "-f", file],
   );
 }
+
+/** Debian's Prometheus, which scrapes a server each second. */
+export async function startPrometheus(program: string, metricsUrl: string, rules: string) {
+  const folder = await mkdtemp(join(tmpdir(), "refund-contract-prometheus-"));
+  await writeFile(join(folder, "rules.yaml"), rules);
+  await chmod(folder, 0o777);
+  const config = `global: { scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s }
+rule_files: ["${folder}/rules.yaml"]
+scrape_configs: [{ job_name: refunds, static_configs: [{ targets: ["${new URL(metricsUrl).host}"] }] }]
+`;
+  const startedAt = new Date();
+  const process = await start(
+    "prometheus.yaml",
+    () => config,
+    (file, port) => [
+      program,
+      `--config.file=${file}`,
+      `--storage.tsdb.path=${folder}/data`,
+      `--web.listen-address=127.0.0.1:${port}`,
+    ],
+  );
+  const ask = async (path: string) => {
+    const response = await fetch(`http://127.0.0.1:${process.port}/api/v1/${path}`);
+    const { data } = (await response.json()) as { data: { result: Series[]; alerts: Alert[] } };
+    return data;
+  };
+  return {
+    /** The present values of a query. */
+    query: async (query: string) => (await ask(`query?${new URLSearchParams({ query })}`)).result,
+    /** The values of a query, second by second since the start. */
+    async range(query: string) {
+      const [start, end] = [startedAt, new Date()].map((time) => `${time.getTime() / 1000}`) as [
+        string,
+        string,
+      ];
+      return (await ask(`query_range?${new URLSearchParams({ query, start, end, step: "1s" })}`)).result;
+    },
+    /** Those of these alerts that are firing, in the order of the alphabet. */
+    async firing(names: readonly string[]) {
+      const { alerts } = await ask("alerts");
+      const firing = alerts
+        .filter(({ state }) => state === "firing")
+        .map(({ labels }) => labels.alertname ?? "");
+      return [...new Set(firing)].filter((name) => names.includes(name)).toSorted();
+    },
+    async [Symbol.asyncDispose]() {
+      await process[Symbol.asyncDispose]();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+/** A series of a query's result: `values` of a range, seconds since 1970 and a number as text. */
+export type Series = { metric: Record<string, string>; values?: [number, string][] };
+type Alert = { state: string; labels: Record<string, string> };
