@@ -56,7 +56,7 @@ const QUERIES: readonly (readonly [query: string, url: string])[] = [
   ["go live", "going-live.html"],
   ["production", "going-live.html"],
   ["jwt", "going-live.html#access-tokens"],
-  ["prometheus", "runbook.html#metrics"],
+  ["prometheus", "watching-it.html#metrics"],
   ["rotate key", "runbook.html#change-the-encryption-key"],
   ["load balancer", "replicas.html"],
   ["sharding", "beyond-one-machine.html"],

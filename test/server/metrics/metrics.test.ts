@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { runCommand } from "../../helpers/admin.ts";
 import { createPayment, refundOf, subscriptionTo } from "../../helpers/factories.ts";
 import { exchange, head } from "../../helpers/network/raw-http.ts";
@@ -117,16 +118,38 @@ describe("the metrics of a production server", () => {
     for (const [name, series] of byName) expect([name, series.length < 100]).toEqual([name, true]);
   });
 
-  test("are those that the runbook explains", async () => {
-    const runbook = await readFile(new URL("../../../docs/guides/runbook.md", import.meta.url), "utf8");
-    const explained = [...runbook.matchAll(/^\| `([a-z0-9_]+)` \| /gm)].map(([, name]) => name);
+  test("are those that the guide explains, and that alerts and dashboard use", async () => {
+    const read = (path: string) => readFile(new URL(`../../../${path}`, import.meta.url), "utf8");
+    const guide = await read("docs/guides/watching-it.md");
+    const explained = [...guide.matchAll(/^\| `([a-z0-9_]+)` \| /gm)].map(([, name]) => name);
     const names = new Set(
       [...samples.keys()].map((name) => name.replace(/\{.*/, "").replace(/_(bucket|sum|count)$/, "")),
     );
 
+    const rules = (await read("server/operate/alerts.yaml")) + (await read("server/operate/dashboard.json"));
+    const used = [...rules.matchAll(/\b([a-z]+(?:_[a-z0-9]+)+?)(?:_bucket|_count)?(?=[{[)]| >| ==|")/g)].map(
+      ([, name]) => name,
+    );
+    expect(used.length).toBeGreaterThan(50);
+    expect(used.filter((name) => name && !names.has(name))).toEqual([]);
+
     const own = [...names].filter((name) => !/^(process|nodejs)_/.test(name));
     expect(explained.filter((name) => name?.includes("_")).sort()).toEqual(
       [...own, "nodejs_eventloop_lag_p99_seconds"].sort(),
+    );
+  });
+
+  test("have alerts that the guide lists, each with its severity and its section of the runbook", async () => {
+    const read = (path: string) => readFile(new URL(`../../../${path}`, import.meta.url), "utf8");
+    type Rule = { alert?: string; labels: { severity: string }; annotations: { runbook: string } };
+    const { groups } = parse(await read("server/operate/alerts.yaml")) as { groups: { rules: Rule[] }[] };
+    const rules = groups.flatMap(({ rules }) => rules).filter(({ alert }) => alert);
+
+    const listed = (await read("docs/guides/watching-it.md")).matchAll(
+      /^\| `([A-Z]\w+)` \| (\w+) \| .* \| \[.*\]\((.*)\) \|$/gm,
+    );
+    expect([...listed].map(([, ...cells]) => cells)).toEqual(
+      rules.map(({ alert, labels, annotations }) => [alert, labels.severity, annotations.runbook]),
     );
   });
 
