@@ -1,6 +1,6 @@
 import type { RefundStatus } from "../../client/src/index.ts";
 import { isNode, type Node } from "../../openapi/document/node.ts";
-import { CheckFailure, type Exchange } from "./exchange.ts";
+import { CheckFailure, type Exchange } from "../reporting/exchange.ts";
 
 /** The status that each kind of problem has. */
 export const PROBLEM_STATUSES = {

@@ -1,8 +1,8 @@
-import { writeFile } from "node:fs/promises";
-import { type CommandOptions, ConformError, readOptions } from "./options.ts";
-import { countOutcomes, toJson, toJunit } from "./report.ts";
-import { runConformance } from "./run.ts";
-import { createTerminal } from "./terminal.ts";
+import { runCommand, writeReports } from "../reporting/command.ts";
+import { toJson, toJunit } from "../reporting/report.ts";
+import { createTerminal } from "../reporting/terminal.ts";
+import { type CommandOptions, readOptions } from "./options.ts";
+import { type ConformReport, runConformance } from "./run.ts";
 
 /**
  * Runs the command that tests any server against the contract from the outside. The exit code of the process is 0 when nothing
@@ -11,27 +11,30 @@ import { createTerminal } from "./terminal.ts";
  * @param name how it is run, such as `npm run conform --`
  */
 export async function runConform(name: string): Promise<void> {
-  try {
+  await runCommand(async () => {
     const options = readOptions(process.argv.slice(2), name);
     if (options !== "help") await run(options);
-  } catch (error) {
-    if (!(error instanceof ConformError)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    process.exitCode = 2;
-  }
+  });
 }
 
 async function run({ junit, json, ...options }: CommandOptions): Promise<void> {
   const terminal = createTerminal(process.stdout);
   const report = await runConformance(options, terminal);
-  terminal.end(report);
-  if (junit !== undefined) await write("--junit", junit, toJunit(report));
-  if (json !== undefined) await write("--json", json, toJson(report));
-  process.exitCode = countOutcomes(report).failed > 0 ? 1 : 0;
+  terminal.end(report, summaryOf(report));
+  await writeReports(report, {
+    "--junit": { file: junit, toText: () => toJunit(report, "conform") },
+    "--json": { file: json, toText: () => toJson(report) },
+  });
 }
 
-async function write(option: string, file: string, text: string): Promise<void> {
-  await writeFile(file, text).catch((error: Error) => {
-    throw new ConformError(`The report of ${option} can't be written: ${error.message}.`);
-  });
+function summaryOf({ url, calls, seconds, subscriptionsMade, subscriptionsEnded }: ConformReport): string[] {
+  const left = subscriptionsMade - subscriptionsEnded;
+  return [
+    ...(left > 0
+      ? [
+          `Subscriptions of this run that stay: ${left}. A merchant can have 100; with --receiver they are ended.`,
+        ]
+      : []),
+    `${calls} calls to ${url} in ${seconds.toFixed(1)} s`,
+  ];
 }

@@ -1,8 +1,9 @@
-import { ConformError, type ConformOptions, DEFAULTS } from "./options.ts";
-import { toJson, toJunit } from "./report.ts";
+import { CannotRun } from "../reporting/options.ts";
+import { toJson, toJunit } from "../reporting/report.ts";
+import { type ConformOptions, DEFAULTS } from "./options.ts";
 import { runConformance } from "./run.ts";
 
-export { ConformError };
+export { CannotRun };
 
 /** The options of a run; what is left out has the default of the command. */
 export type ConformanceOptions = Partial<Omit<ConformOptions, "url" | "token" | "require">> & {
@@ -61,7 +62,7 @@ export type ConformanceReport = {
  * Makes every check that the options allow, one after the other.
  *
  * @returns the report, and the same as JUnit XML
- * @throws ConformError when the service can't be reached, refuses a token, or no check is selected
+ * @throws CannotRun when the service can't be reached, refuses a token, or no check is selected
  */
 export async function conform(
   options: ConformanceOptions,
@@ -73,5 +74,5 @@ export async function conform(
     url: url.replace(/\/+$/, ""),
     require: require === "all" ? [""] : require,
   });
-  return { report: JSON.parse(toJson(report)), junit: toJunit(report) };
+  return { report: JSON.parse(toJson(report)), junit: toJunit(report, "conform") };
 }

@@ -8,7 +8,7 @@ import {
   type Received,
   type Redactor,
   type Sent,
-} from "./exchange.ts";
+} from "../reporting/exchange.ts";
 import type { ConformOptions } from "./options.ts";
 import {
   createTransport,

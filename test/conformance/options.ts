@@ -1,12 +1,22 @@
-import { CommanderError, Option } from "@commander-js/extra-typings";
 import { defineProgram } from "../../scripts/command/command.ts";
+import {
+  numberIn,
+  OptionError,
+  option,
+  parseOptions,
+  readIds,
+  readRequired,
+  readUrl,
+  usageError,
+} from "../reporting/options.ts";
+import type { Choice } from "../reporting/run-checks.ts";
 
 /** The states of a payment that decide the first status of its refund. */
 export const PAYMENT_KINDS = ["settled", "recent", "processing", "failed", "covered", "refund"] as const;
 export type PaymentKind = (typeof PAYMENT_KINDS)[number];
 
 /** The options of a run. Checks that need a missing option are not run, and the report names them. */
-export type ConformOptions = {
+export type ConformOptions = Choice & {
   /** The address of the service: the part before `/v1`, without a trailing slash. */
   readonly url: string;
   readonly token?: string | undefined;
@@ -32,10 +42,6 @@ export type ConformOptions = {
   readonly sample: number;
   /** Milliseconds that a response or a delivery may take; 10,000 by default. */
   readonly timeoutMs: number;
-  /** Prefixes of check ids; empty for all checks. */
-  readonly only: readonly string[];
-  /** Prefixes of the ids of checks that fail when they are not run; "" matches all. */
-  readonly require?: readonly string[];
 };
 
 /** More than any constraint has. */
@@ -51,9 +57,6 @@ export interface CommandOptions extends ConformOptions {
 export function toFlag(name: string): string {
   return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
-
-/** The run can't begin or continue; the message says what to do about it. */
-export class ConformError extends Error {}
 
 const PAYMENTS_HELP = `payments of that merchant, by kind:
 settled: three business days ago or more
@@ -71,14 +74,6 @@ Exit code: 0 every check that ran has passed, 1 one has failed, 2 the run could 
 export const DEFAULTS: Required<
   Pick<ConformOptions, "payments" | "sandbox" | "burst" | "sample" | "timeoutMs" | "only">
 > = { payments: {}, sandbox: false, burst: 0, sample: MAX_SAMPLE, timeoutMs: 10_000, only: [] };
-
-type Read<Value> = (text: string, name: string, before: Value | undefined) => Value;
-
-/** An option whose value is read by a function, which gets the option's name for its errors. */
-const option = <Flags extends string, Value>(flags: Flags, description: string, read: Read<Value>) =>
-  new Option(flags, description).argParser<Value>((text, before) =>
-    read(text, flags.replace(/ .*/, ""), before),
-  );
 
 const defineConform = (name: string) =>
   defineProgram(
@@ -152,35 +147,15 @@ const defineConform = (name: string) =>
  * the help on request.
  *
  * @param name how the command is run
- * @throws ConformError when an option is wrong, or the address or the token is missing
+ * @throws CannotRun when an option is wrong, or the address or the token is missing
  */
 export function readOptions(args: readonly string[], name = "npm run conform --"): CommandOptions | "help" {
-  const usageError = (message: string) =>
-    new ConformError(`${message}\n${name} --help shows how it is used.`);
-  const command = defineConform(name)
-    .exitOverride()
-    .configureOutput({ writeErr: () => {} });
-  try {
-    command.parse(args, { from: "user" });
-  } catch (error) {
-    if (error instanceof OptionError) throw usageError(error.message);
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode === 0) return "help";
-    throw new ConformError(`${error.message}\n\n${command.helpInformation().trimEnd()}`);
-  }
+  const command = defineConform(name);
+  if (parseOptions(command, args, name)) return "help";
   const { url, timeout, ...options } = command.opts();
-  if (!url) throw usageError("Say where the service is: --url https://payments.example.com");
-  if (!options.token) throw usageError("Give an access token: --token … (or CONFORM_TOKEN).");
+  if (!url) throw usageError("Say where the service is: --url https://payments.example.com", name);
+  if (!options.token) throw usageError("Give an access token: --token … (or CONFORM_TOKEN).", name);
   return { ...DEFAULTS, ...options, url, timeoutMs: 1000 * timeout };
-}
-
-function readUrl(text: string, option: string): string {
-  const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
-  if (!url) throw new OptionError(`${option} must be an address such as https://payments.example.com.`);
-  if (url.username || url.password)
-    throw new OptionError(`${option} must not contain a user name or password.`);
-  if (url.search || url.hash) throw new OptionError(`${option} must end with its host or path.`);
-  return url.href.replace(/\/+$/, "");
 }
 
 /**
@@ -204,24 +179,3 @@ function readPayments(
   });
   return { ...before, ...Object.fromEntries(pairs) };
 }
-
-function readIds(text: string, _option: string, before: readonly string[] = []): readonly string[] {
-  return [...before, ...text.split(",").filter((id) => id !== "")];
-}
-
-function readRequired(text: string, _option: string, before: readonly string[] = []): readonly string[] {
-  return [...before, ...text.split(",").map((id) => (id === "all" ? "" : id))];
-}
-
-type Range = { readonly from: number; readonly to: number; readonly fractions?: boolean };
-
-function numberIn({ from, to, fractions = false }: Range) {
-  return (text: string, option: string): number => {
-    const value = text.trim() === "" ? Number.NaN : Number(text);
-    if ((fractions || Number.isInteger(value)) && value >= from && value <= to) return value;
-    throw new OptionError(`${option} must be a number from ${from} to ${to}, not "${text}".`);
-  };
-}
-
-/** The value of an option is wrong. */
-class OptionError extends Error {}

@@ -1,10 +1,7 @@
+import type { Precondition as AnyPrecondition } from "../reporting/check.ts";
 import { type ConformOptions, type PaymentKind, toFlag } from "./options.ts";
 
-/** A precondition of a check: the option that satisfies it, and whether that option is set. */
-export type Precondition = {
-  readonly option: string;
-  isMet(options: ConformOptions): boolean;
-};
+export type Precondition = AnyPrecondition<ConformOptions>;
 
 const given = (name: keyof ConformOptions): Precondition => ({
   option: toFlag(name),

@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import { CannotRun } from "../reporting/options.ts";
 import type { Kit } from "./kit.ts";
-import { ConformError, type ConformOptions } from "./options.ts";
+import type { ConformOptions } from "./options.ts";
 
 /** A delivery as received. */
 export type Delivery = {
@@ -44,7 +45,7 @@ export function receiverOf(kit: Kit): Promise<Receiver | undefined> {
   });
 }
 
-/** Starts to listen. Throws a `ConformError` when the port is taken. */
+/** Starts to listen. Throws a `CannotRun` when the port is taken. */
 async function startReceiver({ receiver = "", receiverPort }: ConformOptions): Promise<Receiver> {
   const address = new URL(receiver);
   const hooks = new Map<string, OpenHook>();
@@ -59,7 +60,7 @@ async function startReceiver({ receiver = "", receiverPort }: ConformOptions): P
   const port = receiverPort ?? Number(address.port || (address.protocol === "https:" ? 443 : 80));
   server.listen(port, ...(loopback ? [address.hostname.replace(/^\[|\]$/g, "")] : []));
   await once(server, "listening").catch((error: Error) => {
-    throw new ConformError(`Deliveries can't be received: ${error.message}. Try another --receiver-port.`);
+    throw new CannotRun(`Deliveries can't be received: ${error.message}. Try another --receiver-port.`);
   });
   // The address of a server that listens on a port is not a string.
   if (address.port === "0") address.port = String((server.address() as AddressInfo).port);

@@ -5,7 +5,7 @@ import {
   UnexpectedResponseError,
 } from "../../client/src/index.ts";
 import { createProxy, type Violation } from "../helpers/prism.ts";
-import { CheckFailure, type Exchange, type Sent } from "./exchange.ts";
+import { CheckFailure, type Exchange, type Sent } from "../reporting/exchange.ts";
 import type { Kit } from "./kit.ts";
 import { LimitedError, untilTaken } from "./transport.ts";
 

@@ -1,5 +1,5 @@
 import type { OperationId } from "../../client/src/index.ts";
-import type { Exchange } from "./exchange.ts";
+import type { Exchange } from "../reporting/exchange.ts";
 import type { CallSpec, Kit } from "./kit.ts";
 import { PAYMENT_KINDS, type PaymentKind } from "./options.ts";
 

@@ -1,8 +1,8 @@
 import { verifyWebhook, WebhookVerificationError } from "../../../client/src/index.ts";
 import { isNode, type Node } from "../../../openapi/document/node.ts";
 import { createFindViolations } from "../../../openapi/document/schemas.ts";
+import { CheckFailure } from "../../reporting/exchange.ts";
 import { type Check, defineGroup } from "../check.ts";
-import { CheckFailure } from "../exchange.ts";
 import { PRECONDITIONS } from "../preconditions.ts";
 import type { Delivery, Hook } from "../receiver.ts";
 import { type DeliveryRun, deliveryRunOf, endSubscriptions, refundIdOf } from "./delivery-run.ts";

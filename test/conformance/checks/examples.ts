@@ -1,9 +1,9 @@
 import type { OperationId } from "../../../client/src/index.ts";
 import type { Contract, Example, Operation } from "../../../openapi/document/contract.ts";
 import { isNode, type Node } from "../../../openapi/document/node.ts";
+import type { Exchange } from "../../reporting/exchange.ts";
 import { assert, bodyOf } from "../assertions.ts";
 import { type Check, defineGroup } from "../check.ts";
-import type { Exchange } from "../exchange.ts";
 import type { Kit } from "../kit.ts";
 import { PAYMENT_KINDS, type PaymentKind } from "../options.ts";
 import { PRECONDITIONS, type Precondition } from "../preconditions.ts";

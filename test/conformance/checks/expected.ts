@@ -1,6 +1,6 @@
+import type { Exchange } from "../../reporting/exchange.ts";
 import { assert } from "../assertions.ts";
 import type { CheckParts } from "../check.ts";
-import type { Exchange } from "../exchange.ts";
 import { requestTable } from "../expected/requests.ts";
 import type { Row } from "../expected/row.ts";
 import { bodyOf, findMemberMismatches, findOutcomeMismatches } from "../expected/send.ts";

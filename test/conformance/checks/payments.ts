@@ -1,6 +1,6 @@
+import type { Exchange } from "../../reporting/exchange.ts";
 import { assert, bodyOf, expectProblem } from "../assertions.ts";
 import { type Check, defineGroup } from "../check.ts";
-import type { Exchange } from "../exchange.ts";
 import { PRECONDITIONS } from "../preconditions.ts";
 import { issue, paymentOf, refundOf } from "../valid-requests.ts";
 import { expected } from "./expected.ts";

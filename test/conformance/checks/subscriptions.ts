@@ -1,6 +1,6 @@
+import { NotRun } from "../../reporting/exchange.ts";
 import { assert, bodyOf, expectProblem } from "../assertions.ts";
 import { type Check, defineGroup } from "../check.ts";
-import { NotRun } from "../exchange.ts";
 import type { Kit } from "../kit.ts";
 import { PRECONDITIONS } from "../preconditions.ts";
 import { receiverOf } from "../receiver.ts";

@@ -1,6 +1,6 @@
 import { type ConformOptions, DEFAULTS, toFlag } from "../../conformance/options.ts";
-import type { Report } from "../../conformance/report.ts";
 import { sandboxOf } from "../../helpers/sandbox.ts";
+import type { Report } from "../../reporting/report.ts";
 
 /** All options that a sandbox supports, so that every check is run. */
 export async function allOptions(url: string): Promise<ConformOptions> {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { CheckFailure, createRedactor } from "../../conformance/exchange.ts";
-import { describeFailure, type Report, type Result, toJson, toJunit } from "../../conformance/report.ts";
 import { elementsOf } from "../../openapi/well-formed.ts";
+import { CheckFailure, createRedactor } from "../../reporting/exchange.ts";
+import { describeFailure, type Report, type Result, toJson, toJunit } from "../../reporting/report.ts";
 
 /** Text that a hostile server could send: markup, terminal control characters, NUL, half a character. */
 const HOSTILE = `</failure>&"<b>\u001b[2J\r\0\uD800`;
@@ -17,15 +17,12 @@ const reportOf = (...results: readonly Result[]): Report => ({
   url: "http://127.0.0.1",
   startedAt: new Date(0),
   seconds: 0,
-  calls: 1,
-  subscriptionsMade: 0,
-  subscriptionsEnded: 0,
   results,
 });
 
 describe("a report of the conformance kit", () => {
   test("is well-formed XML for every response of a server", () => {
-    const xml = toJunit(reportOf(failed(HOSTILE)));
+    const xml = toJunit(reportOf(failed(HOSTILE)), "certify");
 
     expect(elementsOf(xml)).toEqual(["testsuites", "testsuite", "testcase", "failure"]);
   });

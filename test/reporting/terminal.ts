@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import { createProgress } from "../../scripts/command/progress.ts";
 import { countOutcomes, describeFailure, type Report, type Result } from "./report.ts";
-import type { Listener } from "./run.ts";
+import type { Listener } from "./run-checks.ts";
 
 export type Stream = NodeJS.WriteStream | NodeJS.WritableStream;
 
@@ -11,7 +11,10 @@ const MAX_LISTED = 30;
 const MARKS = { passed: ["green", "✓"], failed: ["red", "✗"], "not run": ["dim", "–"] } as const;
 
 /** Writes each check as it ends, by group; on a terminal, the running check is shown below. */
-export function createTerminal(stream: Stream): Required<Listener> & { end(report: Report): void } {
+export function createTerminal(stream: Stream): Required<Listener> & {
+  /** Writes the last group, then these lines and the numbers of outcomes. */
+  end(report: Report, summary: readonly string[]): void;
+} {
   const paint = (format: Parameters<typeof styleText>[0], text: string) =>
     styleText(format, text, { stream });
   const progress = createProgress(stream);
@@ -45,26 +48,16 @@ export function createTerminal(stream: Stream): Required<Listener> & { end(repor
       progress.show(`  ${position}/${count} ${check.group}: ${check.name}`);
     },
     onResult: (result) => void group.push(result),
-    end: (report) => {
+    end: (report, summary) => {
       endGroup();
-      stream.write(`\n${summaryOf(report).join("\n")}\n`);
+      const { passed, failed, notRun } = countOutcomes(report);
+      const options = new Set(report.results.flatMap(({ missing }) => missing));
+      const lines = [
+        ...(options.size > 0 ? [`To run what was not run, give ${[...options].join(", ")}.`] : []),
+        ...summary,
+        `${passed} passed, ${failed} failed, ${notRun} not run`,
+      ];
+      stream.write(`\n${lines.join("\n")}\n`);
     },
   };
-}
-
-function summaryOf(report: Report): string[] {
-  const { passed, failed, notRun } = countOutcomes(report);
-  const { url, calls, seconds, subscriptionsMade: made, subscriptionsEnded: ended } = report;
-  const left = made - ended;
-  const options = new Set(report.results.flatMap(({ missing }) => missing));
-  return [
-    ...(notRun > 0 && options.size > 0 ? [`To run what was not run, give ${[...options].join(", ")}.`] : []),
-    ...(left > 0
-      ? [
-          `Subscriptions of this run that stay: ${left}. A merchant can have 100; with --receiver they are ended.`,
-        ]
-      : []),
-    `${calls} calls to ${url} in ${seconds.toFixed(1)} s`,
-    `${passed} passed, ${failed} failed, ${notRun} not run`,
-  ];
 }

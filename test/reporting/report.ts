@@ -7,6 +7,8 @@ export type Result = {
   readonly group: string;
   readonly name: string;
   readonly sources: readonly Source[];
+  /** The section of a guide that says how to mend a failure. */
+  readonly guide?: string;
   readonly outcome: "passed" | "failed" | "not run";
   readonly failure?: CheckFailure;
   /** Why it was not run. */
@@ -22,12 +24,11 @@ export type Report = {
   readonly startedAt: Date;
   readonly seconds: number;
   readonly results: readonly Result[];
-  readonly calls: number;
-  readonly subscriptionsMade: number;
-  readonly subscriptionsEnded: number;
 };
 
-export function countOutcomes({ results }: Report) {
+export function countOutcomes({
+  results,
+}: Pick<Report, "results">): Readonly<Record<"passed" | "failed" | "notRun", number>> {
   const count = (outcome: Result["outcome"]) => results.filter((result) => result.outcome === outcome).length;
   return { passed: count("passed"), failed: count("failed"), notRun: count("not run") };
 }
@@ -36,7 +37,7 @@ export function countOutcomes({ results }: Report) {
 const MAX_TEXT = 1_000;
 
 /** A failure as lines for people: the request, the response, the expectation, and the clauses that it violates. */
-export function describeFailure({ failure, sources }: Result): string[] {
+export function describeFailure({ failure, sources, guide }: Result): string[] {
   if (!failure) return [];
   const { sent, received, expected } = failure;
   return [
@@ -46,6 +47,7 @@ export function describeFailure({ failure, sources }: Result): string[] {
       : []),
     ...labelled("expected", [expected]),
     ...labelled("breaks", sources.map(describeSource)),
+    ...(guide ? labelled("see", [`docs/guides/${guide}`]) : []),
   ];
 }
 
@@ -80,11 +82,10 @@ function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cs}\uFFFE\uFFFF]/gu, "�");
 }
 
-/** The report as JSON. */
+/** The report as JSON: the members of the run, then the checks. */
 export function toJson(report: Report): string {
-  const { url, startedAt, seconds, calls, subscriptionsMade, subscriptionsEnded, results } = report;
-  const head = { url, startedAt, seconds, calls, subscriptionsMade, subscriptionsEnded };
-  return `${JSON.stringify({ ...head, ...countOutcomes(report), checks: results.map(toCheck) }, null, 2)}\n`;
+  const { results, ...run } = report;
+  return `${JSON.stringify({ ...run, ...countOutcomes(report), checks: results.map(toCheck) }, null, 2)}\n`;
 }
 
 function toCheck({ failure, missing, ...result }: Result) {
@@ -98,19 +99,19 @@ function toCheck({ failure, missing, ...result }: Result) {
   };
 }
 
-/** The report as JUnit XML, a suite for each group. */
-export function toJunit({ results, startedAt }: Report): string {
+/** The report as JUnit XML, a suite for each group; `name` is that of the command. */
+export function toJunit({ results, startedAt }: Report, name: string): string {
   // The package exports the builder itself, although its types declare it as `default`.
-  const builder = (junit as unknown as typeof junit.default).newBuilder().name("conform");
+  const builder = (junit as unknown as typeof junit.default).newBuilder().name(name);
   for (const [group, members] of Map.groupBy(results, (result) => result.group)) {
     const suite = builder.testSuite().name(group).timestamp(startedAt.toISOString());
     suite.time(members.reduce((sum, member) => sum + member.seconds, 0));
     for (const result of members) {
-      const { id, name, outcome, reason = "", failure } = result;
+      const { id, outcome, reason = "", failure } = result;
       const test = suite
         .testCase()
-        .className(`conform.${id.split(".")[0]}`)
-        .name(`${id}: ${name}`);
+        .className(`${name}.${id.split(".")[0]}`)
+        .name(`${id}: ${result.name}`);
       test.time(result.seconds);
       if (failure) {
         test

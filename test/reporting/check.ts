@@ -1,0 +1,39 @@
+/** A precondition of a check: the option that satisfies it, and whether that option is set. */
+export type Precondition<Options> = {
+  readonly option: string;
+  isMet(options: Options): boolean;
+};
+
+/** One thing that users of the tested program rely on. */
+export type Check<Options, Tools> = {
+  /** Stable, for machines: `group.what`. */
+  readonly id: string;
+  readonly group: string;
+  /** The behaviour of a conforming program, as the end of "the service …". */
+  readonly name: string;
+  /** Clauses of the interface (`7.5`) and decisions (`D09`) that require it; the most specific one comes first. */
+  readonly sources: readonly string[];
+  /** The section of a guide that says how to mend a failure, such as `receiving-webhooks.md#rules-for-handlers`. */
+  readonly guide?: string;
+  readonly preconditions: readonly Precondition<Options>[];
+  /** Throws a `CheckFailure` when the program behaves differently. */
+  run(tools: Tools): Promise<void> | void;
+};
+
+/** The parts of a check that its group does not define. */
+export type CheckParts<Options, Tools> = Omit<Check<Options, Tools>, "group" | "preconditions"> & {
+  readonly preconditions?: readonly Precondition<Options>[];
+};
+
+/** Checks of one group, which share its preconditions. */
+export function defineGroup<Options, Tools>(
+  group: string,
+  preconditions: readonly Precondition<Options>[],
+  checks: readonly CheckParts<Options, Tools>[],
+): Check<Options, Tools>[] {
+  return checks.map((check) => ({
+    ...check,
+    group,
+    preconditions: [...preconditions, ...(check.preconditions ?? [])],
+  }));
+}

@@ -1,0 +1,115 @@
+import type { Check } from "./check.ts";
+import { CheckFailure, NotRun } from "./exchange.ts";
+import { CannotRun } from "./options.ts";
+import type { Result } from "./report.ts";
+import { readSources } from "./sources.ts";
+
+/** The options of a run that decide which checks are run. */
+export type Choice = {
+  /** Prefixes of check ids; empty for all checks. */
+  readonly only: readonly string[];
+  /** Prefixes of the ids of checks that fail when they are not run; "" matches all. */
+  readonly require?: readonly string[];
+};
+
+export type Listener = {
+  /** Called before each check; `position` counts from 1. */
+  onStart?(check: Pick<Result, "group" | "name">, position: number, count: number): void;
+  onResult?(result: Result): void;
+};
+
+/** How many requests in a row without a response end the run. */
+const MAX_TIMEOUTS = 3;
+
+/**
+ * The checks that the options allow, in their order.
+ *
+ * @throws CannotRun when a prefix of an option selects none: it would require nothing, unnoticed
+ */
+export function chooseChecks<Each extends Pick<Check<never, never>, "id">>(
+  all: readonly Each[],
+  { only, require = [] }: Choice,
+): Each[] {
+  const chosen = all.filter(
+    ({ id }) => only.length === 0 || only.some((beginning) => id.startsWith(beginning)),
+  );
+  const unknown =
+    chosen.length === 0 ? only : require.filter((one) => !all.some(({ id }) => id.startsWith(one)));
+  if (unknown.length > 0) throw new CannotRun(`No check has an id that begins with ${unknown.join(" or ")}.`);
+  return chosen;
+}
+
+/** Runs checks one after the other, and resolves with their results. */
+export async function runChecks<Options extends Choice, Tools>(
+  checks: readonly Check<Options, Tools>[],
+  { options, tools, listener = {} }: { options: Options; tools: Tools; listener?: Listener },
+): Promise<Result[]> {
+  const results: Result[] = [];
+  let timeouts = 0;
+  for (const [index, check] of checks.entries()) {
+    listener.onStart?.(check, index + 1, checks.length);
+    const made =
+      timeouts < MAX_TIMEOUTS ? await make(check, { options, tools }) : { ...toResult(check), ...STOPPED };
+    const result = requireRun(made, options);
+    timeouts = result.failure?.timedOut ? timeouts + 1 : result.outcome === "passed" ? 0 : timeouts;
+    results.push(result);
+    listener.onResult?.(result);
+  }
+  return results;
+}
+
+const STOPPED = { outcome: "not run", reason: "the service has stopped responding" } as const;
+
+/** Turns a check that was not run into a failure, when it is required. */
+function requireRun(result: Result, { require = [] }: Choice): Result {
+  const { id, outcome, reason = "" } = result;
+  if (outcome !== "not run" || !require.some((beginning) => id.startsWith(beginning))) return result;
+  const failure = new CheckFailure("that the check is made, because --require names it", {
+    received: `not run: ${reason}`,
+  });
+  return { ...result, outcome: "failed", failure };
+}
+
+async function make<Options, Tools>(
+  check: Check<Options, Tools>,
+  { options, tools }: { options: Options; tools: Tools },
+): Promise<Result> {
+  const missing = check.preconditions
+    .filter((precondition) => !precondition.isMet(options))
+    .map(({ option }) => option);
+  const result = toResult(check);
+  if (missing.length > 0)
+    return { ...result, outcome: "not run", missing, reason: `give ${missing.join(" and ")}` };
+  const startedAt = performance.now();
+  const seconds = () => (performance.now() - startedAt) / 1000;
+  try {
+    await check.run(tools);
+    return { ...result, outcome: "passed", seconds: seconds() };
+  } catch (error) {
+    if (error instanceof NotRun) return { ...result, outcome: "not run", reason: error.message };
+    const failure = error instanceof CheckFailure ? error : toFailure(error);
+    return { ...result, outcome: "failed", failure, seconds: seconds() };
+  }
+}
+
+/** A response that makes the check itself throw also counts as a failure of the service. */
+function toFailure(error: unknown): CheckFailure {
+  if (error instanceof CannotRun) throw error;
+  const text = error instanceof Error ? error.message : String(error);
+  return new CheckFailure("a response that the check can read", { received: `the check stopped: ${text}` });
+}
+
+const sourceOf = readSources();
+
+/** A check that has not been run yet. */
+export function toResult({ id, group, name, sources, guide }: Check<never, never>): Omit<Result, "outcome"> {
+  return {
+    id,
+    group,
+    name,
+    sources: sources.map(sourceOf),
+    ...(guide && { guide }),
+    missing: [],
+    seconds: 0,
+  };
+}
