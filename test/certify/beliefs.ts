@@ -1,0 +1,41 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { CheckFailure, NotRun } from "../reporting/exchange.ts";
+
+import type { Facts } from "./hooks.ts";
+import type { ExamOptions } from "./options.ts";
+
+/** The statuses of a refund that the contract has. */
+export type Status = "PENDING" | "AUTHORIZED" | "TERMINAL_FAILED";
+
+/** How often a system is asked that has not worked on an event yet. */
+const POLL_MS = 50;
+
+/** What the merchant's system believes about a refund: its whole text, and the status in it. */
+export type Belief = { readonly text: string; readonly status: Status | undefined };
+
+/** Asks the merchant's system. Throws a `CheckFailure` when it gives no text. */
+export async function askState({ state }: ExamOptions, facts: Facts): Promise<Belief> {
+  if (!state) throw new NotRun("give --state");
+  const { text, problem } = await state(facts);
+  if (problem !== undefined)
+    throw new CheckFailure("--state to say what your system believes", { received: problem });
+  return { text, status: /\b(PENDING|AUTHORIZED|TERMINAL_FAILED)\b/.exec(text)?.[1] as Status | undefined };
+}
+
+/** Asks until the belief is as wanted, for at most `--settle`, and resolves with the last one. */
+export async function untilBelief(
+  options: ExamOptions,
+  facts: Facts,
+  isWanted: (belief: Belief) => boolean,
+): Promise<Belief> {
+  const end = performance.now() + options.settleMs;
+  for (;;) {
+    const belief = await askState(options, facts);
+    if (isWanted(belief) || performance.now() >= end) return belief;
+    await pause(POLL_MS);
+  }
+}
+
+export function describeBelief({ text }: Belief): string {
+  return text === "" ? "--state printed nothing" : `--state printed ${text}`;
+}

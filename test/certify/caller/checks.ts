@@ -1,0 +1,303 @@
+import { type Check, defineGroup, type Precondition } from "../../reporting/check.ts";
+import { CheckFailure } from "../../reporting/exchange.ts";
+import { askState, describeBelief } from "../beliefs.ts";
+import type { CallerOptions } from "../options.ts";
+import { expectAgreement, expectAtMost, expectNoRefund, expectOneRefund, fail } from "./expect.ts";
+import { startRedirect } from "./front.ts";
+import { type CallerKit, factsOf } from "./kit.ts";
+import { SITUATIONS, type Situation } from "./situations.ts";
+
+const STEPS = "refunds-step-by-step.md";
+const KEY = `${STEPS}#1-make-the-requestkey-first`;
+const AMOUNT = `${STEPS}#2-issue-the-refund`;
+const READ = `${STEPS}#3-read-the-response`;
+const REPEAT = `${STEPS}#4-repeat-a-request-without-a-response`;
+const FOLLOW = `${STEPS}#5-follow-the-refund`;
+
+/** More than this many requests within this time are a storm. */
+const [STORM_COUNT, STORM_MS] = [3, 100];
+
+/** How far apart a timer and the two clocks may be, in milliseconds. */
+const TOLERANCE_MS = 100;
+
+/** The most requests for a refund that the service refuses for good. */
+const MAX_REFUSED = 2;
+
+type Parts = {
+  readonly id: string;
+  readonly name: string;
+  readonly sources: readonly string[];
+  readonly guide: string;
+};
+
+/** A check that one refund comes out of a situation. */
+const oneRefund = (situation: Situation, because: string, parts: Parts) => ({
+  ...parts,
+  run: async (kit: CallerKit) => expectOneRefund(await SITUATIONS[situation](kit), because),
+});
+
+/** A check that the system believes, after a situation, what the service does. */
+const agreement = (situation: Situation, parts: Parts) => ({
+  ...parts,
+  run: async (kit: CallerKit) => expectAgreement(kit, await SITUATIONS[situation](kit)),
+});
+
+const needs = (...names: readonly ("state" | "url" | "secret")[]): Precondition<CallerOptions>[] =>
+  names.map((name) => ({ option: `--${name}`, isMet: (options) => options[name] !== undefined }));
+
+const refunds = defineGroup<CallerOptions, CallerKit>(
+  "Refunds",
+  [],
+  [
+    oneRefund("plain", "one was decided", {
+      id: "refund.issued",
+      name: "issues the refund that it is told to",
+      sources: ["1.3", "2.1"],
+      guide: AMOUNT,
+    }),
+    {
+      id: "refund.reference",
+      name: "sends its clientReferenceId",
+      sources: ["2.5", "D01"],
+      guide: AMOUNT,
+      async run(kit) {
+        const outcome = await SITUATIONS.plain(kit);
+        const { reference } = outcome.order;
+        if (outcome.refunds.some((refund) => refund.reference !== reference))
+          fail(outcome, `the clientReferenceId ${reference}, by which you find the refund in your books`);
+      },
+    },
+    oneRefund("cent", "32 bits would make another cent of it", {
+      id: "amount.cent",
+      name: "does not lose a cent of 131072.01",
+      sources: ["D13", "2.4"],
+      guide: AMOUNT,
+    }),
+    oneRefund("truncation", "19.99 * 100 is less than 1999 for a computer", {
+      id: "amount.truncation",
+      name: "does not lose a cent of 19.99",
+      sources: ["D13", "2.4"],
+      guide: AMOUNT,
+    }),
+    {
+      id: "amount.third-digit",
+      name: "does not round 10.005, which it can't refund",
+      sources: ["12.1", "D13"],
+      guide: AMOUNT,
+      async run(kit) {
+        const outcome = await SITUATIONS.invalid(kit);
+        expectNoRefund(outcome, "no amount has three digits");
+        expectAtMost(outcome, MAX_REFUSED, "a 400 stays a 400");
+      },
+    },
+  ],
+);
+
+const lost = defineGroup<CallerOptions, CallerKit>(
+  "Lost responses",
+  [],
+  [
+    oneRefund("lostAfter", "the service had made it when the connection broke", {
+      id: "lost.after",
+      name: "makes no second refund when the response is lost",
+      sources: ["D09", "7.5"],
+      guide: REPEAT,
+    }),
+    oneRefund("lostBefore", "the service never saw the request", {
+      id: "lost.before",
+      name: "repeats a request that was lost, with its requestKey",
+      sources: ["D09", "2.8"],
+      guide: REPEAT,
+    }),
+    oneRefund("cut", "the service had made it when the response broke off", {
+      id: "lost.cut",
+      name: "makes no second refund when the response is cut off",
+      sources: ["D09", "7.5"],
+      guide: REPEAT,
+    }),
+    oneRefund("slow", "a late response is a response", {
+      id: "lost.slow",
+      name: "makes no second refund when the response is slow",
+      sources: ["D09", "7.5"],
+      guide: REPEAT,
+    }),
+    oneRefund("crash", "the second run is for the same refund", {
+      id: "lost.crash",
+      name: "makes no second refund when it is run again for one that it did not finish",
+      sources: ["D09", "2.8"],
+      guide: KEY,
+    }),
+  ],
+);
+
+const busy = defineGroup<CallerOptions, CallerKit>(
+  "A service in trouble",
+  [],
+  [
+    oneRefund("unavailable", "a 503 passes", {
+      id: "busy.503",
+      name: "repeats a request that got 503",
+      sources: ["D08"],
+      guide: READ,
+    }),
+    oneRefund("badGateway", "the page of a proxy says nothing about the refund", {
+      id: "busy.502",
+      name: "repeats a request that got the HTML page of a proxy",
+      sources: ["D08"],
+      guide: READ,
+    }),
+    oneRefund(
+      "internalError",
+      "a 500 says nothing about the refund, and the second run is for the same one",
+      {
+        id: "busy.500",
+        name: "repeats a request that got 500, at once or when it is run again",
+        sources: ["D08"],
+        guide: READ,
+      },
+    ),
+    oneRefund("rateLimited", "the rate limit passes", {
+      id: "busy.429",
+      name: "repeats a request that got 429",
+      sources: ["D27"],
+      guide: "rate-limits.md",
+    }),
+    {
+      id: "busy.retry-after",
+      name: "waits for as long as Retry-After says",
+      sources: ["D27"],
+      guide: "rate-limits.md",
+      async run(kit) {
+        const outcome = await SITUATIONS.rateLimited(kit);
+        const [first, second] = outcome.requests;
+        if (first && second && second.at - first.endedAt < 2_000 - TOLERANCE_MS)
+          fail(outcome, "the second request at least 2 s after the 429 with Retry-After: 2");
+      },
+    },
+    oneRefund("outage", "the fourth request is served", {
+      id: "busy.outage",
+      name: "goes on when three requests in a row are lost",
+      sources: ["D09"],
+      guide: REPEAT,
+    }),
+    {
+      id: "busy.storm",
+      name: "waits before it repeats a lost request",
+      sources: ["D27", "D09"],
+      guide: REPEAT,
+      async run(kit) {
+        const outcome = await SITUATIONS.outage(kit);
+        const times = outcome.requests.map(({ at }) => at);
+        if (
+          times.some((at, index) => (times[index + STORM_COUNT] ?? Number.POSITIVE_INFINITY) - at < STORM_MS)
+        )
+          fail(outcome, `at most ${STORM_COUNT} requests in ${STORM_MS} ms: wait longer after each`);
+      },
+    },
+  ],
+);
+
+const refused = defineGroup<CallerOptions, CallerKit>(
+  "Refused calls",
+  [],
+  [
+    {
+      id: "refused.404",
+      name: "does not repeat a call that gets 404",
+      sources: ["D08"],
+      guide: READ,
+      run: async (kit) =>
+        expectAtMost(await SITUATIONS.unknownPayment(kit), MAX_REFUSED, "a 404 stays a 404"),
+    },
+    {
+      id: "refused.409",
+      name: "does not go on asking when another refund has its requestKey",
+      sources: ["D09", "11.3"],
+      guide: REPEAT,
+      run: async (kit) =>
+        expectAtMost(await SITUATIONS.foreignKey(kit), MAX_REFUSED + 1, "a 409 stays a 409"),
+    },
+    {
+      id: "refused.redirect",
+      name: "follows no redirect, which could lead anywhere",
+      sources: ["9.1", "7.1"],
+      guide: READ,
+      async run(kit) {
+        await using redirect = await startRedirect();
+        const outcome = await kit.trigger(await kit.newOrder("12.50"), redirect.url);
+        if (redirect.arrived() > 0)
+          fail(
+            outcome,
+            "no request at the address of a redirect: the service sends none, and the request names a refund and a token",
+          );
+      },
+    },
+  ],
+);
+
+const beliefs = defineGroup<CallerOptions, CallerKit>("What the system believes", needs("state"), [
+  agreement("lostAfter", {
+    id: "state.lost",
+    name: "takes the 409 with its own refund for this refund",
+    sources: ["D09", "7.5"],
+    guide: REPEAT,
+  }),
+  agreement("crash", {
+    id: "state.crash",
+    name: "knows its refund when it is run again for one that it did not finish",
+    sources: ["D09"],
+    guide: REPEAT,
+  }),
+  agreement("foreignKey", {
+    id: "state.foreign",
+    name: "does not take the refund of a 409 that is not its own for this refund",
+    sources: ["D09"],
+    guide: REPEAT,
+  }),
+  agreement("unknownPayment", {
+    id: "state.404",
+    name: "believes in no refund after a 404",
+    sources: ["D08"],
+    guide: READ,
+  }),
+  agreement("failedPayment", {
+    id: "state.failed",
+    name: "does not take each 201 for a success",
+    sources: ["6.5", "11.1"],
+    guide: READ,
+  }),
+  agreement("pending", {
+    id: "state.pending",
+    name: "does not take a waiting refund for a final success",
+    sources: ["6.3"],
+    guide: READ,
+  }),
+  {
+    id: "state.fails-later",
+    name: "notices by an event that a waiting refund fails",
+    sources: ["6.7", "D20"],
+    guide: FOLLOW,
+    preconditions: needs("url", "secret"),
+    async run(kit) {
+      const outcome = await SITUATIONS.pending(kit);
+      const { paymentId } = outcome.order;
+      // Two business days later the refund still waits; that its payment fails is due on the third.
+      await kit.sandbox.clock.advance({ businessDays: 2 });
+      const before = await askState(kit.options, factsOf(outcome.order));
+      if (before.status === "TERMINAL_FAILED")
+        throw new CheckFailure("that the refund still waits", { received: describeBelief(before) });
+      await kit.sandbox.payments.fail(paymentId);
+      await kit.sandbox.clock.advance({ businessDays: 1 });
+      await expectAgreement(kit, outcome);
+    },
+  },
+]);
+
+/** All checks of the caller, in their order. */
+export const callerChecks: readonly Check<CallerOptions, CallerKit>[] = [
+  ...refunds,
+  ...lost,
+  ...busy,
+  ...refused,
+  ...beliefs,
+];

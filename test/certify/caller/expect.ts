@@ -1,0 +1,64 @@
+import { CheckFailure } from "../../reporting/exchange.ts";
+import { describeBelief, untilBelief } from "../beliefs.ts";
+import { type CallerKit, factsOf, type Outcome } from "./kit.ts";
+
+/** Fails unless there is exactly one refund, of the right amount and reference, and all requests had one requestKey. */
+export function expectOneRefund(outcome: Outcome, because: string): void {
+  const { order, refunds } = outcome;
+  const [refund, ...others] = refunds;
+  const isRight = refund && refund.amount === Number(order.amount) && others.length === 0;
+  if (!isRight) fail(outcome, `exactly one refund of ${order.amount}, because ${because}`);
+  expectOneKey(outcome);
+}
+
+/** Fails unless each request for the refund carries the same requestKey. */
+export function expectOneKey(outcome: Outcome): void {
+  const keys = new Set(outcome.requests.map(({ requestKey }) => requestKey));
+  if (keys.size > 1) fail(outcome, "the same requestKey in each request for one refund");
+}
+
+export function expectNoRefund(outcome: Outcome, because: string): void {
+  if (outcome.refunds.length > 0) fail(outcome, `no refund, because ${because}`);
+}
+
+export function expectAtMost(outcome: Outcome, count: number, because: string): void {
+  if (outcome.requests.length > count) fail(outcome, `at most ${count} requests, because ${because}`);
+}
+
+/** Fails unless the merchant's system comes to believe of a refund what the service says now. */
+export async function expectAgreement(kit: CallerKit, outcome: Outcome): Promise<void> {
+  const { order } = outcome;
+  const { refunds } = await kit.look(order);
+  const status = refunds[0]?.status;
+  const belief = await untilBelief(kit.options, factsOf(order), (one) => one.status === status);
+  if (belief.status === status) return;
+  // A system may well write down that no refund was made as a failure.
+  if (status === undefined && belief.status === "TERMINAL_FAILED") return;
+  const expected =
+    status === undefined
+      ? "believes in no refund, as there is none"
+      : `believes ${status}, as the service does`;
+  fail(outcome, `that your system ${expected}`, [describeBelief(belief)]);
+}
+
+/** Fails with the list of all requests for an order. */
+export function fail(
+  { order, requests, refunds, problem }: Outcome,
+  expected: string,
+  notes: readonly string[] = [],
+): never {
+  const lines = requests.map(
+    ({ at, requestKey, status }) =>
+      `after ${at} ms: requestKey ${requestKey ?? "none"}, ${status ?? "no response"}`,
+  );
+  const made = refunds.map(({ amount, status }) => `${amount} ${status}`).join(", ");
+  throw new CheckFailure(expected, {
+    received: [
+      `${requests.length} requests for a refund of ${order.amount}`,
+      ...lines.slice(0, 10),
+      `refunds: ${made === "" ? "none" : made}`,
+      ...(problem === undefined ? [] : [`the run: ${problem}`]),
+      ...notes,
+    ].join("\n"),
+  });
+}

@@ -1,0 +1,145 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import { createClient } from "../../../client/src/index.ts";
+import { type Sandbox, startSandbox } from "../../../server/sandbox/index.ts";
+import { CheckFailure } from "../../reporting/exchange.ts";
+import { CannotRun } from "../../reporting/options.ts";
+import type { Facts } from "../hooks.ts";
+import type { CallerOptions } from "../options.ts";
+
+/** A refund that the merchant's system is to issue. */
+export type Order = {
+  readonly paymentId: string;
+  /** In dollars, such as `19.99`. */
+  readonly amount: string;
+  readonly reference: string;
+};
+
+/** A request of the merchant's system for an order, in the order of their arrival. */
+export type CallerRequest = {
+  /** Milliseconds since the first one. */
+  readonly at: number;
+  readonly endedAt: number;
+  readonly requestKey: string | null;
+  /** Null when no response was sent. */
+  readonly status: number | null;
+};
+
+/** What became of an order: the requests for it, the refunds that were made, and what the run said that was to issue it. */
+export type Outcome = {
+  readonly order: Order;
+  readonly requests: readonly CallerRequest[];
+  readonly refunds: readonly {
+    readonly amount: number;
+    readonly status: string;
+    readonly reference: string | null;
+  }[];
+  readonly problem: string | undefined;
+};
+
+/** The tools of a check of the caller: a sandbox of its own, which misbehaves by plan. */
+export interface CallerKit extends AsyncDisposable {
+  readonly options: CallerOptions;
+  readonly sandbox: Sandbox;
+  /** Creates an original payment that is large enough for the amount. */
+  newOrder(amount: string, payment?: Parameters<Sandbox["payments"]["create"]>[0]): Promise<Order>;
+  /** Has the merchant's system issue the refund, at another address than the sandbox's if there is one. */
+  trigger(order: Order, url?: string): Promise<Outcome>;
+  /** What has become of an order by now. */
+  look(order: Order): Promise<Outcome>;
+  /** Creates something that several checks share, once. */
+  share<Thing>(name: string, make: () => Promise<Thing>): Promise<Thing>;
+}
+
+const PAGE = 100;
+const POLL_MS = 50;
+
+/** Starts a sandbox, which delivers its events to the merchant's receiver, if the options name one. */
+export async function openCallerKit(options: CallerOptions): Promise<CallerKit> {
+  const sandbox = await startSandbox({ settings: { SERVE_DOCS: "false" } });
+  const shared = new Map<string, Promise<unknown>>();
+  try {
+    if (options.url !== undefined && options.secret !== undefined)
+      await subscribe(sandbox, options.url, options.secret);
+  } catch (error) {
+    await sandbox.close();
+    throw new CannotRun(`Events can't be sent to --url: ${(error as Error).message}`);
+  }
+
+  async function look(order: Order, problem?: string): Promise<Outcome> {
+    const [requests, refunds] = await Promise.all([
+      sandbox.requests.list({ search: order.paymentId, limit: PAGE }),
+      sandbox.payments.list({ originalPaymentId: order.paymentId, kind: "REFUND", limit: PAGE }),
+    ]);
+    const times = requests.items.map(({ at, milliseconds, requestKey, status }) => {
+      const endedAt = Date.parse(at);
+      return { at: endedAt - milliseconds, endedAt, requestKey, status };
+    });
+    const sorted = times.toSorted((one, other) => one.at - other.at);
+    const start = sorted[0]?.at ?? 0;
+    return {
+      order,
+      problem,
+      requests: sorted.map((request) => ({
+        ...request,
+        at: request.at - start,
+        endedAt: request.endedAt - start,
+      })),
+      refunds: refunds.items.map(({ amount, status, clientReferenceId }) => ({
+        amount: amount.value,
+        status,
+        reference: clientReferenceId,
+      })),
+    };
+  }
+
+  /** Waits until no request has come for as long as the system may take. */
+  async function untilQuiet(order: Order): Promise<void> {
+    let [count, since] = [-1, performance.now()];
+    for (const end = since + options.timeoutMs; performance.now() < end; await pause(POLL_MS)) {
+      const { requests } = await look(order);
+      if (requests.length !== count) [count, since] = [requests.length, performance.now()];
+      if (performance.now() - since >= options.settleMs) return;
+    }
+    throw new CheckFailure("the requests for one refund to end", {
+      received: `they went on for ${options.timeoutMs / 1000} s`,
+    });
+  }
+
+  return {
+    options,
+    sandbox,
+    async newOrder(amount, payment) {
+      const created = await sandbox.payments.create(
+        payment ?? { amount: { currency: "USD", value: 200_000 } },
+      );
+      return { paymentId: created.paymentId, amount, reference: `certify-${randomUUID()}` };
+    },
+    async trigger(order, url = sandbox.url) {
+      const { problem } = await options.run({ url, token: sandbox.accessToken, ...order });
+      await untilQuiet(order);
+      return look(order, problem);
+    },
+    look,
+    share<Thing>(name: string, make: () => Promise<Thing>) {
+      const made = (shared.get(name) ?? make()) as Promise<Thing>; // each name is used by one maker
+      shared.set(name, made);
+      return made;
+    },
+    [Symbol.asyncDispose]: () => sandbox.close(),
+  };
+}
+
+/** What `--state` gets of an order. */
+export function factsOf({ paymentId, amount, reference }: Order): Facts {
+  return { paymentId, amount, reference };
+}
+
+async function subscribe(
+  { url: baseUrl, accessToken }: Sandbox,
+  url: string,
+  secretKey: string,
+): Promise<void> {
+  const client = createClient({ baseUrl, accessToken });
+  await client.webhooks.subscribe({ url, secretKey, subscriptionDetails: { type: "ALL" } });
+}

@@ -1,0 +1,49 @@
+import { readContract } from "../../openapi/document/contract.ts";
+import { runCommand, writeReports } from "../reporting/command.ts";
+import { type Report, toJson, toJunit } from "../reporting/report.ts";
+import { chooseChecks } from "../reporting/run-checks.ts";
+import { createTerminal } from "../reporting/terminal.ts";
+import { callerChecks } from "./caller/checks.ts";
+import { examineCaller } from "./caller/run.ts";
+import { toHtml } from "./html.ts";
+import { type Command, readCommand } from "./options.ts";
+import { examineReceiver, receiverChecks } from "./receiver/run.ts";
+
+/**
+ * Runs the command that examines a merchant's system. The exit code of the process is 0 when nothing failed, 1 when something
+ * failed, and 2 when it can't run.
+ *
+ * @param name how it is run, such as `npx @refund-contract/certify`
+ */
+export function runCertify(name: string): Promise<void> {
+  return runCommand(() => run(readCommand(process.argv.slice(2), name)));
+}
+
+async function run(command: Command): Promise<void> {
+  if (command.part === "help") return;
+  if (command.part === "list") return list(command);
+  const terminal = createTerminal(process.stdout);
+  const report =
+    command.part === "receiver"
+      ? await examineReceiver(command.options, terminal)
+      : await examineCaller(command.options, terminal);
+  terminal.end(report, [`${TITLES[command.part]} in ${report.seconds.toFixed(1)} s`]);
+  await write(report, command);
+}
+
+const TITLES = { receiver: "Exam of the receiver", caller: "Exam of the caller" } as const;
+
+async function write(report: Report, { part, files }: Extract<Command, { files: unknown }>): Promise<void> {
+  await writeReports(report, {
+    "--junit": { file: files.junit, toText: () => toJunit(report, `certify.${part}`) },
+    "--json": { file: files.json, toText: () => toJson(report) },
+    "--html": { file: files.html, toText: () => toHtml(report, TITLES[part]) },
+  });
+}
+
+function list({ of, only }: Extract<Command, { part: "list" }>): void {
+  const all = of === "receiver" ? receiverChecks(readContract("openapi")) : callerChecks;
+  for (const { id, name } of chooseChecks<{ id: string; name: string }>(all, { only })) {
+    process.stdout.write(`${id.padEnd(32)} ${name}\n`);
+  }
+}

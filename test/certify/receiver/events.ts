@@ -1,0 +1,91 @@
+import { randomUUID } from "node:crypto";
+import type { Contract } from "../../../openapi/document/contract.ts";
+import { find, isNode, members, type Node } from "../../../openapi/document/node.ts";
+import { step } from "../../../openapi/document/pointer.ts";
+import type { Facts } from "../hooks.ts";
+
+/** An event, as it is written into a body. */
+export type Event = {
+  readonly type: string;
+  readonly timestamp: string;
+  readonly sequence: number;
+  readonly data: Node;
+};
+
+/** A refund of which events tell; no service has it. */
+export type ToldRefund = {
+  readonly refundId: string;
+  readonly requestKey: string;
+  readonly paymentId: string;
+  readonly amount: string;
+  readonly reference: string;
+};
+
+/** The events that can happen to a refund, in the order of its life, and their `sequence`. */
+const SEQUENCES = { "refund.pending": 1, "refund.authorized": 2, "refund.terminal_failed": 3 } as const;
+export type RefundEvent = keyof typeof SEQUENCES;
+
+export function newRefund(): ToldRefund {
+  const name = randomUUID();
+  return {
+    refundId: `rfd_${name}`,
+    requestKey: `certify-${name}`,
+    paymentId: `pay_${name}`,
+    amount: "19.99",
+    reference: `certify-${name}`,
+  };
+}
+
+export function toFacts({ ...facts }: ToldRefund): Facts {
+  return facts;
+}
+
+/** The names of all events of the contract. */
+export function eventTypes({ document }: Contract): string[] {
+  return members(document.webhooks).map(([type]) => type);
+}
+
+/** The contract's example of an event, with new ids. */
+export function exampleEvent({ document }: Contract, type: string): Event {
+  const path = `/webhooks${step(type)}/post/requestBody/content${step("application/json")}/examples/event`;
+  const [, example] = find(document, path);
+  if (!isNode(example) || !isNode(example.value)) throw new Error(`the contract has no example of ${type}`);
+  const { sequence, data } = example.value;
+  const ids = members(isNode(data) ? data : {}).map(([name, value]) => [
+    name,
+    isId(name) ? newId(value) : value,
+  ]);
+  return {
+    type,
+    timestamp: new Date().toISOString(),
+    sequence: Number(sequence),
+    data: Object.fromEntries(ids),
+  };
+}
+
+function isId(name: string): boolean {
+  return /Id$|^requestKey$/.test(name);
+}
+
+/** Keeps the prefix by which the service tells kinds of records. */
+function newId(value: unknown): unknown {
+  return typeof value === "string" ? `${/^[a-z]+_/.exec(value)?.[0] ?? "certify-"}${randomUUID()}` : value;
+}
+
+/** An event of a refund; its status follows from its type, unless `data` says otherwise. */
+export function refundEvent(
+  contract: Contract,
+  type: RefundEvent,
+  { refund, data = {} }: { refund: ToldRefund; data?: Node },
+): Event {
+  const { refundId, requestKey, paymentId, amount, reference } = refund;
+  const told = {
+    paymentId: refundId,
+    clientReferenceId: reference,
+    originalPaymentId: paymentId,
+    amount: { currency: "USD", value: Number(amount) },
+    requestKey,
+  };
+  const example = exampleEvent(contract, type);
+  return { ...example, sequence: SEQUENCES[type], data: { ...example.data, ...told, ...data } };
+}

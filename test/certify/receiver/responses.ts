@@ -1,0 +1,214 @@
+import type { Contract } from "../../../openapi/document/contract.ts";
+import { type Check, defineGroup } from "../../reporting/check.ts";
+import { CheckFailure } from "../../reporting/exchange.ts";
+import type { ReceiverOptions } from "../options.ts";
+import { type Event, eventTypes, exampleEvent, newRefund, refundEvent } from "./events.ts";
+import { expectRefused, expectTaken } from "./expect.ts";
+import { newWebhookId, type ReceiverKit } from "./kit.ts";
+
+type ReceiverCheck = Check<ReceiverOptions, ReceiverKit>;
+
+const BURST = 50;
+const RULES = "receiving-webhooks.md#rules-for-handlers";
+const DELIVERY = "receiving-webhooks.md#what-a-delivery-is";
+const SECRET = "receiving-webhooks.md#choose-a-secret";
+const WITHOUT_LIBRARY = "receiving-webhooks.md#without-a-library";
+
+/** Ten minutes are twice what a timestamp may be off. */
+const OFF_MS = 10 * 60_000;
+
+/** Checks that only look at responses. */
+export function responseChecks(contract: Contract): ReceiverCheck[] {
+  return [...redirect, ...valid(contract), ...unknown, ...signatures, ...load];
+}
+
+const redirect = defineGroup<ReceiverOptions, ReceiverKit>(
+  "Valid events",
+  [],
+  [
+    {
+      id: "response.redirect",
+      name: "responds itself, because the service follows no redirect",
+      sources: ["D24", "D23"],
+      guide: DELIVERY,
+      async run({ send, contract }) {
+        const { sent, received } = await send({ event: exampleEvent(contract, "refund.authorized") });
+        if (received.status < 300 || received.status > 399) return;
+        throw new CheckFailure("no redirect: subscribe the address that it leads to", { sent, received });
+      },
+    },
+  ],
+);
+
+const valid = (contract: Contract) =>
+  defineGroup<ReceiverOptions, ReceiverKit>(
+    "Valid events",
+    [],
+    [
+      ...eventTypes(contract).map((type) => ({
+        id: `event.${type}`,
+        name: `responds with 2xx to ${type}`,
+        sources: ["D19", "D23"],
+        guide: DELIVERY,
+        run: async ({ send }: ReceiverKit) =>
+          expectTaken(await send({ event: exampleEvent(contract, type) }), "the event is valid"),
+      })),
+      {
+        id: "event.repeated",
+        name: "responds with 2xx to a delivery that comes twice with one webhook-id",
+        sources: ["D23"],
+        guide: RULES,
+        async run({ send }: ReceiverKit) {
+          const delivery = { event: exampleEvent(contract, "refund.authorized"), webhookId: newWebhookId() };
+          expectTaken(await send(delivery), "the event is valid");
+          expectTaken(await send(delivery), "a repeat is valid, too");
+        },
+      },
+      {
+        id: "event.late",
+        name: "responds with 2xx to an event that happened hours ago",
+        sources: ["D23", "D21"],
+        guide: DELIVERY,
+        async run({ send }: ReceiverKit) {
+          const timestamp = new Date(Date.now() - 70 * 3_600_000).toISOString();
+          const event = { ...exampleEvent(contract, "refund.authorized"), timestamp };
+          expectTaken(
+            await send({ event }),
+            "only webhook-timestamp has to be recent, and the last attempt comes after days",
+          );
+        },
+      },
+    ],
+  );
+
+const taken = (id: string, name: string, toEvent: (event: Event) => object): ReceiverCheck => ({
+  id: `unknown.${id}`,
+  group: "Events of later versions",
+  name: `responds with 2xx to ${name}`,
+  sources: ["D28", "D21"],
+  guide: RULES,
+  preconditions: [],
+  async run({ send, contract }) {
+    const event = refundEvent(contract, "refund.authorized", { refund: newRefund() });
+    const delivery = { event, body: JSON.stringify(toEvent(event)) };
+    expectTaken(await send(delivery), "later versions add what yours does not know");
+  },
+});
+
+const unknown = [
+  taken("event", "an event that the contract does not have yet", (event) => ({
+    ...event,
+    type: "refund.certified",
+  })),
+  taken("member", "an event with more members, in another order", ({ data, ...event }) => ({
+    certified: { list: [1, null] },
+    data: { certifiedAt: event.timestamp, ...Object.fromEntries(Object.entries(data).reverse()) },
+    ...event,
+  })),
+  taken("status", "a status that the contract does not have yet", ({ data, ...event }) => ({
+    ...event,
+    data: { ...data, paymentStatus: "CERTIFIED" },
+  })),
+];
+
+type Forgery = Omit<Parameters<ReceiverKit["send"]>[0], "event">;
+
+const refused = (id: string, name: string, forgeries: () => readonly Forgery[], guide = WITHOUT_LIBRARY) => ({
+  id: `signature.${id}`,
+  name: `responds with 4xx to ${name}`,
+  sources: ["D22", "10.2"],
+  guide,
+  async run({ send, contract }: ReceiverKit) {
+    for (const forgery of forgeries()) {
+      const exchange = await send({ event: exampleEvent(contract, "refund.authorized"), ...forgery });
+      expectRefused(exchange, `anybody can send ${name}`);
+    }
+  },
+});
+
+const FOREIGN = "whsec_Zm9yZ2VkIGJ5IHRoZSBleGFtLCAyNCBieXRlcw==";
+const WRONG = `v1,${Buffer.alloc(32, 7).toString("base64")}`;
+
+const signatures = defineGroup<ReceiverOptions, ReceiverKit>(
+  "Signatures",
+  [],
+  [
+    refused("forged", "a delivery that another secret has signed", () => [{ secrets: [FOREIGN] }]),
+    refused("none", "a delivery without a signature", () => [
+      { headers: { "webhook-signature": null } },
+      { headers: { "webhook-signature": null, "webhook-timestamp": null, "webhook-id": null } },
+    ]),
+    refused("list", "several signatures of which none is right", () => [
+      { headers: { "webhook-signature": [WRONG, "v1,", "v1a,AAAA", "v2,AAAA"].join(" ") } },
+      { secrets: [FOREIGN, `${FOREIGN}.`] },
+    ]),
+    refused("empty-secret", "a delivery that an empty secret has signed", () => [{ secrets: [""] }], SECRET),
+    refused("tampered", "a delivery whose body was changed", () => [
+      { tamper: (body) => body.replace(/"value":[\d.]+/, '"value":99999') },
+    ]),
+    refused("id", "a delivery whose webhook-id was changed", () => [
+      { headers: { "webhook-id": newWebhookId() } },
+    ]),
+    refused(
+      "timestamp",
+      "a delivery that was signed ten minutes ago, or for in ten minutes",
+      () => [{ at: new Date(Date.now() - OFF_MS) }, { at: new Date(Date.now() + OFF_MS) }],
+      RULES,
+    ),
+    {
+      id: "signature.bytes",
+      name: "verifies the bytes of the body, not the JSON in it",
+      sources: ["D22", "D21"],
+      guide: RULES,
+      async run({ send, contract }) {
+        const event = exampleEvent(contract, "refund.authorized");
+        const spelled = JSON.stringify(event, null, 1).replace('"USD"', '"\\u0055SD"');
+        expectTaken(
+          await send({ event, body: spelled }),
+          "its bytes are signed, white space and escapes included",
+        );
+        expectRefused(
+          await send({ event, tamper: (body) => `${body} ` }),
+          "a byte was added after it was signed",
+        );
+      },
+    },
+    {
+      id: "signature.rotated",
+      name: "accepts a delivery of whose two signatures one matches",
+      sources: ["D22"],
+      guide: "receiving-webhooks.md#replace-your-secret",
+      async run({ send, contract, options: { secret } }) {
+        for (const secrets of [
+          [secret, FOREIGN],
+          [FOREIGN, secret],
+        ]) {
+          const event = exampleEvent(contract, "refund.authorized");
+          expectTaken(await send({ event, secrets }), "one signature is right while a secret is replaced");
+        }
+      },
+    },
+  ],
+);
+
+const load = defineGroup<ReceiverOptions, ReceiverKit>(
+  "Load",
+  [],
+  [
+    {
+      id: "load.burst",
+      name: `responds with 2xx to ${BURST} events at once, each in time`,
+      sources: ["D23"],
+      guide: DELIVERY,
+      async run({ send, contract }) {
+        const sending = Array.from({ length: BURST }, () =>
+          send({ event: exampleEvent(contract, "refund.authorized") }),
+        );
+        for (const result of await Promise.allSettled(sending)) {
+          if (result.status === "rejected") throw result.reason;
+          expectTaken(result.value, "many refunds can be authorized in one moment");
+        }
+      },
+    },
+  ],
+);

@@ -1,0 +1,32 @@
+import { type Contract, readContract } from "../../../openapi/document/contract.ts";
+import type { Check } from "../../reporting/check.ts";
+import type { Report } from "../../reporting/report.ts";
+import { chooseChecks, type Listener, runChecks } from "../../reporting/run-checks.ts";
+import type { ReceiverOptions } from "../options.ts";
+import { createReceiverKit, type ReceiverKit } from "./kit.ts";
+import { responseChecks } from "./responses.ts";
+import { storyChecks } from "./stories.ts";
+
+/** All checks of the receiver, in their order. */
+export function receiverChecks(contract: Contract): Check<ReceiverOptions, ReceiverKit>[] {
+  return [...responseChecks(contract), ...storyChecks];
+}
+
+/**
+ * Examines a receiver.
+ *
+ * @throws CannotRun when it can't be reached, or no check is selected
+ */
+export async function examineReceiver(options: ReceiverOptions, listener: Listener = {}): Promise<Report> {
+  const startedAt = new Date();
+  const contract = readContract("openapi");
+  const checks = chooseChecks(receiverChecks(contract), options);
+  const kit = createReceiverKit(options, contract);
+  try {
+    await kit.requireReceiver();
+    const results = await runChecks(checks, { options, tools: kit, listener });
+    return { url: options.url, startedAt, seconds: (Date.now() - startedAt.getTime()) / 1000, results };
+  } finally {
+    kit.close();
+  }
+}

@@ -1,0 +1,197 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Node } from "../../../openapi/document/node.ts";
+import { defineGroup, type Precondition } from "../../reporting/check.ts";
+import { CheckFailure, NotRun } from "../../reporting/exchange.ts";
+import { askState, describeBelief, type Status, untilBelief } from "../beliefs.ts";
+import type { ReceiverOptions } from "../options.ts";
+import { newRefund, type RefundEvent, refundEvent, toFacts } from "./events.ts";
+import { expectTaken } from "./expect.ts";
+import { newWebhookId, type ReceiverKit } from "./kit.ts";
+
+const RULES = "receiving-webhooks.md#rules-for-handlers";
+
+/** How often an event is sent again that a receiver has not taken while it restarts, in milliseconds. */
+const RETRY_MS = 200;
+const RESTART_LIMIT_MS = 60_000;
+const EVENTS_BEFORE_RESTART = 5;
+
+const needs = (...names: readonly ("state" | "restart")[]): Precondition<ReceiverOptions>[] =>
+  names.map((name) => ({ option: `--${name}`, isMet: (options) => options[name] !== undefined }));
+
+/** One refund, of which events tell and about which the system is asked. */
+type Story = {
+  tell(type: RefundEvent, options?: { data?: Node; webhookId?: string }): Promise<void>;
+  /** Fails unless the system comes to believe this, within `--settle`. */
+  expectBelief(status: Status, because: string): Promise<void>;
+  /** Fails if the system comes to believe this, within `--settle`. */
+  expectNever(status: Status, because: string): Promise<void>;
+  /** Fails if the system believes otherwise after the event than before it. */
+  expectSame(tell: () => Promise<void>, because: string): Promise<void>;
+};
+
+async function begin({ options, send, contract }: ReceiverKit, refund = newRefund()): Promise<Story> {
+  const facts = toFacts(refund);
+  const prepared = await options.prepare?.(facts);
+  if (prepared?.problem) throw new CheckFailure("--prepare to succeed", { received: prepared.problem });
+  const fail = (expected: string, text: string) => {
+    throw new CheckFailure(expected, { received: text });
+  };
+  return {
+    async tell(type, { data = {}, webhookId = newWebhookId() } = {}) {
+      expectTaken(
+        await send({ event: refundEvent(contract, type, { refund, data }), webhookId }),
+        "the event is valid",
+      );
+    },
+    async expectBelief(status, because) {
+      const belief = await untilBelief(options, facts, (one) => one.status === status);
+      if (belief.status === undefined && !options.prepare)
+        throw new NotRun("--state does not know the refund of the events; give --prepare");
+      if (belief.status !== status)
+        fail(`that your system believes ${status}, because ${because}`, describeBelief(belief));
+    },
+    async expectNever(status, because) {
+      const belief = await untilBelief(options, facts, (one) => one.status === status);
+      if (belief.status === status)
+        fail(`that your system does not believe ${status}, because ${because}`, describeBelief(belief));
+    },
+    async expectSame(tell, because) {
+      const before = await askState(options, facts);
+      await tell();
+      const after = await untilBelief(options, facts, ({ text }) => text !== before.text);
+      if (after.text !== before.text)
+        fail(`that --state still prints ${before.text}, because ${because}`, describeBelief(after));
+    },
+  };
+}
+
+/** Checks that ask the merchant's system what it believes. */
+export const storyChecks = [
+  ...defineGroup<ReceiverOptions, ReceiverKit>("What the system believes", needs("state"), [
+    {
+      id: "state.pending",
+      name: "does not take a waiting refund for a final success",
+      sources: ["6.3", "6.6"],
+      guide: "refunds-step-by-step.md#5-follow-the-refund",
+      async run(kit) {
+        const { tell, expectBelief } = await begin(kit);
+        await tell("refund.pending");
+        await expectBelief("PENDING", "the refund waits");
+        await tell("refund.authorized");
+        await expectBelief("AUTHORIZED", "the wait is over");
+      },
+    },
+    {
+      id: "state.failed-later",
+      name: "notices that a refund fails after it was authorized",
+      sources: ["6.7", "D17"],
+      guide: "refunds-step-by-step.md#5-follow-the-refund",
+      async run(kit) {
+        const { tell, expectBelief } = await begin(kit);
+        await tell("refund.authorized");
+        await expectBelief("AUTHORIZED", "money is moving");
+        await tell("refund.terminal_failed");
+        await expectBelief("TERMINAL_FAILED", "a refund can fail at any time");
+      },
+    },
+    {
+      id: "state.repeated",
+      name: "does nothing when an event comes a second time",
+      sources: ["D23", "D26"],
+      guide: RULES,
+      async run(kit) {
+        const { tell, expectBelief, expectSame } = await begin(kit);
+        const webhookId = newWebhookId();
+        await tell("refund.authorized", { webhookId });
+        await expectBelief("AUTHORIZED", "the event says so");
+        await expectSame(() => tell("refund.authorized", { webhookId }), "the delivery is a repeat");
+      },
+    },
+    {
+      id: "state.disorder",
+      name: "keeps the latest status when events come in another order",
+      sources: ["D21", "D23"],
+      guide: RULES,
+      async run(kit) {
+        const { tell, expectBelief, expectSame } = await begin(kit);
+        await tell("refund.authorized");
+        await expectBelief("AUTHORIZED", "the event says so");
+        await expectSame(() => tell("refund.pending"), "refund.pending has a lower sequence");
+      },
+    },
+    {
+      id: "state.unknown-status",
+      name: "does not take a status that it does not know for a success",
+      sources: ["D28", "D21"],
+      guide: RULES,
+      async run(kit) {
+        const refund = newRefund();
+        const { tell, expectBelief, expectNever } = await begin(kit, refund);
+        await tell("refund.pending");
+        await expectBelief("PENDING", "the refund waits");
+        const event = refundEvent(kit.contract, "refund.authorized", {
+          refund,
+          data: { paymentStatus: "CERTIFIED" },
+        });
+        expectTaken(
+          await kit.send({ event: { ...event, type: "refund.certified" } }),
+          "later versions add events",
+        );
+        await expectNever("AUTHORIZED", "no version that you know has the status CERTIFIED");
+      },
+    },
+    {
+      id: "state.forged",
+      name: "believes nothing that a forged event says",
+      sources: ["D22", "10.2"],
+      guide: RULES,
+      async run(kit) {
+        const refund = newRefund();
+        const { tell, expectBelief, expectSame } = await begin(kit, refund);
+        await tell("refund.pending");
+        await expectBelief("PENDING", "the refund waits");
+        const event = refundEvent(kit.contract, "refund.authorized", { refund });
+        await expectSame(
+          async () => void (await kit.send({ event, secrets: ["a secret of somebody else"] })),
+          "somebody else has signed the event",
+        );
+      },
+    },
+  ]),
+  ...defineGroup<ReceiverOptions, ReceiverKit>("Restart", needs("restart", "state"), [
+    {
+      id: "restart.kept",
+      name: "still has, after a restart, each event that it took before and meanwhile",
+      sources: ["D23", "D20a"],
+      guide: "receiving-webhooks.md#what-a-delivery-is",
+      async run(kit) {
+        const { options } = kit;
+        const before = Array.from({ length: EVENTS_BEFORE_RESTART }, newRefund);
+        const stories = await Promise.all([...before, newRefund()].map((refund) => begin(kit, refund)));
+        const last = stories.pop();
+        await Promise.all(stories.map(({ tell }) => tell("refund.authorized")));
+        const meanwhile = last && untilTaken(() => last.tell("refund.authorized"));
+        const result = await options.restart?.({});
+        if (result?.problem)
+          throw new CheckFailure("--restart to restart the receiver", { received: result.problem });
+        await meanwhile;
+        for (const { expectBelief } of [...stories, ...(last ? [last] : [])]) {
+          await expectBelief("AUTHORIZED", "it responded with 2xx to the event, which is not sent again");
+        }
+      },
+    },
+  ]),
+];
+
+/** Sends an event until it is taken, as the service would in longer intervals. */
+async function untilTaken(tell: () => Promise<void>): Promise<void> {
+  const end = performance.now() + RESTART_LIMIT_MS;
+  for (;;) {
+    try {
+      return await tell();
+    } catch (error) {
+      if (!(error instanceof CheckFailure) || performance.now() > end) throw error;
+      await pause(RETRY_MS);
+    }
+  }
+}
