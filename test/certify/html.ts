@@ -21,20 +21,20 @@ export function toHtml(report: Report, title: string): string {
   const { passed, failed, notRun } = countOutcomes(report);
   const groups = [...Map.groupBy(report.results, ({ group }) => group)];
   const body = groups.map(
-    ([group, results]) => `<h2>${escape(group)}</h2>\n${results.map(toCheck).join("\n")}`,
+    ([group, results]) => `<h2>${toText(group)}</h2>\n${results.map(toCheck).join("\n")}`,
   );
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escape(title)}</title>
+<title>${toText(title)}</title>
 <style>${STYLE}</style>
 </head>
 <body>
-<h1>${escape(title)}</h1>
+<h1>${toText(title)}</h1>
 <p><strong>${passed} passed, ${failed} failed, ${notRun} not run</strong></p>
-<p class="note">${escape(report.url)}, ${report.startedAt.toISOString()}, ${report.seconds.toFixed(1)} s</p>
+<p class="note">${toText(report.url)}, ${report.startedAt.toISOString()}, ${report.seconds.toFixed(1)} s</p>
 ${body.join("\n")}
 </body>
 </html>
@@ -47,13 +47,13 @@ function toCheck(result: Result): string {
     `${id}: ${sources.map((source) => describeSource({ ...source, text: "" })).join("; ")}`,
     ...(reason === undefined ? [] : [`not run: ${reason}`]),
   ];
-  const failure = outcome === "failed" ? `<pre>${escape(describeFailure(result).join("\n"))}</pre>` : "";
-  const lines = notes.map((note) => `<div class="note">${escape(note)}</div>`).join("");
+  const failure = outcome === "failed" ? `<pre>${toText(describeFailure(result).join("\n"))}</pre>` : "";
+  const lines = notes.map((note) => `<div class="note">${toText(note)}</div>`).join("");
   const outcomeCell = `<div class="${outcome.replace(" ", "-")}">${outcome}</div>`;
-  return `<div class="check">${outcomeCell}<div>${escape(name)}${lines}${failure}</div></div>`;
+  return `<div class="check">${outcomeCell}<div>${toText(name)}${lines}${failure}</div></div>`;
 }
 
-function escape(text: string): string {
+function toText(text: string): string {
   return text
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")

@@ -1,3 +1,4 @@
+import type { Command as Program } from "@commander-js/extra-typings";
 import { defineProgram } from "../../scripts/command/command.ts";
 import {
   CannotRun,
@@ -148,11 +149,17 @@ function readCaller(args: readonly string[], name: string): Command {
           "for each refund",
           numberIn({ from: 0.05, to: 600, fractions: true }),
         ).default(RUN_SECONDS),
-      ),
-      .addOption(
-        option("--slow <seconds>", "how long a slow response takes", numberIn({ from: 0.05, to: 60, fractions: true })).default(5),
       )
-      .addOption(option("--url <url>", "your receiver, which then gets the events of these refunds", readAddress))
+      .addOption(
+        option(
+          "--slow <seconds>",
+          "how long a slow response takes",
+          numberIn({ from: 0.05, to: 60, fractions: true }),
+        ).default(5),
+      )
+      .addOption(
+        option("--url <url>", "your receiver, which then gets the events of these refunds", readAddress),
+      )
       .addOption(
         option("--secret <secret>", "the secretKey with which it verifies", readSecret).env("CERTIFY_SECRET"),
       ),
@@ -164,15 +171,15 @@ function readCaller(args: readonly string[], name: string): Command {
   if (!trigger) {
     throw usageError("Say how your system issues a refund: --run 'COMMAND' or --trigger-url URL.", name);
   }
-  if ((url === undefined) !== (secret === undefined))
-    throw usageError("--url and --secret of your receiver belong together.", name);
+  if (url && secret === undefined)
+    throw usageError("Give the receiver's secret, too: --secret … (or CERTIFY_SECRET).", name);
   const options = { ...toExam(rest, name), run: trigger, slowMs: 1000 * slow, url: url?.href, secret };
   return { part: "caller", options, files: rest };
 }
 
 /** Adds the options that both parts have. */
 function withExam<Args extends unknown[], Opts extends Record<string, unknown>>(
-  command: import("@commander-js/extra-typings").Command<Args, Opts>,
+  command: Program<Args, Opts>,
 ) {
   return command
     .option("--state <command>", "prints what your system believes about a refund")

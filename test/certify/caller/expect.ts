@@ -21,7 +21,9 @@ export function expectNoRefund(outcome: Outcome, because: string): void {
   if (outcome.refunds.length > 0) fail(outcome, `no refund, because ${because}`);
 }
 
-export function expectAtMost(outcome: Outcome, count: number, because: string): void {
+/** Fails unless the refund was requested, though not more often than this. */
+export function expectFew(outcome: Outcome, count: number, because: string): void {
+  if (outcome.requests.length === 0) fail(outcome, "a request at the address that the run was given");
   if (outcome.requests.length > count) fail(outcome, `at most ${count} requests, because ${because}`);
 }
 

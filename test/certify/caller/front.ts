@@ -22,19 +22,22 @@ export async function startFront(listener: RequestListener): Promise<Front> {
 }
 
 /** Redirects every request to another address, and counts what arrives there. */
-export async function startRedirect(): Promise<Front & { readonly arrived: () => number }> {
-  let count = 0;
+export async function startRedirect(): Promise<
+  Front & { readonly count: () => { redirected: number; followed: number } }
+> {
+  const count = { redirected: 0, followed: 0 };
   const elsewhere = await startFront((_request, response) => {
-    count += 1;
+    count.followed += 1;
     response.writeHead(200, { "Content-Type": "application/json" }).end("{}");
   });
   const front = await startFront((request, response) => {
     request.resume();
+    count.redirected += 1;
     response.writeHead(307, { Location: `${elsewhere.url}${request.url}` }).end();
   });
   return {
     url: front.url,
-    arrived: () => count,
+    count: () => count,
     async [Symbol.asyncDispose]() {
       await front[Symbol.asyncDispose]();
       await elsewhere[Symbol.asyncDispose]();

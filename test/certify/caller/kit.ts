@@ -1,9 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { createClient } from "../../../client/src/index.ts";
 import { type Sandbox, startSandbox } from "../../../server/sandbox/index.ts";
 import { CheckFailure } from "../../reporting/exchange.ts";
-import { CannotRun } from "../../reporting/options.ts";
 import type { Facts } from "../hooks.ts";
 import type { CallerOptions } from "../options.ts";
 
@@ -54,18 +52,9 @@ export interface CallerKit extends AsyncDisposable {
 const PAGE = 100;
 const POLL_MS = 50;
 
-/** Starts a sandbox, which delivers its events to the merchant's receiver, if the options name one. */
 export async function openCallerKit(options: CallerOptions): Promise<CallerKit> {
   const sandbox = await startSandbox({ settings: { SERVE_DOCS: "false" } });
   const shared = new Map<string, Promise<unknown>>();
-  try {
-    if (options.url !== undefined && options.secret !== undefined)
-      await subscribe(sandbox, options.url, options.secret);
-  } catch (error) {
-    await sandbox.close();
-    throw new CannotRun(`Events can't be sent to --url: ${(error as Error).message}`);
-  }
-
   async function look(order: Order, problem?: string): Promise<Outcome> {
     const [requests, refunds] = await Promise.all([
       sandbox.requests.list({ search: order.paymentId, limit: PAGE }),
@@ -133,13 +122,4 @@ export async function openCallerKit(options: CallerOptions): Promise<CallerKit> 
 /** What `--state` gets of an order. */
 export function factsOf({ paymentId, amount, reference }: Order): Facts {
   return { paymentId, amount, reference };
-}
-
-async function subscribe(
-  { url: baseUrl, accessToken }: Sandbox,
-  url: string,
-  secretKey: string,
-): Promise<void> {
-  const client = createClient({ baseUrl, accessToken });
-  await client.webhooks.subscribe({ url, secretKey, subscriptionDetails: { type: "ALL" } });
 }

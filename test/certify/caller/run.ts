@@ -7,7 +7,7 @@ import { openCallerKit } from "./kit.ts";
 /**
  * Examines the program that issues refunds.
  *
- * @throws CannotRun when no check is selected, or the receiver of the options can't be subscribed
+ * @throws CannotRun when no check is selected
  */
 export async function examineCaller(options: CallerOptions, listener: Listener = {}): Promise<Report> {
   const startedAt = new Date();

@@ -62,11 +62,19 @@ export const SITUATIONS = {
         const { requestKey } = JSON.parse(body);
         await client.refunds.issue({ paymentId: other.paymentId, amount: other.amount, requestKey });
       });
-      return kit.trigger(order, front.url);
+      return await kit.trigger(order, front.url); // before the front is closed
     }),
 } as const satisfies Record<string, (kit: CallerKit) => Promise<Outcome>>;
 
 export type Situation = keyof typeof SITUATIONS;
+
+/** The parts of a check that its situation does not define. */
+export type CheckParts = {
+  readonly id: string;
+  readonly name: string;
+  readonly sources: readonly string[];
+  readonly guide: string;
+};
 
 /** Arms faults, and has the system issue one refund. */
 function happen(kit: CallerKit, name: string, faults: readonly Fault[] = []): Promise<Outcome> {

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { createHmac, randomUUID } from "node:crypto";
 import { lookup } from "node:dns/promises";
 import type { Contract } from "../../../openapi/document/contract.ts";
 import { type SendResult, send } from "../../../server/webhooks/send.ts";
@@ -16,7 +16,7 @@ export type Delivery = {
   readonly webhookId?: string;
   /** When it claims to be sent, if not now. */
   readonly at?: Date;
-  /** The secrets of its signatures. */
+  /** The secrets of its signatures; `""` signs with no key at all. */
   readonly secrets?: readonly string[];
   /** Changes the headers after the body was signed; null leaves one out. */
   readonly headers?: Readonly<Record<string, string | null>>;
@@ -30,6 +30,8 @@ export type ReceiverKit = {
   readonly contract: Contract;
   /** Throws `CannotRun` when nothing listens there: every check would fail, and no report would say why. */
   requireReceiver(): Promise<void>;
+  /** Whether the system has ever said something about a refund of the exam. */
+  knowsRefunds: boolean;
   /** Sends a delivery once. Throws a `CheckFailure` when no response comes in time. */
   send(delivery: Delivery): Promise<Exchange>;
   /** Ends requests that are still under way. */
@@ -91,7 +93,14 @@ export function createReceiverKit(options: ReceiverOptions, contract: Contract):
     throw new CannotRun(`${url} can't be reached: ${error}. Start your receiver, or give another --url.`);
   }
 
-  return { options, contract, requireReceiver, send: sendOnce, close: () => closing.abort() };
+  return {
+    options,
+    contract,
+    knowsRefunds: false,
+    requireReceiver,
+    send: sendOnce,
+    close: () => closing.abort(),
+  };
 }
 
 function toRequest(
@@ -99,10 +108,19 @@ function toRequest(
   secret: string,
 ) {
   const { body = JSON.stringify(event), secrets = [secret], tamper = String } = delivery;
-  const signed = signDelivery(secrets, { webhookId, at, body });
+  const signed = secrets.includes("")
+    ? signWithoutKey({ webhookId, at, body })
+    : signDelivery(secrets, { webhookId, at, body });
   const entries = Object.entries<string | null>({ ...signed, ...delivery.headers });
   const headers = Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== null));
   return { headers, body: tamper(body) };
+}
+
+/** The service can't do this: its library refuses an empty key. */
+function signWithoutKey(signed: { webhookId: string; at: Date; body: string }) {
+  const headers = signDelivery(["a key"], signed);
+  const text = `${signed.webhookId}.${headers["webhook-timestamp"]}.${signed.body}`;
+  return { ...headers, "webhook-signature": `v1,${createHmac("sha256", "").update(text).digest("base64")}` };
 }
 
 export function newWebhookId(): string {

@@ -4,12 +4,12 @@ import type { Report } from "../../reporting/report.ts";
 import { chooseChecks, type Listener, runChecks } from "../../reporting/run-checks.ts";
 import type { ReceiverOptions } from "../options.ts";
 import { createReceiverKit, type ReceiverKit } from "./kit.ts";
-import { responseChecks } from "./responses.ts";
+import { loadChecks, responseChecks } from "./responses.ts";
 import { storyChecks } from "./stories.ts";
 
 /** All checks of the receiver, in their order. */
 export function receiverChecks(contract: Contract): Check<ReceiverOptions, ReceiverKit>[] {
-  return [...responseChecks(contract), ...storyChecks];
+  return [...responseChecks(contract), ...storyChecks, ...loadChecks];
 }
 
 /**

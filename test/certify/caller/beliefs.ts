@@ -1,0 +1,92 @@
+import { createClient } from "../../../client/src/index.ts";
+import { type Check, defineGroup, type Precondition } from "../../reporting/check.ts";
+import { CheckFailure } from "../../reporting/exchange.ts";
+import { askState, describeBelief } from "../beliefs.ts";
+import type { CallerOptions } from "../options.ts";
+import { expectAgreement } from "./expect.ts";
+import { type CallerKit, factsOf } from "./kit.ts";
+import { type CheckParts, SITUATIONS, type Situation } from "./situations.ts";
+
+const STEPS = "refunds-step-by-step.md";
+const READ = `${STEPS}#3-read-the-response`;
+const REPEAT = `${STEPS}#4-repeat-a-request-without-a-response`;
+
+/** A check that the system believes, after a situation, what the service does. */
+const agreement = (situation: Situation, parts: CheckParts) => ({
+  ...parts,
+  run: async (kit: CallerKit) => expectAgreement(kit, await SITUATIONS[situation](kit)),
+});
+
+const needs = (...names: readonly ("state" | "url" | "secret")[]): Precondition<CallerOptions>[] =>
+  names.map((name) => ({ option: `--${name}`, isMet: (options) => options[name] !== undefined }));
+
+/** Checks that ask the merchant's system what it believes. */
+export const beliefChecks: readonly Check<CallerOptions, CallerKit>[] = defineGroup<CallerOptions, CallerKit>(
+  "What the system believes",
+  needs("state"),
+  [
+    agreement("lostAfter", {
+      id: "state.lost",
+      name: "takes the 409 with its own refund for this refund",
+      sources: ["D09", "7.5"],
+      guide: REPEAT,
+    }),
+    agreement("crash", {
+      id: "state.crash",
+      name: "knows its refund when it is run again for one that it did not finish",
+      sources: ["D09"],
+      guide: REPEAT,
+    }),
+    agreement("foreignKey", {
+      id: "state.foreign",
+      name: "does not take the refund of a 409 that is not its own for this refund",
+      sources: ["D09"],
+      guide: REPEAT,
+    }),
+    agreement("unknownPayment", {
+      id: "state.404",
+      name: "believes in no refund after a 404",
+      sources: ["D08"],
+      guide: READ,
+    }),
+    agreement("failedPayment", {
+      id: "state.failed",
+      name: "does not take each 201 for a success",
+      sources: ["6.5", "11.1"],
+      guide: READ,
+    }),
+    agreement("pending", {
+      id: "state.pending",
+      name: "does not take a waiting refund for a final success",
+      sources: ["6.3"],
+      guide: READ,
+    }),
+    {
+      id: "state.fails-later",
+      name: "notices by an event that a waiting refund fails",
+      sources: ["6.7", "D20"],
+      guide: `${STEPS}#5-follow-the-refund`,
+      preconditions: needs("url", "secret"),
+      async run(kit) {
+        const outcome = await SITUATIONS.pending(kit);
+        const { paymentId } = outcome.order;
+        await subscribe(kit);
+        // Two business days later the refund still waits; that its payment fails is due on the third.
+        await kit.sandbox.clock.advance({ businessDays: 2 });
+        const before = await askState(kit.options, factsOf(outcome.order));
+        if (before.status === "TERMINAL_FAILED")
+          throw new CheckFailure("that the refund still waits", { received: describeBelief(before) });
+        await kit.sandbox.payments.fail(paymentId);
+        await kit.sandbox.clock.advance({ businessDays: 1 });
+        await expectAgreement(kit, outcome);
+      },
+    },
+  ],
+);
+
+/** Only now: events would tell the system what the other checks find out whether it has learned from responses. */
+async function subscribe({ sandbox, options: { url = "", secret = "" } }: CallerKit): Promise<void> {
+  const client = createClient({ baseUrl: sandbox.url, accessToken: sandbox.accessToken });
+  const subscriptionDetails = { type: "ALL" } as const;
+  await client.webhooks.subscribe({ url, secretKey: secret, subscriptionDetails });
+}

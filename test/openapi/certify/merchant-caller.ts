@@ -1,0 +1,116 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import { CallError, createClient } from "../../../client/src/index.ts";
+import type { Mistake } from "./mistakes.ts";
+
+/** What the exam tells a merchant to refund. */
+export type Order = {
+  readonly url: string;
+  readonly token: string;
+  readonly paymentId: string;
+  readonly amount: string;
+  readonly reference: string;
+};
+
+const MAX_ATTEMPTS = 4;
+const FIRST_WAIT_MS = 60;
+
+/** Creates a program that issues refunds; it resolves with the status, if it is known. */
+export function createCaller(has: (mistake: Mistake) => boolean) {
+  return async function call(order: Order, requestKey: string): Promise<string | undefined> {
+    let key = requestKey;
+    const amount = toAmount(order.amount);
+    if (amount === undefined) return undefined;
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+      const response = await send(order, { amount, key });
+      if (response === undefined) {
+        if (attempt === MAX_ATTEMPTS && has("caller: takes a lost response for a failure"))
+          return "TERMINAL_FAILED";
+        if (has("caller: makes a new requestKey for each attempt")) key = randomUUID();
+      } else if (response.status === 201) return toFirstStatus(response.body);
+      else if (response.status === 409) return toExisting(order, response.body);
+      else if (response.status === 404 && !has("caller: repeats a 404")) return undefined;
+      else if (response.status === 503 && has("caller: does not repeat after a 503")) return undefined;
+      else if (response.status < 404) return undefined;
+      const retryAfter = has("caller: ignores Retry-After") ? 0 : 1000 * Number(response?.retryAfter ?? 0);
+      if (attempt === MAX_ATTEMPTS) break;
+      const wait = has("caller: repeats at once") ? 0 : FIRST_WAIT_MS * 2 ** attempt;
+      await pause(Math.max(wait, retryAfter));
+    }
+    return undefined;
+  };
+
+  async function send(
+    { url, token, paymentId, reference }: Order,
+    { amount, key }: { amount: number; key: string },
+  ) {
+    const request = {
+      paymentId,
+      amount: { currency: "USD", value: amount },
+      ...(!has("caller: sends no reference") && { clientReferenceId: reference }),
+      requestKey: key,
+    };
+    try {
+      const response = await fetch(`${url}/v1/refunds`, {
+        method: "POST",
+        redirect: has("caller: follows redirects") ? "follow" : "manual",
+        headers: {
+          Authorization: `Bearer ${token}`,
+          "Content-Type": "application/json",
+          Accept: "application/json",
+        },
+        body: JSON.stringify(request),
+      });
+      const said = await response.text();
+      const retryAfter = response.headers.get("retry-after");
+      if (/json/.test(response.headers.get("content-type") ?? "")) {
+        return { status: response.status, retryAfter, body: JSON.parse(said) };
+      }
+      if (has("caller: reads each response as JSON")) return { status: 400, retryAfter, body: undefined };
+      return { status: response.status, retryAfter, body: undefined };
+    } catch {
+      return undefined;
+    }
+  }
+
+  function toAmount(amount: string): number | undefined {
+    if (has("caller: rounds to cents")) return Number(Number(amount).toFixed(2));
+    if (!/^\d+(\.\d{1,2})?$/.test(amount)) return undefined;
+    if (has("caller: keeps amounts in 32 bits")) return Number(Math.fround(Number(amount)).toFixed(2));
+    if (has("caller: truncates to cents")) return Math.trunc(Number(amount) * 100) / 100;
+    return Number(amount);
+  }
+
+  function toFirstStatus({ paymentStatus }: { paymentStatus: string }): string {
+    if (has("caller: takes each 201 for a success"))
+      return paymentStatus === "PENDING" ? paymentStatus : "AUTHORIZED";
+    if (paymentStatus === "PENDING" && has("caller: takes a waiting refund for a success"))
+      return "AUTHORIZED";
+    return paymentStatus;
+  }
+
+  function toExisting(order: Order, { existing }: { existing: Record<string, unknown> }): string | undefined {
+    if (has("caller: takes a 409 for a failure")) return undefined;
+    const isOwn = existing.originalPaymentId === order.paymentId;
+    return isOwn || has("caller: takes any refund of a 409 for its own")
+      ? String(existing.paymentStatus)
+      : undefined;
+  }
+}
+
+/** Issues a refund as the guides do it, by our client. Resolves with its status, if it is known. */
+export async function callByClient(
+  order: Order,
+  { requestKey, repeated }: { requestKey: string; repeated: boolean },
+): Promise<string | undefined> {
+  const { url: baseUrl, token: accessToken, paymentId, amount, reference: clientReferenceId } = order;
+  const client = createClient({ baseUrl, accessToken });
+  try {
+    const request = { paymentId, amount, clientReferenceId, requestKey };
+    const { paymentStatus } = await client.refunds.issue(request, { repeated });
+    return paymentStatus;
+  } catch (error) {
+    if (error instanceof CallError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,188 @@
+import { createHmac, randomUUID, timingSafeEqual } from "node:crypto";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
+import { setTimeout as pause } from "node:timers/promises";
+import { verifyWebhook } from "../../../client/src/index.ts";
+import { type LocalServer, serveLocally } from "../../helpers/network/local-server.ts";
+import { callByClient, createCaller, type Order } from "./merchant-caller.ts";
+import type { Mistake } from "./mistakes.ts";
+
+/** What the merchant has stored about a refund. */
+type Stored = {
+  requestKey: string;
+  status?: string | undefined;
+  sequence: number;
+  /** How many events were worked on. */
+  handled: number;
+};
+
+type Notice = { type: string; sequence: number; data: Record<string, unknown> };
+
+export const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+
+const TOLERANCE_S = 300;
+const SLOW_MS = 40;
+
+/**
+ * Starts the system with one mistake, or without any. Without one it can verify and call by our client, or by itself, as with a
+ * mistake.
+ */
+export async function startMerchant(mistake?: Mistake, { byClient = false } = {}): Promise<LocalServer> {
+  const has = (one: Mistake) => one === mistake;
+  /** What outlives a restart: by the reference of the refund, and by its requestKey. */
+  let disk = new Map<string, Stored>();
+  let unsaved: (() => void)[] = [];
+  let stopped = false;
+  let turn: Promise<unknown> = Promise.resolve();
+  const seen = new Set<string>();
+  const call = createCaller(has);
+
+  const find = (reference: unknown) => disk.get(String(reference));
+  const store = (reference: string, stored: Stored) => void disk.set(reference, stored);
+
+  /** A refund without a reference is found by its requestKey. */
+  function referenceOf({ clientReferenceId, requestKey }: Notice["data"]): string {
+    const [known] = [...disk].find(([, stored]) => stored.requestKey === requestKey) ?? [];
+    return String(clientReferenceId ?? known);
+  }
+
+  function handle({ sequence, data }: Notice): void {
+    const reference = referenceOf(data);
+    const stored = find(reference) ?? { requestKey: String(data.requestKey), sequence: 0, handled: 0 };
+    const isOld = sequence <= stored.sequence && !has("receiver: takes the last event for the truth");
+    const isRepeat = sequence === stored.sequence;
+    if (isOld && !(isRepeat && has("receiver: processes each repeat"))) return;
+    const isFinal = stored.status === "AUTHORIZED" && has("receiver: ignores that a refund fails later");
+    if (isFinal) return;
+    const status = toStatus(data.paymentStatus);
+    if (status === undefined) return;
+    if (status === "TERMINAL_FAILED" && has("caller: ignores that a refund fails later")) return;
+    store(reference, { ...stored, status, sequence, handled: stored.handled + 1 });
+  }
+
+  function toStatus(paymentStatus: unknown): string | undefined {
+    if (paymentStatus === "PENDING")
+      return has("receiver: takes a waiting refund for a success") ? "AUTHORIZED" : "PENDING";
+    if (paymentStatus === "AUTHORIZED" || paymentStatus === "TERMINAL_FAILED") return paymentStatus;
+    return has("receiver: takes an unknown status for a success") ? "AUTHORIZED" : undefined;
+  }
+
+  function isGenuine(headers: IncomingHttpHeaders, body: string): boolean {
+    const [id, at, list] = ["id", "timestamp", "signature"].map(
+      (name) => headers[`webhook-${name}`],
+    ) as string[];
+    if (byClient) return verifies(body, headers);
+    if (list === undefined) return has("receiver: verifies only what is signed");
+    const isRecent = Math.abs(Date.now() / 1000 - Number(at)) <= TOLERANCE_S;
+    if (!isRecent && !has("receiver: ignores timestamps")) return false;
+    const signed = has("receiver: verifies the parsed JSON") ? JSON.stringify(JSON.parse(body)) : body;
+    const keys = [Buffer.from(SECRET.slice("whsec_".length), "base64")];
+    if (has("receiver: verifies with an empty secret, too")) keys.push(Buffer.alloc(0));
+    const signatures = list.split(" ");
+    if (signatures.length > 1 && has("receiver: accepts any list of signatures")) return true;
+    if (has("receiver: reads the first signature only")) signatures.length = 1;
+    const expected = keys.map((key) =>
+      createHmac("sha256", key).update(`${id}.${at}.${signed}`).digest("base64"),
+    );
+    return signatures.some((signature) => expected.some((one) => isEqual(signature, `v1,${one}`)));
+  }
+
+  async function receive(request: IncomingMessage, response: ServerResponse): Promise<number> {
+    const body = await text(request);
+    if (has("receiver: redirects") && request.url === "/webhooks") {
+      response.setHeader("Location", "/webhooks/");
+      return 308;
+    }
+    const event = toNotice(body);
+    if (event && has("receiver: handles before it verifies")) handle(event);
+    if (!isGenuine(request.headers, body)) return 400;
+    if (!event) return 400;
+    const isKnown = /^(refund\.(pending|authorized|terminal_failed)|payment\.|account\.|customer\.)/.test(
+      event.type,
+    );
+    if (!isKnown && has("receiver: responds 500 to unknown events")) return 500;
+    const members = Object.keys(event).length + (isKnown ? 0 : -1);
+    if (members > 4 && has("receiver: allows no unknown members")) return 400;
+    const age = Date.now() - Date.parse(String((event as unknown as { timestamp: string }).timestamp));
+    if (age > 24 * 3_600_000 && has("receiver: refuses events of yesterday")) return 400;
+    const id = String(request.headers["webhook-id"]);
+    if (seen.has(id) && !has("receiver: processes each repeat")) return 204;
+    if (has("receiver: handles one event at a time, slowly")) {
+      turn = turn.then(() => pause(SLOW_MS));
+      await turn;
+    }
+    if (has("receiver: responds before it stores")) unsaved.push(() => handle(event));
+    else handle(event);
+    seen.add(id);
+    return 204;
+  }
+
+  async function issue(order: Order): Promise<void> {
+    const { reference } = order;
+    const before = find(reference);
+    const isNewKey = before === undefined || has("caller: makes a new requestKey for each run");
+    const stored: Stored = isNewKey ? { requestKey: randomUUID(), sequence: 0, handled: 0 } : before;
+    if (before?.status === "TERMINAL_FAILED") return;
+    store(reference, stored);
+    const repeated = before !== undefined;
+    const { requestKey } = stored;
+    const status = await (byClient ? callByClient(order, { requestKey, repeated }) : call(order, requestKey));
+    // An event may have said more meanwhile.
+    const now = find(reference) ?? stored;
+    if (now.sequence === 0 && status !== undefined) store(reference, { ...now, status });
+  }
+
+  function restart(): Promise<void> {
+    stopped = true;
+    unsaved = [];
+    disk = structuredClone(disk);
+    seen.clear();
+    return pause(100).then(() => {
+      stopped = false;
+    });
+  }
+
+  return serveLocally(async (request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? "", "http://merchant");
+    if (pathname.startsWith("/webhooks")) {
+      if (stopped) return void request.socket.destroy();
+      response.writeHead(await receive(request, response)).end();
+      return;
+    }
+    // What was acknowledged is stored before the merchant looks at it, unless a restart came first.
+    if (pathname === "/state") {
+      for (const save of unsaved.splice(0)) save();
+      const { status = "", handled = 0 } = find(searchParams.get("reference")) ?? {};
+      response.end(status === "" ? "" : `${status} after ${handled} events`);
+      return;
+    }
+    const body = JSON.parse((await text(request)) || "{}");
+    if (pathname === "/restart") await restart();
+    else if (pathname === "/refund") await issue(body);
+    else response.statusCode = 404;
+    response.end();
+  });
+}
+
+function verifies(body: string, headers: IncomingHttpHeaders): boolean {
+  try {
+    verifyWebhook(body, headers, SECRET);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function toNotice(body: string): Notice | undefined {
+  try {
+    const event = JSON.parse(body);
+    return event.data ? event : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isEqual(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
