@@ -9,6 +9,10 @@ export const PROOFS = {
     file: "test/proofs/bench/bench.ts",
     description: "Runs the benchmarks.",
   },
+  certify: {
+    file: "test/certify/cli.ts",
+    description: "Examines a merchant's system, as `npx @refund-contract/certify` does.",
+  },
   client: {
     file: "test/proofs/packed/client-packed.ts",
     description:

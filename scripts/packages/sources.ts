@@ -93,9 +93,31 @@ export const PACKAGES = {
     pinned: false,
     prepare: async () => {},
   },
+  certify: {
+    name: "certify",
+    folder: "test/certify",
+    modules: [
+      "test/certify/cli.ts",
+      "server/http/probe-thread.ts",
+      "server/storage/database/create-cluster.ts",
+    ],
+    typed: [],
+    files: [CONTRACTS, "docs/{interface,decisions}.md"],
+    shipped: {},
+    copies: PREPARED_CLUSTER,
+    required: [],
+    pinned: false,
+    prepare: async () => {},
+  },
 } as const satisfies Record<string, PackageSource>;
 
 export type PackageName = "client" | keyof typeof PACKAGES;
 
 /** The names of all packages, without the scope. */
-export const PACKAGE_NAMES: readonly PackageName[] = ["client", "sandbox", "conformance", "server"];
+export const PACKAGE_NAMES: readonly PackageName[] = [
+  "client",
+  "sandbox",
+  "conformance",
+  "certify",
+  "server",
+];

@@ -9,7 +9,7 @@ const CONTRACTS = [
   "openapi/admin/payment-lines.yaml",
 ];
 /** The project and its workspaces, by their names in the lockfile. */
-const PACKAGES = ["", "client", "server/sandbox", "server", "test/conformance"];
+const PACKAGES = ["", "client", "server/sandbox", "server", "test/conformance", "test/certify"];
 const LOCK = "package-lock.json";
 
 /** Writes one version into every document and package of the project at `root`. */

@@ -20,6 +20,7 @@ const PROSE = [
   "server/README.md",
   "server/sandbox/README.md",
   "test/conformance/README.md",
+  "test/certify/README.md",
 ];
 
 /** Checks contract and code, each with the tool for its rules. */

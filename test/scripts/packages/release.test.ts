@@ -49,7 +49,7 @@ describe("a release", () => {
     const folder = await makeTempDir();
     const paths = [
       ...["openapi/openapi.yaml", "openapi/sandbox/openapi.yaml", "openapi/admin/payment-lines.yaml"],
-      ...["", "client/", "server/sandbox/", "server/", "test/conformance/"].map(
+      ...["", "client/", "server/sandbox/", "server/", "test/conformance/", "test/certify/"].map(
         (prefix) => `${prefix}package.json`,
       ),
       "package-lock.json",
@@ -66,7 +66,7 @@ describe("a release", () => {
         [ROOT, folder].map(async (root) => (await readFile(join(root, path), "utf8")).split("\n")),
       );
       const changed = after?.filter((line, index) => line !== before?.[index]) ?? [];
-      expect([path, changed.length]).toEqual([path, path === "package-lock.json" ? 6 : 1]);
+      expect([path, changed.length]).toEqual([path, path === "package-lock.json" ? 7 : 1]);
       expect(changed.join()).toMatch(/version"?: "?7\.8\.9/);
     }
     await rm(folder, { recursive: true });

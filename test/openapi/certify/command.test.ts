@@ -1,0 +1,171 @@
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readContract } from "../../../openapi/document/contract.ts";
+import { callerChecks } from "../../certify/caller/checks.ts";
+import { readCommand } from "../../certify/options.ts";
+import { receiverChecks } from "../../certify/receiver/run.ts";
+import type { LocalServer } from "../../helpers/network/local-server.ts";
+import { runProgram } from "../../helpers/process.ts";
+import { makeTempDir } from "../../helpers/temp-dir.ts";
+import { elementsOf } from "../well-formed.ts";
+import { hold, outcomes } from "./exams.ts";
+import { SECRET, startMerchant } from "./merchant.ts";
+
+const certify = (...args: readonly string[]) =>
+  runProgram([process.execPath, "test/certify/cli.ts", ...args]);
+
+const NOWHERE = "http://127.0.0.1:1";
+
+describe("the command of the exam", () => {
+  let merchant: LocalServer;
+  let folder: string;
+  beforeAll(async () => {
+    merchant = await startMerchant("receiver: takes the last event for the truth");
+    folder = await makeTempDir();
+  });
+  afterAll(async () => {
+    await merchant[Symbol.asyncDispose]();
+    await rm(folder, { recursive: true });
+  });
+
+  test("ends with 1 when a check has failed, says how to mend it, and writes reports without the secret", async () => {
+    const files = ["junit", "json", "html"].map((name) => [`--${name}`, join(folder, name)]);
+    const state = `curl -s "${merchant.url}/state?reference=$CERTIFY_REFERENCE"`;
+
+    const { code, stdout } = await certify(
+      ...["receiver", "--url", `${merchant.url}/webhooks`, "--secret", SECRET, "--state", state],
+      ...["--settle", "0.2", "--only", "state", ...files.flat()],
+    );
+
+    const [junit = "", json = "", html = ""] = await Promise.all(
+      files.map(([, file = ""]) => readFile(file, "utf8")),
+    );
+    expect(code, stdout).toBe(1);
+    expect(stdout).toMatch(/✗ keeps the latest status when events come in another order\n +state\.disorder/);
+    expect(stdout).toMatch(/expected +that --state still prints AUTHORIZED.*sequence/);
+    expect(stdout).toMatch(/breaks +decision D21 Request of a delivery/);
+    expect(stdout).toContain("see       docs/guides/receiving-webhooks.md#rules-for-handlers");
+    expect(stdout).toContain("5 passed, 1 failed, 0 not run");
+    expect(elementsOf(junit).filter((name) => name === "failure")).toHaveLength(1);
+    expect(JSON.parse(json)).toMatchObject({ passed: 5, failed: 1, notRun: 0 });
+    expect(html).toContain("5 passed, 1 failed, 0 not run");
+    expect(html).not.toMatch(/<script|src=|href=|url\(/);
+    for (const text of [stdout, junit, json, html]) expect(text).not.toContain(SECRET);
+  });
+
+  test("ends with 0 when what can be run has passed, and names the options that the rest needs", async () => {
+    const { code, stdout } = await certify(
+      ...[
+        "receiver",
+        "--url",
+        `${merchant.url}/webhooks`,
+        "--secret",
+        SECRET,
+        "--only",
+        "event.refund,restart,state",
+      ],
+    );
+
+    expect(stdout).toContain("(not run: give --restart and --state)");
+    expect(stdout).toContain("To run what was not run, give --state, --restart.");
+    expect([code, stdout.trimEnd().split("\n").at(-1)]).toEqual([0, "3 passed, 0 failed, 7 not run"]);
+  });
+
+  test("does not judge what a system believes about refunds that it does not know, unless it was prepared", async () => {
+    const args = ["receiver", "--url", `${merchant.url}/webhooks`, "--secret", SECRET, "--settle", "0"];
+    const unknown = await hold(...args, "--state", "echo", "--only", "state.pending,state.repeated");
+    const prepared = await hold(...args, "--state", "echo", "--prepare", "true", "--only", "state.pending");
+    const broken = await hold(...args, "--state", "exit 3", "--only", "state.pending");
+
+    expect(outcomes(unknown)).toEqual({ failed: [], notRun: ["state.pending", "state.repeated"] });
+    expect(outcomes(prepared).failed).toEqual(["state.pending"]);
+    expect(broken.results[0]?.failure?.received).toMatch(/^it ended with 3/);
+  });
+
+  test("ends with 2 and says what to do when no receiver is there", async () => {
+    const { code, stdout, stderr } = await certify("receiver", "--url", NOWHERE, "--secret", "a");
+
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(/can't be reached: connection refused\. Start your receiver/);
+  });
+
+  test("lists the checks of a part without anything to examine", async () => {
+    const { code, stdout } = await certify("caller", "--list", "--only", "busy.");
+
+    expect([code, stdout.split("\n").length - 1]).toEqual([0, 7]);
+  });
+});
+
+describe("the options of the exam", () => {
+  const RECEIVER = ["receiver", "--url", NOWHERE, "--secret", "a"];
+  const CALLER = ["caller", "--run", "true"];
+
+  test.each<[name: string, args: string[], message: RegExp]>([
+    ["the part is missing", [], /receiver[\s\S]*caller/],
+    ["the part is unknown", ["sender"], /sender/],
+    ["an option is unknown", [...CALLER, "--loop"], /--loop/],
+    ["the receiver has no address", ["receiver"], /Say where the receiver is: --url/],
+    ["the address is none", ["receiver", "--url", "merchant"], /--url must be an address/],
+    ["the address holds a password", ["receiver", "--url", "http://a:b@127.0.0.1"], /must not contain/],
+    ["there is no secret", ["receiver", "--url", NOWHERE], /Give the receiver's secret: --secret/],
+    ["the secret is empty", ["receiver", "--url", NOWHERE, "--secret", ""], /--secret must have 1 to 256/],
+    ["the timeout is none", [...RECEIVER, "--timeout", "soon"], /--timeout must be a number from 0.05/],
+    ["the time to settle is negative", [...RECEIVER, "--settle", "-1"], /--settle must be a number from 0/],
+    ["a command is empty", [...RECEIVER, "--state", " "], /--state must be a command/],
+    [
+      "there are a command and a URL",
+      [...RECEIVER, "--state", "a", "--state-url", NOWHERE],
+      /--state or --state-url, not both/,
+    ],
+    ["the URL of a restart is none", [...RECEIVER, "--restart-url", "a"], /--restart-url must be an address/],
+    [
+      "the URL that prepares is none",
+      [...RECEIVER, "--prepare-url", "a"],
+      /--prepare-url must be an address/,
+    ],
+    ["nothing issues refunds", ["caller"], /--run 'COMMAND' or --trigger-url URL/],
+    ["two things issue refunds", [...CALLER, "--trigger-url", NOWHERE], /--run or --trigger-url, not both/],
+    ["a slow response takes no time", [...CALLER, "--slow", "0"], /--slow must be a number from 0.05/],
+    [
+      "the receiver of the caller has no secret",
+      [...CALLER, "--url", NOWHERE],
+      /Give the receiver's secret, too/,
+    ],
+  ])("are refused when %s", (_name, args, message) => {
+    expect(() => readCommand(args, "certify")).toThrow(message);
+  });
+
+  test.each([["--only"], ["--require"]])("are refused when %s names no check", async (option) => {
+    await expect(hold(...RECEIVER, option, "nothing")).rejects.toThrow(
+      /No check has an id that begins with nothing/,
+    );
+  });
+});
+
+describe("each check of the exam", () => {
+  const checks = [...receiverChecks(readContract("openapi")), ...callerChecks];
+
+  test("names a section that a guide has, and an id of its own in its part", async () => {
+    const missing = await Promise.all(
+      checks.map(async ({ id, guide = "none.md" }) => {
+        const [file = "", anchor] = guide.split("#");
+        const text = await readFile(new URL(`../../../docs/guides/${file}`, import.meta.url), "utf8").catch(
+          () => "",
+        );
+        const anchors = [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>
+          title
+            .toLowerCase()
+            .replaceAll(/[^\w\s-]/g, "")
+            .replaceAll(" ", "-"),
+        );
+        return text !== "" && (anchor === undefined || anchors.includes(anchor)) ? [] : [`${id}: ${guide}`];
+      }),
+    );
+
+    expect(missing.flat()).toEqual([]);
+    for (const part of [receiverChecks(readContract("openapi")), callerChecks]) {
+      expect(new Set(part.map(({ id }) => id)).size).toBe(part.length);
+    }
+  });
+});
