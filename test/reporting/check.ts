@@ -13,7 +13,7 @@ export type Check<Options, Tools> = {
   readonly name: string;
   /** Clauses of the interface (`7.5`) and decisions (`D09`) that require it; the most specific one comes first. */
   readonly sources: readonly string[];
-  /** The section of a guide that says how to mend a failure, such as `receiving-webhooks.md#rules-for-handlers`. */
+  /** The section of a guide that says how to correct a failure, such as `receiving-webhooks.md#rules-for-handlers`. */
   readonly guide?: string;
   readonly preconditions: readonly Precondition<Options>[];
   /** Throws a `CheckFailure` when the program behaves differently. */

@@ -7,7 +7,7 @@ export type Result = {
   readonly group: string;
   readonly name: string;
   readonly sources: readonly Source[];
-  /** The section of a guide that says how to mend a failure. */
+  /** The section of a guide that says how to correct a failure. */
   readonly guide?: string;
   readonly outcome: "passed" | "failed" | "not run";
   readonly failure?: CheckFailure;

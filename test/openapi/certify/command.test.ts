@@ -29,7 +29,7 @@ describe("the command of the exam", () => {
     await rm(folder, { recursive: true });
   });
 
-  test("ends with 1 when a check has failed, says how to mend it, and writes reports without the secret", async () => {
+  test("ends with 1 when a check has failed, says how to correct it, and writes reports without the secret", async () => {
     const files = ["junit", "json", "html"].map((name) => [`--${name}`, join(folder, name)]);
     const state = `curl -s "${merchant.url}/state?reference=$CERTIFY_REFERENCE"`;
 

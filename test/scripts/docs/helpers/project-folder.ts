@@ -1,4 +1,4 @@
-import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Program, runProgram, startProgram } from "../../../helpers/process.ts";
@@ -64,11 +64,25 @@ async function install(folder: string): Promise<void> {
     await writeFile(join(own, "package.json"), '{ "type": "module", "exports": "./index.js" }');
     await writeFile(join(own, "index.js"), `export * from ${JSON.stringify(join(ROOT, source))};\n`);
   }
-  await symlink(BIN, join(modules, ".bin"));
+  // `npx` runs what is here.
+  await mkdir(join(modules, ".bin"));
+  for (const name of await readdir(BIN)) await symlink(join(BIN, name), join(modules, ".bin", name));
+  await installCommand(modules, "certify", "test/certify/cli.ts");
   for (const name of ["standardwebhooks", "express", "vitest"])
     await symlink(join(ROOT, "node_modules", name), join(modules, name));
   const scripts = { listen: `node ${join(ROOT, "server/sandbox/cli.ts")} listen` };
   // As `npm init -y` makes it.
   const project = { name: "merchant", version: "1.0.0", main: "index.js", type: "commonjs", scripts };
   await writeFile(join(folder, "package.json"), JSON.stringify(project));
+}
+
+async function installCommand(modules: string, name: string, source: string): Promise<void> {
+  const own = join(modules, "@refund-contract", name);
+  const command = `refund-contract-${name}`;
+  await mkdir(own, { recursive: true });
+  const manifest = { name: `@refund-contract/${name}`, version: "1.0.0", bin: { [command]: "cli.mjs" } };
+  await writeFile(join(own, "package.json"), JSON.stringify(manifest));
+  const program = `#!/usr/bin/env node\nawait import(${JSON.stringify(join(ROOT, source))});\n`;
+  await writeFile(join(own, "cli.mjs"), program, { mode: 0o755 });
+  await symlink(join(own, "cli.mjs"), join(modules, ".bin", command));
 }
