@@ -3,8 +3,6 @@ import { runCommand, writeReports } from "../reporting/command.ts";
 import { type Report, toJson, toJunit } from "../reporting/report.ts";
 import { chooseChecks } from "../reporting/run-checks.ts";
 import { createTerminal } from "../reporting/terminal.ts";
-import { callerChecks } from "./caller/checks.ts";
-import { examineCaller } from "./caller/run.ts";
 import { toHtml } from "./html.ts";
 import { type Command, readCommand } from "./options.ts";
 import { examineReceiver, receiverChecks } from "./receiver/run.ts";
@@ -26,10 +24,13 @@ async function run(command: Command): Promise<void> {
   const report =
     command.part === "receiver"
       ? await examineReceiver(command.options, terminal)
-      : await examineCaller(command.options, terminal);
+      : await (await importCaller()).examineCaller(command.options, terminal);
   terminal.end(report, [`${TITLES[command.part]} in ${report.seconds.toFixed(1)} s`]);
   await write(report, command);
 }
+
+/** Only when it is used: with the sandbox it loads a whole server. */
+const importCaller = () => import("./caller/run.ts");
 
 const TITLES = { receiver: "Exam of the receiver", caller: "Exam of the caller" } as const;
 
@@ -41,8 +42,9 @@ async function write(report: Report, { part, files }: Extract<Command, { files: 
   });
 }
 
-function list({ of, only }: Extract<Command, { part: "list" }>): void {
-  const all = of === "receiver" ? receiverChecks(readContract("openapi")) : callerChecks;
+async function list({ of, only }: Extract<Command, { part: "list" }>): Promise<void> {
+  const all =
+    of === "receiver" ? receiverChecks(readContract("openapi")) : (await importCaller()).callerChecks;
   for (const { id, name } of chooseChecks<{ id: string; name: string }>(all, { only })) {
     process.stdout.write(`${id.padEnd(32)} ${name}\n`);
   }

@@ -59,6 +59,8 @@ export type Command =
 /** D23. */
 const ATTEMPT_SECONDS = 15;
 const RUN_SECONDS = 120;
+/** Commands may have to start whole programs. */
+const LEAST_HOOK_MS = 60_000;
 
 const EXIT_CODES = `
 Exit code: 0 every check that ran has passed, 1 one has failed, 2 the exam could not be held.`;
@@ -225,7 +227,7 @@ function toHook(given: Given, hook: string, name: string, urlFlag = `--${hook}-u
     throw usageError(`Give --${hook} or ${urlFlag}, not both.`, name);
   if (typeof command === "string" && command.trim() === "")
     throw usageError(`--${hook} must be a command, and is empty.`, name);
-  const timeoutMs = Math.max(1000 * given.timeout, 10_000);
+  const timeoutMs = Math.max(1000 * given.timeout, LEAST_HOOK_MS);
   if (typeof command === "string") return commandHook(command, timeoutMs);
   return url instanceof URL ? urlHook(url, hook === "state" ? "GET" : "POST", timeoutMs) : undefined;
 }

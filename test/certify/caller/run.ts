@@ -4,6 +4,8 @@ import type { CallerOptions } from "../options.ts";
 import { callerChecks } from "./checks.ts";
 import { openCallerKit } from "./kit.ts";
 
+export { callerChecks };
+
 /**
  * Examines the program that issues refunds.
  *
