@@ -75,7 +75,7 @@ describe("the samples of the sandbox's own calls", () => {
       }
 
       expect(wrong).toEqual([]);
-      expect(calls).toHaveLength(27);
+      expect(calls).toHaveLength(34);
     },
   );
 });

@@ -95,7 +95,7 @@ async function end(child: ChildProcess): Promise<void> {
  *
  * @param example `haproxy.cfg`, which stands in front of PostgreSQL servers, or `balancer.cfg`, in front of ours
  * @param ports where the servers listen, in the order of the example
- * @param probePorts where they answer probes, if not there
+ * @param probePorts where they serve probes, if not there
  */
 export async function startHaProxy(
   program: string,

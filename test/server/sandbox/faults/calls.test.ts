@@ -21,10 +21,10 @@ beforeEach(async () => {
   ({ paymentId } = await acme.create());
 });
 
-type Answer = { status: number | string; type?: string | null; retryAfter?: string | null; text: string };
+type Outcome = { status: number | string; type?: string | null; retryAfter?: string | null; text: string };
 
 /** Sends a call, and reads as much of the response as comes. */
-async function send(body: unknown, { path = "/v1/refunds", fault = "" } = {}): Promise<Answer> {
+async function send(body: unknown, { path = "/v1/refunds", fault = "" } = {}): Promise<Outcome> {
   const response = await fetch(server.url + path, {
     method: "POST",
     headers: {
@@ -55,7 +55,7 @@ const recorded = async () => (await acme.sandbox("listRequests")).body.items;
 const table: [
   fault: NewFault,
   header: string,
-  got: Partial<Answer>,
+  got: Partial<Outcome>,
   status: number | null,
   repeated: number,
 ][] = [
