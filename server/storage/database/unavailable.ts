@@ -2,15 +2,20 @@ import { CrowdedError } from "../../async/room.ts";
 
 /** Class of PostgreSQL's error codes: a transaction was rolled back because of concurrent ones. */
 const CONFLICT_CLASS = "40";
-/** Classes of PostgreSQL's error codes: connection, rollback, insufficient resources, operator intervention. */
-const UNAVAILABLE_CLASSES = ["08", CONFLICT_CLASS, "53", "57"];
+/**
+ * Classes of PostgreSQL's error codes: connection, no right to log in, no such database, rollback, insufficient resources, operator
+ * intervention.
+ */
+const UNAVAILABLE_CLASSES = ["08", "28", "3D", CONFLICT_CLASS, "53", "57"];
 const LOCK_TIMEOUT = "55P03";
 /** The database is read-only, such as a standby, or was when this session began. */
 export const READ_ONLY = "25006";
 const DISK_FULL = "53100";
 const REFUSED_WRITES = [READ_ONLY, DISK_FULL];
+/** An operator lets nobody connect to the database. */
+const CLOSED = "55000";
 /** Besides those: a transaction was idle or took too long; a lock was not available in time. */
-const UNAVAILABLE_CODES = [...REFUSED_WRITES, "25P03", "25P04", LOCK_TIMEOUT];
+const UNAVAILABLE_CODES = [...REFUSED_WRITES, "25P03", "25P04", LOCK_TIMEOUT, CLOSED];
 const NETWORK_CODES = [
   "ECONNREFUSED",
   "ECONNRESET",

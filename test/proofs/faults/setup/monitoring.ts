@@ -77,11 +77,11 @@ function drawPanel(title: string, lines: readonly Line[]): string {
   const [from, to, most] = [
     Math.min(...times),
     Math.max(...times),
-    Math.max(...points.map(([, value]) => value), 1e-9),
+    Math.max(...points.map(([, value]) => value)),
   ];
   const [left, top, right, bottom] = [8, 40, WIDTH - 8, HEIGHT - 8];
   const at = ([time, value]: readonly [number, number]) =>
-    `${Math.round(left + ((time - from) / Math.max(to - from, 1)) * (right - left))} ${Math.round(bottom - (Math.max(value, 0) / most) * (bottom - top))}`;
+    `${Math.round(left + ((time - from) / Math.max(to - from, 1)) * (right - left))} ${Math.round(bottom - (Math.max(value, 0) / (most || 1)) * (bottom - top))}`;
   const drawn = lines.map(
     ({ points }, index) =>
       `<path stroke="${COLOURS[index % COLOURS.length]}" d="M${points.map(at).join("L")}"/>`,
