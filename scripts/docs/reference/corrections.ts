@@ -69,7 +69,7 @@ export function addStatuses(
       const codes = responses
         .filter((one) => String(one.status) === status)
         .flatMap(({ value }) => codeOf(value));
-      return `| ${status} | ${[...new Set(codes)].map(linkCode).join(", ")} |`;
+      return `| ${status} | ${[...new Set(codes)].map(linkCode).join(", ") || "–"} |`;
     });
     if (rows.length < 2) continue;
     const table = ["| status | error codes |", "|---|---|", ...rows].join("\n");

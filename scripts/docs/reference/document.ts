@@ -4,7 +4,7 @@ import { isNode, walk } from "../../../openapi/document/node.ts";
 import { renderDownloads } from "../downloads.ts";
 import { STATUSES, statusClasses } from "../html.ts";
 import { createSiteRendering, type Rendering, type Site } from "../rendering.ts";
-import { GROUPS } from "../site.ts";
+import { GROUPS, SITE_FILE } from "../site.ts";
 import { callsOf } from "./calls.ts";
 import {
   addStatuses,
@@ -39,6 +39,9 @@ export function deriveReference(site: Site): Draft {
     name: title,
     tags,
   }));
+  const unlisted = document.tags.filter(({ name }) => !groups.some(({ tags }) => tags.includes(name)));
+  if (unlisted.length > 0)
+    throw new Error(`${SITE_FILE} does not list the tags ${unlisted.map(({ name }) => name).join(", ")}.`);
   document.info.description = `${renderDownloads()}\n\n${document.info.description}`;
   return { ...document, "x-tagGroups": groups };
 }
