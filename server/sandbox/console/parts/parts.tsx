@@ -162,6 +162,7 @@ export function ProblemText({ problem }: { problem: Problem | undefined }) {
       <strong>
         {[problem.status, problem.errorDetails?.errorCode ?? problem.title].filter(Boolean).join(" ")}
       </strong>
+      {problem.violations?.length === 0 && <p>Correct the fields that are marked.</p>}
       {problem.violations ? (
         <ul>
           {problem.violations.map(({ pointer, message }) => (

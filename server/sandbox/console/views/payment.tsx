@@ -82,7 +82,10 @@ function PaymentDetails({ payment, refunds, more }: Details) {
         <p>{left.value === 0 ? "Nothing left to refund" : `${toDollars(left)} left to refund`}</p>
         <Facts
           facts={[
-            ["Settled", settledAt ? <Time key="at" at={settledAt} /> : status === "FAILED" ? "never" : "not yet"],
+            [
+              "Settled",
+              settledAt ? <Time key="at" at={settledAt} /> : status === "FAILED" ? "never" : "not yet",
+            ],
             ["Your reference", clientReferenceId !== null ? <bdi>{clientReferenceId}</bdi> : null],
             ["requestKey", requestKey !== null ? <bdi>{requestKey}</bdi> : null],
             ["History", payment.history.map(({ status: was }) => was).join(" → ")],
