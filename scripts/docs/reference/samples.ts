@@ -8,6 +8,7 @@ import {
   rubySample,
   type Sent,
 } from "./language-samples.ts";
+import { preparedCsharp, preparedGo, preparedJava, preparedPhp, preparedRuby } from "./prepared-languages.ts";
 import { preparedCurl, preparedFetch, preparedPython, toJavaScript, toPython } from "./prepared-samples.ts";
 
 /** A sample as Redoc takes it (`x-codeSamples`). */
@@ -17,9 +18,6 @@ const TOKEN = "sandbox_acme";
 
 /** Operations that our client has. */
 const CLIENT_CALLS = ["issueRefund", "subscribeToWebhooks"];
-
-/** Languages in which a call that needs others before it is shown, too. */
-const PREPARED = ["curl", "fetch", "Python"];
 
 /** In the order of the menu. */
 export const SAMPLE_LANGUAGES = [
@@ -41,11 +39,11 @@ const WRITE: Readonly<Record<Label, (call: Call) => string>> = {
   "Our client": clientSample,
   fetch: prepared(preparedFetch, fetchSample),
   Python: prepared(preparedPython, pythonSample),
-  Go: (call) => goSample(toSent(call)),
-  Java: (call) => javaSample(toSent(call)),
-  "C#": (call) => csharpSample(toSent(call)),
-  PHP: (call) => phpSample(toSent(call)),
-  Ruby: (call) => rubySample(toSent(call)),
+  Go: prepared(preparedGo, (call) => goSample(toSent(call))),
+  Java: prepared(preparedJava, (call) => javaSample(toSent(call))),
+  "C#": prepared(preparedCsharp, (call) => csharpSample(toSent(call))),
+  PHP: prepared(preparedPhp, (call) => phpSample(toSent(call))),
+  Ruby: prepared(preparedRuby, (call) => rubySample(toSent(call))),
 };
 
 /** The first form is for a call that needs others before it, the second for a call on its own. */
@@ -62,9 +60,7 @@ function prepared(withSteps: typeof preparedCurl, alone: (call: Call) => string)
 /** The same call in every language; each sample is complete and runs unchanged against a sandbox. */
 export function samplesOf(call: Call): Sample[] {
   const languages = SAMPLE_LANGUAGES.filter(
-    ({ label }) =>
-      (label !== "Our client" || CLIENT_CALLS.includes(call.operationId)) &&
-      (!call.before || PREPARED.includes(label)),
+    ({ label }) => label !== "Our client" || CLIENT_CALLS.includes(call.operationId),
   );
   return languages.map(({ lang, label }) => ({ lang, label, source: WRITE[label](call) }));
 }
