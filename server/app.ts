@@ -26,6 +26,7 @@ import {
 import { logRequests } from "./http/middleware/request-log.ts";
 import { guardResponses } from "./http/middleware/response-guard.ts";
 import { setSecurityHeaders } from "./http/middleware/security-headers.ts";
+import { traceRequests } from "./http/middleware/trace-requests.ts";
 import { refuseOverload } from "./http/overload.ts";
 import { createPages } from "./http/pages.ts";
 import { createProbes, type ProbeOptions } from "./http/probes.ts";
@@ -88,6 +89,7 @@ export async function createApp(options: AppOptions): Promise<RequestListener> {
   // Set before the first route: the request validator reads both here.
   app.enable("case sensitive routing");
   app.enable("strict routing");
+  app.use(traceRequests);
   app.use(logRequests(logger, findCallerAddress(config.callerAddressHeader), options.metrics.observeRequest));
   // Before the guard, so that it records the response that was sent.
   for (const step of sandbox?.outerSteps ?? []) app.use(step);
@@ -107,6 +109,7 @@ export async function createApp(options: AppOptions): Promise<RequestListener> {
     documents: sandbox ? [published, sandbox.document] : [published],
     headChecks,
     observe: options.metrics.observeRequest,
+    onRefused: options.metrics.countRefusal,
   });
 }
 

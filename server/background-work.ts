@@ -51,6 +51,7 @@ export async function startBackgroundWork(
   running: { [Name in WorkName]?: { stop(): Promise<void> } | undefined },
 ): Promise<BackgroundWork> {
   const { database, store, clock, metrics, changes, restoreWatch, logger, vacuumMs, retentionMs } = parts;
+  const onRun = metrics.noteRun;
   const webhooks = await startWebhooks({
     database,
     store,
@@ -58,6 +59,7 @@ export async function startBackgroundWork(
     encryptionKeys: parts.encryptionKeys,
     policy: parts.targetPolicy,
     logger,
+    onRun: metrics.observeBatch,
     onAttempt(result, attempt) {
       metrics.observeAttempt(result, attempt);
       changes.notify(["webhooks", "inbox"]);
@@ -70,6 +72,7 @@ export async function startBackgroundWork(
     store,
     clock,
     logger,
+    onRun,
     onSkipped: metrics.countSkippedRefunds,
     onAuthorized(refunds) {
       metrics.countRefunds("AUTHORIZED", refunds);
@@ -78,7 +81,7 @@ export async function startBackgroundWork(
   });
   running.dueScan = dueScan;
   // Beside the scan, so that neither waits for the other.
-  const dispatching = repeat(webhooks.dispatch, { name: "dispatching", everyMs: DISPATCH_MS, logger });
+  const dispatching = repeat(webhooks.dispatch, { name: "dispatching", everyMs: DISPATCH_MS, logger, onRun });
   running.dispatching = dispatching;
   const publish = async () => {
     await restoreWatch?.check();
@@ -86,12 +89,12 @@ export async function startBackgroundWork(
     const position = await store.publishPayouts();
     if (position > 0) await restoreWatch?.onPublished(position);
   };
-  running.payouts = repeat(publish, { name: "payouts", everyMs: PAYOUTS_MS, logger });
+  running.payouts = repeat(publish, { name: "payouts", everyMs: PAYOUTS_MS, logger, onRun });
   // PostgreSQL vacuums by itself.
   if (database.embedded) {
     running.vacuum = repeat(() => vacuum(database.connection), { name: "vacuum", everyMs: vacuumMs, logger });
   }
-  running.retention = startRetention({ store, days, clock, logger, everyMs: retentionMs });
+  running.retention = startRetention({ store, days, clock, logger, everyMs: retentionMs, onRun });
   return {
     async runDue() {
       await dueScan.run();

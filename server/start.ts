@@ -9,7 +9,7 @@ import { startBackgroundWork } from "./background-work.ts";
 import type { Config } from "./config/config.ts";
 import { createHttpServer } from "./http/http-server.ts";
 import { startProbeServer } from "./http/probe-server.ts";
-import { startMetrics } from "./metrics/metrics.ts";
+import { openMetrics } from "./metrics/metrics.ts";
 import { createConcurrencyLimit } from "./rate-limit/concurrency-limit.ts";
 import { createRateLimiter } from "./rate-limit/rate-limiter.ts";
 import { createChanges } from "./sandbox/handlers/changes.ts";
@@ -96,6 +96,7 @@ async function startParts(
   running: RunningParts,
 ): Promise<Omit<RunningServer, "close">> {
   const { logger, issuerKeys } = settings;
+  const { metrics, serve: serveMetrics } = await openMetrics(config);
   const database = await openDatabase({
     databaseUrl: config.databaseUrl,
     dataDir: config.dataDir,
@@ -109,7 +110,10 @@ async function startParts(
   running.database = { stop: database.close };
   const sharedClock = await startSharedClock({ ...settings, database });
   running.sharedClock = sharedClock;
-  const { store, clock, encryptionKeys } = await prepareStore(database, config, sharedClock);
+  const { store, clock, encryptionKeys } = await prepareStore(database, config, {
+    ...sharedClock,
+    onRun: metrics.observeBatch,
+  });
 
   // A sandbox forgets by itself, when it is reset.
   const restoreWatch =
@@ -134,18 +138,20 @@ async function startParts(
     settings: settings.blocks,
   });
   running.blocks = blocks;
-  const metricsServer = await startMetrics(config, {
+  const concurrency = createConcurrencyLimit(MAX_CALLS_IN_FLIGHT);
+  const sources = {
     backlog: async () => store.readBacklog(await clock.now()),
     checkWrites: database.checkWrites,
     lastCheck: store.readLastCheck,
     poolUsage: database.poolUsage,
+    requestsInFlight: concurrency.taken,
+    refundsWaiting: store.refundsWaiting,
     keysAgeSeconds: access.keysAgeSeconds,
     failedKeyFetches: access.failedKeyFetches,
     clockSkewSeconds: sharedClock.skewSeconds,
-    logger,
-  });
+  };
+  const metricsServer = await serveMetrics(sources, logger);
   running.metrics = metricsServer;
-  const { metrics } = metricsServer;
 
   const changes = createChanges();
   running.changes = changes;
@@ -192,7 +198,7 @@ async function startParts(
     ...probes,
     config,
     onIssued: restoreWatch?.onIssued,
-    concurrency: createConcurrencyLimit(MAX_CALLS_IN_FLIGHT),
+    concurrency,
     rateLimiter,
     sandbox,
     findCaller: access.findCaller,

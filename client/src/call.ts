@@ -5,6 +5,7 @@ import { type Clock, realClock } from "./clock.ts";
 import { type CallProgress, UnexpectedResponseError } from "./errors.ts";
 import { isObject, parseJson } from "./json.ts";
 import { type AttemptReport, createRetryingFetch } from "./retry.ts";
+import { toTraceHeaders } from "./trace-headers.ts";
 import type { OperationId, PathOf, RequestBody, Result, SuccessOf } from "./types.ts";
 
 /** Limits of one call. */
@@ -85,7 +86,7 @@ export function createCall(client: ClientOptions): Call {
     // The pairs of path and body are checked where OPERATIONS is declared; a union of them is too wide for this call.
     const { data, error, response } = await api.POST(path as "/v1/refunds", {
       body: body as RequestBody<"issueRefund">,
-      headers: { Authorization: `Bearer ${token}` },
+      headers: { Authorization: `Bearer ${token}`, ...toTraceHeaders() },
       fetch: retryingFetch,
       middleware: [refuseForeign(success, progress)],
     });

@@ -756,6 +756,8 @@ export interface components {
             errorDetails?: components["schemas"]["RefundErrorDetails"];
             /** @description When a waiting refund is due; `null` while its payment has not settled, and when the refund no longer waits. */
             due: components["schemas"]["RefundDue"];
+            /** @description The trace of the call that issued it; left out when that call sent none. */
+            traceparent?: string;
             /** @description Every status that it has had, oldest first. */
             history: components["schemas"]["RefundStatusChange"][];
         };
@@ -1129,6 +1131,10 @@ export interface components {
             "webhook-timestamp": string;
             /** @description What the receiver verifies. */
             "webhook-signature": string;
+            /** @description The trace of the call that issued the refund; left out when that call sent none. */
+            traceparent?: string;
+            /** @description What came with it. */
+            tracestate?: string;
         } | null;
         /** @description An attempt with what was sent and what came back. */
         SentAttempt: {
@@ -1438,6 +1444,10 @@ export interface components {
             requestKey: string | null;
             /** @description The record that the response is about, if any. */
             paymentId: string | null;
+            /** @description The trace that the call sent; left out when it sent none, or a malformed one. */
+            traceparent?: string;
+            /** @description Its `x-request-id`; left out when it sent none, or one that the log can't hold. */
+            callerRequestId?: string;
             /** @description The request's JSON; `null` when it was not JSON. Values of secrets are replaced by `[hidden]`. */
             requestBody: string | null;
             /** @description As much of the response's body as was sent. */

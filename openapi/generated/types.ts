@@ -985,6 +985,22 @@ export interface components {
         };
     };
     parameters: {
+        /**
+         * @description The trace that your call belongs to ([Trace Context](https://www.w3.org/TR/trace-context/)). Every webhook about the refund
+         *     sends it back, even days later. One that is malformed is ignored.
+         * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+         */
+        Traceparent: string;
+        /**
+         * @description What your tracing systems add to `traceparent`. One without a valid `traceparent`, or with more than 512 characters, is ignored.
+         * @example vendor=00f067aa0ba902b7
+         */
+        Tracestate: string;
+        /**
+         * @description Your own name for this call, for our log, so that we find it when you ask. Of 1 to 128 printable ASCII characters without spaces; any other is ignored.
+         * @example checkout-7f3a/42
+         */
+        RequestId: string;
         /** @description Identifies this event for this subscription; the same on every attempt. */
         WebhookId: string;
         /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
@@ -994,6 +1010,17 @@ export interface components {
          *     one of them matches.
          */
         WebhookSignature: string;
+        /**
+         * @description The trace of the call that issued the refund, the same on every attempt ([Trace Context](https://www.w3.org/TR/trace-context/)). It
+         *     is left out when that call sent none, and for events that no call caused. The signature does not cover it.
+         * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+         */
+        WebhookTraceparent: string;
+        /**
+         * @description The `tracestate` that came with the `traceparent` of the call.
+         * @example vendor=00f067aa0ba902b7
+         */
+        WebhookTracestate: string;
     };
     requestBodies: never;
     headers: {
@@ -1031,7 +1058,24 @@ export interface operations {
     issueRefund: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The trace that your call belongs to ([Trace Context](https://www.w3.org/TR/trace-context/)). Every webhook about the refund
+                 *     sends it back, even days later. One that is malformed is ignored.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["Traceparent"];
+                /**
+                 * @description What your tracing systems add to `traceparent`. One without a valid `traceparent`, or with more than 512 characters, is ignored.
+                 * @example vendor=00f067aa0ba902b7
+                 */
+                tracestate?: components["parameters"]["Tracestate"];
+                /**
+                 * @description Your own name for this call, for our log, so that we find it when you ask. Of 1 to 128 printable ASCII characters without spaces; any other is ignored.
+                 * @example checkout-7f3a/42
+                 */
+                "x-request-id"?: components["parameters"]["RequestId"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -1060,7 +1104,24 @@ export interface operations {
     subscribeToWebhooks: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The trace that your call belongs to ([Trace Context](https://www.w3.org/TR/trace-context/)). Every webhook about the refund
+                 *     sends it back, even days later. One that is malformed is ignored.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["Traceparent"];
+                /**
+                 * @description What your tracing systems add to `traceparent`. One without a valid `traceparent`, or with more than 512 characters, is ignored.
+                 * @example vendor=00f067aa0ba902b7
+                 */
+                tracestate?: components["parameters"]["Tracestate"];
+                /**
+                 * @description Your own name for this call, for our log, so that we find it when you ask. Of 1 to 128 printable ASCII characters without spaces; any other is ignored.
+                 * @example checkout-7f3a/42
+                 */
+                "x-request-id"?: components["parameters"]["RequestId"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -1098,6 +1159,17 @@ export interface operations {
                  *     one of them matches.
                  */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
+                /**
+                 * @description The trace of the call that issued the refund, the same on every attempt ([Trace Context](https://www.w3.org/TR/trace-context/)). It
+                 *     is left out when that call sent none, and for events that no call caused. The signature does not cover it.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["WebhookTraceparent"];
+                /**
+                 * @description The `tracestate` that came with the `traceparent` of the call.
+                 * @example vendor=00f067aa0ba902b7
+                 */
+                tracestate?: components["parameters"]["WebhookTracestate"];
             };
             path?: never;
             cookie?: never;
@@ -1127,6 +1199,17 @@ export interface operations {
                  *     one of them matches.
                  */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
+                /**
+                 * @description The trace of the call that issued the refund, the same on every attempt ([Trace Context](https://www.w3.org/TR/trace-context/)). It
+                 *     is left out when that call sent none, and for events that no call caused. The signature does not cover it.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["WebhookTraceparent"];
+                /**
+                 * @description The `tracestate` that came with the `traceparent` of the call.
+                 * @example vendor=00f067aa0ba902b7
+                 */
+                tracestate?: components["parameters"]["WebhookTracestate"];
             };
             path?: never;
             cookie?: never;
@@ -1156,6 +1239,17 @@ export interface operations {
                  *     one of them matches.
                  */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
+                /**
+                 * @description The trace of the call that issued the refund, the same on every attempt ([Trace Context](https://www.w3.org/TR/trace-context/)). It
+                 *     is left out when that call sent none, and for events that no call caused. The signature does not cover it.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["WebhookTraceparent"];
+                /**
+                 * @description The `tracestate` that came with the `traceparent` of the call.
+                 * @example vendor=00f067aa0ba902b7
+                 */
+                tracestate?: components["parameters"]["WebhookTracestate"];
             };
             path?: never;
             cookie?: never;
@@ -1185,6 +1279,17 @@ export interface operations {
                  *     one of them matches.
                  */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
+                /**
+                 * @description The trace of the call that issued the refund, the same on every attempt ([Trace Context](https://www.w3.org/TR/trace-context/)). It
+                 *     is left out when that call sent none, and for events that no call caused. The signature does not cover it.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["WebhookTraceparent"];
+                /**
+                 * @description The `tracestate` that came with the `traceparent` of the call.
+                 * @example vendor=00f067aa0ba902b7
+                 */
+                tracestate?: components["parameters"]["WebhookTracestate"];
             };
             path?: never;
             cookie?: never;
@@ -1214,6 +1319,17 @@ export interface operations {
                  *     one of them matches.
                  */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
+                /**
+                 * @description The trace of the call that issued the refund, the same on every attempt ([Trace Context](https://www.w3.org/TR/trace-context/)). It
+                 *     is left out when that call sent none, and for events that no call caused. The signature does not cover it.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["WebhookTraceparent"];
+                /**
+                 * @description The `tracestate` that came with the `traceparent` of the call.
+                 * @example vendor=00f067aa0ba902b7
+                 */
+                tracestate?: components["parameters"]["WebhookTracestate"];
             };
             path?: never;
             cookie?: never;
@@ -1243,6 +1359,17 @@ export interface operations {
                  *     one of them matches.
                  */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
+                /**
+                 * @description The trace of the call that issued the refund, the same on every attempt ([Trace Context](https://www.w3.org/TR/trace-context/)). It
+                 *     is left out when that call sent none, and for events that no call caused. The signature does not cover it.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["WebhookTraceparent"];
+                /**
+                 * @description The `tracestate` that came with the `traceparent` of the call.
+                 * @example vendor=00f067aa0ba902b7
+                 */
+                tracestate?: components["parameters"]["WebhookTracestate"];
             };
             path?: never;
             cookie?: never;
@@ -1272,6 +1399,17 @@ export interface operations {
                  *     one of them matches.
                  */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
+                /**
+                 * @description The trace of the call that issued the refund, the same on every attempt ([Trace Context](https://www.w3.org/TR/trace-context/)). It
+                 *     is left out when that call sent none, and for events that no call caused. The signature does not cover it.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["WebhookTraceparent"];
+                /**
+                 * @description The `tracestate` that came with the `traceparent` of the call.
+                 * @example vendor=00f067aa0ba902b7
+                 */
+                tracestate?: components["parameters"]["WebhookTracestate"];
             };
             path?: never;
             cookie?: never;
@@ -1301,6 +1439,17 @@ export interface operations {
                  *     one of them matches.
                  */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
+                /**
+                 * @description The trace of the call that issued the refund, the same on every attempt ([Trace Context](https://www.w3.org/TR/trace-context/)). It
+                 *     is left out when that call sent none, and for events that no call caused. The signature does not cover it.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["WebhookTraceparent"];
+                /**
+                 * @description The `tracestate` that came with the `traceparent` of the call.
+                 * @example vendor=00f067aa0ba902b7
+                 */
+                tracestate?: components["parameters"]["WebhookTracestate"];
             };
             path?: never;
             cookie?: never;
@@ -1330,6 +1479,17 @@ export interface operations {
                  *     one of them matches.
                  */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
+                /**
+                 * @description The trace of the call that issued the refund, the same on every attempt ([Trace Context](https://www.w3.org/TR/trace-context/)). It
+                 *     is left out when that call sent none, and for events that no call caused. The signature does not cover it.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["WebhookTraceparent"];
+                /**
+                 * @description The `tracestate` that came with the `traceparent` of the call.
+                 * @example vendor=00f067aa0ba902b7
+                 */
+                tracestate?: components["parameters"]["WebhookTracestate"];
             };
             path?: never;
             cookie?: never;

@@ -1,8 +1,13 @@
 import type { Command } from "commander";
-import type { CallerIdentity } from "../domain/caller-identity.ts";
 import { fromCents } from "../domain/money.ts";
+import { traceIdOf } from "../domain/trace-context.ts";
 import type { Store } from "../storage/database/tables.ts";
-import { getPayment, listPayments, readIssuers } from "../storage/payments/payment-queries.ts";
+import {
+  getPayment,
+  type IssuingCall,
+  listPayments,
+  readIssuingCalls,
+} from "../storage/payments/payment-queries.ts";
 import type { PaymentRecord } from "../storage/statements/payment-record.ts";
 import type { RunWork } from "./context.ts";
 import { limitOption } from "./options.ts";
@@ -34,19 +39,18 @@ async function showPayment({ db, output }: { db: Store; output: Output }, choice
   const page = await listPayments(db, { merchant, originalPaymentId: paymentId, limit });
   const refunds = page === "invalid-cursor" ? [] : page.payments;
   const shown = [payment, ...refunds].map((record) => record.paymentId);
-  const issuers = await readIssuers(db, { merchant, paymentIds: shown });
+  const calls = await readIssuingCalls(db, { merchant, paymentIds: shown });
 
-  for (const line of toTable(["field", "value"], toFields(payment, issuers.get(paymentId))))
-    output.print(line);
+  for (const line of toTable(["field", "value"], toFields(payment, calls.get(paymentId)))) output.print(line);
   if (refunds.length === 0) return true;
-  const rows = refunds.map((refund) => toRow(refund, issuers.get(refund.paymentId)));
+  const rows = refunds.map((refund) => toRow(refund, calls.get(refund.paymentId)));
   output.print("");
   for (const line of toTable(REFUND_HEADINGS, rows)) output.print(line);
   if (refunds.length === limit) output.complain("There may be more: raise --limit");
   return true;
 }
 
-function toFields(payment: PaymentRecord, issuer: CallerIdentity | undefined): [string, Cell][] {
+function toFields(payment: PaymentRecord, call: IssuingCall | undefined): [string, Cell][] {
   const { paymentId, merchant, kind, status, requestKey, clientReferenceId, createdAt, history } = payment;
   const common: [string, Cell][] = [
     ...Object.entries({ paymentId, merchant, kind, status, amount: toDollars(payment) }),
@@ -56,6 +60,7 @@ function toFields(payment: PaymentRecord, issuer: CallerIdentity | undefined): [
   if (payment.kind === "DEBIT")
     return [...common, ["refunded", toDollars({ amountCents: payment.refundedCents })]];
   const { originalPaymentId, softDescriptor, dueAt, failure } = payment;
+  const issuer = call?.caller;
   return [
     ...common,
     ["refund of", originalPaymentId],
@@ -66,6 +71,7 @@ function toFields(payment: PaymentRecord, issuer: CallerIdentity | undefined): [
     ["by client", issuer?.clientId ?? null],
     ["with token", issuer?.tokenId ?? null],
     ["from", issuer?.address ?? null],
+    ["trace", traceIdOf(call?.trace) ?? null],
   ];
 }
 
@@ -78,12 +84,14 @@ const REFUND_HEADINGS = [
   "by client",
   "with token",
   "from",
+  "trace",
 ];
 
-function toRow(refund: PaymentRecord, issuer: CallerIdentity | undefined): Cell[] {
+function toRow(refund: PaymentRecord, call: IssuingCall | undefined): Cell[] {
   const { paymentId, status, createdAt } = refund;
-  const { subject = null, clientId = null, tokenId = null, address = null } = issuer ?? {};
-  return [paymentId, status, toDollars(refund), createdAt.toISOString(), subject, clientId, tokenId, address];
+  const { subject = null, clientId = null, tokenId = null, address = null } = call?.caller ?? {};
+  const cells = [paymentId, status, toDollars(refund), createdAt.toISOString(), subject, clientId, tokenId];
+  return [...cells, address, traceIdOf(call?.trace) ?? null];
 }
 
 function toDollars({ amountCents }: { amountCents: number }): string {

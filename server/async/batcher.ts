@@ -1,8 +1,16 @@
 import { setImmediate } from "node:timers/promises";
+import type { Link } from "@opentelemetry/api";
 import DataLoader from "dataloader";
 import pLimit from "p-limit";
+import { inLinkedSpan, linkToActive } from "../tracing/tracing.ts";
+
+/** Called with what a run does, and its number of items. */
+export type OnRun = (name: string, items: number) => void;
 
 export type BatcherOptions<Item, Result> = {
+  /** What a run does, such as `save refunds`, for its span and the metrics. */
+  readonly name?: string;
+  readonly onRun?: OnRun | undefined;
   /** The largest number of items in one run; by default 200, for a statement that writes up to 1 KiB for each. */
   readonly maxBatchSize?: number;
   /** How many runs may be under way at a time; 1 by default. */
@@ -26,7 +34,12 @@ export type BatcherOptions<Item, Result> = {
  */
 export type AddToBatch<Item, Result> = (item: Item, signal?: AbortSignal) => Promise<Result>;
 
-type Entry<Item> = { readonly item: Item; readonly signal: AbortSignal | undefined };
+type Entry<Item> = {
+  readonly item: Item;
+  readonly signal: AbortSignal | undefined;
+  /** The call for which the item was added. */
+  readonly link: Link | undefined;
+};
 
 /** Returns the result of an item, or does its work in a run of its own. */
 type TakeResult<Result> = () => Promise<Result>;
@@ -63,6 +76,7 @@ function createOneBatcher<Item, Result>(
   run: (items: readonly Item[]) => Promise<readonly Result[]>,
   { maxBatchSize = 200, concurrency = 1, ...options }: Omit<BatcherOptions<Item, Result>, "keyOf">,
 ): AddToBatch<Item, Result> {
+  const { name = "batch", onRun = () => {} } = options;
   const { runAlone = async (item) => (await run([item]))[0] as Result, isAbandoned = () => false } = options;
   const limit = pLimit(concurrency);
   /** The run that was begun last; it never rejects. */
@@ -78,7 +92,9 @@ function createOneBatcher<Item, Result>(
   async function runShared(entries: readonly Entry<Item>[]): Promise<Map<Entry<Item>, TakeResult<Result>>> {
     if (entries.length === 0) return new Map();
     try {
-      const results = await run(entries.map(({ item }) => item));
+      onRun(name, entries.length);
+      const links = entries.map(({ link }) => link);
+      const results = await inLinkedSpan(name, links, () => run(entries.map(({ item }) => item)));
       return new Map(entries.map((entry, index) => [entry, async () => results[index] as Result]));
     } catch (error) {
       const isOver = entries.length === 1 && !isAbandoned(error);
@@ -106,7 +122,7 @@ function createOneBatcher<Item, Result>(
   });
   return async (item, signal) => {
     // Each item takes its own result, so that none waits for another that is run alone.
-    const takeResult = await loader.load({ item, signal });
+    const takeResult = await loader.load({ item, signal, link: linkToActive() });
     return takeResult();
   };
 }

@@ -8,17 +8,28 @@ export type Repeated = {
   stop(): Promise<void>;
 };
 
+export type RepeatOptions = {
+  /** For the log and the metrics. */
+  name: string;
+  everyMs: number;
+  logger: Logger;
+  /** Called after each run without an error. */
+  onRun?: ((name: string) => void) | undefined;
+};
+
 /**
  * Repeats work on a timer and on request, never twice at a time in this process. A failed run is logged and repeated: work
  * that fails because there is no database succeeds when the database is back.
  *
- * @param name for the log
  */
 export function repeat(
   work: () => Promise<unknown>,
-  { name, everyMs, logger }: { name: string; everyMs: number; logger: Logger },
+  { name, everyMs, logger, onRun = () => {} }: RepeatOptions,
 ): Repeated {
-  const run = singleFlight(work);
+  const run = singleFlight(async () => {
+    await work();
+    onRun(name);
+  });
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
   let last: Promise<void> = Promise.resolve();

@@ -7,6 +7,8 @@ export type Room = {
    * @throws CrowdedError without running it
    */
   run<Result>(limits: Readonly<Record<string, number>>, task: () => Promise<Result>): Promise<Result>;
+  /** How many tasks are under way with a name. */
+  count(name: string): number;
 };
 
 /** Too many others wait for the same. */
@@ -24,6 +26,7 @@ export function createRoom(): Room {
     }
   }
   return {
+    count: (name) => taken.get(name) ?? 0,
     async run(limits, task) {
       const full = Object.entries(limits).find(([name, limit]) => (taken.get(name) ?? 0) >= limit);
       if (full) throw new CrowdedError("too many wait for the same");

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { type Repeated, repeat } from "../async/repeat.ts";
 import type { DomainClock } from "../domain/clock.ts";
+import { traceIdOf } from "../domain/trace-context.ts";
 import type { BoundStorage } from "../storage/storage.ts";
 
 const EVERY_MS = 1_000;
@@ -12,6 +13,8 @@ export type DueScanParts = {
   onAuthorized: (refunds: number) => void;
   /** Called with the number of due refunds that a run has left to the next one, because somebody has locked them. */
   onSkipped: (refunds: number) => void;
+  /** Called after each run without an error. */
+  onRun?: (name: string) => void;
   logger: Logger;
 };
 
@@ -19,14 +22,24 @@ export type DueScanParts = {
  * Authorizes the refunds whose wait of three business days is over: every second and on request, as when the sandbox's clock is
  * advanced. A run rejects with the first error after it has authorized all others.
  */
-export function startDueScan({ store, clock, onAuthorized, onSkipped, logger }: DueScanParts): Repeated {
+export function startDueScan({
+  store,
+  clock,
+  onAuthorized,
+  onSkipped,
+  onRun,
+  logger,
+}: DueScanParts): Repeated {
   async function authorizeDue(): Promise<void> {
     if (clock.isOff()) return;
     const { authorized, skipped, errors } = await store.authorizeDue(await clock.now());
-    for (const refund of authorized) logger.info({ ...refund, paymentStatus: "AUTHORIZED" }, "transition");
+    for (const { paymentId, merchant, trace } of authorized) {
+      const ids = { paymentId, merchant, trace_id: traceIdOf(trace) };
+      logger.info({ ...ids, paymentStatus: "AUTHORIZED" }, "transition");
+    }
     if (authorized.length > 0) onAuthorized(authorized.length);
     if (skipped > 0) onSkipped(skipped);
     if (errors.length > 0) throw errors[0];
   }
-  return repeat(authorizeDue, { name: "due scan", everyMs: EVERY_MS, logger });
+  return repeat(authorizeDue, { name: "due scan", everyMs: EVERY_MS, logger, onRun });
 }

@@ -27,6 +27,8 @@ export type RetentionParts = {
   readonly clock: DomainClock;
   readonly logger: Logger;
   readonly everyMs?: number | undefined;
+  /** Called after each run without an error. */
+  readonly onRun?: (name: string) => void;
 };
 
 export type Retention = {
@@ -42,7 +44,7 @@ export type Retention = {
  * deliveries are not affected. Payments and refunds are never removed.
  */
 export function startRetention(parts: RetentionParts): Retention {
-  const { store, days, clock, logger, everyMs = EVERY_MS } = parts;
+  const { store, days, clock, logger, everyMs = EVERY_MS, onRun } = parts;
   const stopping = new AbortController();
   const { signal } = stopping;
 
@@ -74,7 +76,7 @@ export function startRetention(parts: RetentionParts): Retention {
       logger.info({ deliveries, events, subscribers, before }, "removed what is past retention");
   }
 
-  const { run, stop } = repeat(removeOld, { name: "retention", everyMs, logger });
+  const { run, stop } = repeat(removeOld, { name: "retention", everyMs, logger, onRun });
   return {
     run,
     async stop() {

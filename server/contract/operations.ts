@@ -2,6 +2,7 @@ import type { operations as sandboxOperations } from "../../openapi/generated/sa
 import type { operations } from "../../openapi/generated/types.ts";
 import type { TimeLimit } from "../async/time-limit.ts";
 import type { CallerIdentity } from "../domain/caller-identity.ts";
+import type { TraceContext } from "../domain/trace-context.ts";
 import type { PROBLEMS, ProblemCode, ProblemResponse } from "./problem.ts";
 
 /** The operations of the published contract; `on…` are webhooks, which this server sends and does not serve. */
@@ -52,6 +53,8 @@ export type HandlerResponse<Id extends OperationId> =
 export type ValidRequest<Id extends OperationId> = {
   merchant: string;
   caller: CallerIdentity;
+  /** The trace to which the call belongs (D33). */
+  trace: TraceContext | undefined;
   body: RequestBody<Id>;
   path: Member<Member<Operation<Id>, "parameters">, "path">;
   query: Member<Member<Operation<Id>, "parameters">, "query">;

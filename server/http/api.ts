@@ -136,8 +136,9 @@ function handle<Ids extends OperationId>(
     refuseBlocked(owner); // again, because the body may have taken its time
     const { merchant } = owner;
     const caller = toIdentity(response.locals);
+    const { trace } = response.locals;
     const run = (timeLimit: TimeLimit) =>
-      slot.run(() => handler({ merchant, caller, body, path, query, timeLimit }));
+      slot.run(() => handler({ merchant, caller, trace, body, path, query, timeLimit }));
     sendResponse(request, response, await deadline(response, run));
   };
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import type { Logger } from "pino";
 import { type ContractDocument, operationsOf } from "../contract/document.ts";
 import { toProblemBody, unavailable } from "../contract/problem.ts";
-import type { ConcurrencyLimit, Slot } from "../rate-limit/concurrency-limit.ts";
+import type { ConcurrencyLimit, Refusal, Slot } from "../rate-limit/concurrency-limit.ts";
 import type { HeadCheck } from "./middleware/request-head.ts";
 import type { RequestOutcome } from "./middleware/request-log.ts";
 import { readSecurityHeaders } from "./middleware/security-headers.ts";
@@ -12,11 +12,13 @@ import { problemMediaType } from "./middleware/send-response.ts";
 export type OverloadOptions = {
   /** Whose operations are refused. The one with most requests comes first. */
   documents: readonly ContractDocument[];
-  concurrency: ConcurrencyLimit;
+  concurrency: Pick<ConcurrencyLimit, "enter">;
   isDraining: () => boolean;
   /** The checks that come before the refusal of excess requests. */
   headChecks: readonly HeadCheck[];
   observe: (outcome: RequestOutcome) => void;
+  /** Called with the reason of each refusal. */
+  onRefused: (reason: Refusal) => void;
   logger: Logger;
 };
 
@@ -34,7 +36,7 @@ const PAUSE_MS = 200;
  * refuse first, or that come while the server drains, go on to the app.
  */
 export function refuseOverload(app: RequestListener, options: OverloadOptions): RequestListener {
-  const { concurrency, isDraining, headChecks, observe, logger } = options;
+  const { concurrency, isDraining, headChecks, observe, onRefused, logger } = options;
   const routes = options.documents.flatMap(toRoutes);
   const { problem } = unavailable();
   const headers = [...readSecurityHeaders(), ...Object.entries(problem.headers ?? {})].flat();
@@ -61,6 +63,7 @@ export function refuseOverload(app: RequestListener, options: OverloadOptions): 
       ]);
       response.end(body, "latin1"); // it is ASCII, which is written faster so
       observe({ route: route.path, status: 503, milliseconds });
+      onRefused(slot);
       countRefusal();
     };
     if (slot === "full") refuse(0);

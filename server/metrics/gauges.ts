@@ -1,4 +1,4 @@
-import { Counter, Gauge, type Registry } from "prom-client";
+import { Counter, Gauge, type Registry } from "@prometheus-io/client";
 import type { PoolUsage } from "../storage/database.ts";
 import type { Backlog } from "../storage/webhooks/backlog.ts";
 
@@ -12,6 +12,10 @@ export type GaugeSources = {
   lastCheck(): Promise<{ readonly differences: number; readonly ageSeconds: number } | undefined>;
   /** Undefined where there is no pool. */
   poolUsage(): PoolUsage | undefined;
+  /** How many requests are under way. */
+  requestsInFlight(): number;
+  /** How many refunds wait for locks on their own, or for their turn to. */
+  refundsWaiting(): number;
   /** Undefined where no keys are used, or before the first fetch. */
   keysAgeSeconds(): number | undefined;
   /** How often the keys could not be fetched, since the start; undefined where none are used. */
@@ -28,6 +32,7 @@ export function registerGauges(registers: Registry[], sources: GaugeSources): vo
   registerBacklog(registers, sources);
   registerLastCheck(registers, sources);
   registerPool(registers, sources);
+  registerWaiting(registers, sources);
   registerKeys(registers, sources);
   registerClock(registers, sources);
 }
@@ -68,6 +73,17 @@ function registerBacklog(registers: Registry[], sources: GaugeSources): void {
       this.set({ state: "due" }, backlog.deliveries.due);
       this.set({ state: "later" }, backlog.deliveries.later);
       this.set({ state: "in_hand" }, backlog.deliveries.inHand);
+    },
+  });
+  new Gauge({
+    name: "webhook_subscriptions",
+    help: "Live subscriptions: the latest attempt had a quick response, timed out or was slow, or has not ended yet.",
+    labelNames: ["state"],
+    registers,
+    async collect() {
+      const backlog = await read();
+      this.reset();
+      for (const [state, count] of Object.entries(backlog?.subscriptions ?? {})) this.set({ state }, count);
     },
   });
   gauge(
@@ -133,6 +149,20 @@ function registerPool(registers: Registry[], { poolUsage }: GaugeSources): void 
       this.set({ state: "waiting" }, usage.waiting);
     },
   });
+}
+
+function registerWaiting(registers: Registry[], sources: GaugeSources): void {
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  gauge("http_requests_in_flight", "Requests of operations under way.", sources.requestsInFlight);
+  gauge("refunds_waiting_for_locks", "Refunds that wait alone for a locked payment.", sources.refundsWaiting);
 }
 
 function registerClock(registers: Registry[], { clockSkewSeconds }: GaugeSources): void {

@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import { listen, toUrl } from "../http/listen.ts";
 import type { GaugeSources } from "./gauges.ts";
-import type { Metrics } from "./prometheus.ts";
+import type { Metrics, ServedMetrics } from "./prometheus.ts";
 
 /** Counts nothing, for a server without `METRICS_PORT`. */
 export const noMetrics: Metrics = {
@@ -11,40 +11,57 @@ export const noMetrics: Metrics = {
   countRefunds() {},
   countSkippedRefunds() {},
   observeAttempt() {},
+  observeBatch() {},
+  countRefusal() {},
+  noteRun() {},
 };
 
 export type RunningMetrics = {
-  metrics: Metrics;
   /** Where the metrics are served, such as `http://127.0.0.1:9464/metrics`; undefined when they are not served. */
   url: string | undefined;
   stop(): Promise<void>;
 };
 
-/** Serves `/metrics` on a port of its own, so that callers of the API can't read it. Without a port nothing is counted. */
-export async function startMetrics(
-  { host, metricsPort }: Pick<Config, "host" | "metricsPort">,
-  { logger, ...sources }: GaugeSources & { logger: Logger },
-): Promise<RunningMetrics> {
-  if (metricsPort === undefined) return { metrics: noMetrics, url: undefined, stop: async () => {} };
+export type OpenMetrics = {
+  metrics: Metrics;
+  /** Serves `/metrics` on a port of its own, so that callers of the API can't read it. */
+  serve(sources: GaugeSources, logger: Logger): Promise<RunningMetrics>;
+};
+
+/** Without a port nothing is counted. */
+export async function openMetrics({
+  host,
+  metricsPort: port,
+}: Pick<Config, "host" | "metricsPort">): Promise<OpenMetrics> {
+  if (port === undefined)
+    return { metrics: noMetrics, serve: async () => ({ url: undefined, stop: async () => {} }) };
   // Loaded only where metrics are wanted, because loading delays the start.
   const { createMetrics } = await import("./prometheus.ts");
-  const metrics = createMetrics(sources);
+  const metrics = createMetrics();
+  return { metrics, serve: (sources, logger) => serve(metrics, sources, { host, port, logger }) };
+}
+
+async function serve(
+  metrics: ServedMetrics,
+  sources: GaugeSources,
+  { host, port, logger }: { host: string; port: number; logger: Logger },
+): Promise<RunningMetrics> {
+  metrics.addGauges(sources);
   const server = createServer(async (request, response) => {
     if (request.method !== "GET" || request.url !== "/metrics") {
       response.writeHead(404).end();
       return;
     }
     try {
-      const text = await metrics.text();
-      response.writeHead(200, { "Content-Type": metrics.contentType }).end(text);
+      const { text, contentType } = await metrics.read(request.headers.accept);
+      response.writeHead(200, { "Content-Type": contentType }).end(text);
     } catch (error) {
       logger.error({ err: error }, "can't collect metrics");
       response.writeHead(500).end();
     }
   });
-  await listen(server, { host, port: metricsPort });
+  await listen(server, { host, port });
   return {
-    metrics,
     url: `${toUrl(server, host)}/metrics`,
     stop: () =>
       new Promise((resolve) => {

@@ -1,6 +1,16 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
+import {
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type Metric,
+  Registry,
+} from "@prometheus-io/client";
+import type { OnRun } from "../async/batcher.ts";
 import type { RefundStatus } from "../domain/refunds.ts";
+import { traceIdOf } from "../domain/trace-context.ts";
 import type { RequestOutcome } from "../http/middleware/request-log.ts";
+import type { Refusal } from "../rate-limit/concurrency-limit.ts";
 import type { AttemptResult } from "../storage/statements/attempts.ts";
 import type { Attempt } from "../storage/statements/claims.ts";
 import { type GaugeSources, registerGauges } from "./gauges.ts";
@@ -12,21 +22,38 @@ export type Metrics = {
   countRefunds(status: RefundStatus, count: number): void;
   /** Counts due refunds that this server left for later, because somebody else had locked them. */
   countSkippedRefunds(count: number): void;
-  observeAttempt(result: AttemptResult, attempt: Pick<Attempt, "earlierAttempts" | "payload">): void;
+  observeAttempt(
+    result: AttemptResult,
+    attempt: Pick<Attempt, "earlierAttempts" | "payload" | "trace">,
+  ): void;
+  /** Notes how many items share a statement. */
+  observeBatch: OnRun;
+  /** Counts a request that is refused because too many are under way. */
+  countRefusal(reason: Refusal): void;
+  /** Notes that a run of work in the background has ended without an error. */
+  noteRun(name: string): void;
+};
+
+/** The metrics as they are read. */
+export type ServedMetrics = Metrics & {
+  /** Adds the gauges that are read from their sources. */
+  addGauges(sources: GaugeSources): void;
+  /** @param accept the header of the scraper; OpenMetrics has exemplars, which the other format has not */
+  read(accept: string | undefined): Promise<{ text: string; contentType: string }>;
 };
 
 const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const ATTEMPT_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 const DELAY_BUCKETS = [0.1, 0.5, 1, 5, 15, 30, 60, 300, 900, 3600];
 
-/** Counters and histograms in a registry of their own, beside the gauges that are read from the sources at each scrape. */
-export function createMetrics(
-  sources: GaugeSources,
-): Metrics & { text(): Promise<string>; contentType: string } {
-  const register = new Registry();
-  const registers = [register];
-  collectDefaultMetrics({ register });
-  registerGauges(registers, sources);
+const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 200];
+
+/** Counters and histograms in registries of their own. Each metric is in both, one for each format. */
+export function createMetrics(): ServedMetrics {
+  const plain = new Registry();
+  const open = new Registry(Registry.OPENMETRICS_CONTENT_TYPE);
+  const registers = [open]; // the library takes exemplars in one of this format alone
+  collectDefaultMetrics({ register: open });
 
   const requests = new Counter({
     name: "http_requests_total",
@@ -34,11 +61,12 @@ export function createMetrics(
     labelNames: ["route", "status"],
     registers,
   });
-  const requestSeconds = new Histogram({
+  const requestSeconds = new Histogram<string>({
     name: "http_request_duration_seconds",
     help: "Time from a request's head to the end of its response.",
     labelNames: ["route"],
     buckets: REQUEST_BUCKETS,
+    enableExemplars: true,
     registers,
   });
   const refunds = new Counter({
@@ -58,10 +86,11 @@ export function createMetrics(
     labelNames: ["outcome"],
     registers,
   });
-  const attemptSeconds = new Histogram({
+  const attemptSeconds = new Histogram<string>({
     name: "webhook_attempt_duration_seconds",
     help: "Time that an attempt to deliver a webhook took.",
     buckets: ATTEMPT_BUCKETS,
+    enableExemplars: true,
     registers,
   });
   const firstAttemptDelay = new Histogram({
@@ -70,24 +99,65 @@ export function createMetrics(
     buckets: DELAY_BUCKETS,
     registers,
   });
+  const batches = new Histogram({
+    name: "batch_size",
+    help: "Calls or results that shared a statement.",
+    labelNames: ["name"],
+    buckets: BATCH_BUCKETS,
+    registers,
+  });
+  const refusals = new Counter({
+    name: "http_requests_refused_total",
+    help: "Requests that were refused because too many were under way, of all merchants or of theirs.",
+    labelNames: ["reason"],
+    registers,
+  });
+  for (const reason of Object.values(REASONS)) refusals.inc({ reason }, 0);
+  const endedAt = new Map<string, number>();
+  new Gauge({
+    name: "background_run_age_seconds",
+    help: "Time since work in the background last ended without an error at this server.",
+    labelNames: ["name"],
+    registers,
+    collect() {
+      for (const [name, ms] of endedAt) this.set({ name }, (performance.now() - ms) / 1000);
+    },
+  });
 
   return {
-    observeRequest({ route, status, milliseconds }) {
+    observeRequest({ route, status, milliseconds, traceId }) {
       requests.inc({ route, status });
-      requestSeconds.observe({ route }, milliseconds / 1000);
+      const value = milliseconds / 1000;
+      requestSeconds.observe({ labels: { route }, value, ...toExemplar(traceId) });
     },
     countRefunds: (status, count) => refunds.inc({ status }, count),
     countSkippedRefunds: (count) => skippedRefunds.inc(count),
-    observeAttempt({ at, outcome, milliseconds }, { earlierAttempts, payload }) {
+    observeAttempt({ at, outcome, milliseconds }, { earlierAttempts, payload, trace }) {
       attempts.inc({ outcome: outcome.kind });
-      attemptSeconds.observe(milliseconds / 1000);
+      attemptSeconds.observe({ value: milliseconds / 1000, ...toExemplar(traceIdOf(trace)) });
       // A sandbox's clock may be ahead of real time, in which attempts are made.
       if (earlierAttempts === 0)
         firstAttemptDelay.observe(
           Math.max(0, at.getTime() - Date.parse(JSON.parse(payload).timestamp)) / 1000,
         );
     },
-    text: () => register.metrics(),
-    contentType: register.contentType,
+    observeBatch: (name, items) => batches.observe({ name }, items),
+    countRefusal: (reason) => refusals.inc({ reason: REASONS[reason] }),
+    noteRun: (name) => endedAt.set(name.replaceAll(" ", "_"), performance.now()),
+    addGauges(sources) {
+      registerGauges(registers, sources);
+      // The type of the list is that of their values.
+      for (const metric of open.getMetricsAsArray()) plain.registerMetric(metric as unknown as Metric);
+    },
+    async read(accept = "") {
+      const registry = accept.includes("application/openmetrics-text") ? open : plain;
+      return { text: await registry.metrics(), contentType: registry.contentType };
+    },
   };
+}
+
+const REASONS = { full: "server", "merchant full": "merchant" } as const satisfies Record<Refusal, string>;
+
+function toExemplar(traceId: string | undefined) {
+  return traceId === undefined ? {} : { exemplarLabels: { trace_id: traceId } };
 }

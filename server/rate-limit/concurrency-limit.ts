@@ -21,6 +21,8 @@ export type ConcurrencyLimit = {
    * access token, once a request with it was authenticated.
    */
   enter(authorization: string | undefined): Slot | Refusal;
+  /** How many requests are under way. */
+  taken(): number;
 };
 
 export type ConcurrencyLimits = {
@@ -67,6 +69,7 @@ export function createConcurrencyLimit({ total, perMerchant }: ConcurrencyLimits
   }
 
   return {
+    taken: () => taken,
     enter(authorization) {
       let merchant = authorization === undefined ? undefined : merchants.get(authorization);
       let held = false;

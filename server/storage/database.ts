@@ -1,4 +1,5 @@
 import { Kysely, PGliteDialect, PostgresDialect } from "kysely";
+import { inStatementSpan } from "../tracing/tracing.ts";
 import { CITUS_SETTINGS, citus, readWhetherDistributed } from "./citus/citus.ts";
 import { installFunctions } from "./citus/functions.ts";
 import { type Connection, connectEmbedded, connectPool } from "./database/connection.ts";
@@ -163,7 +164,7 @@ function openPostgres(
   });
   const prepared = createPreparedRunner();
   const run: RunStatement = (runner, text, values) =>
-    prepared(runner, text, values).catch((error: unknown) => {
+    inStatementSpan(text, () => prepared(runner, text, values)).catch((error: unknown) => {
       writes.note(error);
       throw error;
     });

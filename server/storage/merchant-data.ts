@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { CallerIdentity } from "../domain/caller-identity.ts";
 import { firstIdSince } from "../domain/ids.ts";
+import type { TraceContext } from "../domain/trace-context.ts";
 import type { Store } from "./database/tables.ts";
 import { type PaymentRecord, type PaymentRow, toPaymentRecord } from "./statements/payment-record.ts";
 import { isForgettable } from "./statements/retention.ts";
@@ -71,12 +72,13 @@ export type ExportedEvent = {
   readonly occurred_at: Date;
   readonly payload: string;
   readonly caller: CallerIdentity | null;
+  readonly trace: TraceContext | null;
 };
 
 /** Events, found among those of all merchants in the order of their ids, because there is no index by merchant. */
 export async function readEvents(store: Store, part: MerchantPart): Promise<MerchantPage<ExportedEvent>> {
   const { rows } = await sql<ExportedEvent & { merchant: string }>`
-    select event_id, merchant, type, resource_id, occurred_at, payload, caller from events
+    select event_id, merchant, type, resource_id, occurred_at, payload, caller, trace from events
     where event_id > ${part.after} and event_id < ${firstIdSince("evt_", part.before)}
     order by event_id limit ${part.atMost}`.execute(store);
   return { rows: rows.filter(({ merchant }) => merchant === part.merchant), last: rows.at(-1)?.event_id };
@@ -135,7 +137,7 @@ export async function recordErasure(
     on conflict (merchant) do update set before = greatest(known.before, excluded.before)`.execute(store);
 }
 
-/** Erases events without deliveries, and so who issued a refund. The newest event of an account or customer stays: the next one is numbered by it. */
+/** Erases events without deliveries, and so who issued a refund, and the trace of that call. The newest event of an account or customer stays: the next one is numbered by it. */
 export async function eraseEvents(store: Store, part: MerchantPart): Promise<ErasedPart> {
   const batch = sql`select event_id as id, merchant from events
     where event_id > ${part.after} and event_id < ${firstIdSince("evt_", part.before)}

@@ -1,3 +1,4 @@
+import type { OnRun } from "../async/batcher.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/environment.ts";
 import { type DomainClock, toDomainTime } from "../domain/clock.ts";
@@ -24,11 +25,11 @@ export type PreparedStore = {
 export async function prepareStore(
   database: Database,
   config: Config,
-  { realNow, isOff }: Pick<DomainClock, "realNow" | "isOff">,
+  { realNow, isOff, onRun }: Pick<DomainClock, "realNow" | "isOff"> & { onRun: OnRun },
 ): Promise<PreparedStore> {
   const { mode } = config;
   requireGuards(await statementsOf(database.db).findMissingTriggers(database.db));
-  const store = bindStorage(database);
+  const store = bindStorage(database, onRun);
   const clock = { realNow, isOff, now: async () => toDomainTime(realNow(), await store.readOffset()) };
   const owner = await store.claimMode(mode);
   if (owner !== mode) {

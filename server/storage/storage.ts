@@ -1,4 +1,5 @@
 import { setTimeout } from "node:timers/promises";
+import type { OnRun } from "../async/batcher.ts";
 import { block, listBlocks, unblock } from "./blocks.ts";
 import { findToken, insertToken, reportCalls } from "./callers.ts";
 import { readLastCheck } from "./check.ts";
@@ -11,7 +12,7 @@ import { insertFixtures, resetMerchant } from "./fixtures.ts";
 import { authorizeDue } from "./payments/due-refunds.ts";
 import { findMissing, holdAfterRestore, readHighWaterMark } from "./payments/high-water-mark.ts";
 import { hold, listHolds, release } from "./payments/holds.ts";
-import { getPayment, listPayments } from "./payments/payment-queries.ts";
+import { getPayment, listPayments, readIssuingCalls } from "./payments/payment-queries.ts";
 import { coverOriginal, failOriginal, insertPayment, settleOriginal } from "./payments/payments.ts";
 import { publishPayouts } from "./payments/payouts.ts";
 import { createRefundStore, type RefundStore, saveRefundInTime } from "./payments/refund-batches.ts";
@@ -97,6 +98,7 @@ const FUNCTIONS = {
   publishPayouts: [publishPayouts, "background"],
   readBacklog: [readBacklog, "background"],
   readHighWaterMark: [readHighWaterMark, "background"],
+  readIssuingCalls: [readIssuingCalls, "db"],
   readKeyUses: [readKeyUses, "background"],
   readLastCheck: [readLastCheck, "background"],
   readOffset: [readOffset, "db"],
@@ -123,12 +125,12 @@ export type BoundStorage = Bound<{ [Name in keyof typeof FUNCTIONS]: (typeof FUN
   Pick<Statements, "batchKey">;
 
 /** Binds each function to the connections for its kind of work. */
-export function bindStorage(stores: Stores): BoundStorage {
+export function bindStorage(stores: Stores, onRun?: OnRun): BoundStorage {
   const bound = Object.entries(FUNCTIONS).map(([name, [run, kind]]) => [name, bind(stores[kind], run)]);
   const { db } = stores;
   const { batchKey } = statementsOf(db);
   const statements = bindStore(db, { loadOriginals, saveRefunds, saveRefundInTime, findByRequestKeys });
-  return { ...Object.fromEntries(bound), ...createRefundStore(statements, batchKey), batchKey };
+  return { ...Object.fromEntries(bound), ...createRefundStore(statements, batchKey, onRun), batchKey };
 }
 
 type StorageFunction = (store: Store, ...rest: never[]) => unknown;

@@ -1,12 +1,16 @@
 import { Webhook } from "standardwebhooks";
+import type { TraceContext } from "../domain/trace-context.ts";
 import type { Attempt } from "../storage/statements/claims.ts";
 import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
 
 /** What the headers of an attempt depend on, beside its time. */
-export type SignedDelivery = Pick<Attempt, "merchant" | "secretCiphertexts" | "webhookId" | "payload">;
+export type SignedDelivery = Pick<
+  Attempt,
+  "merchant" | "secretCiphertexts" | "webhookId" | "payload" | "trace"
+>;
 
-/** The headers of an attempt. By the last three a receiver verifies that this service sent it (D22). */
-export type DeliveryHeaders = {
+/** The headers of an attempt. By the three of `webhook-…` a receiver verifies that this service sent it (D22). */
+export type DeliveryHeaders = Partial<TraceContext> & {
   readonly "content-type": string;
   readonly "user-agent": string;
   readonly "webhook-id": string;
@@ -19,13 +23,13 @@ export type DeliveryHeaders = {
  * the key that encrypted a secret is not configured, or its KMS does not respond.
  */
 export async function toDeliveryHeaders(
-  { merchant, secretCiphertexts, webhookId, payload }: SignedDelivery,
+  { merchant, secretCiphertexts, webhookId, payload, trace }: SignedDelivery,
   at: Date,
   encryptionKeys: EncryptionKeys,
 ): Promise<DeliveryHeaders | undefined> {
   const decrypted = secretCiphertexts.map((secret) => encryptionKeys.decrypt(merchant, secret));
   const secretKeys = await Promise.all(decrypted).catch(() => undefined);
-  return secretKeys && signDelivery(secretKeys, { webhookId, at, body: payload });
+  return secretKeys && { ...signDelivery(secretKeys, { webhookId, at, body: payload }), ...trace };
 }
 
 const PREFIX = "whsec_";

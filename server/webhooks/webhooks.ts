@@ -1,5 +1,6 @@
 import type { SecureContext } from "node:tls";
 import type { Logger } from "pino";
+import type { OnRun } from "../async/batcher.ts";
 import type { DomainClock } from "../domain/clock.ts";
 import type { Limits } from "../domain/fair-shares.ts";
 import type { Database } from "../storage/database.ts";
@@ -52,6 +53,8 @@ export type WebhookParts = {
   readonly logger: Logger;
   /** Called after each attempt whose result was recorded. */
   readonly onAttempt?: ((result: AttemptResult, attempt: Attempt) => void) | undefined;
+  /** Called with the number of results of each statement that records them. */
+  readonly onRun?: OnRun | undefined;
   /** Makes the attempts; without it, they are the usual ones. */
   readonly attempts?: AttemptsOf | undefined;
   readonly settings?: Partial<WebhookSettings> | undefined;
@@ -69,7 +72,7 @@ export type Webhooks = {
  * claims as many as its worker has room for, under a lease, and the worker sends them and records the results.
  */
 export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
-  const { database, store, clock, encryptionKeys, policy, logger, onAttempt = () => {} } = parts;
+  const { database, store, clock, encryptionKeys, policy, logger, onAttempt = () => {}, onRun } = parts;
   const { embedded, connection } = database;
   const { leaseMs, drainMs, limits, nameservers, ...sending } = { ...DEFAULTS, ...parts.settings };
 
@@ -77,7 +80,17 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
   if (embedded) await store.freeLeases({ all: true });
   const resolver = createResolver({ nameservers });
   const worker = new Worker({
-    ...{ ...sending, resolver, store, encryptionKeys, policy, logger, onAttempt, attempts: parts.attempts },
+    ...{
+      ...sending,
+      resolver,
+      store,
+      encryptionKeys,
+      policy,
+      logger,
+      onAttempt,
+      attempts: parts.attempts,
+      onRun,
+    },
     realNow: clock.realNow,
     onRoom: (merchant) => dispatcher.wake(merchant),
   });

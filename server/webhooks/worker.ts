@@ -1,11 +1,14 @@
+import type { Span } from "@opentelemetry/api";
 import type { Logger } from "pino";
-import { type AddToBatch, createBatcher } from "../async/batcher.ts";
+import { type AddToBatch, createBatcher, type OnRun } from "../async/batcher.ts";
 import { endsSubscription } from "../domain/delivery-outcome.ts";
 import { nextTimeouts, paceOf } from "../domain/fair-shares.ts";
+import { traceIdOf } from "../domain/trace-context.ts";
 import type { AttemptResult, EndedAttempt } from "../storage/statements/attempts.ts";
 import type { Attempt } from "../storage/statements/claims.ts";
 import type { BoundStorage } from "../storage/storage.ts";
 import { END_BATCH_SIZE } from "../storage/webhooks/subscriptions.ts";
+import { describeResult, inAttemptSpan } from "../tracing/attempt-span.ts";
 import { type AttemptOptions, type AttemptsOf, type MadeAttempt, makeAttempt } from "./attempt.ts";
 import { createConnections } from "./connections.ts";
 
@@ -15,6 +18,8 @@ export type WorkerParts = Omit<AttemptOptions, "signal" | "connections"> & {
     "batchKey" | "endSomeDeliveries" | "recordAttempts" | "recordPace" | "releaseClaim"
   >;
   readonly logger: Logger;
+  /** Called with the number of results of each statement that records them. */
+  readonly onRun?: OnRun | undefined;
   /** Called after each attempt whose result was recorded. */
   readonly onAttempt: (result: AttemptResult, attempt: Attempt) => void;
   /** Makes the attempts; without it, they are the usual ones. */
@@ -47,7 +52,11 @@ export class Worker {
       const recorded = await store.recordAttempts(attempts);
       return attempts.map(({ webhookId }) => recorded.has(webhookId));
     };
-    this.#record = createBatcher(record, { keyOf: store.batchKey });
+    this.#record = createBatcher(record, {
+      name: "record attempts",
+      onRun: parts.onRun,
+      keyOf: store.batchKey,
+    });
   }
 
   /** How many more attempts may be under way. */
@@ -112,11 +121,16 @@ export class Worker {
   }
 
   async #deliver(attempt: Attempt): Promise<void> {
+    return inAttemptSpan(attempt, (span) => this.#attempt(attempt, span));
+  }
+
+  async #attempt(attempt: Attempt, span: Span | undefined): Promise<void> {
     const { store, realNow, logger, onAttempt, onRoom, attempts } = this.#parts;
     const { signal } = this.#abandoned;
     try {
       const make = attempts?.makeAttempt ?? makeAttempt;
       const result = await make(attempt, { ...this.#parts, connections: this.#connections, signal });
+      if (span) describeResult(span, result);
       if (signal.aborted && result.status === null) await store.releaseClaim(attempt);
       else if (await this.#record({ ...attempt, ...result, endedAt: realNow() })) {
         onAttempt(result, attempt);
@@ -155,11 +169,14 @@ export class Worker {
 }
 
 /** Only the host of the address: the rest may contain secrets. */
-function toLogged({ webhookId, merchant, url, payload, earlierAttempts }: Attempt, result: AttemptResult) {
+function toLogged(attempt: Attempt, result: AttemptResult) {
+  const { webhookId, merchant, url, payload, earlierAttempts, trace } = attempt;
   const { status, error, milliseconds, outcome } = result;
   const event: unknown = JSON.parse(payload).type;
   return {
     webhookId,
+    // That of the call, by which the lines about a refund are joined; the span of the attempt has the webhookId.
+    ...(trace && { trace_id: traceIdOf(trace), span_id: undefined }),
     merchant,
     event,
     host: URL.parse(url)?.host,

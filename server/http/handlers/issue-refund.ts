@@ -43,7 +43,7 @@ export function issueRefund(store: RefundStore, realNow: () => Date): Handler<"i
 }
 
 function decide(
-  { merchant, body, caller }: ValidRequest<"issueRefund">,
+  { merchant, body, caller, trace }: ValidRequest<"issueRefund">,
   original: Original,
   at: { now: Date; held: boolean },
 ): NewRefund {
@@ -58,6 +58,7 @@ function decide(
     clientReferenceId: body.clientReferenceId ?? body.clientRefefenceId ?? null,
     softDescriptor: body.softDescriptor || null,
     caller,
+    trace,
     now: at.now,
   };
 }

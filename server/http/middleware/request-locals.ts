@@ -1,6 +1,7 @@
 import type { NextFunction, Request, Response } from "express";
 import type { Caller } from "../../auth/bearer.ts";
 import type { CallerIdentity } from "../../domain/caller-identity.ts";
+import type { TraceContext } from "../../domain/trace-context.ts";
 import type { NumberLiteral } from "../../json/scan.ts";
 import type { Slot } from "../../rate-limit/concurrency-limit.ts";
 
@@ -10,6 +11,10 @@ export type RequestLocals = {
   requestId: string;
   /** The IP address from which the call came. */
   address: string | null;
+  /** The trace to which the call belongs, if it sent one (D33). */
+  trace?: TraceContext | undefined;
+  /** Of the span of the request, where one is made. */
+  spanId?: string;
   /** Taken for every operation on arrival, except while the server drains. */
   slot?: Slot;
   /** Set once the access token is verified. */

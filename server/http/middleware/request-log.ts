@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Request } from "express";
 import type { Logger } from "pino";
+import { readRequestId, traceIdOf } from "../../domain/trace-context.ts";
 import type { FindAddress } from "./caller-address.ts";
 import { type HttpResponse, type Middleware, toIdentity } from "./request-locals.ts";
 
@@ -11,6 +12,8 @@ export type RequestOutcome = {
   /** "aborted" when the caller had gone before the response was sent. */
   status: number | "aborted";
   milliseconds: number;
+  /** Of the trace to which it belongs. */
+  traceId?: string | undefined;
 };
 
 /** Gives each request the id that its problem carries as `instance`, and logs its outcome and its caller under that id. */
@@ -29,7 +32,7 @@ export function logRequests(
         status: response.writableFinished ? response.statusCode : ("aborted" as const),
         milliseconds: Math.round(performance.now() - startedAt),
       };
-      observe(outcome);
+      observe({ ...outcome, traceId: traceIdOf(response.locals.trace) });
       if (logger.isLevelEnabled("info"))
         logger.info({ ...toContext(request, response), ...outcome }, "request");
     });
@@ -42,6 +45,9 @@ function toContext({ method, path, route, headers }: Request, { locals }: HttpRe
   const { subject, clientId, tokenId, address } = toIdentity(locals);
   return {
     requestId: locals.requestId,
+    callerRequestId: readRequestId(headers["x-request-id"]),
+    trace_id: traceIdOf(locals.trace),
+    span_id: locals.spanId,
     merchant: locals.caller?.merchant,
     subject: subject ?? undefined,
     clientId: clientId ?? undefined,
@@ -58,7 +64,7 @@ function toContext({ method, path, route, headers }: Request, { locals }: HttpRe
   };
 }
 
-function toRoute({ path, route }: Request): string {
+export function toRoute({ path, route }: Request): string {
   const routed: unknown = route?.path;
   if (Array.isArray(routed)) return path;
   return typeof routed === "string" ? routed.replaceAll(/:(\w+)/g, "{$1}") : "unknown";

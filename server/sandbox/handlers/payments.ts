@@ -3,8 +3,10 @@ import { isInCalendar } from "../../domain/business-days.ts";
 import { createPaymentId } from "../../domain/ids.ts";
 import { toCents } from "../../domain/money.ts";
 import { ORIGINAL_TRANSITIONS, type OriginalStatus } from "../../domain/refunds.ts";
+import { traceIdOf } from "../../domain/trace-context.ts";
 import { existingRecord } from "../../http/handlers/issue-refund.ts";
 import type { TransitionResult } from "../../storage/payments/payments.ts";
+import type { PaymentRecord } from "../../storage/statements/payment-record.ts";
 import { LONG_AGO_MS } from "../fixtures.ts";
 import { invalid, notFound, type SandboxParts, toDebit, toRecord } from "./responses.ts";
 
@@ -25,8 +27,17 @@ export function paymentHandlers({
 }: SandboxParts): HandlersOf<PaymentOperations> {
   const noteFailed = (result: TransitionResult) => {
     for (const refund of result.kind === "changed" ? result.failedRefunds : []) {
-      logger.info({ ...refund, paymentStatus: "TERMINAL_FAILED" }, "transition");
+      const { trace, ...ids } = refund;
+      const trace_id = traceIdOf(trace);
+      logger.info({ ...ids, trace_id, paymentStatus: "TERMINAL_FAILED" }, "transition");
     }
+  };
+  /** Refunds with the traces of the calls that issued them. */
+  const describe = async (merchant: string, records: readonly PaymentRecord[]) => {
+    const refunds = records.filter(({ kind }) => kind === "REFUND");
+    const paymentIds = refunds.map(({ paymentId }) => paymentId);
+    const calls = await store.readIssuingCalls({ merchant, paymentIds });
+    return records.map((record) => toRecord(record, calls.get(record.paymentId)?.trace));
   };
   return {
     async createPayment({ merchant, body }) {
@@ -61,13 +72,17 @@ export function paymentHandlers({
     async listPayments({ merchant, query }) {
       const page = await store.listPayments({ merchant, limit: DEFAULT_LIMIT, ...query });
       if (page === "invalid-cursor") return invalid("/query/cursor", "is not the nextCursor of a page");
-      return { status: 200, body: { items: page.payments.map(toRecord), nextCursor: page.nextCursor } };
+      return {
+        status: 200,
+        body: { items: await describe(merchant, page.payments), nextCursor: page.nextCursor },
+      };
     },
 
     async getPayment({ merchant, path: { paymentId } }) {
       const record = await store.getPayment({ merchant, paymentId });
       if (!record) return notFound("payment");
-      return { status: 200, body: toRecord(record) };
+      const [body = toRecord(record)] = await describe(merchant, [record]);
+      return { status: 200, body };
     },
 
     async settlePayment({ merchant, path: { paymentId }, body }) {

@@ -1,6 +1,7 @@
-import type { ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import type { SandboxSchemas } from "../../contract/document.ts";
 import type { HandlersOf } from "../../contract/operations.ts";
+import { readRequestId, type TraceContext } from "../../domain/trace-context.ts";
 import type { HttpResponse, Middleware } from "../../http/middleware/request-locals.ts";
 import type { Changes } from "./changes.ts";
 import { invalid } from "./responses.ts";
@@ -71,6 +72,8 @@ export function createRequestMemory(
           milliseconds: Math.round(performance.now() - startedAt),
           requestKey: toText(body?.requestKey, 255),
           paymentId: toText(response.locals.paymentId, 64),
+          ...traceOf(response.locals.trace),
+          ...callerIdOf(request.headers),
           requestBody: body ? hideSecrets(body) : null,
           responseBody: responseBody === "" ? null : responseBody.slice(0, MAX_BODY_CHARACTERS),
           fault: faultOf(response),
@@ -103,6 +106,15 @@ export function createRequestMemory(
 
 function forget(ring: Ring<Recorded>, merchant: string): void {
   ring.removeWhere((one) => one.merchant === merchant);
+}
+
+function traceOf(trace: TraceContext | undefined): Pick<RequestRecord, "traceparent"> {
+  return trace ? { traceparent: trace.traceparent } : {};
+}
+
+function callerIdOf(headers: IncomingHttpHeaders): Pick<RequestRecord, "callerRequestId"> {
+  const callerRequestId = readRequestId(headers["x-request-id"]);
+  return callerRequestId === undefined ? {} : { callerRequestId };
 }
 
 /** Keeps the bytes that a response sends. */

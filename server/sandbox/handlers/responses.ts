@@ -6,6 +6,7 @@ import type { DomainClock } from "../../domain/clock.ts";
 import { toRefundView } from "../../domain/events.ts";
 import { fromCents } from "../../domain/money.ts";
 import type { OriginalStatus, RefundStatus } from "../../domain/refunds.ts";
+import type { TraceContext } from "../../domain/trace-context.ts";
 import type { DebitRecord, PaymentRecord, RefundRecord } from "../../storage/statements/payment-record.ts";
 import type { BoundStorage } from "../../storage/storage.ts";
 import type { EncryptionKeys } from "../../storage/webhooks/secrets.ts";
@@ -45,8 +46,11 @@ export function notFound(resource: keyof typeof NOT_FOUND_DETAILS | "payment") {
 }
 
 /** A stored record as a response body of the sandbox contract. */
-export function toRecord(record: PaymentRecord): SandboxSchemas["PaymentRecord"] {
-  return record.kind === "DEBIT" ? toDebit(record) : toRefundRecord(record);
+export function toRecord(
+  record: PaymentRecord,
+  trace?: TraceContext | null,
+): SandboxSchemas["PaymentRecord"] {
+  return record.kind === "DEBIT" ? toDebit(record) : toRefundRecord(record, trace);
 }
 
 /** An original payment as a response body. */
@@ -65,7 +69,10 @@ export function toDebit(record: DebitRecord): SandboxSchemas["Debit"] {
   };
 }
 
-function toRefundRecord(record: RefundRecord): SandboxSchemas["RefundRecord"] {
+function toRefundRecord(
+  record: RefundRecord,
+  trace: TraceContext | null | undefined,
+): SandboxSchemas["RefundRecord"] {
   return {
     kind: "REFUND",
     ...toRefundView(record),
@@ -75,6 +82,7 @@ function toRefundRecord(record: RefundRecord): SandboxSchemas["RefundRecord"] {
     softDescriptor: record.softDescriptor,
     requestKey: record.requestKey,
     due: toDue(record),
+    ...(trace && { traceparent: trace.traceparent }),
     history: record.history.map(({ status, at }) => ({ paymentStatus: status as RefundStatus, at })),
   };
 }

@@ -46,11 +46,11 @@ export function webhookHandlers(
     async getDelivery({ merchant, path: { webhookId } }) {
       const sent = await store.findSentDelivery({ merchant, webhookId, attempts: MAX_ATTEMPTS });
       if (!sent) return notFound("delivery");
-      const { secrets, dueAt, attempts, ...stored } = sent;
+      const { secrets, dueAt, attempts, trace, ...stored } = sent;
       const delivery = { ...stored, payload: revisePayload(merchant, stored.payload) };
       const sign = async (attempt: SentAttempt) => {
         const secretCiphertexts = secretsOf(attempt, secrets);
-        const signed = { merchant, secretCiphertexts, ...delivery };
+        const signed = { merchant, secretCiphertexts, trace, ...delivery };
         return secretCiphertexts.length > 0
           ? await toDeliveryHeaders(signed, attempt.at, encryptionKeys)
           : null;

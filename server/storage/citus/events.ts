@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import { categoryOf } from "../../domain/events.ts";
 import { createEventId } from "../../domain/ids.ts";
 import type { Store } from "../database/tables.ts";
-import { isSubscribed, type NewEvent, newWebhookId, notify } from "../statements/events.ts";
+import { isSubscribed, type NewEvent, newWebhookId, notify, tracesOf } from "../statements/events.ts";
 import { inBatches } from "./batches.ts";
 
 export async function insertEvents(store: Store, events: readonly NewEvent[]): Promise<void> {
@@ -14,15 +14,16 @@ async function insertOnOneMachine(store: Store, events: readonly NewEvent[]): Pr
   const merchant = events[0]?.merchant ?? "";
   const ids = events.map(createEventId);
   await sql`
-    insert into events (event_id, merchant, type, resource_id, sequence, occurred_at, payload)
-    select event_id, ${merchant}, type, resource_id, sequence, occurred_at, payload from unnest(
+    insert into events (event_id, merchant, type, resource_id, sequence, occurred_at, payload, trace)
+    select event_id, ${merchant}, type, resource_id, sequence, occurred_at, payload, trace::jsonb from unnest(
       ${ids}::text[],
       ${events.map((event) => event.type)}::text[],
       ${events.map((event) => event.resourceId)}::text[],
       ${events.map((event) => event.sequence)}::integer[],
       ${events.map((event) => event.occurredAt.toISOString())}::timestamptz[],
-      ${events.map((event) => event.payload)}::text[]
-    ) as source (event_id, type, resource_id, sequence, occurred_at, payload)`.execute(store);
+      ${events.map((event) => event.payload)}::text[],
+      ${tracesOf(events)}::text[]
+    ) as source (event_id, type, resource_id, sequence, occurred_at, payload, trace)`.execute(store);
   const { numAffectedRows } = await sql`
     insert into deliveries (webhook_id, event_id, merchant, subscription_key, due_at)
     select ${newWebhookId()}, e.event_id, s.merchant, s.subscription_key, e.occurred_at

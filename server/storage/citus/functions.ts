@@ -37,7 +37,8 @@ const SAVE_REFUNDS = `(the_merchant text, refunds json, lock_timeout_ms integer)
         client_reference_id text, soft_descriptor text, due_at timestamptz, error_code text, error_message text,
         history jsonb, created_at timestamptz, original_payment_id text, original_kind text, original_status text,
         original_settled_at timestamptz, refundable boolean, cents_before bigint,
-        event_id text, event_type text, event_category text, event_payload text, caller jsonb)
+        event_id text, event_type text, event_category text, event_payload text, caller jsonb,
+        trace jsonb)
       order by request_key, position
     loop
       original := originals -> refund.original_payment_id;
@@ -63,9 +64,9 @@ const SAVE_REFUNDS = `(the_merchant text, refunds json, lock_timeout_ms integer)
         insert into payouts_waiting (payment_id, merchant, authorized_at)
           values (refund.payment_id, the_merchant, refund.created_at);
       end if;
-      insert into events (event_id, merchant, type, resource_id, sequence, occurred_at, payload, caller)
+      insert into events (event_id, merchant, type, resource_id, sequence, occurred_at, payload, caller, trace)
         values (refund.event_id, the_merchant, refund.event_type, refund.payment_id, 1, refund.created_at,
-          refund.event_payload, refund.caller);
+          refund.event_payload, refund.caller, refund.trace);
       for subscription in
         select subscription_key from subscriptions s
         where s.merchant = the_merchant and s.ended_at is null and case s.type

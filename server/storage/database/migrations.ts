@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
 import { ADVISORY_LOCKS } from "./advisory-locks.ts";
 import { firstTables } from "./migrations/0001-first-tables.ts";
+import { eventTrace } from "./migrations/0003-event-trace.ts";
 import type { Store } from "./tables.ts";
 
 export type Migrations = Readonly<Record<string, Migration>>;
@@ -10,6 +11,7 @@ export type Migrations = Readonly<Record<string, Migration>>;
 /** Applied in the order of their names. A released migration is never changed. */
 export const MIGRATIONS: Migrations = {
   "0001-first-tables": firstTables,
+  "0003-event-trace": eventTrace,
 };
 
 /**

@@ -3,6 +3,7 @@ import type { CallerIdentity } from "../../domain/caller-identity.ts";
 import type { DeliveryState } from "../../domain/delivery-outcome.ts";
 import type { EventType, SubscriptionType } from "../../domain/events.ts";
 import type { OriginalStatus, RefundErrorCode, RefundStatus } from "../../domain/refunds.ts";
+import type { TraceContext } from "../../domain/trace-context.ts";
 
 /** The database, or a transaction in it; every storage function takes one first. */
 export type Store = Kysely<Tables>;
@@ -79,6 +80,8 @@ export type EventsTable = {
   payload: string;
   /** Who made the call that caused it; null when no call did, as for a refund that became due. */
   caller: CallerIdentity | null;
+  /** The trace of the call that issued the refund, with each of its events (D33). */
+  trace: Generated<TraceContext | null>;
 };
 
 export type SubscriptionsTable = {

@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { type RawBuilder, sql } from "kysely";
 import { statusesLeftBy } from "../../domain/refunds.ts";
+import { inLinkedSpan, linksTo } from "../../tracing/tracing.ts";
 import type { Store } from "../database/tables.ts";
 import { isLockTimeout, isUnavailable } from "../database/unavailable.ts";
 import { statementsOf } from "../statements/statements.ts";
@@ -47,7 +48,12 @@ type Outcomes = Outcome & { readonly errors: unknown[] };
 export async function authorizeDue(store: Store, now: Date, sizes = SIZES): Promise<DueRun> {
   const { authorized, skipped, errors }: Outcomes = { authorized: [], skipped: [], errors: [] };
   const authorize = async (due: readonly DueRefund[]) => {
-    const outcomes = await authorizeAll(store, due, { now, atMost: sizes.transaction });
+    if (due.length === 0) return;
+    const outcomes = await inLinkedSpan("due scan", [], async (span) => {
+      const done = await authorizeAll(store, due, { now, atMost: sizes.transaction });
+      span?.addLinks(linksTo(done.authorized.map(({ trace }) => trace)));
+      return done;
+    });
     authorized.push(...outcomes.authorized);
     skipped.push(...outcomes.skipped);
     errors.push(...outcomes.errors);

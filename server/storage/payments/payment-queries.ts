@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { CallerIdentity } from "../../domain/caller-identity.ts";
+import type { TraceContext } from "../../domain/trace-context.ts";
 import type { Store } from "../database/tables.ts";
 import {
   exactTexts,
@@ -35,16 +36,19 @@ export async function hasPayments(store: Store, { merchant }: { merchant: string
   return rows.length > 0;
 }
 
-/** Who issued refunds of a merchant, by their paymentIds. None for a refund whose first event was removed or erased. */
-export async function readIssuers(
+/** The call that issued a refund: who made it, and its trace (D33). */
+export type IssuingCall = { readonly caller: CallerIdentity | null; readonly trace: TraceContext | null };
+
+/** The calls that issued refunds of a merchant, by paymentId. None for a refund whose first event was removed or erased. */
+export async function readIssuingCalls(
   store: Store,
   { merchant, paymentIds }: { merchant: string; paymentIds: readonly string[] },
-): Promise<ReadonlyMap<string, CallerIdentity>> {
-  const { rows } = await sql<{ resource_id: string; caller: CallerIdentity }>`
-    select resource_id, caller from events
+): Promise<ReadonlyMap<string, IssuingCall>> {
+  const { rows } = await sql<IssuingCall & { resource_id: string }>`
+    select resource_id, caller, trace from events
     where resource_id = any(${[...paymentIds]}::text[]) and merchant = ${merchant} and split_part(type, '.', 1) = 'refund'
-      and sequence = 1 and caller is not null`.execute(store);
-  return new Map(rows.map(({ resource_id, caller }) => [resource_id, caller]));
+      and sequence = 1`.execute(store);
+  return new Map(rows.map(({ resource_id, ...call }) => [resource_id, call]));
 }
 
 export type PaymentPage = {

@@ -1,5 +1,5 @@
 import pLimit from "p-limit";
-import { createBatcher } from "../../async/batcher.ts";
+import { createBatcher, type OnRun } from "../../async/batcher.ts";
 import { createKeyedLimit } from "../../async/keyed-limit.ts";
 import { createRoom } from "../../async/room.ts";
 import { noTimeLimit, type TimeLimit } from "../../async/time-limit.ts";
@@ -26,6 +26,8 @@ export type RefundStore = {
   findByRequestKey(key: RequestKey, timeLimit?: TimeLimit): Promise<PaymentRecord | undefined>;
   /** Returns false when nothing was saved: the requestKey is taken, or the decision must be made again. */
   saveRefund(refund: NewRefund, timeLimit?: TimeLimit): Promise<boolean>;
+  /** How many refunds wait for locks on their own, or for their turn to. */
+  refundsWaiting(): number;
 };
 
 const BATCH = { maxBatchSize: 128, concurrency: 1 } as const;
@@ -53,10 +55,12 @@ const ROOM = { ofPayment: BATCH.maxBatchSize, ofMerchant: 192, ofAll: 256 } as c
  * its round trip and its commit.
  *
  * @param keyOf refunds with the same key may share a statement; all refunds when undefined
+ * @param onRun called with the number of refunds of each statement
  */
 export function createRefundStore(
   statements: RefundStatements,
   keyOf?: (item: OfMerchant) => string,
+  onRun?: OnRun,
 ): RefundStore {
   /** Refunds that wait for locks on their own, by original payment and by merchant. */
   const ofPayment = createKeyedLimit(MAX_WAITING.ofPayment);
@@ -88,18 +92,26 @@ export function createRefundStore(
     return room.run(limits, () => ofPayment.run(payment, () => ofMerchant.run(merchant, save)));
   }
 
-  const load = createBatcher(statements.loadOriginals, { ...BATCH, keyOf });
-  const find = createBatcher(statements.findByRequestKeys, { ...BATCH, keyOf });
+  const load = createBatcher(statements.loadOriginals, { ...BATCH, name: "load payments", onRun, keyOf });
+  const find = createBatcher(statements.findByRequestKeys, {
+    ...BATCH,
+    name: "find requestKeys",
+    onRun,
+    keyOf,
+  });
   const saveSoon = (refunds: readonly NewRefund[]) =>
     statements.saveRefunds(refunds, { lockTimeoutMs: LOCK_TIMEOUT_MS });
   const save = createBatcher((all: readonly Saving[]) => saveSoon(all.map(({ refund }) => refund)), {
     ...BATCH,
+    name: "save refunds",
+    onRun,
     keyOf: keyOf && (({ refund }: Saving) => keyOf(refund)),
     runAlone: saveAlone,
     isAbandoned: isLockTimeout,
   });
 
   return {
+    refundsWaiting: () => room.count("all"),
     loadOriginal: (key, timeLimit = noTimeLimit) => load(key, timeLimit.signal),
     findByRequestKey: (key, timeLimit = noTimeLimit) => find(key, timeLimit.signal),
     saveRefund(refund, timeLimit = noTimeLimit) {

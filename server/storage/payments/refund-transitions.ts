@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { refundEvent } from "../../domain/events.ts";
 import type { RefundFailure, RefundStatus } from "../../domain/refunds.ts";
+import type { TraceContext } from "../../domain/trace-context.ts";
 import type { HistoryEntry, Store } from "../database/tables.ts";
 import { insertEvents, statementsOf } from "../statements/statements.ts";
 import { awaitPayout } from "./payouts.ts";
@@ -23,12 +24,17 @@ type ChangedRow = {
 };
 
 /** A refund whose status has changed. */
-export type ChangedRefund = { readonly paymentId: string; readonly merchant: string };
+export type ChangedRefund = {
+  readonly paymentId: string;
+  readonly merchant: string;
+  /** Of the call that issued it (D33). */
+  readonly trace: TraceContext | undefined;
+};
 
 /**
  * Changes the status of the refunds that a condition on `payments` selects, with their history and one event for each. The
- * transaction must hold the locks of their original payments (D12a), and the condition must name the statuses from which
- * there is such a transition.
+ * transaction must hold the locks of their original payments (D12a), and the condition must name one merchant, and the statuses
+ * from which there is such a transition.
  *
  * @returns the refunds that changed
  */
@@ -51,13 +57,37 @@ export async function transitionRefunds(
     returning payment_id, merchant, original_payment_id, amount_cents, sequence,
       ${statementsOf(transaction).returnedTextColumns}`.execute(transaction);
 
-  const refunds = rows.map(({ payment_id: paymentId, merchant }) => ({ paymentId, merchant }));
+  const traces = await readTraces(transaction, rows);
+  const refunds = rows.map(({ payment_id: paymentId, merchant }) => {
+    return { paymentId, merchant, trace: traces.get(paymentId) };
+  });
   if (to === "AUTHORIZED") await awaitPayout(transaction, refunds, at);
   await insertEvents(
     transaction,
-    rows.map((row) => toEvent(row, change)),
+    rows.map((row) => ({ ...toEvent(row, change), trace: traces.get(row.payment_id) })),
   );
   return refunds;
+}
+
+/**
+ * The traces that are kept with the first events of refunds of one merchant. `limit` stops PostgreSQL from a plan that reads all
+ * events, which it would make while there are few, and keep.
+ */
+async function readTraces(
+  transaction: Store,
+  refunds: readonly ChangedRow[],
+): Promise<ReadonlyMap<string, TraceContext>> {
+  const [first] = refunds;
+  if (!first) return new Map();
+  const { rows } = await sql<{ payment_id: string; trace: TraceContext }>`
+    select wanted.payment_id, event.trace from unnest(${refunds.map((row) => row.payment_id)}::text[]) as wanted (payment_id)
+    cross join lateral (
+      select trace from events
+      where resource_id = wanted.payment_id and merchant = ${first.merchant} and split_part(type, '.', 1) = 'refund'
+        and sequence = 1 and trace is not null
+      limit 1
+    ) as event`.execute(transaction);
+  return new Map(rows.map(({ payment_id, trace }) => [payment_id, trace]));
 }
 
 function toEvent(row: ChangedRow, { to, at, failure }: RefundChange) {

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import { categoryOf } from "../../domain/events.ts";
 import { createEventId } from "../../domain/ids.ts";
 import type { Store } from "../database/tables.ts";
-import { isSubscribed, type NewEvent, newWebhookId, notify } from "../statements/events.ts";
+import { isSubscribed, type NewEvent, newWebhookId, notify, tracesOf } from "../statements/events.ts";
 
 /** All by one statement. */
 export async function insertEvents(store: Store, events: readonly NewEvent[]): Promise<void> {
@@ -16,11 +16,12 @@ export async function insertEvents(store: Store, events: readonly NewEvent[]): P
         ${events.map((event) => event.resourceId)}::text[],
         ${events.map((event) => event.sequence)}::integer[],
         ${events.map((event) => event.occurredAt.toISOString())}::timestamptz[],
-        ${events.map((event) => event.payload)}::text[]
-      ) as source (event_id, merchant, type, category, resource_id, sequence, occurred_at, payload)
+        ${events.map((event) => event.payload)}::text[],
+        ${tracesOf(events)}::text[]
+      ) as source (event_id, merchant, type, category, resource_id, sequence, occurred_at, payload, trace)
     ), event as (
-      insert into events (event_id, merchant, type, resource_id, sequence, occurred_at, payload)
-      select event_id, merchant, type, resource_id, sequence, occurred_at, payload from source
+      insert into events (event_id, merchant, type, resource_id, sequence, occurred_at, payload, trace)
+      select event_id, merchant, type, resource_id, sequence, occurred_at, payload, trace::jsonb from source
     ), ${writeDeliveries(sql`source`)}
     select count(*) from notified`.execute(store);
 }

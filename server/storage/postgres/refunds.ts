@@ -63,7 +63,7 @@ export async function saveRefunds(
         client_reference_id text, soft_descriptor text, due_at timestamptz, error_code text, error_message text,
         history jsonb, created_at timestamptz, original_payment_id text, original_kind text, original_status text,
         original_settled_at timestamptz, refundable boolean, cents_before bigint,
-        event_id text, event_type text, event_payload text, caller jsonb)
+        event_id text, event_type text, event_payload text, caller jsonb, trace jsonb)
     ), original as materialized (
       select locked.*
       from (select distinct original_payment_id, merchant from source order by 1, 2) as wanted
@@ -91,8 +91,8 @@ export async function saveRefunds(
       insert into payouts_waiting (payment_id, merchant, authorized_at)
       select payment_id, merchant, created_at from refund where status = 'AUTHORIZED'
     ), event as (
-      insert into events (event_id, merchant, type, resource_id, sequence, occurred_at, payload, caller)
-      select s.event_id, r.merchant, s.event_type, r.payment_id, r.sequence, r.created_at, s.event_payload, s.caller
+      insert into events (event_id, merchant, type, resource_id, sequence, occurred_at, payload, caller, trace)
+      select s.event_id, r.merchant, s.event_type, r.payment_id, r.sequence, r.created_at, s.event_payload, s.caller, s.trace
       from refund r join source s on s.payment_id = r.payment_id and s.merchant = r.merchant
       returning event_id, merchant, type, occurred_at
     ), ${writeDeliveries(sql`(select event.*, ${EVENT_CATEGORY}::text as category from event)`)}

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { ClaimLimit, InHand, ShareHolder } from "../../domain/fair-shares.ts";
+import type { TraceContext } from "../../domain/trace-context.ts";
 
 /** A subscription with deliveries that no process has in progress. */
 export type Waiting = ShareHolder & {
@@ -48,6 +49,8 @@ export type Attempt = Claim & {
   readonly secretCiphertexts: readonly Uint8Array[];
   /** The exact text to send, the same on each attempt (D21). */
   readonly payload: string;
+  /** Of the call that issued the refund; null where there is none (D33). */
+  readonly trace: TraceContext | null;
   /** Attempts before this one. */
   readonly earlierAttempts: number;
   /** Timeouts in a row of this subscription before this attempt; null when no attempt has ended yet. */
@@ -70,6 +73,7 @@ export type AttemptRow = {
   secret_ciphertext: Uint8Array;
   old_secret_ciphertext: Uint8Array | null;
   payload: string;
+  trace: TraceContext | null;
   attempts: number;
   timeouts: number | null;
 };
@@ -119,7 +123,7 @@ export function claimStatement(
       and s.subscription_key = d.subscription_key and coalesce(s.merchant = d.merchant, false)
       and e.event_id = d.event_id and coalesce(e.merchant = d.merchant, false)
       ${further("d.merchant")} ${further("s.merchant")} ${further("e.merchant")}
-    returning d.webhook_id, d.fence, d.subscription_key, d.merchant, s.url, e.payload, d.attempts, s.timeouts,
+    returning d.webhook_id, d.fence, d.subscription_key, d.merchant, s.url, e.payload, e.trace, d.attempts, s.timeouts,
       s.secret_ciphertext, case when s.old_secret_until > ${now}::timestamptz then s.old_secret_ciphertext end as old_secret_ciphertext`;
 }
 
@@ -132,6 +136,7 @@ export function toAttempt(row: AttemptRow): Attempt {
     url: row.url,
     secretCiphertexts: [row.secret_ciphertext, row.old_secret_ciphertext].filter((secret) => secret !== null),
     payload: row.payload,
+    trace: row.trace,
     earlierAttempts: row.attempts,
     timeouts: row.timeouts,
   };

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { EventMessage } from "../../domain/events.ts";
+import type { TraceContext } from "../../domain/trace-context.ts";
 
 /** An event to be written in the transaction that changes the status (D20a). */
 export type NewEvent = EventMessage<string> & {
@@ -7,7 +8,13 @@ export type NewEvent = EventMessage<string> & {
   readonly resourceId: string;
   readonly sequence: number;
   readonly occurredAt: Date;
+  readonly trace?: TraceContext | undefined;
 };
+
+/** The traces of events as a list of texts. */
+export function tracesOf(events: readonly NewEvent[]): (string | null)[] {
+  return events.map(({ trace }) => (trace ? JSON.stringify(trace) : null));
+}
 
 /**
  * The id of the delivery of an event `e`. It begins with the time in the event's id, so deliveries can be listed in order of

@@ -2,6 +2,7 @@ import type { CallerIdentity } from "../../domain/caller-identity.ts";
 import { categoryOf, refundEvent } from "../../domain/events.ts";
 import { createEventId } from "../../domain/ids.ts";
 import { type FirstStatus, isRefundable, type Original } from "../../domain/refunds.ts";
+import type { TraceContext } from "../../domain/trace-context.ts";
 import type { HistoryEntry } from "../database/tables.ts";
 
 /** A refund as decided, with the original payment on which the decision was made. */
@@ -17,6 +18,8 @@ export type NewRefund = {
   readonly softDescriptor: string | null;
   /** Kept with the refund's first event, so that it is removed and erased with it. */
   readonly caller?: CallerIdentity;
+  /** Kept with each event of the refund (D33). */
+  readonly trace?: TraceContext | undefined;
   /** The domain's time of the decision (D30). */
   readonly now: Date;
 };
@@ -35,7 +38,10 @@ export type LoadedOriginal = {
 export const EVENT_CATEGORY = categoryOf("refund.pending");
 
 /** One refund of a statement, as `json_to_recordset` reads it. */
-type RefundRow = Record<string, string | number | boolean | null | readonly HistoryEntry[] | CallerIdentity>;
+type RefundRow = Record<
+  string,
+  string | number | boolean | null | readonly HistoryEntry[] | CallerIdentity | TraceContext
+>;
 
 export function toRefundRows(refunds: readonly NewRefund[]): RefundRow[] {
   const centsBefore = new Map<string, number>();
@@ -84,5 +90,6 @@ function toRow(refund: NewRefund): RefundRow {
     event_type: event.type,
     event_payload: event.payload,
     caller: refund.caller ?? null,
+    trace: refund.trace ?? null,
   };
 }

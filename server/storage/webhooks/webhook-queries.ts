@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { EventType, SubscriptionType } from "../../domain/events.ts";
+import type { TraceContext } from "../../domain/trace-context.ts";
 import type { Store } from "../database/tables.ts";
 import type { AttemptRecord, DeliveryRecord } from "./deliveries.ts";
 
@@ -142,6 +143,7 @@ export type SentDeliveryRecord = Omit<DeliveryRecord, "attempts"> & {
   readonly eventId: string;
   readonly url: string;
   readonly payload: string;
+  readonly trace: TraceContext | null;
   readonly secrets: StoredSecrets;
   /** The latest, oldest first. */
   readonly attempts: readonly SentAttemptRecord[];
@@ -160,7 +162,7 @@ export async function findSentDelivery(
 ): Promise<SentDeliveryRecord | undefined> {
   const { rows } = await sql<Omit<SentDeliveryRecord, "attempts" | "secrets"> & StoredSecrets>`
     select d.webhook_id as "webhookId", d.event_id as "eventId", d.subscription_key as "subscriptionKey", e.type, e.resource_id as "resourceId",
-      d.state, d.due_at as "dueAt", s.url, e.payload, ${STORED_SECRETS}
+      d.state, d.due_at as "dueAt", s.url, e.payload, e.trace, ${STORED_SECRETS}
     from deliveries d
     join events e on e.event_id = d.event_id and e.merchant = d.merchant
     join subscriptions s on s.subscription_key = d.subscription_key and s.merchant = d.merchant

@@ -11,6 +11,8 @@ import { type Production, startProduction } from "../../helpers/production.ts";
 import { post, type TestServer } from "../../helpers/server.ts";
 import { newMerchant } from "../../helpers/store-factories.ts";
 
+const TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736";
+
 describe("who makes a call", () => {
   let production: Production;
   let server: TestServer;
@@ -29,10 +31,11 @@ describe("who makes a call", () => {
   test("is kept with a refund and a subscription, is in the log, and is shown to operators", async () => {
     const merchant = newMerchant();
     const paymentId = await createPayment(server, { merchant });
-    const call = async <Body>(path: string, body: unknown, claims: object, address: string) => {
+    const call = async <Body>(path: string, body: unknown, claims: object, address: string, more = {}) => {
       const token = await production.issuer.token({ merchant_id: merchant, ...claims });
-      return (await post<Body>(server.url, path, body, { token, headers: { "X-Forwarded-For": address } }))
-        .body;
+      return (
+        await post<Body>(server.url, path, body, { token, headers: { "X-Forwarded-For": address, ...more } })
+      ).body;
     };
 
     const byPerson = await call<Refund>(
@@ -40,6 +43,7 @@ describe("who makes a call", () => {
       refundOf(paymentId),
       { sub: "jane", client_id: "shop", jti: "token-1" },
       "198.51.100.1, 203.0.113.7",
+      { traceparent: `00-${TRACE_ID}-00f067aa0ba902b7-01` },
     );
     const refundLine = logged("/v1/refunds");
     const byProgram = await call<Refund>(
@@ -72,11 +76,13 @@ describe("who makes a call", () => {
       });
     const [original, refund] = [await show(paymentId), await show(byPerson.paymentId)];
     expect(original.stdout).toMatch(
-      new RegExp(`^${byPerson.paymentId} .* jane +shop +token-1 +203\\.0\\.113\\.7$`, "m"),
+      new RegExp(`^${byPerson.paymentId} .* jane +shop +token-1 +203\\.0\\.113\\.7 +${TRACE_ID}$`, "m"),
     );
-    expect(original.stdout).toMatch(new RegExp(`^${byProgram.paymentId} .* - +shop +- +2001:db8::7$`, "m"));
+    expect(original.stdout).toMatch(
+      new RegExp(`^${byProgram.paymentId} .* - +shop +- +2001:db8::7 +-$`, "m"),
+    );
     expect(refund.stdout).toMatch(
-      /^issued by +jane\nby client +shop\nwith token +token-1\nfrom +203\.0\.113\.7$/m,
+      /^issued by +jane\nby client +shop\nwith token +token-1\nfrom +203\.0\.113\.7\ntrace +4bf92f3577b34da6a3ce929d0e0e4736$/m,
     );
     expect(await show("pay_unknown")).toMatchObject({
       code: 1,

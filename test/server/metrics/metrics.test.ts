@@ -30,6 +30,12 @@ async function scrape(server: TestServer): Promise<Map<string, number>> {
   );
 }
 
+const TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736";
+/** Work in the background, which has run at least once. */
+const RUNS = ["due_scan", "dispatching", "payouts", "retention"].map(
+  (name) => `background_run_age_seconds{name="${name}"}`,
+);
+
 describe("the metrics of a production server", () => {
   let production: Production;
   let server: TestServer;
@@ -39,7 +45,7 @@ describe("the metrics of a production server", () => {
 
   beforeAll(async () => {
     production = await startProduction();
-    server = await production.start({ env: { METRICS_PORT: "0" } });
+    server = await production.start({ env: { METRICS_PORT: "0" }, retentionMs: 100 });
     paymentId = await createPayment(server, { merchant });
     const recent = await createPayment(server, { merchant, settledAt: new Date() });
     const failed = await createPayment(server, { merchant, status: "FAILED", settledAt: null });
@@ -51,6 +57,8 @@ describe("the metrics of a production server", () => {
       await call(body);
     }
     await call(subscriptionTo("https://receiver.invalid/hooks"), "/v1/webhook/subscribe");
+    const traceparent = `00-${TRACE_ID}-00f067aa0ba902b7-01`;
+    await post(server.url, "/v1/refunds", refundOf(recent), { token, headers: { traceparent } });
     await call(refundOf(paymentId)); // sent to a receiver whose name does not resolve
     await post(server.url, "/v1/refunds", {}, { token: "nobody" });
     await exchange(server.url, head(`GET /v1/${paymentId}/${merchant}`));
@@ -58,7 +66,9 @@ describe("the metrics of a production server", () => {
     await runCommand(["check"], { env: { DATABASE_URL: production.env.DATABASE_URL ?? "" } });
     samples = await until(async () => {
       const read = await scrape(server);
-      return read.get('webhook_attempts_total{outcome="retry"}') === 1 ? read : undefined;
+      return read.get('webhook_attempts_total{outcome="retry"}') === 2 && RUNS.every((name) => read.has(name))
+        ? read
+        : undefined;
     });
   });
   afterAll(() => production.end());
@@ -67,7 +77,7 @@ describe("the metrics of a production server", () => {
     const requests = [...samples].filter(([name]) => name.startsWith("http_requests_total"));
 
     expect(Object.fromEntries(requests)).toEqual({
-      'http_requests_total{route="/v1/refunds",status="201"}': 5,
+      'http_requests_total{route="/v1/refunds",status="201"}': 6,
       'http_requests_total{route="/v1/refunds",status="409"}': 1,
       'http_requests_total{route="/v1/refunds",status="400"}': 1,
       'http_requests_total{route="/v1/refunds",status="401"}': 1,
@@ -75,7 +85,7 @@ describe("the metrics of a production server", () => {
       'http_requests_total{route="/readyz",status="200"}': 1,
       'http_requests_total{route="unknown",status="404"}': 1,
     });
-    expect(samples.get('http_request_duration_seconds_count{route="/v1/refunds"}')).toBe(8);
+    expect(samples.get('http_request_duration_seconds_count{route="/v1/refunds"}')).toBe(9);
   });
 
   test("count the statuses that refunds took", () => {
@@ -83,14 +93,14 @@ describe("the metrics of a production server", () => {
 
     expect(Object.fromEntries(statuses)).toMatchObject({
       'refund_statuses_total{status="AUTHORIZED"}': 2,
-      'refund_statuses_total{status="PENDING"}': 1,
+      'refund_statuses_total{status="PENDING"}': 2,
       'refund_statuses_total{status="TERMINAL_FAILED"}': 2,
     });
   });
 
   test("count deliveries by outcome, and those that wait", () => {
-    expect(samples.get("webhook_attempt_duration_seconds_count")).toBe(1);
-    expect(samples.get('webhook_deliveries{state="later"}')).toBe(1);
+    expect(samples.get("webhook_attempt_duration_seconds_count")).toBe(2);
+    expect(samples.get('webhook_deliveries{state="later"}')).toBe(2);
     expect(samples.get('webhook_deliveries{state="due"}')).toBe(0);
     expect(samples.get('webhook_deliveries{state="in_hand"}')).toBe(0);
     expect(samples.get("webhook_oldest_due_seconds")).toBe(0);
@@ -106,6 +116,36 @@ describe("the metrics of a production server", () => {
     expect(samples.get("auth_keys_age_seconds")).toBeLessThan(60);
     expect(samples.get("check_differences")).toBe(0);
     expect(samples.get("check_age_seconds")).toBeLessThan(60);
+  });
+
+  test("show how full the server is, and whether its work gets done", () => {
+    expect(samples.get('http_requests_refused_total{reason="server"}')).toBe(0);
+    expect(samples.get('http_requests_refused_total{reason="merchant"}')).toBe(0);
+    expect(samples.get("http_requests_in_flight")).toBe(0);
+    expect(samples.get("refunds_waiting_for_locks")).toBe(0);
+    expect(samples.get('batch_size_sum{name="save refunds"}')).toBe(7);
+    expect(samples.get('batch_size_count{name="record attempts"}')).toBeGreaterThanOrEqual(1);
+    for (const name of RUNS) expect(samples.get(name)).toBeLessThan(30);
+    const subscriptions = ["responding", "silent", "unproven"].map((state) =>
+      samples.get(`webhook_subscriptions{state="${state}"}`),
+    );
+    expect(subscriptions.toSorted()).toEqual([0, 0, 1]);
+  });
+
+  test("lead to the trace of a call, for a scraper that reads OpenMetrics", async () => {
+    const Accept = "application/openmetrics-text; version=1.0.0,text/plain;q=0.5";
+    const response = await fetch(server.metricsUrl ?? "", { headers: { Accept } });
+    const text = await response.text();
+
+    expect(response.headers.get("content-type")).toMatch(/^application\/openmetrics-text; version=1\.0\.0/);
+    const exemplar = `# {trace_id="${TRACE_ID}"} `;
+    for (const name of ["http_request_duration_seconds", "webhook_attempt_duration_seconds"])
+      expect(
+        text.split("\n").some((line) => line.startsWith(`${name}_bucket`) && line.includes(exemplar)),
+      ).toBe(true);
+    expect(text).toContain("# TYPE http_requests counter\n");
+    expect(text.endsWith("# EOF\n")).toBe(true);
+    expect(await (await fetch(server.metricsUrl ?? "")).text()).not.toContain(TRACE_ID);
   });
 
   test("name no merchant, no record and no address: a label has few values", () => {
@@ -192,8 +232,10 @@ describe("the metrics of a server", () => {
     const samples = await scrape(server);
 
     expect(samples.get("database_up")).toBe(0);
-    expect([...samples.keys()].filter((name) => /^(webhook_deliveries|\w+_oldest_due)/.test(name))).toEqual(
-      [],
-    );
+    expect(
+      [...samples.keys()].filter((name) =>
+        /^(webhook_(deliveries|subscriptions)|\w+_oldest_due|check_)/.test(name),
+      ),
+    ).toEqual([]);
   });
 });

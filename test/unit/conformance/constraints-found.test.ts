@@ -85,8 +85,10 @@ describe("the requests that break constraints", () => {
       breakingRequests(document, constraints, options).map(({ constraint }) => constraint),
     );
 
+    // Malformed headers are ignored (D33), and longer ones than allowed fit no head.
     const untried = constraints.filter(
-      (constraint) => constraint.side === "request" && !broken.has(constraint),
+      (constraint) =>
+        constraint.side === "request" && constraint.part.in !== "header" && !broken.has(constraint),
     );
     expect(untried).toEqual([]);
   });

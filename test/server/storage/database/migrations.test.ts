@@ -60,6 +60,7 @@ const FOLDER = "server/storage/database/migrations";
 const SUMS: Readonly<Record<string, string>> = {
   "0001-first-tables.ts": "7b9881b205ada1c7f5251dcc158d12e016e1f81f4e88288221b9aa3b5a1f2a3b",
   "0001-payment-guards.ts": "4048bd03a0eb5d177bee0c6fd3d0daa9043318219344c034fea8ae850369f375",
+  "0003-event-trace.ts": "545646a7143afb7b1eb7bd32449e3e07f7bf3e3293fe7420a3d916379bc138b6",
 };
 
 test("a migration that has been committed is never changed", async () => {

@@ -164,7 +164,12 @@ describe.each(engines)("refunds of one statement on %s", (engine) => {
       requestKey: randomUUID(),
     }));
 
-    const given = { path: undefined as never, query: undefined as never, timeLimit: noTimeLimit };
+    const given = {
+      path: undefined as never,
+      query: undefined as never,
+      trace: undefined,
+      timeLimit: noTimeLimit,
+    };
     const caller = { subject: null, clientId: null, tokenId: null, address: null };
     const responses = await Promise.all(requests.map((body) => issue({ merchant, caller, body, ...given })));
 

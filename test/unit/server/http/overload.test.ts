@@ -27,6 +27,7 @@ let url: string;
 let findValidator: FindResponseValidator;
 const state: { refusal: Refusal | undefined; isDraining: boolean } = { refusal: "full", isDraining: false };
 const observed: RequestOutcome[] = [];
+const reasons: Refusal[] = [];
 const logged: { level: number; refused: number; msg: string }[] = [];
 let onLogged = () => {};
 
@@ -40,6 +41,7 @@ beforeAll(async () => {
     isDraining: () => state.isDraining,
     headChecks: [checkHost, checkPlainHead],
     observe: (outcome) => observed.push(outcome),
+    onRefused: (reason) => reasons.push(reason),
     logger: pino(
       {},
       {

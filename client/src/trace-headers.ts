@@ -1,0 +1,28 @@
+/** The parts of an OpenTelemetry SDK in the global object, and the part of Node that are used here. */
+type Runtime = {
+  [TELEMETRY]?: {
+    context?: { active(): unknown };
+    propagation?: { inject(context: unknown, carrier: TraceHeaders, setter: { set: typeof set }): void };
+  };
+  process?: { getBuiltinModule?(id: string): { hasSubscribers(channel: string): boolean } };
+};
+type TraceHeaders = Record<string, string>;
+
+const TELEMETRY = Symbol.for("opentelemetry.js.api.1");
+
+/**
+ * The headers of the caller's trace, when an OpenTelemetry SDK has one; so this package needs none itself. They are left to an
+ * instrumentation of Node's `fetch`, because a second `traceparent` would make both void.
+ */
+export function toTraceHeaders(): TraceHeaders {
+  const headers: TraceHeaders = {};
+  const { process, [TELEMETRY]: { context, propagation } = {} } = globalThis as Runtime;
+  const isAdded = process?.getBuiltinModule?.("diagnostics_channel").hasSubscribers("undici:request:create");
+  if (context && !isAdded) propagation?.inject(context.active(), headers, { set });
+  return headers;
+}
+
+/** Others, such as baggage, may hold what the service should not know. */
+function set(headers: TraceHeaders, name: string, value: string): void {
+  if (/^trace/.test(name)) headers[name] = value;
+}

@@ -1,0 +1,149 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { json } from "node:stream/consumers";
+import { expect, test } from "vitest";
+import { createTestDatabase } from "../../helpers/databases.ts";
+import { refundOf, subscriptionTo } from "../../helpers/factories.ts";
+import { SERVER, startServerProcess } from "../../helpers/process.ts";
+import { startReceiver } from "../../helpers/receiver.ts";
+import { merchantAt } from "../../helpers/sandbox.ts";
+import { post } from "../../helpers/server.ts";
+import { until } from "../../helpers/subscriber.ts";
+
+type Value = { readonly stringValue?: string; readonly intValue?: number };
+type Ids = { readonly traceId: string; readonly spanId: string };
+type Exported = Ids & {
+  readonly parentSpanId?: string;
+  readonly name: string;
+  readonly kind: number;
+  readonly attributes: readonly { readonly key: string; readonly value: Value }[];
+  readonly links?: readonly Ids[];
+};
+type Request = {
+  readonly resourceSpans: readonly {
+    readonly scopeSpans: readonly { readonly spans: readonly Exported[] }[];
+  }[];
+};
+
+/** A collector that receives spans by OTLP over HTTP, as JSON. */
+async function startCollector(): Promise<
+  AsyncDisposable & { readonly url: string; readonly spans: Exported[] }
+> {
+  const spans: Exported[] = [];
+  const server: Server = createServer(async (request, response) => {
+    if (request.url === "/v1/traces" && request.headers["content-type"] === "application/json") {
+      const { resourceSpans } = (await json(request)) as Request;
+      spans.push(...resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)));
+    }
+    response.writeHead(200, { "Content-Type": "application/json" }).end("{}");
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    spans,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await once(server.close(), "close");
+    },
+  };
+}
+
+const attributesOf = ({ attributes }: Exported) =>
+  Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue]));
+const idsOf = ({ traceId, spanId }: Ids) => ({ traceId, spanId });
+
+const CALLER = { traceId: "4bf92f3577b34da6a3ce929d0e0e4736", spanId: "00f067aa0ba902b7" };
+
+/** @decision D33 */
+test("with the SDK of the guide, a refund is one trace from its call to its last webhook", async () => {
+  await using collector = await startCollector();
+  await using receiver = await startReceiver();
+  const database = await createTestDatabase("postgres");
+  const [node = "", ...options] = SERVER;
+  await using server = await startServerProcess({
+    command: [node, "--import", "./docs/examples/tracing.mjs", ...options],
+    env: {
+      DATABASE_URL: database.options.databaseUrl ?? "",
+      ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64"),
+      LOG_FORMAT: "json",
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    },
+  });
+  const acme = merchantAt(server, { merchant: "acme", token: "sandbox_acme" });
+  await post(
+    server.url,
+    "/v1/webhook/subscribe",
+    subscriptionTo(receiver.url, {
+      subscriptionDetails: { type: "EVENT", details: ["refund.pending", "refund.authorized"] },
+    }),
+  );
+  const payment = await acme.create({ settledAt: (await acme.sandbox("getClock")).body.now });
+
+  const headers = { traceparent: `00-${CALLER.traceId}-${CALLER.spanId}-01`, tracestate: "vendor=1" };
+  const refund = await post<{ paymentId: string }>(server.url, "/v1/refunds", refundOf(payment.paymentId), {
+    headers,
+  });
+  await receiver.first(1);
+  await acme.sandbox("advanceClock", { body: { businessDays: 3 } });
+  const received = await receiver.first(2);
+  const { spans } = collector;
+  const find = (name: string, isIt: (span: Exported) => boolean = () => true) =>
+    until(() => spans.find((span) => span.name === name && isIt(span)));
+
+  const call = await find("POST /v1/refunds");
+  expect({ ...call, ...attributesOf(call) }).toMatchObject({
+    kind: 2,
+    traceId: CALLER.traceId,
+    parentSpanId: CALLER.spanId,
+    "http.request.method": "POST",
+    "http.route": "/v1/refunds",
+    "http.response.status_code": 201,
+    "url.path": "/v1/refunds",
+    "url.scheme": "http",
+    "server.address": "127.0.0.1",
+  });
+  const isLinked = ({ links = [] }: Exported) => links.some(({ spanId }) => spanId === call.spanId);
+  const batch = await find("save refunds", isLinked);
+  const statement = await find("INSERT payments", ({ parentSpanId }) => parentSpanId === batch.spanId);
+  expect({ ...statement, ...attributesOf(statement) }).toMatchObject({
+    kind: 3,
+    traceId: batch.traceId,
+    "db.system.name": "postgresql",
+    "db.operation.name": "INSERT",
+    "db.collection.name": "payments",
+  });
+  const dueScan = await find("due scan", isLinked);
+  const attempts = [await find("send refund.pending"), await find("send refund.authorized")];
+  expect(attempts.map((span) => ({ ...span, ...attributesOf(span) }))).toMatchObject(
+    received.map(({ webhookId, event }) => ({
+      kind: 3,
+      links: [idsOf(call)],
+      "messaging.system": "webhook",
+      "messaging.operation.type": "send",
+      "messaging.destination.name": event.type,
+      "messaging.message.id": webhookId,
+      "http.response.status_code": 204,
+    })),
+  );
+  // Each piece of work is a trace of its own: a span that lasts three business days would be of no use.
+  const traces = [call, batch, dueScan, ...attempts].map(({ traceId }) => traceId);
+  expect(new Set(traces).size).toBe(5);
+  const sent = { traceparent: `00-${call.traceId}-${call.spanId}-01`, tracestate: "vendor=1" };
+  expect(received.map((delivery) => delivery.headers)).toMatchObject([sent, sent]);
+  const { stdout } = await server.stop();
+  const lines = stdout
+    .split("\n")
+    .filter((line) => line.startsWith("{"))
+    .map((line) => JSON.parse(line));
+  const about = lines.filter(({ paymentId }) => paymentId === refund.body.paymentId);
+  expect(about).toMatchObject([
+    { msg: "request", trace_id: call.traceId, span_id: call.spanId },
+    { msg: "transition", trace_id: call.traceId },
+  ]);
+  const deliveries = lines.filter(({ msg }) => msg === "delivery");
+  expect(deliveries.map((line) => [line.trace_id, line.span_id])).toEqual(
+    Array(2).fill([call.traceId, undefined]),
+  );
+  await database.remove();
+});

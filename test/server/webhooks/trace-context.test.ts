@@ -1,0 +1,86 @@
+import { describe, expect, test } from "vitest";
+import { engines } from "../../helpers/engine.ts";
+import { refundOf } from "../../helpers/factories.ts";
+import { type Received, startReceiver } from "../../helpers/receiver.ts";
+import { post, useTestServer } from "../../helpers/server.ts";
+import { createSubscriber } from "../../helpers/subscriber.ts";
+
+const TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736";
+const SENT = { traceparent: `00-${TRACE_ID}-00f067aa0ba902b7-01`, tracestate: "vendor=00f067aa0ba902b7" };
+
+const traceOf = ({ headers: { traceparent, tracestate } }: Received) => ({ traceparent, tracestate });
+
+describe.each(engines)("the trace of a call on %s", (engine) => {
+  const server = useTestServer({ engine });
+  const logged = (msg: string, paymentId: string) =>
+    server.logLines
+      .map((line) => JSON.parse(line))
+      .filter((line) => line.msg === msg && line.paymentId === paymentId);
+
+  /** @decision D33 */
+  test("comes back with every event of its refund, three business days later too, and is shown", async () => {
+    await using receiver = await startReceiver();
+    const acme = await createSubscriber(server);
+    await acme.subscribe(receiver.url);
+    const payment = await acme.create({ settledAt: (await acme.sandbox("getClock")).body.now });
+    const headers = { ...SENT, "x-request-id": "checkout-7f3a/42" };
+    const call = () =>
+      post<{ paymentId: string }>(server.url, "/v1/refunds", refundOf(payment.paymentId), {
+        token: acme.token,
+        headers,
+      });
+
+    const { body: refund } = await call();
+    await receiver.first(2);
+    await acme.sandbox("advanceClock", { body: { businessDays: 3 } });
+    await receiver.first(3);
+    await acme.sandbox("failPayment", { path: { paymentId: payment.paymentId } });
+
+    const received = await receiver.first(5);
+    const about = (kind: string) => received.filter(({ event }) => event.type.startsWith(kind));
+    expect(
+      about("refund.")
+        .map(({ event }) => event.type)
+        .toSorted(),
+    ).toEqual(["refund.authorized", "refund.pending", "refund.terminal_failed"]);
+    expect(about("refund.").map(traceOf)).toEqual([SENT, SENT, SENT]);
+    expect(about("payment.").map(traceOf)).toEqual([{}, {}]);
+    expect(logged("request", refund.paymentId)).toMatchObject([
+      { trace_id: TRACE_ID, callerRequestId: "checkout-7f3a/42" },
+    ]);
+    expect(logged("transition", refund.paymentId).map((line) => line.trace_id)).toEqual([TRACE_ID, TRACE_ID]);
+    const deliveries = await acme.deliveries({ text: refund.paymentId });
+    const shown = await acme.sandbox("getDelivery", { path: { webhookId: deliveries[0]?.webhookId ?? "" } });
+    expect(shown.body.attempts[0]?.headers).toMatchObject(SENT);
+    const { items } = (await acme.sandbox("listRequests", { query: { search: refund.paymentId } })).body;
+    expect(items).toMatchObject([{ traceparent: SENT.traceparent, callerRequestId: "checkout-7f3a/42" }]);
+    expect(await acme.get(refund.paymentId)).toMatchObject({ traceparent: SENT.traceparent });
+  });
+
+  /** @decision D33 */
+  test.each([
+    ["nothing", {}],
+    ["a malformed traceparent", { ...SENT, traceparent: SENT.traceparent.toUpperCase() }],
+    ["a tracestate alone", { tracestate: SENT.tracestate }],
+    [
+      "headers as large as a head may be",
+      { traceparent: "0".repeat(5_000), tracestate: "a".repeat(4_000), "x-request-id": "b".repeat(4_000) },
+    ],
+  ])("is none where the call sends %s", async (_, headers) => {
+    await using receiver = await startReceiver();
+    const acme = await createSubscriber(server);
+    await acme.subscribe(receiver.url);
+    const payment = await acme.create();
+
+    const refund = await post<{ paymentId: string }>(server.url, "/v1/refunds", refundOf(payment.paymentId), {
+      token: acme.token,
+      headers,
+    });
+
+    expect(refund.status).toBe(201);
+    expect((await receiver.first(2)).map(traceOf)).toEqual([{}, {}]);
+    expect(await acme.get(refund.body.paymentId)).not.toHaveProperty("traceparent");
+    const [line] = logged("request", refund.body.paymentId);
+    expect([line.trace_id, line.callerRequestId]).toEqual([undefined, undefined]);
+  });
+});
