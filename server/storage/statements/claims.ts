@@ -83,10 +83,9 @@ export type AttemptRow = {
  * another has locked.
  *
  * Rows are looked up by their ids, because a prepared plan that reads a whole small table would stay in use when the table
- * has grown. They are
- * looked up all at once: joined with the ids that are due, each of them would be looked for among all of these. The merchant of
- * an event and of a subscription is compared in a way that no index fits, because on tables without statistics PostgreSQL
- * would read all events of the merchant for each delivery.
+ * has grown. One lookup gets all ids: a join with the ids that are due would search all of these for each row. The merchant of
+ * an event and of a subscription is compared by an expression that no index has, because on tables without statistics
+ * PostgreSQL would read all events of the merchant for each delivery.
  *
  * @param leasedFrom when the lease begins
  * @param further a further condition on a table, given the column of its merchant

@@ -24,7 +24,7 @@ export type NewRefund = {
   readonly now: Date;
 };
 
-/** What a refund is decided on. */
+/** The data on which a refund is decided. */
 export type LoadedOriginal = {
   /** The payment that it names, if its merchant has it. */
   readonly original: Original | undefined;

@@ -43,15 +43,16 @@ describe("the records of a merchant", () => {
     expect(await acme.get(payment.paymentId)).toEqual({ ...payment, refundableAmount: dollars(74.5) });
   });
 
-  test("are listed newest first, page by page", async () => {
+  test("are listed newest first, page by page, also those of one millisecond, and while others are added", async () => {
     const payment = await acme.create();
     const newestFirst = [payment.paymentId];
     for (let left = 4; left > 0; left -= 1) {
-      now = new Date(now.getTime() + 1);
+      if (left % 2 === 0) now = new Date(now.getTime() + 1);
       newestFirst.unshift((await acme.issue(refundOf(payment.paymentId))).body.paymentId);
     }
 
     const first = await list({ limit: 2 });
+    await acme.issue(refundOf(payment.paymentId));
     const second = await list({ limit: 2, cursor: first.nextCursor ?? "" });
     const last = await list({ limit: 2, cursor: second.nextCursor ?? "" });
 
@@ -142,8 +143,10 @@ describe("the records of a merchant", () => {
   });
 
   test.each([
-    [{ cursor: "bm90IGEgY3Vyc29y" }, "/query/cursor"],
-    [{ page: 2 }, "/query/page"],
+    ...["x", "MTIz", Buffer.from("1 \0").toString("base64url"), "' or 1=1"].map((cursor) => {
+      return [{ cursor }, "/query/cursor"] as const;
+    }),
+    [{ page: 2 }, "/query/page"] as const,
   ])("are not listed by %j, and the response names %s", async (query: object, pointer) => {
     const response = await acme.sandbox("listPayments", { query: { ...query } });
 
