@@ -47,7 +47,7 @@ describe("the records of a merchant", () => {
     const payment = await acme.create();
     const newestFirst = [payment.paymentId];
     for (let left = 4; left > 0; left -= 1) {
-      if (left % 2 === 0) now = new Date(now.getTime() + 1);
+      if (left % 2 === 1) now = new Date(now.getTime() + 1);
       newestFirst.unshift((await acme.issue(refundOf(payment.paymentId))).body.paymentId);
     }
 
