@@ -32,7 +32,7 @@ export async function buildConsole(): Promise<void> {
   });
   const styles = [
     join(ROOT, SHARED_STYLE),
-    ...["theme.css", "console.css", "records.css"].map((name) => join(SOURCE, name)),
+    ...["theme.css", "console.css", "records.css", "faults.css"].map((name) => join(SOURCE, name)),
   ];
   const style = (await Promise.all(styles.map((file) => readFile(file, "utf8")))).join("");
   const files = [
@@ -91,6 +91,7 @@ async function readForPage() {
     ["openapi", "SubscriptionRequest"],
     ["sandbox", "NewPayment"],
     ["sandbox", "NewEvent"],
+    ["sandbox", "NewFault"],
     ["sandbox", "NewSecret"],
   ] as const;
   const constraints = forms.map(([name, schema]) => [schema, readForm(name, schema)]);

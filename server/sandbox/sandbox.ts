@@ -41,7 +41,7 @@ export type EarlyParts = {
 export async function prepareSandbox(
   parts: Omit<FaultParts, "onAccepted"> & TomorrowParts,
 ): Promise<EarlyParts> {
-  const coverage = createCoverage(await readContract("openapi"));
+  const coverage = createCoverage(await readContract("openapi"), parts.changes);
   const faults = createFaults({ ...parts, onAccepted: coverage.meetEvent });
   const tomorrow = createTomorrow(parts);
   return { coverage, faults, tomorrow, attempts: tomorrow.before(faults.ofDeliveries) };

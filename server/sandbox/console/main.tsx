@@ -15,8 +15,10 @@ import { Action } from "./parts/parts.tsx";
 import { SiteHeader } from "./parts/site-header.tsx";
 import { Access, Refused } from "./views/access.tsx";
 import { Clock } from "./views/clock.tsx";
+import { CoverageView } from "./views/coverage.tsx";
 import { Delivery } from "./views/deliveries.tsx";
 import { Event, Events } from "./views/events.tsx";
+import { Faults } from "./views/faults.tsx";
 import { Payment } from "./views/payment.tsx";
 import { Payments } from "./views/payments.tsx";
 import { Refunds } from "./views/refunds.tsx";
@@ -32,6 +34,8 @@ const VIEWS = {
   requests: "Requests",
   events: "Events",
   webhooks: "Webhooks",
+  faults: "Faults",
+  coverage: "Coverage",
   scenarios: "Scenarios",
 };
 
@@ -87,6 +91,10 @@ function View({ route: { view, id }, choose }: { route: Route; choose: (token: s
       return <Subscription subscriptionKey={id} />;
     case "deliveries":
       return <Delivery webhookId={id} />;
+    case "faults":
+      return <Faults />;
+    case "coverage":
+      return <CoverageView />;
     case "scenarios":
       return <Scenarios />;
     case "refunds":

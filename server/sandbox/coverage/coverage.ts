@@ -1,6 +1,7 @@
 import type { Node } from "../../../openapi/document/node.ts";
 import type { ContractDocument } from "../../contract/document.ts";
 import type { HandlersOf } from "../../contract/operations.ts";
+import type { Changes } from "../handlers/changes.ts";
 import { type Call, type Element, type Elements, keyOf, readElements } from "./elements.ts";
 
 /** Counts which elements of the published contract the calls and deliveries of each merchant meet; kept in memory. */
@@ -16,7 +17,7 @@ type Bodies = { requestBody: string | null; responseBody: string | null };
 type Counts = Map<string, number>;
 
 /** @param document the published contract, which is read when something is first counted */
-export function createCoverage(document: ContractDocument): Coverage {
+export function createCoverage(document: ContractDocument, changes: Pick<Changes, "notify">): Coverage {
   const counts = new Map<string, Counts>();
   let read: Elements | undefined;
   const elements = () => {
@@ -50,6 +51,7 @@ export function createCoverage(document: ContractDocument): Coverage {
       },
       async clearCoverage({ merchant }) {
         counts.delete(merchant);
+        changes.notify(["requests"], merchant);
         return { status: 204 };
       },
     },

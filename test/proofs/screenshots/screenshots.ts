@@ -33,6 +33,8 @@ const VIEWS: Readonly<
   request: ({ requestId }) => ({ route: `requests/${requestId}` }),
   webhooks: () => ({ route: "webhooks" }),
   delivery: ({ deliveryId }) => ({ route: `deliveries/${deliveryId}` }),
+  faults: () => ({ route: "faults" }),
+  coverage: () => ({ route: "coverage" }),
   scenario: () => ({
     route: "scenarios",
     before: async (page) => {

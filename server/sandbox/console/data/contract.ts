@@ -16,7 +16,13 @@ export type Constraints = {
 };
 
 /** The forms of the page, named after the schemas of their requests. */
-export type FormName = "NewPayment" | "RefundRequest" | "SubscriptionRequest" | "NewEvent" | "NewSecret";
+export type FormName =
+  | "NewPayment"
+  | "RefundRequest"
+  | "SubscriptionRequest"
+  | "NewEvent"
+  | "NewFault"
+  | "NewSecret";
 
 export type Step = {
   stepId: string;

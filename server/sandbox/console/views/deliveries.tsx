@@ -175,7 +175,7 @@ export function Delivery({ webhookId }: { webhookId: string }) {
 }
 
 function AttemptCard({ attempt, number }: { attempt: Attempt; number: number }) {
-  const { at, domainAt, status, error, milliseconds, headers, responseBody } = attempt;
+  const { at, domainAt, status, error, milliseconds, headers, responseBody, fault } = attempt;
   const sent = Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}`);
   return (
     <article class="card" aria-label={`Attempt ${number}`}>
@@ -183,6 +183,7 @@ function AttemptCard({ attempt, number }: { attempt: Attempt; number: number }) 
         <Code status={status} />
         <strong>Attempt {number}</strong>
         {error !== null && <span>{error}</span>}
+        {fault !== null && <a href="#/faults">Fault {fault}</a>}
       </p>
       <Facts
         facts={[

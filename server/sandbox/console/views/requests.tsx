@@ -71,7 +71,12 @@ export function Requests({ search }: { search: string }) {
             ),
           },
           { head: "Response", kind: "short", cell: ({ status }) => <Code status={status} /> },
-          { head: "Error", kind: "reason", cell: ({ responseBody }) => problemOf(responseBody)?.code },
+          {
+            head: "Error",
+            kind: "reason",
+            cell: ({ responseBody, fault }) =>
+              fault === null ? problemOf(responseBody)?.code : <a href="#/faults">Fault {fault}</a>,
+          },
           { head: "Took", kind: "number", cell: ({ milliseconds }) => `${milliseconds} ms` },
           { head: "Received (UTC)", kind: "time", cell: ({ at }) => <RealTime at={at} /> },
         ]}
@@ -101,6 +106,7 @@ function Request({ recorded }: { recorded: Recorded }) {
     paymentId,
     requestKey,
     at,
+    fault,
   } = recorded;
   const problem = problemOf(responseBody);
   return (
@@ -124,6 +130,7 @@ function Request({ recorded }: { recorded: Recorded }) {
         <Facts
           facts={[
             ["Path", `POST ${path}`],
+            ["Fault", fault && <a href="#/faults">{fault}</a>],
             ["requestKey", requestKey !== null ? <bdi>{requestKey}</bdi> : null],
             ["Record", paymentId !== null ? <Resource id={paymentId} /> : null],
             [

@@ -1,0 +1,106 @@
+import { type SandboxSchemas, sandbox, useLoaded } from "../data/api.ts";
+import { count } from "../data/format.ts";
+import { Form } from "../parts/form.tsx";
+import { Action, Code, Empty, Id, PageHead, ProblemText, RealTime, toHash } from "../parts/parts.tsx";
+
+type Fault = SandboxSchemas["Fault"];
+type Hit = SandboxSchemas["FaultHit"];
+
+const FIELDS = [
+  { at: "/kind", label: "What goes wrong" },
+  { at: "/times", label: "How many times", empty: "once" },
+  { at: "/operation", label: "Only of this operation", empty: "any" },
+  { at: "/requestKey", label: "Only with this requestKey" },
+  { at: "/retryAfter", label: "retryAfter, in seconds", hint: "for UNAVAILABLE and RATE_LIMITED" },
+  { at: "/delayMs", label: "delayMs", hint: "for SLOW" },
+  { at: "/hours", label: "hours", hint: "for LATE, of the sandbox's clock" },
+  { at: "/copies", label: "copies", hint: "for BURST" },
+];
+
+/** Arms faults of calls and of deliveries, and shows what each has done. */
+export function Faults() {
+  const { data, problem } = useLoaded("faults", ["requests", "webhooks"], () =>
+    sandbox.GET("/sandbox/faults"),
+  );
+  const faults = data?.items ?? [];
+  return (
+    <section>
+      <PageHead title="Faults">
+        {faults.length > 0 && <Action call={() => sandbox.DELETE("/sandbox/faults")}>Clear all</Action>}
+      </PageHead>
+      <p class="quiet">
+        A fault happens to your next calls, or to your next deliveries. Arm one, let your program run, and see
+        here what it made of it.
+      </p>
+      <div class="card">
+        <Form
+          form="NewFault"
+          submit="Arm"
+          fields={FIELDS}
+          send={(body) => sandbox.POST("/sandbox/faults", { body: body as SandboxSchemas["NewFault"] })}
+        />
+      </div>
+      <h2>Armed and used</h2>
+      <ProblemText problem={problem} />
+      {data && faults.length === 0 && <Empty>No faults. The sandbox works as it should.</Empty>}
+      {faults.map((fault) => (
+        <ArmedFault key={fault.faultId} fault={fault} />
+      ))}
+    </section>
+  );
+}
+
+function ArmedFault({ fault }: { fault: Fault }) {
+  const { kind, remaining, operation, requestKey, retryAfter, delayMs, hours, copies, hits } = fault;
+  const settings = [
+    operation,
+    requestKey !== null && `requestKey ${requestKey}`,
+    retryAfter !== null && `Retry-After ${retryAfter}`,
+    delayMs !== null && `${delayMs} ms`,
+    hours !== null && count(hours, "hour"),
+    copies !== null && `${copies} copies`,
+  ].filter((text) => typeof text === "string");
+  return (
+    <article class="card fault">
+      <p class="row lead">
+        <strong>{kind}</strong>
+        <span class="quiet">{settings.join(", ")}</span>
+        <span class="chip">{remaining > 0 ? `${remaining} to come` : "used up"}</span>
+      </p>
+      {hits.length === 0 ? (
+        <p class="quiet">It has not happened yet.</p>
+      ) : (
+        <ul class="hits">
+          {hits.map((hit) => (
+            <li key={`${hit.at}${hit.requestId ?? hit.webhookId}`} class="row">
+              <Where hit={hit} />
+              <Statuses of={hit.statuses} />
+              <RealTime at={hit.at} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </article>
+  );
+}
+
+function Where({ hit: { requestId, webhookId } }: { hit: Hit }) {
+  if (webhookId !== null) return <Id view="deliveries" id={webhookId} />;
+  return <a href={toHash("requests", requestId ?? "")}>the request</a>;
+}
+
+/** What came back: the same status many times is shown once. */
+function Statuses({ of }: { of: Hit["statuses"] }) {
+  const counts = Map.groupBy(of, (status) => status);
+  if (of.length === 0) return <span class="quiet">nothing was sent</span>;
+  return (
+    <>
+      {[...counts].map(([status, all]) => (
+        <span key={status}>
+          <Code status={status} />
+          {all.length > 1 && ` ${all.length} times`}
+        </span>
+      ))}
+    </>
+  );
+}

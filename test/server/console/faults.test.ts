@@ -1,0 +1,76 @@
+import { describe, expect, test } from "vitest";
+import { button, useConsole } from "../../helpers/console.ts";
+import { refundOf } from "../../helpers/factories.ts";
+import { createSandboxMerchant } from "../../helpers/sandbox.ts";
+
+const suite = useConsole();
+
+/** @decision D25 */
+describe("the view of faults", () => {
+  test("arms a fault, and shows the call that it happened to, which the list of requests shows, too", async () => {
+    const merchant = await createSandboxMerchant(suite.server);
+    const { paymentId } = await merchant.create();
+    await using opened = await suite.open(merchant, { route: "#/faults" });
+    const { page } = opened;
+
+    await page.getByLabel("What goes wrong").selectOption("CLOSED_AFTER");
+    await page.getByLabel(/^delayMs/).fill("5");
+    await button(page, "Arm").click();
+    await page.getByText("is not a setting of CLOSED_AFTER; leave it out").waitFor();
+    expect((await merchant.sandbox("listFaults")).body.items).toEqual([]);
+    await page.getByLabel(/^delayMs/).fill("");
+    await button(page, "Arm").click();
+    await page.getByText("1 to come").waitFor();
+    await merchant.issue(refundOf(paymentId, { requestKey: "lost" })).catch(() => undefined);
+    await page.getByText("used up").waitFor();
+    await page.getByRole("link", { name: "the request" }).click();
+
+    await page.getByRole("heading", { name: "issueRefund" }).waitFor();
+    await page.getByText("CLOSED_AFTER", { exact: true }).waitFor();
+    await page.getByRole("link", { name: /^rfd_/ }).waitFor();
+    await page.goto(`${suite.server.url}/console#/requests`);
+    await page.getByRole("link", { name: "Fault CLOSED_AFTER" }).click();
+    await button(page, "Clear all").click();
+    await page.getByText("No faults. The sandbox works as it should.").waitFor();
+    expect(opened.errors.filter((error) => !error.includes("400 (Bad Request)"))).toEqual([]);
+  });
+});
+
+/** What a page can't send, and so says how to meet. */
+const BY_HAND = [
+  "issueRefund 408",
+  "subscribeToWebhooks 408",
+  "subscribeToWebhooks 409",
+  "REQUEST_TIMEOUT",
+  "SUBSCRIPTION_LIMIT",
+];
+
+/** @decision D25 */
+describe("the view of coverage", () => {
+  test("has a button for what is missing that produces it, or says how to", async () => {
+    const merchant = await createSandboxMerchant(suite.server);
+    await using opened = await suite.open(merchant, { route: "#/coverage" });
+    const { page } = opened;
+    await page.getByText("0 %").waitFor();
+    const missing = async () =>
+      (await merchant.sandbox("getCoverage")).body.items.flatMap(({ name, count }) =>
+        count === 0 ? [name] : [],
+      );
+    await page.locator("details").evaluateAll((all) => {
+      for (const one of all as HTMLDetailsElement[]) one.open = true;
+    });
+
+    for (let left = await missing(); left.length > BY_HAND.length; left = await missing()) {
+      const [name = ""] = left.filter((one) => !BY_HAND.includes(one));
+      const produce = page.getByRole("button", { name: `Produce ${name}`, exact: true });
+      await produce.first().click();
+      await expect.poll(missing, { message: `${name} is produced`, timeout: 20_000 }).not.toContain(name);
+    }
+
+    expect((await missing()).toSorted()).toEqual(BY_HAND.toSorted());
+    await page.getByText("97 %").waitFor();
+    await page.getByText("Send a part of a body, and wait ten seconds.").first().waitFor();
+    await button(page, "Count from zero").click();
+    await page.getByText("0 %", { exact: true }).waitFor();
+  });
+});
