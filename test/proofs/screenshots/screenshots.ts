@@ -33,7 +33,10 @@ const VIEWS: Readonly<
   request: ({ requestId }) => ({ route: `requests/${requestId}` }),
   webhooks: () => ({ route: "webhooks" }),
   delivery: ({ deliveryId }) => ({ route: `deliveries/${deliveryId}` }),
-  faults: () => ({ route: "faults" }),
+  faults: () => ({
+    route: "faults",
+    before: (page) => page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight)),
+  }),
   coverage: () => ({ route: "coverage" }),
   scenario: () => ({
     route: "scenarios",
@@ -137,6 +140,9 @@ async function liveThroughADay(url: string): Promise<Records> {
   await refund("pay_failed", 100, "order-1043");
   await call("POST", "/sandbox/inbox", { status: 500 });
   await refund("pay_processing", 12, "order-1044");
+  await call("POST", "/sandbox/faults", { kind: "LATE", hours: 24 });
+  await call("POST", "/sandbox/faults", { kind: "UNAVAILABLE", times: 3, retryAfter: 2 });
+  await refund("pay_recent", 1, "order-1045");
   for (;;) {
     const [delivery] = (await call("GET", "/sandbox/deliveries?limit=1")).items;
     if (delivery && delivery.attempts.length > 0) {
@@ -159,7 +165,7 @@ async function takePicture(
   await page.goto(`${url}/console#/${route}`);
   await page.getByRole("heading", { level: 1 }).waitFor();
   await page.getByLabel("Clock").getByText(" ET").first().waitFor();
-  await page.locator("table, section > .card, article.card").first().waitFor();
+  await page.locator("table, section > .card, article.card, meter").first().waitFor();
   await before?.(page);
   const session = await context.newCDPSession(page);
   // The page's own screenshots are PNG or JPEG only, which are three times as large.

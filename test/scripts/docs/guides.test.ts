@@ -63,6 +63,7 @@ describe("the code on the pages", () => {
       "conformance-kit: needs-a-clone",
       "conformance-kit: needs-a-service",
       "contract-tests-with-prism: installs-a-package",
+      "contract-tests-with-prism: installs-a-package",
       "after-a-restore: needs-postgresql",
       "after-a-restore: needs-postgresql",
       "after-a-restore: needs-postgresql",

@@ -8,7 +8,7 @@ import { masked } from "./masked.ts";
 import { createProjectFolder, type ProjectFolder } from "./project-folder.ts";
 
 /** Ports that the docs mention, besides the sandbox's. */
-const PORTS = ["4000", "4001", "4010", "4011"];
+const PORTS = ["4000", "4001", "4010", "4011", "4040"];
 
 const SUFFIX: Readonly<Record<string, string>> = { js: "mjs", ts: "mts", python: "py", sh: "sh" };
 
