@@ -74,6 +74,21 @@ async function main(parent: string): Promise<void> {
     await run("npx", ["--yes", "@refund-contract/conformance", ...args], implementer);
     await program.stop();
   });
+  await step("the exam passes a receiver and a caller of the client", async () => {
+    await writeFile(join(folder, "receiver.js"), RECEIVER);
+    await writeFile(join(folder, "caller.js"), CALLER);
+    const command = [process.execPath, "receiver.js"];
+    await using receiver = await startServerProcess({
+      command,
+      cwd: folder,
+      env: READER_ENV,
+      ready: /http.*\n/,
+    });
+    const exam = ["--yes", "@refund-contract/certify"];
+    await run("npx", [...exam, "receiver", "--url", receiver.url, "--secret", SECRET], folder);
+    await run("npx", [...exam, "caller", "--run", "node caller.js"], folder);
+    await receiver.stop();
+  });
   for (const runtime of [OLDEST_NODE, ...NODES.slice(1)]) {
     await check(`the sandbox starts on ${runtime.package}`, async () => {
       const node = join(await installRuntime(runtime), runtime.package.split("@")[0] ?? "", "bin/node");
