@@ -127,7 +127,7 @@ async function spreadTables(
 ): Promise<number> {
   await lockOutServers(transaction, waitMs, signal);
   await lockTables(transaction, tables, waitMs);
-  await dropTriggers(transaction, tables);
+  await replaceTriggers(transaction, tables);
   // Parallel connections of this transaction would not see each other's tables, nor would one to the coordinator see what is done
   // without a connection.
   await sql`set local citus.multi_shard_modify_mode = 'sequential'`.execute(transaction);
@@ -152,12 +152,13 @@ async function spreadTables(
   return moved;
 }
 
-/** Citus refuses tables with triggers. What those refuse, only the statements of servers and commands keep from then on. */
-async function dropTriggers(transaction: Store, tables: readonly string[]): Promise<void> {
+/** Citus refuses tables with triggers. What constraints can't refuse, only the statements of servers and commands keep from then on. */
+async function replaceTriggers(transaction: Store, tables: readonly string[]): Promise<void> {
   const { rows } = await sql<{ statement: string }>`
     select format('drop trigger %I on %s', tgname, tgrelid::regclass) as statement from pg_trigger
     where tgrelid = any(${tables}::text[]::regclass[]) and not tgisinternal`.execute(transaction);
   for (const { statement } of rows) await sql.raw(statement).execute(transaction);
+  if (rows.length > 0) await sql`select constrain_payments()`.execute(transaction);
 }
 
 async function spread(transaction: Store, table: string): Promise<void> {

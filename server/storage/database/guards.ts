@@ -6,6 +6,7 @@ const PAYMENT_TRIGGERS = [
   "payments_add_refunds",
   "payments_failed",
   "payments_history",
+  "payments_keep_originals",
   "payments_sum",
   "payments_terms",
   "payments_transition",

@@ -4,6 +4,7 @@ import { type Migration, Migrator } from "kysely/migration";
 import { ADVISORY_LOCKS } from "./advisory-locks.ts";
 import { firstTables } from "./migrations/0001-first-tables.ts";
 import { eventTrace } from "./migrations/0003-event-trace.ts";
+import { cheaperGuards } from "./migrations/0004-cheaper-guards.ts";
 import type { Store } from "./tables.ts";
 
 export type Migrations = Readonly<Record<string, Migration>>;
@@ -12,6 +13,7 @@ export type Migrations = Readonly<Record<string, Migration>>;
 export const MIGRATIONS: Migrations = {
   "0001-first-tables": firstTables,
   "0003-event-trace": eventTrace,
+  "0004-cheaper-guards": cheaperGuards,
 };
 
 /**
