@@ -4,7 +4,7 @@ import { toDollars } from "../data/format.ts";
 import { usePaged } from "../data/paged.ts";
 import { Filters } from "../parts/filters.tsx";
 import { List } from "../parts/list.tsx";
-import { Facts, Id, PageHead, Status, Time, toHash } from "../parts/parts.tsx";
+import { Copy, Facts, Id, PageHead, Status, Time, toHash } from "../parts/parts.tsx";
 import { Timeline } from "../parts/timeline.tsx";
 
 type Debit = SandboxSchemas["Debit"];
@@ -85,6 +85,7 @@ export function RefundPage({ refund, payment }: { refund: Refund; payment: Debit
 
 export function RefundCard({ refund, payment }: { refund: Refund; payment: Debit }) {
   const { paymentId, paymentStatus, clientReferenceId, softDescriptor, requestKey } = refund;
+  const traceId = refund.traceparent?.slice(3, 35);
   return (
     <article class="card" aria-label={`Refund ${paymentId}`}>
       <p class="row lead">
@@ -99,10 +100,19 @@ export function RefundCard({ refund, payment }: { refund: Refund; payment: Debit
           ["requestKey", <bdi key="key">{requestKey}</bdi>],
           ["Your reference", clientReferenceId != null ? <bdi>{clientReferenceId}</bdi> : null],
           ["softDescriptor", softDescriptor],
+          ["Trace", traceId !== undefined ? <TraceId id={traceId} /> : null],
         ]}
       />
       <Related id={paymentId} />
     </article>
+  );
+}
+
+function TraceId({ id }: { id: string }) {
+  return (
+    <>
+      <bdi>{id}</bdi> <Copy label="Copy" text={id} of="the trace id" />
+    </>
   );
 }
 
