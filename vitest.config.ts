@@ -18,7 +18,7 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL(".cache/node", import.meta.url)) },
     projects: [
       toProject("unit", testsIn("unit"), []),
-      toProject("server", testsIn("server/{admin,auth,http,log,metrics,process,rate-limit,sandbox}"), [
+      toProject("server", testsIn("server/{admin,auth,http,log,metrics,process,rate-limit,sandbox,tracing}"), [
         DATABASES,
         PAGES,
       ]),
