@@ -51,8 +51,25 @@ function listPages({ published, pages }: Site): string {
       .map(({ slug, title: name, about }) => `- [${name}](${slug}.md): ${about}`);
     return `## ${group.title}\n\n${[...(group.title === "Reference" ? REFERENCE : []), ...lines].join("\n")}\n`;
   });
-  return `# ${title}\n\n> ${summary}\n\n${groups.join("\n")}`;
+  return `# ${title}\n\n> ${summary}\n\n${INSTRUCTIONS}\n${groups.join("\n")}`;
 }
+
+/** What a program that writes or runs refunds must know before it reads any page. */
+const INSTRUCTIONS = `## Instructions for agents
+
+- A refund moves money and can't be taken back: no operation cancels one. Issue none in production that a person has not asked for.
+- Never repeat a refund with a new \`requestKey\`: that is a second refund. Store the key before the first call, and use one for each intent.
+- After a 5xx, a timeout or a lost connection you don't know whether the refund exists. Repeat the same call with the same \`requestKey\`:
+  201 issues it, and 409 shows in \`existing\` the record that has the key.
+- After 429 and 503, wait as long as \`Retry-After\` says. Repeat no other 4xx: the call would fail again.
+- 201 is not success: read \`paymentStatus\`. \`TERMINAL_FAILED\` is final, \`PENDING\` can fail later, and so can \`AUTHORIZED\`.
+- Amounts are dollars with at most two decimals. Add them in cents or in a decimal type.
+- Verify each delivery's signature over its raw body before you parse it, drop repeats by \`webhook-id\`, and sort by \`sequence\`.
+- Ignore fields, events, statuses and codes that you don't know: \`versioning.md\` says which may come.
+- Each \`errorCode\` is explained in \`problems.json\` and in \`reference.md\`: what it means, and what to do.
+- Try things out in the sandbox only: \`npx @refund-contract/sandbox\`, or its tools by \`npx @refund-contract/sandbox mcp\`.
+- Every page here is Markdown, too: ask for it with \`Accept: text/markdown\`, or with \`.md\` at the end of its address.
+`;
 
 const REFERENCE = [
   "- [Reference](reference.md): every operation, field, response and event, those of the sandbox included",

@@ -55,12 +55,16 @@ async function addDocs(router: Router, adapt: AdaptText | undefined): Promise<vo
   });
   // The page names the plain text beside it by relative addresses, as it does when it is read from a file.
   router.get("/docs", (_request, response) => response.redirect(308, "/docs/"));
-  router.get("/docs/", await serveDoc("index.html", adapt));
+  const list = await serveMarkdown("llms", adapt);
+  const home = await serveDoc("index.html", adapt);
+  router.get("/docs/", list ? inPreferredType(home, list) : home);
   for (const name of await listFiles()) {
     const page = /^(.+)\.html$/.exec(name)?.[1];
     // People leave the end out. The page itself has one address, to which its relative links and its search belong.
     if (page) router.get(`/docs/${page}`, (_request, response) => response.redirect(308, `${page}.html`));
-    router.get(`/docs/${name}`, await serveDoc(name, adapt));
+    const serve = await serveDoc(name, adapt);
+    const markdown = page === undefined ? undefined : await serveMarkdown(page, adapt);
+    router.get(`/docs/${name}`, markdown ? inPreferredType(serve, markdown) : serve);
   }
   router.all(["/docs", "/docs/"], refuseMethod);
 }
@@ -81,17 +85,39 @@ async function serveDoc(name: string, adapt: AdaptText | undefined): Promise<Req
   return !adapt && /\.(html|js)$/.test(name) ? serveCompressed(name) : serveText(file, adapt);
 }
 
+/** The text beside a page; undefined where there is none. The list of all pages is the text of the home page. */
+async function serveMarkdown(
+  page: string,
+  adapt: AdaptText | undefined,
+): Promise<RequestHandler | undefined> {
+  const file = new URL(page === "llms" || page === "index" ? "llms.txt" : `${page}.md`, DIST);
+  return existsSync(file) ? serveText(file, adapt, "text/markdown; charset=utf-8") : undefined;
+}
+
+/** Serves Markdown to programs that prefer it, and the page to browsers and to everybody who does not say. */
+function inPreferredType(page: RequestHandler, markdown: RequestHandler): RequestHandler {
+  return (request, response, next) => {
+    const preferred = new Negotiator(request).mediaType(["text/html", "text/markdown"]);
+    response.vary("Accept");
+    return (preferred === "text/markdown" ? markdown : page)(request, response, next);
+  };
+}
+
 /** A sandbox adapts its texts to each caller, and compresses them then. */
-async function serveText(file: URL, adapt: AdaptText | undefined): Promise<RequestHandler> {
+async function serveText(
+  file: URL,
+  adapt: AdaptText | undefined,
+  type = typeOf(posix.basename(file.pathname)),
+): Promise<RequestHandler> {
   const text = await readFile(file, "utf8");
   const name = posix.basename(file.pathname);
   return async (request, response) => {
     const sent = adapt ? adapt(text, name, request) : text;
     if (name.endsWith(".html")) response.setHeader("Content-Security-Policy", contentSecurityPolicy(sent));
-    response.setHeader("Content-Type", typeOf(name));
+    response.setHeader("Content-Type", type);
     if (!adapt) return response.send(Buffer.from(sent)); // of a string, Express would change the media type
     const encoding = preferredEncoding(request, ["gzip"]);
-    response.setHeader("Vary", "Accept-Encoding");
+    response.vary("Accept-Encoding");
     if (encoding !== "identity") response.setHeader("Content-Encoding", encoding);
     response.send(encoding === "gzip" ? await promisify(gzip)(sent) : Buffer.from(sent));
   };
@@ -104,7 +130,7 @@ async function serveCompressed(name: string): Promise<RequestHandler> {
   return (request, response) => {
     const encoding = preferredEncoding(request, ["br", "gzip"]);
     if (policy) response.setHeader("Content-Security-Policy", policy);
-    response.setHeader("Vary", "Accept-Encoding");
+    response.vary("Accept-Encoding");
     if (encoding !== "identity") response.setHeader("Content-Encoding", encoding);
     response.setHeader("Content-Type", typeOf(name));
     response.send(file[encoding]);

@@ -11,7 +11,8 @@ const NAME = "npx @refund-contract/sandbox";
 const LISTEN_HELP = `
 Data are in memory, and gone at the end, unless there is a folder for them.
 \`${NAME} listen\` shows the events of a running sandbox as they are delivered.
-\`${NAME} coverage\` prints how much of the contract a test suite met in it.`;
+\`${NAME} coverage\` prints how much of the contract a test suite met in it.
+\`${NAME} mcp\` gives AI assistants its tools.`;
 
 /** As people type it: from the package, or in a clone. */
 const LISTEN = isPackaged ? `${NAME} listen` : "npm run listen --";
@@ -19,7 +20,11 @@ const LISTEN = isPackaged ? `${NAME} listen` : "npm run listen --";
 const [first, ...rest] = process.argv.slice(2);
 if (first === "listen") await runListen(LISTEN, rest);
 else if (first === "coverage") await runCoverage(`${NAME} coverage`, rest);
-else await runSandbox();
+else if (first === "mcp") {
+  // Loaded when it is asked for: a sandbox that starts needs none of it.
+  const { runMcp } = await import("./mcp/mcp-command.ts");
+  await runMcp(`${NAME} mcp`, rest);
+} else await runSandbox();
 
 /** The settings of the environment count, except `MODE`: this is never a production server. */
 async function runSandbox(): Promise<void> {

@@ -17,7 +17,12 @@ type Run = (given: {
  * Runs a project's program against the sandbox at `url`. Fails when it did not read the service's responses: a refund, a
  * problem for the same key again, a problem for a wrong amount, and a subscription.
  */
-export async function exercise(tool: Tool, folder: string, url: string): Promise<void> {
+export async function exercise(
+  tool: Tool,
+  folder: string,
+  url: string,
+  { token, problem } = { token: "sandbox_acme", problem: undefined as string | undefined },
+): Promise<void> {
   // As applications are built: generated code imports without extensions and has enums, which Node does not run.
   const bundle = join(folder, "example.mjs");
   await runShell(
@@ -26,8 +31,8 @@ export async function exercise(tool: Tool, folder: string, url: string): Promise
   );
   const { run }: { run: Run } = await import(`${pathToFileURL(bundle)}?${Date.now()}`);
   const requestKey = `${tool.name}-${Date.now()}`;
-  const outcome = await Promise.race([run({ baseUrl: url, token: "sandbox_acme", requestKey }), timeout()]);
-  const mismatches = findMismatches(outcome);
+  const outcome = await Promise.race([run({ baseUrl: url, token, requestKey }), timeout()]);
+  const mismatches = findMismatches(outcome, problem);
   if (mismatches.length > 0)
     throw new Error(`${mismatches.join("\n")}\nit read ${JSON.stringify(outcome, null, 2)}`);
 }
@@ -38,17 +43,18 @@ async function timeout(): Promise<never> {
   });
 }
 
-function findMismatches(outcome: Record<string, Outcome>): string[] {
+/** @param problem the code of every problem; without it, each has its own */
+function findMismatches(outcome: Record<string, Outcome>, problem: string | undefined): string[] {
   const refundId = at(outcome, "refund", "body", "paymentId");
   const expected: [unknown, ...string[]][] = [
     ["PENDING", "refund", "body", "paymentStatus"],
     ["order-1042", "refund", "body", "clientReferenceId"],
     [409, "duplicate", "status"],
-    ["DUPLICATE_REQUEST_KEY", "duplicate", "body", "errorDetails", "errorCode"],
+    [problem ?? "DUPLICATE_REQUEST_KEY", "duplicate", "body", "errorDetails", "errorCode"],
     [refundId, "duplicate", "body", "existing", "paymentId"],
     [9.99, "duplicate", "body", "existing", "amount", "value"],
     [400, "invalid", "status"],
-    ["INVALID_REQUEST", "invalid", "body", "errorDetails", "errorCode"],
+    [problem ?? "INVALID_REQUEST", "invalid", "body", "errorDetails", "errorCode"],
     ["/amount/value", "invalid", "body", "violations", "0", "pointer"],
   ];
   // Only clients that expose the status of a success have this field; then it must be right.

@@ -4,7 +4,7 @@ import { Argument } from "@commander-js/extra-typings";
 import { defineProof } from "../../../scripts/command/command.ts";
 import { replaceFile } from "../../../scripts/command/files.ts";
 import { secondsSince } from "../../../scripts/command/redocly.ts";
-import { startServerProcess } from "../../helpers/process.ts";
+import { SERVER, startServerProcess } from "../../helpers/process.ts";
 import {
   GUIDE,
   LANGUAGE_GUIDE,
@@ -42,7 +42,9 @@ const [names] = command.processedArgs;
 const isChosen = ({ name }: { readonly name: string }) => names.length === 0 || names.includes(name);
 const start = performance.now();
 const tally: Tally = { passed: 0, failed: 0, notRun: 0 };
-await using sandbox = await startServerProcess();
+// A seed of this run, which the sandbox prints: what a client refuses can be repeated.
+await using sandbox = await startServerProcess({ command: [...SERVER, "--tomorrow"] });
+console.log(/--seed \d+/.exec(sandbox.welcome)?.[0]);
 const findings = await tryTools(tools.filter(isChosen), sandbox.url);
 const languageFindings = await tryLanguages(languages.filter(isChosen), sandbox.url);
 if (command.opts().write) await writeResults(languageFindings);

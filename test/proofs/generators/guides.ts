@@ -139,7 +139,7 @@ export function toLanguageTable(results: Readonly<Record<string, Result>>): stri
 function toResultCells(result: Result | undefined): string[] {
   if (!result) return ["not run", "", ""];
   const { versions, date, amount, passed } = result;
-  const checks = CHECKS.map((check) => `${check} ${passed[check]}`).join(", ");
+  const checks = CHECKS.map((check) => `${check} ${passed[check] ?? "not run"}`).join(", ");
   return [`${versions.join(", ")}, on ${date}`, code(amount), checks];
 }
 

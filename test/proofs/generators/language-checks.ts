@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 import type { Received } from "../../helpers/receiver.ts";
-import { type EventCase, isSame, receiveEvents, toEventCases } from "./events.ts";
+import { type EventCase, isSame, receiveEvents, toEventCases, toLaterCases } from "./events.ts";
 
 /** A 32-bit float, rounding, an exponent or a third digit would change them. */
 const AMOUNTS = ["131072.01", "0.29", "1.15", "10", "9999999999.99"];
@@ -19,23 +19,43 @@ const WEAK: readonly [secret: string, key: string][] = [
   [`whsec_${"-_".repeat(16)}`, ""],
   [`whsec_${"-_".repeat(16)}`, Buffer.from("-_".repeat(16), "base64url").toString("latin1")],
 ];
-const TOKEN = "sandbox_acme";
-const HEADERS = {
-  Authorization: `Bearer ${TOKEN}`,
-  Accept: "application/json",
-  "Content-Type": "application/json",
+/** Whose records a program uses, and the codes that it reads of a failed refund and of a repeated call. */
+export type Side = { readonly token: string; readonly failure: string; readonly problem: string };
+
+const TODAY: Side = {
+  token: "sandbox_acme",
+  failure: "CUSTOMER_NOT_DEBITED",
+  problem: "DUPLICATE_REQUEST_KEY",
 };
 
-/** The letters of the guide's checks; `i` is the signature of a delivery. */
-export const CHECKS = ["a", "b", "c", "d", "e", "f", "g", "h", "i"] as const;
+const headersOf = ({ token }: Side) => ({
+  Authorization: `Bearer ${token}`,
+  Accept: "application/json",
+  "Content-Type": "application/json",
+});
+
+/** The side of the merchant that gets tomorrow's API, whose codes are drawn. */
+export async function readTomorrow(url: string): Promise<Side> {
+  const token = "sandbox_tomorrow";
+  const response = await fetch(`${url}/sandbox/tomorrow`, { headers: headersOf({ ...TODAY, token }) });
+  const { additions } = (await response.json()) as { additions: { name: string; pointer: string }[] };
+  const codeOf = (schema: string) =>
+    additions.find(({ pointer }) => pointer === `/components/schemas/${schema}/properties/errorCode`)?.name;
+  const [failure, problem] = [codeOf("RefundErrorDetails"), codeOf("ProblemErrorDetails")];
+  if (!failure || !problem) throw new Error("tomorrow's API has no new codes");
+  return { token, failure, problem };
+}
+
+/** The letters of the guide's checks; `i` is the signature of a delivery, `j` all of them against tomorrow's API. */
+export const CHECKS = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"] as const;
 export type Check = (typeof CHECKS)[number];
 
 /** The environment of a program, and what it has to print about the events in there. */
 export type Run = { readonly env: Record<string, string>; readonly events: readonly EventCase[] };
 
 /** Prepares the sandbox at `url`: payments to refund, and deliveries to verify and to decode. */
-export async function prepareRun(url: string, run: string): Promise<Run> {
-  const post = (path: string, body: object | string) => postTo(url, path, body);
+export async function prepareRun(url: string, run: string, side = TODAY): Promise<Run> {
+  const post = (path: string, body: object | string) => postTo(url, path, body, side);
   // All programs refund the payment that settled today, so each must leave enough for the next.
   await post("/sandbox/reset", {});
   const refunds: string[] = [];
@@ -44,18 +64,19 @@ export async function prepareRun(url: string, run: string): Promise<Run> {
     const { paymentId } = await post("/sandbox/payments", `{"amount":{"currency":"USD","value":${value}}}`);
     refunds.push(`${paymentId}=${value}`);
   }
-  const delivered = await receiveEvents(post, async (receiver) => {
+  const isLater = side !== TODAY;
+  const delivered = await receiveEvents(post, isLater, async (receiver) => {
     const subscription = { url: receiver, secretKey: SECRET, subscriptionDetails: { type: "ALL" } };
     const { subscriptionKey } = await post("/v1/webhook/subscribe", subscription);
     // From now on deliveries have a signature of each secret. The programs have the old one.
     await post(`/sandbox/subscriptions/${subscriptionKey}/rotate-secret`, { secretKey: NEXT_SECRET });
   });
-  const events = toEventCases(delivered);
+  const events = isLater ? toLaterCases(delivered) : toEventCases(delivered);
   return {
     events,
     env: {
       PAYMENTS_URL: url,
-      ACCESS_TOKEN: TOKEN,
+      ACCESS_TOKEN: side.token,
       RUN: run,
       REFUNDS: refunds.join(","),
       ...toVariables(events, delivered[0]),
@@ -88,7 +109,7 @@ function toVariables(events: readonly EventCase[], delivery: Received | undefine
 
 /** What passed, by check, as `3/3`, and what didn't. */
 export type Checked = {
-  readonly passed: Readonly<Record<Check, string>>;
+  readonly passed: Readonly<Partial<Record<Check, string>>>;
   readonly violations: readonly string[];
 };
 
@@ -97,6 +118,7 @@ export async function checkOutput(
   url: string,
   output: string,
   events: readonly EventCase[],
+  side = TODAY,
 ): Promise<Checked> {
   const printed = new Map(
     output
@@ -106,7 +128,7 @@ export async function checkOutput(
   );
   const results: { check: Check; name: string; wanted: string; found: string | undefined }[] = [];
   const expect = (check: Check, name: string, wanted: string, found = printed.get(name)) =>
-    results.push({ check, name, wanted, found });
+    results.push({ check: side === TODAY ? check : "j", name, wanted, found });
 
   expect("a", "pending.status", "PENDING");
   for (const [index, amount] of AMOUNTS.entries()) {
@@ -115,17 +137,17 @@ export async function checkOutput(
       "b",
       `the record of ${amount}`,
       amount,
-      await storedAmount(url, printed.get(`exact${index}.paymentId`)),
+      await storedAmount(url, printed.get(`exact${index}.paymentId`), side),
     );
   }
   expect("c", "invalid.status", "400");
   expect("c", "invalid.pointer", "/amount/value");
   expect("c", "duplicate.status", "409");
-  expect("c", "duplicate.errorCode", "DUPLICATE_REQUEST_KEY");
+  expect("c", "duplicate.errorCode", side.problem);
   expect("c", "duplicate.existing", printed.get("exact4.paymentId") ?? "a paymentId");
   expect("c", "duplicate.amount", "9999999999.99");
   expect("d", "failed.status", "TERMINAL_FAILED");
-  expect("d", "failed.errorCode", "CUSTOMER_NOT_DEBITED");
+  expect("d", "failed.errorCode", side.failure);
   expect("e", "exact0.reference", "null");
   expect("e", "pending.reference", "order-1042");
   expect("e", "failed.reference", "order-1043");
@@ -134,16 +156,16 @@ export async function checkOutput(
       "f",
       `subscription.${kind}`,
       "204",
-      await endSubscription(url, printed.get(`subscription.${kind}`)),
+      await endSubscription(url, printed.get(`subscription.${kind}`), side),
     );
   for (const [index, { check, expected }] of events.entries()) expect(check, `event${index}`, expected);
   expect("i", "webhook.genuine", "true");
   for (const name of ["altered", "old", "forged"]) expect("i", `webhook.${name}`, "false");
 
   const isRight = ({ wanted, found }: (typeof results)[number]) => isSame(wanted, found);
-  const passed = CHECKS.map((check) => {
+  const passed = CHECKS.flatMap((check) => {
     const own = results.filter((result) => result.check === check);
-    return [check, `${own.filter(isRight).length}/${own.length}`];
+    return own.length === 0 ? [] : [[check, `${own.filter(isRight).length}/${own.length}`]];
   });
   const violations = results
     .filter((result) => !isRight(result))
@@ -152,19 +174,24 @@ export async function checkOutput(
 }
 
 /** The digits of a record's amount as the server sends them: parsing them could hide an error. */
-async function storedAmount(url: string, paymentId: string | undefined): Promise<string> {
-  const response = await fetch(`${url}/sandbox/payments/${paymentId}`, { headers: HEADERS });
+async function storedAmount(url: string, paymentId: string | undefined, side: Side): Promise<string> {
+  const response = await fetch(`${url}/sandbox/payments/${paymentId}`, { headers: headersOf(side) });
   return /"value":\s*([^,}\s]+)/.exec(await response.text())?.[1] ?? "absent";
 }
 
-async function endSubscription(url: string, key: string | undefined): Promise<string> {
+async function endSubscription(url: string, key: string | undefined, side: Side): Promise<string> {
   const address = `${url}/sandbox/subscriptions/${key}`;
-  return String((await fetch(address, { method: "DELETE", headers: HEADERS })).status);
+  return String((await fetch(address, { method: "DELETE", headers: headersOf(side) })).status);
 }
 
-async function postTo(url: string, path: string, body: object | string): Promise<Record<string, string>> {
+async function postTo(
+  url: string,
+  path: string,
+  body: object | string,
+  side: Side,
+): Promise<Record<string, string>> {
   const text = typeof body === "string" ? body : JSON.stringify(body);
-  const response = await fetch(url + path, { method: "POST", headers: HEADERS, body: text });
+  const response = await fetch(url + path, { method: "POST", headers: headersOf(side), body: text });
   if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
   return response.status === 204 ? {} : ((await response.json()) as Record<string, string>);
 }

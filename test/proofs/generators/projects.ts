@@ -7,7 +7,7 @@ import { ROOT } from "../../../scripts/command/redocly.ts";
 import { fetchContract, installPackages, runShell } from "../support/projects.ts";
 import { type Compiled, compileProject } from "./compile.ts";
 import { exercise } from "./exercise.ts";
-import { type Checked, checkOutput, prepareRun } from "./language-checks.ts";
+import { type Checked, checkOutput, prepareRun, readTomorrow } from "./language-checks.ts";
 import type { Language } from "./languages.ts";
 import type { Tool } from "./tools.ts";
 
@@ -72,6 +72,7 @@ export async function tryTool(tool: Tool, url: string): Promise<Finding> {
     throw new Error("events: has it types or not?");
   const compiled = await compileProject(tool, folder);
   await exercise(tool, folder, url);
+  await exercise(tool, folder, url, await readTomorrow(url));
   const { dependencies } = JSON.parse(await readFile(join(SOURCE_TS, "package.json"), "utf8"));
   const packages = [tool.packageName, ...(tool.beside ?? [])].map((name) => `${name}@${dependencies[name]}`);
   return { ...compiled, tool, packages };
@@ -117,10 +118,15 @@ export async function tryLanguage(
   const amount = language.amount.type.exec(declared)?.[1];
   if (amount === undefined) throw new Error(`${language.amount.file} declares no amount`);
   if (language.build) await runShell(language.build, folder, env);
-  const run = await prepareRun(url, `${language.name}-${Date.now()}`);
-  const output = await runShell(language.run, folder, { ...env, ...run.env });
-  const { passed, violations } = await checkOutput(url, output, run.events);
-  if (violations.length > 0) throw new Error(`${violations.join("\n")}\nit printed\n${output}`);
+  let passed: Checked["passed"] = {};
+  for (const side of [undefined, await readTomorrow(url)]) {
+    const run = await prepareRun(url, `${language.name}-${Date.now()}`, side);
+    const output = await runShell(language.run, folder, { ...env, ...run.env });
+    const checked = await checkOutput(url, output, run.events, side);
+    if (checked.violations.length > 0)
+      throw new Error(`${checked.violations.join("\n")}\nit printed\n${output}`);
+    passed = { ...passed, ...checked.passed };
+  }
   return { language, versions, amount, passed };
 }
 

@@ -127,6 +127,32 @@ describe("the server", () => {
     },
   );
 
+  test.each([
+    ["text/markdown", "text/markdown; charset=utf-8"],
+    ["text/markdown, text/html;q=0.5", "text/markdown; charset=utf-8"],
+    ["text/html, text/markdown;q=0.9", "text/html; charset=utf-8"],
+    ["text/html,application/xhtml+xml,*/*;q=0.8", "text/html; charset=utf-8"],
+    ["*/*", "text/html; charset=utf-8"],
+  ])("serves a page to who accepts %s as %s, and says that it depends on that", async (Accept, type) => {
+    const production = await startServerOfProduction();
+    for (const { url } of [server, production]) {
+      for (const [path, text] of [
+        ["/docs/start.html", "start.md"],
+        ["/docs/", "llms.txt"],
+      ] as const) {
+        const response = await fetch(url + path, { headers: { Accept } });
+
+        expect([response.status, response.headers.get("content-type")]).toEqual([200, type]);
+        expect(response.headers.get("vary")).toMatch(/^Accept(,|$)/);
+        const markdown = (await readBuilt(text))
+          .toString()
+          .replaceAll(WRITTEN, url === server.url ? url : WRITTEN);
+        if (type.startsWith("text/markdown")) expect(await response.text()).toBe(markdown);
+        else expect(await response.text()).toContain("<html");
+      }
+    }
+  });
+
   test("serves each file of plain text beside it as what every browser shows", async () => {
     const names = (await readdir(DIST)).filter((name) => /\.(md|txt)$/.test(name));
     expect(names).toEqual(expect.arrayContaining(["llms.txt", "reference.md", "start.md", "decisions.md"]));

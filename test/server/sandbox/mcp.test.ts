@@ -1,0 +1,110 @@
+import { createServer } from "node:http";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { describe, expect, test } from "vitest";
+import { subscriptionTo } from "../../helpers/factories.ts";
+import { listenLocally } from "../../helpers/network/local-server.ts";
+import { runProgram } from "../../helpers/process.ts";
+import { startReceiver } from "../../helpers/receiver.ts";
+import { sandboxOf } from "../../helpers/sandbox.ts";
+import { post, useTestServer } from "../../helpers/server.ts";
+
+const COMMAND = [process.execPath, "server/sandbox/cli.ts", "mcp"] as const;
+const REFUND = { paymentId: "pay_settled", amount: { currency: "USD", value: 1.5 }, requestKey: "mcp-1" };
+
+/** @decision D25 */
+describe("the server of the Model Context Protocol", () => {
+  const server = useTestServer();
+
+  test("gives a client of that protocol the tools of a sandbox", async () => {
+    await using receiver = await startReceiver();
+    await post(server.url, "/v1/webhook/subscribe", subscriptionTo(receiver.url), { token: "sandbox_acme" });
+    const client = new Client({ name: "test", version: "1.0.0" });
+    const [command, ...args] = [...COMMAND, "--url", server.url];
+    await client.connect(new StdioClientTransport({ command, args }));
+    const call = async (name: string, input: Record<string, unknown> = {}) => {
+      const { content, isError } = await client.callTool({ name, arguments: input });
+      const [first] = content as { text: string }[];
+      return { isError: isError ?? false, text: first?.text ?? "" };
+    };
+
+    try {
+      const names = (await client.listTools()).tools.map(({ name }) => name);
+      const issued = await call("issue_refund", REFUND);
+      const repeated = await call("issue_refund", REFUND);
+      const explained = await call("explain_error", { errorCode: "DUPLICATE_REQUEST_KEY" });
+      const advanced = await call("advance_clock", { businessDays: 3 });
+      await receiver.first(1);
+      const deliveries = JSON.parse((await call("list_deliveries", { limit: 1 })).text);
+      const redelivered = await call("redeliver", { webhookId: deliveries.items[0].webhookId });
+      const armed = await call("arm_fault", { kind: "CLOSED_AFTER" });
+      const unknownCode = await call("explain_error", { errorCode: "LATER_MOKUSA" });
+      const unknownField = await call("issue_refund", { ...REFUND, currency: "USD" });
+
+      expect(names.toSorted()).toEqual([
+        ...["advance_clock", "arm_fault", "explain_error", "issue_refund"],
+        ...["list_deliveries", "list_payments", "list_requests", "redeliver"],
+      ]);
+      expect(JSON.parse(issued.text)).toMatchObject({ paymentStatus: "AUTHORIZED" });
+      expect([issued, repeated, advanced, redelivered, armed].map(({ isError }) => isError)).toEqual([
+        false,
+        true,
+        false,
+        false,
+        false,
+      ]);
+      expect(JSON.parse(explained.text)).toMatchObject({ errorCode: "DUPLICATE_REQUEST_KEY", status: 409 });
+      expect(unknownCode.text).toContain("a later version may add some");
+      expect(unknownField.isError).toBe(true);
+      expect((await sandboxOf(server)("listFaults")).body.items).toMatchObject([{ kind: "CLOSED_AFTER" }]);
+    } finally {
+      await client.close();
+    }
+  });
+
+  test.each([
+    [
+      "another machine",
+      ["--url", "https://payments.example.com"],
+      "must be the address of a sandbox on this machine",
+    ],
+    [
+      "another machine without TLS",
+      ["--url", "http://192.0.2.1:3000"],
+      "must be the address of a sandbox on this machine",
+    ],
+    [
+      "a name that only looks local",
+      ["--url", "http://localhost.example.com"],
+      "must be the address of a sandbox on this machine",
+    ],
+    ["what is no address", ["--url", "sandbox"], "must be the address of a sandbox on this machine"],
+    [
+      "a token of production",
+      ["--token", "eyJhbGciOiJFUzI1NiJ9.e30.c2ln"],
+      "must be an access token of a sandbox",
+    ],
+  ])("refuses %s", async (_name, options, message) => {
+    const { code, stderr } = await runProgram([...COMMAND, ...options]);
+
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(message) });
+  });
+
+  test.each([
+    ["that answers no sandbox calls", (path: string) => ({ status: path === "/v1/refunds" ? 201 : 404 })],
+    [
+      "that redirects to a sandbox",
+      (path: string) => ({ status: 307, headers: { Location: server.url + path } }),
+    ],
+  ])("refuses a server on this machine %s", async (_name, respond) => {
+    const other = createServer(({ url = "" }, response) => {
+      const { status, headers = {} } = respond(url) as { status: number; headers?: Record<string, string> };
+      response.writeHead(status, headers).end();
+    });
+    await using local = await listenLocally(other);
+
+    const { code, stderr } = await runProgram([...COMMAND, "--url", local.url]);
+
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("is no sandbox") });
+  });
+});
