@@ -93,13 +93,14 @@ describe("the server of the Model Context Protocol", () => {
   test.each([
     ["that answers no sandbox calls", (path: string) => ({ status: path === "/v1/refunds" ? 201 : 404 })],
     [
-      "that redirects to a sandbox",
-      (path: string) => ({ status: 307, headers: { Location: server.url + path } }),
+      "that redirects",
+      (path: string) =>
+        path === "/elsewhere" ? { status: 200 } : { status: 307, headers: { Location: "/elsewhere" } },
     ],
   ])("refuses a server on this machine %s", async (_name, respond) => {
     const other = createServer(({ url = "" }, response) => {
       const { status, headers = {} } = respond(url) as { status: number; headers?: Record<string, string> };
-      response.writeHead(status, headers).end();
+      response.writeHead(status, headers).end('{"now":"2026-11-23T09:30:00.000Z"}');
     });
     await using local = await listenLocally(other);
 
