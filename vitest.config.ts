@@ -18,10 +18,11 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL(".cache/node", import.meta.url)) },
     projects: [
       toProject("unit", testsIn("unit"), []),
-      toProject("server", testsIn("server/{admin,auth,http,log,metrics,process,rate-limit,sandbox,tracing}"), [
-        DATABASES,
-        PAGES,
-      ]),
+      toProject(
+        "server",
+        testsIn("server/{admin,auth,http,log,metrics,process,rate-limit,sandbox,tracing}"),
+        [DATABASES, PAGES],
+      ),
       toProject("storage", testsIn("server/{storage,webhooks,lifecycle}"), [DATABASES, PAGES]),
       toProject("contract", testsIn("openapi"), [DATABASES, PAGES]),
       toProject("client", testsIn("client", "scripts/packages"), [DATABASES, PAGES, BROWSER]),
