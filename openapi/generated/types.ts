@@ -1279,17 +1279,6 @@ export interface operations {
                  *     one of them matches.
                  */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
-                /**
-                 * @description The trace of the call that issued the refund, the same on every attempt ([Trace Context](https://www.w3.org/TR/trace-context/)). It
-                 *     is left out when that call sent none, and for events that no call caused. The signature does not cover it.
-                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
-                 */
-                traceparent?: components["parameters"]["WebhookTraceparent"];
-                /**
-                 * @description The `tracestate` that came with the `traceparent` of the call.
-                 * @example vendor=00f067aa0ba902b7
-                 */
-                tracestate?: components["parameters"]["WebhookTracestate"];
             };
             path?: never;
             cookie?: never;
@@ -1319,17 +1308,6 @@ export interface operations {
                  *     one of them matches.
                  */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
-                /**
-                 * @description The trace of the call that issued the refund, the same on every attempt ([Trace Context](https://www.w3.org/TR/trace-context/)). It
-                 *     is left out when that call sent none, and for events that no call caused. The signature does not cover it.
-                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
-                 */
-                traceparent?: components["parameters"]["WebhookTraceparent"];
-                /**
-                 * @description The `tracestate` that came with the `traceparent` of the call.
-                 * @example vendor=00f067aa0ba902b7
-                 */
-                tracestate?: components["parameters"]["WebhookTracestate"];
             };
             path?: never;
             cookie?: never;
@@ -1359,17 +1337,6 @@ export interface operations {
                  *     one of them matches.
                  */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
-                /**
-                 * @description The trace of the call that issued the refund, the same on every attempt ([Trace Context](https://www.w3.org/TR/trace-context/)). It
-                 *     is left out when that call sent none, and for events that no call caused. The signature does not cover it.
-                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
-                 */
-                traceparent?: components["parameters"]["WebhookTraceparent"];
-                /**
-                 * @description The `tracestate` that came with the `traceparent` of the call.
-                 * @example vendor=00f067aa0ba902b7
-                 */
-                tracestate?: components["parameters"]["WebhookTracestate"];
             };
             path?: never;
             cookie?: never;
@@ -1399,17 +1366,6 @@ export interface operations {
                  *     one of them matches.
                  */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
-                /**
-                 * @description The trace of the call that issued the refund, the same on every attempt ([Trace Context](https://www.w3.org/TR/trace-context/)). It
-                 *     is left out when that call sent none, and for events that no call caused. The signature does not cover it.
-                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
-                 */
-                traceparent?: components["parameters"]["WebhookTraceparent"];
-                /**
-                 * @description The `tracestate` that came with the `traceparent` of the call.
-                 * @example vendor=00f067aa0ba902b7
-                 */
-                tracestate?: components["parameters"]["WebhookTracestate"];
             };
             path?: never;
             cookie?: never;
@@ -1439,17 +1395,6 @@ export interface operations {
                  *     one of them matches.
                  */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
-                /**
-                 * @description The trace of the call that issued the refund, the same on every attempt ([Trace Context](https://www.w3.org/TR/trace-context/)). It
-                 *     is left out when that call sent none, and for events that no call caused. The signature does not cover it.
-                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
-                 */
-                traceparent?: components["parameters"]["WebhookTraceparent"];
-                /**
-                 * @description The `tracestate` that came with the `traceparent` of the call.
-                 * @example vendor=00f067aa0ba902b7
-                 */
-                tracestate?: components["parameters"]["WebhookTracestate"];
             };
             path?: never;
             cookie?: never;
@@ -1479,17 +1424,6 @@ export interface operations {
                  *     one of them matches.
                  */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
-                /**
-                 * @description The trace of the call that issued the refund, the same on every attempt ([Trace Context](https://www.w3.org/TR/trace-context/)). It
-                 *     is left out when that call sent none, and for events that no call caused. The signature does not cover it.
-                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
-                 */
-                traceparent?: components["parameters"]["WebhookTraceparent"];
-                /**
-                 * @description The `tracestate` that came with the `traceparent` of the call.
-                 * @example vendor=00f067aa0ba902b7
-                 */
-                tracestate?: components["parameters"]["WebhookTracestate"];
             };
             path?: never;
             cookie?: never;

@@ -50,6 +50,8 @@ const HEADERS = {
   "webhook-signature": "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=",
 };
 
+const TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e473a-00f067aa0ba902b7-0f";
+
 const deliveries = Object.entries(DATA).map(([event, { properties }]): DeliveryRow => {
   const data = Object.fromEntries(Object.keys(properties as Node).map((name) => [name, VALUES[name]]));
   return {
@@ -91,6 +93,22 @@ const heads = deliveries.flatMap((row) => [
     kept: ["x", "x".repeat(500)],
     broken: [GONE, "", "x".repeat(501)],
   }),
+  ...(row.event.startsWith("refund.")
+    ? [
+        ...withHeader(row, "traceparent", {
+          kept: [TRACEPARENT],
+          broken: [
+            ...["", `${TRACEPARENT}0`, `0${TRACEPARENT}`, TRACEPARENT.slice(1), TRACEPARENT.slice(0, -1)],
+            ...[
+              TRACEPARENT.toUpperCase(),
+              TRACEPARENT.replace("00-", "01-"),
+              TRACEPARENT.replaceAll("-", "_"),
+            ],
+          ],
+        }),
+        ...withHeader(row, "tracestate", { kept: ["x", "x".repeat(512)], broken: ["", "x".repeat(513)] }),
+      ]
+    : []),
 ]);
 
 /** Every delivery against which the document is tested. */

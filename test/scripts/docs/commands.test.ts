@@ -70,7 +70,7 @@ test("README.md lists every command once, in a line, and every proof; there are 
 describe("CONTRIBUTING.md", () => {
   const text = readFileSync("CONTRIBUTING.md", "utf8");
   const lines = blocksOf(text).flatMap((block) => block.text.trim().split("\n"));
-  const projects = [...readFileSync("vitest.config.ts", "utf8").matchAll(/toProject\("(\w+)"/g)].map(
+  const projects = [...readFileSync("vitest.config.ts", "utf8").matchAll(/toProject\(\s*"(\w+)"/g)].map(
     ([, name]) => name,
   );
 

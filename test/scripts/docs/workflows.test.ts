@@ -88,7 +88,7 @@ test.each(others)("the workflow %s says that it has not run yet", (_, workflow) 
 describe("the workflow of this project", () => {
   test("runs every project of the tests", async () => {
     const { unit, tests } = parse(own).jobs;
-    const projectNames = [...(await read("vitest.config.ts")).matchAll(/toProject\("(\w+)"/g)].map(
+    const projectNames = [...(await read("vitest.config.ts")).matchAll(/toProject\(\s*"(\w+)"/g)].map(
       ([, name]) => name,
     );
 

@@ -16,8 +16,8 @@ import { post, spawnServer } from "../../helpers/server.ts";
 /** The largest allowed size of each tarball in bytes, about a tenth above the present size. */
 const BUDGETS: Readonly<Record<BuiltName, number>> = {
   sandbox: 10_600_000,
-  server: 5_800_000,
-  conformance: 320_000,
+  server: 6_100_000,
+  conformance: 340_000,
   certify: 5_600_000,
 };
 

@@ -43,11 +43,13 @@ describe("what production is made of", async () => {
   test("runs on the oldest Node that our packages promise", async () => {
     const manifest = await readFile(join(ROOT, "server/sandbox/package.json"), "utf8");
     const [, promised = ""] = /^>=([\d.]+)$/.exec(JSON.parse(manifest).engines.node) ?? [];
-    // Nearly all state only a minimum version; a few also list older release lines.
-    const leastOf = (node: string) => />= ?([\d.]+)[.x]*$/.exec(node)?.[1] ?? "not understood";
-    const newer = packages.filter(
-      ({ node }) => node && leastOf(node).localeCompare(promised, "en", { numeric: true }) > 0,
-    );
+    // Nearly all state only a minimum version; a few also list release lines.
+    const compare = (version = "not understood") => version.localeCompare(promised, "en", { numeric: true });
+    const allows = (range: string) => {
+      const [, line, least] = /^(?:\^?(\d+)|>= ?([\d.]+)[.x]*)$/.exec(range.trim()) ?? [];
+      return line ? line === promised.split(".")[0] : compare(least) <= 0;
+    };
+    const newer = packages.filter(({ node }) => node && !node.split("||").some(allows));
 
     expect(promised).toBe("22.13");
     expect(newer).toEqual([]);

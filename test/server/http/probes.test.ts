@@ -2,8 +2,9 @@ import { readFile } from "node:fs/promises";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { engines } from "../../helpers/engine.ts";
+import { type Problem, refundOf } from "../../helpers/factories.ts";
 import { exchange, head } from "../../helpers/network/raw-http.ts";
-import { useTestServer } from "../../helpers/server.ts";
+import { post, startTestServer, useTestServer } from "../../helpers/server.ts";
 
 describe("a running server", () => {
   const server = useTestServer();
@@ -70,4 +71,28 @@ describe.each(engines)("a server whose database is gone on %s", (engine) => {
     expect([healthz?.status, readyz?.status]).toEqual([200, 503]);
     expect(await readyz?.json()).toEqual({ status: "unavailable" });
   });
+});
+
+/** @decision D08 */
+test("a server responds to an error of its own with 500 and nothing but the id under which it is logged", async () => {
+  await using server = await startTestServer();
+  await server.database.db.schema.alterTable("events").renameTo("elsewhere").execute();
+
+  const { status, body } = await post<Problem>(server.url, "/v1/refunds", refundOf("pay_settled"));
+
+  const detail = "Something went wrong on our side. Repeat the call; for a refund, with the same requestKey.";
+  expect([status, body]).toEqual([
+    500,
+    {
+      type: "urn:problem:internal-error",
+      title: "Internal error",
+      status: 500,
+      detail,
+      instance: body.instance,
+      errorDetails: { errorCode: "INTERNAL_ERROR", errorMessage: detail },
+    },
+  ]);
+  const requestId = body.instance.replace("urn:uuid:", "");
+  const logged = server.logLines.filter((line) => line.includes(requestId));
+  expect(logged.some((line) => line.includes('relation \\"events\\" does not exist'))).toBe(true);
 });

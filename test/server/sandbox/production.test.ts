@@ -24,7 +24,7 @@ test("production serves no call of the sandbox, and has none of its merchants", 
   const withKnownToken = await send("POST", "/v1/refunds", "sandbox_acme");
 
   expect(responses).toEqual(operations.map(({ method, path }) => `${method} ${path} 404 NOT_FOUND`));
-  expect(responses).toHaveLength(33);
+  expect(responses).toHaveLength(35);
   expect(published).toBe("POST /v1/refunds 400 INVALID_REQUEST");
   expect(withKnownToken).toBe("POST /v1/refunds 401 UNAUTHORIZED");
 });

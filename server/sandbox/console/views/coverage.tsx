@@ -75,11 +75,20 @@ function Missing({ items }: { items: readonly Item[] }) {
   );
 }
 
+let last: Promise<unknown> = Promise.resolve();
+
+/** One after the other: to meet 401, a recipe blocks the merchant for a moment, in which others would fail. */
+function inTurn<Result>(recipe: () => Promise<Result>): Promise<Result> {
+  const turn = last.then(recipe, recipe);
+  last = turn;
+  return turn;
+}
+
 function How({ item }: { item: Item }) {
   const recipe = recipeOf(item);
   if (!recipe) return <span class="quiet">{BY_HAND[item.name.split(" ").at(-1) ?? ""]}</span>;
   return (
-    <Action call={recipe} name={`Produce ${item.name}`}>
+    <Action call={() => inTurn(recipe)} name={`Produce ${item.name}`}>
       Produce
     </Action>
   );

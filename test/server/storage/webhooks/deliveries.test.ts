@@ -73,6 +73,7 @@ describe.each(engines)("deliveries on %s", (engine) => {
       payload: `{"type":"account.linked","timestamp":"${NOW.toISOString()}","sequence":1,"data":{"accountId":"acc_1"}}`,
       earlierAttempts: 0,
       timeouts: null,
+      trace: null,
     });
   });
 
