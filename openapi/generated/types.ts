@@ -985,22 +985,6 @@ export interface components {
         };
     };
     parameters: {
-        /**
-         * @description The trace that your call belongs to ([Trace Context](https://www.w3.org/TR/trace-context/)). Every webhook about the refund
-         *     sends it back, even days later. One that is malformed is ignored.
-         * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
-         */
-        Traceparent: string;
-        /**
-         * @description What your tracing systems add to `traceparent`. One without a valid `traceparent`, or with more than 512 characters, is ignored.
-         * @example vendor=00f067aa0ba902b7
-         */
-        Tracestate: string;
-        /**
-         * @description Your own name for this call, for our log, so that we find it when you ask. Of 1 to 128 printable ASCII characters without spaces; any other is ignored.
-         * @example checkout-7f3a/42
-         */
-        RequestId: string;
         /** @description Identifies this event for this subscription; the same on every attempt. */
         WebhookId: string;
         /** @description Time of this attempt, in seconds since 1970. Refuse one that is more than five minutes away from your clock. */
@@ -1058,24 +1042,7 @@ export interface operations {
     issueRefund: {
         parameters: {
             query?: never;
-            header?: {
-                /**
-                 * @description The trace that your call belongs to ([Trace Context](https://www.w3.org/TR/trace-context/)). Every webhook about the refund
-                 *     sends it back, even days later. One that is malformed is ignored.
-                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
-                 */
-                traceparent?: components["parameters"]["Traceparent"];
-                /**
-                 * @description What your tracing systems add to `traceparent`. One without a valid `traceparent`, or with more than 512 characters, is ignored.
-                 * @example vendor=00f067aa0ba902b7
-                 */
-                tracestate?: components["parameters"]["Tracestate"];
-                /**
-                 * @description Your own name for this call, for our log, so that we find it when you ask. Of 1 to 128 printable ASCII characters without spaces; any other is ignored.
-                 * @example checkout-7f3a/42
-                 */
-                "x-request-id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -1104,24 +1071,7 @@ export interface operations {
     subscribeToWebhooks: {
         parameters: {
             query?: never;
-            header?: {
-                /**
-                 * @description The trace that your call belongs to ([Trace Context](https://www.w3.org/TR/trace-context/)). Every webhook about the refund
-                 *     sends it back, even days later. One that is malformed is ignored.
-                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
-                 */
-                traceparent?: components["parameters"]["Traceparent"];
-                /**
-                 * @description What your tracing systems add to `traceparent`. One without a valid `traceparent`, or with more than 512 characters, is ignored.
-                 * @example vendor=00f067aa0ba902b7
-                 */
-                tracestate?: components["parameters"]["Tracestate"];
-                /**
-                 * @description Your own name for this call, for our log, so that we find it when you ask. Of 1 to 128 printable ASCII characters without spaces; any other is ignored.
-                 * @example checkout-7f3a/42
-                 */
-                "x-request-id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };

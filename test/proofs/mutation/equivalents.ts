@@ -73,14 +73,6 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     matches: named(/\/WebhookTraceparent\/schema\/pattern$/, /^pattern without its (start|end)$/),
   },
   {
-    reason:
-      "No call is refused for a header of D33: what can't be read is ignored. trace-context.test.ts reads them.",
-    matches: named(
-      /^\/components\/parameters\/(Traceparent|Tracestate|RequestId)\/(name|in|schema\/maxLength)$/,
-      /maxLength (tight|loos)ened|renamed|moved/,
-    ),
-  },
-  {
     reason: "Each operation and each webhook says its own security.",
     matches: named(/^\/security$/, /^security of the document removed$/),
   },
