@@ -14,7 +14,7 @@ import { installRuntime, NODES, OLDEST_NODE } from "./runtimes.ts";
 defineProof("packed").parse();
 
 /** The most disk space that an installed sandbox may take, in MB as `du -sm` counts them. */
-const MAX_INSTALLED_MB = 80;
+const MAX_INSTALLED_MB = 100;
 
 /** The command of the installed sandbox. */
 const PROGRAM = "node_modules/@refund-contract/sandbox/dist/server/sandbox/cli.js";
