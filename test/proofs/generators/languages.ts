@@ -120,8 +120,9 @@ export const languages: readonly Language[] = [
     title: "Rust",
     toolchains: [{ name: "Rust", command: "rustc --version", version: /rustc ([\d.]+)/ }, java],
     libraries: {
-      name: "reqwest, neither from crates.io nor Debian's,",
-      command: "ls -d /usr/share/cargo/registry/reqwest-* || cargo info --quiet reqwest",
+      name: "reqwest and uuid, neither from crates.io nor Debian's,",
+      command:
+        "ls -d /usr/share/cargo/registry/reqwest-* /usr/share/cargo/registry/uuid-* || cargo info --quiet reqwest",
     },
     generator: generatedBy("rust"),
     generate: `${OPENAPI_GENERATOR} -g rust --library reqwest --additional-properties=packageName=payments`,
@@ -134,6 +135,11 @@ export const languages: readonly Language[] = [
     name: "csharp",
     title: "C#",
     toolchains: [{ name: "Mono", command: "mcs --version", version: /version ([\d.]+)/ }],
+    // Some packages bring Mono without the facades of .NET Standard, which NSwag is built on.
+    libraries: {
+      name: "netstandard.dll of Mono, from mono-devel,",
+      command: 'ls "$(dirname "$(command -v mcs)")/../lib/mono/4.5/Facades/netstandard.dll"',
+    },
     generator:
       "NSwag 14.7.1, with [a type](../../test/proofs/generators/clients/csharp/SubscriptionDetails.cs) beside it",
     generate:
