@@ -132,6 +132,55 @@ describe.each(engines)("whatever SQL the owner of the tables sends to %s,", (eng
     expect(await readRows()).toEqual(before);
   });
 
+  /** Adds a copy of a payment or a refund of 0.01, with other values in some columns. */
+  const copy = (which: Which, columns: object) => {
+    const changes = {
+      payment_id: `pay_${randomUUID()}`,
+      request_key: randomUUID(),
+      amount_cents: 1,
+      refunded_cents: 0,
+      ...columns,
+    };
+    return `insert into payments select (jsonb_populate_record(original, '${JSON.stringify(changes)}')).*
+      from payments original where payment_id = '${ids[which]}'`;
+  };
+  const withStatus = (status: string) => ({ status, history: [{ status }] });
+
+  test("a copy of a payment or a refund that contradicts nothing is accepted", async () => {
+    expect(await accepts(database.db, copy("settled", {}))).toBe(true);
+    expect(await accepts(database.db, copy("authorized", {}))).toBe(true);
+    expect(await accepts(database.db, copy("terminal", {}))).toBe(true);
+  });
+
+  test.each<[string, Which, object]>([
+    ["another kind", "settled", { kind: "CREDIT" }],
+    ["a sequence below 0", "settled", { sequence: -1 }],
+    ["a status that its history lacks", "settled", { history: [{ status: "PROCESSING" }] }],
+    ["an unknown status", "settled", withStatus("PAID")],
+    ["the status of a refund, though it is none", "settled", withStatus("AUTHORIZED")],
+    ["no date of settlement", "settled", { settled_at: null }],
+    ["refunds of a failed payment", "settled", { ...withStatus("FAILED"), refunded_cents: 1 }],
+    ["refunds of a covered payment", "settled", { ...withStatus("COVERED"), refunded_cents: 1 }],
+    ["an original of what is no refund", "settled", { original_payment_id: "pay_x" }],
+    ["a due date of what is no refund", "settled", { due_at: NOW }],
+    ["an error code of what is no refund", "settled", { error_code: "X" }],
+    ["an error message of what is no refund", "settled", { error_message: "X" }],
+    ["the status of a payment, though it is a refund", "authorized", withStatus("SETTLED")],
+    ["no requestKey", "authorized", { request_key: null }],
+    ["no original", "authorized", { original_payment_id: null }],
+    ["refunds of a refund", "authorized", { refunded_cents: 1 }],
+    ["a date of settlement of a refund", "authorized", { settled_at: NOW }],
+    ["an error of a refund that has not failed", "authorized", { error_code: "X", error_message: "X" }],
+    ["no error code of a failed refund", "terminal", { error_code: null }],
+    ["no error message of a failed refund", "terminal", { error_message: null }],
+  ])("no row is added that has %s", async (_, which, columns) => {
+    const before = await readRows();
+
+    expect(await accepts(database.db, copy(which, columns))).toBe(false);
+
+    expect(await readRows()).toEqual(before);
+  });
+
   test("a temporary table does not hide a refund from the sum", async () => {
     const { paymentId } = await createPayment(database.db, { merchant, settledAt: LONG_AGO });
 
