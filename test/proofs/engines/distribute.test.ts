@@ -12,10 +12,17 @@ import { requireCitus } from "./setup/citus.ts";
 import { startCluster } from "./setup/cluster.ts";
 import { createFilled, inDatabase, open, readRows, run } from "./setup/filled.ts";
 
-const BY_MERCHANT = ["deliveries", "delivery_attempts", "events", "payments", "subscriptions"];
+const BY_MERCHANT = [
+  "deliveries",
+  "delivery_attempts",
+  "events",
+  "payments",
+  "payouts_waiting",
+  "subscriptions",
+];
 const EVERYWHERE = ["access_tokens", "clock", "deployment", "holds"];
 const LOCATIONS =
-  "payments, events, subscriptions, deliveries, delivery_attempts: by merchant, in 32 shards each, on 2 machines\n" +
+  "payments, payouts_waiting, events, subscriptions, deliveries, delivery_attempts: by merchant, in 32 shards each, on 2 machines\n" +
   "access_tokens, clock, deployment, holds: on every machine\n";
 
 const cluster = forSuite(
@@ -63,14 +70,14 @@ test("moves the rows of a filled database, each once, those of a merchant side b
 
   expect([code, stdout]).toEqual([0, expect.stringContaining(`: ${count} rows moved in `)]);
   expect(await readRows(databaseUrl)).toEqual(before);
-  expect(BY_MERCHANT.map((table) => before[table]?.length)).toEqual([150, 50, 150, 150, 50]);
+  expect(BY_MERCHANT.map((table) => before[table]?.length)).toEqual([150, 50, 150, 150, 50, 50]);
   expect(await readTables(databaseUrl)).toEqual(
     [
       ...BY_MERCHANT.map((name) => ({ name, method: "h" })),
       ...EVERYWHERE.map((name) => ({ name, method: "n" })),
     ].sort((a, b) => (a.name < b.name ? -1 : 1)),
   );
-  expect(await readParts(databaseUrl)).toEqual(Array(32).fill({ tables: 5, machines: 1 }));
+  expect(await readParts(databaseUrl)).toEqual(Array(32).fill({ tables: 6, machines: 1 }));
   const left = await query(
     databaseUrl,
     "select sum(pg_relation_size(logicalrelid))::integer as bytes from pg_dist_partition",

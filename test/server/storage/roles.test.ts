@@ -6,9 +6,9 @@ import { runAdmin } from "../../../server/admin/run-command.ts";
 import { collectOutput, runCommand } from "../../helpers/admin.ts";
 import { createTestDatabase, type TestDatabase } from "../../helpers/databases.ts";
 import { type Refund, refundOf, type Subscription, subscriptionTo } from "../../helpers/factories.ts";
+import { refundInsert } from "../../helpers/payment-sql.ts";
 import { runStatement } from "../../helpers/postgres.ts";
 import { type Production, startProduction } from "../../helpers/production.ts";
-import { refundInsert } from "../../helpers/refund-insert.ts";
 import { post, type TestServer } from "../../helpers/server.ts";
 import { until } from "../../helpers/subscriber.ts";
 

@@ -7,21 +7,10 @@ import {
   REFUND_TRANSITIONS,
   type RefundStatus,
 } from "../../../../server/domain/refunds.ts";
-import type { Store } from "../../../../server/storage/database/tables.ts";
-import { createTestDatabase, useDatabase } from "../../../helpers/databases.ts";
+import { useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
-import { runStatement } from "../../../helpers/postgres.ts";
-import { startProduction } from "../../../helpers/production.ts";
-import { refundInsert } from "../../../helpers/refund-insert.ts";
-import {
-  createPayment,
-  createRefund,
-  LONG_AGO,
-  NOW,
-  newMerchant,
-  untilWaitingForLock,
-} from "../../../helpers/store-factories.ts";
-import { forSuite } from "../../../helpers/suite.ts";
+import { accepts, refundInsert, statusChange } from "../../../helpers/payment-sql.ts";
+import { createPayment, createRefund, LONG_AGO, NOW, newMerchant } from "../../../helpers/store-factories.ts";
 
 const ORIGINAL_STATUSES: readonly OriginalStatus[] = ["PROCESSING", "SETTLED", "FAILED", "COVERED"];
 const REFUND_STATUSES: readonly RefundStatus[] = ["PENDING", "AUTHORIZED", "TERMINAL_FAILED"];
@@ -29,37 +18,24 @@ const REFUND_STATUSES: readonly RefundStatus[] = ["PENDING", "AUTHORIZED", "TERM
 const pairsOf = <Status>(statuses: readonly Status[]) =>
   statuses.flatMap((from) => statuses.filter((to) => to !== from).map((to) => [from, to] as const));
 
-/** Runs a statement, and says whether the database accepted it. */
-async function accepts(db: Store, statement: string): Promise<boolean> {
-  try {
-    await sql.raw(statement).execute(db);
-    return true;
-  } catch (error) {
-    expect(error).toMatchObject({ code: expect.stringMatching(/^(23514|23503)$/) });
-    return false;
-  }
-}
-
-/** Changes a status with all that the table's own checks connect with it. */
-const statusChange = (paymentId: string, to: string) => `
-  update payments set status = '${to}', history = history || '{"status": "${to}"}',
-    settled_at = case when kind = 'DEBIT' then coalesce(settled_at, now()) end,
-    error_code = case when '${to}' = 'TERMINAL_FAILED' then 'X' end,
-    error_message = case when '${to}' = 'TERMINAL_FAILED' then 'X' end
-  where payment_id = '${paymentId}'`;
-
 describe.each(engines)("whatever SQL the owner of the tables sends to %s,", (engine) => {
   const database = useDatabase(engine);
   const merchant = newMerchant();
   /** Payments of 100.00, the first two with a refund of 60.00, and those refunds. */
-  const ids = { settled: "", processing: "", failed: "", authorized: "", pending: "", terminal: "" };
+  const ids = {
+    settled: `pay_${randomUUID()}`,
+    processing: "",
+    failed: "",
+    authorized: "",
+    pending: "",
+    terminal: "",
+  };
 
   beforeAll(async () => {
     const { db } = database;
-    const settled = await createPayment(db, { merchant, settledAt: LONG_AGO });
+    const settled = await createPayment(db, { merchant, paymentId: ids.settled, settledAt: LONG_AGO });
     const processing = await createPayment(db, { merchant, status: "PROCESSING" });
     const failed = await createPayment(db, { merchant, status: "FAILED", settledAt: null });
-    ids.settled = settled.paymentId;
     ids.processing = processing.paymentId;
     ids.failed = failed.paymentId;
     ids.authorized = (await createRefund(db, settled, { amountCents: 60_00 })).paymentId;
@@ -161,7 +137,7 @@ describe.each(engines)("whatever SQL the owner of the tables sends to %s,", (eng
     ["no date of settlement", "settled", { settled_at: null }],
     ["refunds of a failed payment", "settled", { ...withStatus("FAILED"), refunded_cents: 1 }],
     ["refunds of a covered payment", "settled", { ...withStatus("COVERED"), refunded_cents: 1 }],
-    ["an original of what is no refund", "settled", { original_payment_id: "pay_x" }],
+    ["an original of what is no refund", "settled", { original_payment_id: ids.settled }],
     ["a due date of what is no refund", "settled", { due_at: NOW }],
     ["an error code of what is no refund", "settled", { error_code: "X" }],
     ["an error message of what is no refund", "settled", { error_message: "X" }],
@@ -228,94 +204,4 @@ describe.each(engines)("whatever SQL the owner of the tables sends to %s,", (eng
 
     expect(await accepts(database.db, statusChange(rows[0]?.payment_id ?? "", to))).toBe(allowed);
   });
-});
-
-describe("transactions at the same time", () => {
-  const stored = forSuite(
-    () => createTestDatabase("postgres"),
-    (opened) => opened.remove(),
-  );
-
-  /** Two connections, and a payment of 100.00. */
-  async function begin(): Promise<{
-    here: Store;
-    there: Store;
-    payment: { merchant: string; paymentId: string };
-  }> {
-    const [here, there] = [(await stored.open()).db, (await stored.open()).db];
-    return {
-      here,
-      there,
-      payment: await createPayment(here, { merchant: newMerchant(), settledAt: LONG_AGO }),
-    };
-  }
-  const insertOf = ({ merchant, paymentId }: { merchant: string; paymentId: string }) =>
-    refundInsert(merchant, [{ of: paymentId, cents: 60_00 }]);
-
-  test("can't together refund more than the amount", async () => {
-    const { here, there, payment } = await begin();
-
-    const second = await here.transaction().execute(async (transaction) => {
-      await sql.raw(insertOf(payment)).execute(transaction);
-      const inserting = accepts(there, insertOf(payment));
-      await untilWaitingForLock(here, inserting);
-      return { inserting };
-    });
-
-    expect(await second.inserting).toBe(false);
-  });
-
-  test("can't add a refund to a payment that fails meanwhile, or fail one to which a refund is added", async () => {
-    const { here, there, payment } = await begin();
-
-    const adding = await here.transaction().execute(async (transaction) => {
-      await sql.raw(statusChange(payment.paymentId, "FAILED")).execute(transaction);
-      const inserting = accepts(there, insertOf(payment));
-      await untilWaitingForLock(here, inserting);
-      return { inserting };
-    });
-    const other = await createPayment(here, {
-      ...payment,
-      paymentId: `pay_${randomUUID()}`,
-      settledAt: LONG_AGO,
-    });
-    const failing = await here.transaction().execute(async (transaction) => {
-      await sql.raw(insertOf(other)).execute(transaction);
-      const changing = accepts(there, statusChange(other.paymentId, "FAILED"));
-      await untilWaitingForLock(here, changing);
-      return { changing };
-    });
-
-    expect([await adding.inserting, await failing.changing]).toEqual([false, false]);
-  });
-
-  test.each(["AUTHORIZED", "TERMINAL_FAILED"])(
-    "can't delete a payment to which a refund is added: %s",
-    async (status) => {
-      const { here, there, payment } = await begin();
-      const insert = refundInsert(payment.merchant, [{ of: payment.paymentId, cents: 1, status }]);
-      const remove = `delete from payments where payment_id = '${payment.paymentId}'`;
-
-      const deleting = await here.transaction().execute(async (transaction) => {
-        await sql.raw(insert).execute(transaction);
-        const waiting = accepts(there, remove);
-        await untilWaitingForLock(here, waiting);
-        return { waiting };
-      });
-      expect(await deleting.waiting).toBe(false);
-    },
-  );
-});
-
-test("a server starts only where the database adds up refunds", async () => {
-  await using production = await startProduction();
-  const url = production.env.DATABASE_URL ?? "";
-  await runStatement(url, "alter table payments disable trigger payments_add_refunds");
-
-  await expect(production.start()).rejects.toMatchObject({
-    name: "StoreStartError",
-    message: expect.stringMatching(/payments_add_refunds\. .*: select guard_payments\(\)$/),
-  });
-  await runStatement(url, "select guard_payments()");
-  await production.start();
 });
