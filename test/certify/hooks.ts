@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 
-/** What a hook is told, such as `{ refundId: "rfd_1" }`; a command gets `CERTIFY_REFUND_ID=rfd_1`. */
+/** The facts that a hook gets: from `{ refundId: "rfd_1" }`, a command gets `CERTIFY_REFUND_ID=rfd_1`. */
 export type Facts = Readonly<Record<string, string>>;
 
 /** What a hook said; `problem` when it failed. */

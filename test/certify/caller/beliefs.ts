@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { createClient } from "../../../client/src/index.ts";
 import { type Check, defineGroup, type Precondition } from "../../reporting/check.ts";
 import { CheckFailure } from "../../reporting/exchange.ts";
@@ -9,6 +10,7 @@ import { type CheckParts, SITUATIONS, type Situation } from "./situations.ts";
 
 const STEPS = "refunds-step-by-step.md";
 const READ = `${STEPS}#3-read-the-response`;
+const POLL_MS = 50;
 const REPEAT = `${STEPS}#4-repeat-a-request-without-a-response`;
 
 /** A check that the system believes, after a situation, what the service does. */
@@ -78,6 +80,7 @@ export const beliefChecks: readonly Check<CallerOptions, CallerKit>[] = defineGr
           throw new CheckFailure("that the refund still waits", { received: describeBelief(before) });
         await kit.sandbox.payments.fail(paymentId);
         await kit.sandbox.clock.advance({ businessDays: 1 });
+        await untilAttempted(kit);
         await expectAgreement(kit, outcome);
       },
     },
@@ -89,4 +92,12 @@ async function subscribe({ sandbox, options: { url = "", secret = "" } }: Caller
   const client = createClient({ baseUrl: sandbox.url, accessToken: sandbox.accessToken });
   const subscriptionDetails = { type: "ALL" } as const;
   await client.webhooks.subscribe({ url, secretKey: secret, subscriptionDetails });
+}
+
+/** Waits until each event was sent: only then begins the time that the system may take. */
+async function untilAttempted({ sandbox, options: { timeoutMs } }: CallerKit): Promise<void> {
+  for (const end = performance.now() + timeoutMs; performance.now() < end; await pause(POLL_MS)) {
+    const { items } = await sandbox.deliveries.list();
+    if (items.length > 0 && items.every(({ attempts }) => attempts.length > 0)) return;
+  }
 }

@@ -12,10 +12,16 @@ const AMOUNT = `${STEPS}#2-issue-the-refund`;
 const READ = `${STEPS}#3-read-the-response`;
 const REPEAT = `${STEPS}#4-repeat-a-request-without-a-response`;
 
-/** More than this many requests within this time are a storm. */
-const [STORM_COUNT, STORM_MS] = [3, 100];
+/**
+ * More requests than this within these milliseconds are a storm. The second bound is one that a system without waits exceeds on any
+ * machine, however loaded, if it repeats often enough.
+ */
+const STORMS = [
+  { count: 3, ms: 100 },
+  { count: 5, ms: 1_000 },
+] as const;
 
-/** How far apart a timer and the two clocks may be, in milliseconds. */
+/** How far apart two clocks may be, in milliseconds. */
 const TOLERANCE_MS = 100;
 
 /** The most requests for a refund that the service refuses for good. */
@@ -33,7 +39,7 @@ const refunds = defineGroup<CallerOptions, CallerKit>(
   [
     oneRefund("plain", "one was decided", {
       id: "refund.issued",
-      name: "issues the refund that it is told to",
+      name: "issues one refund of the right amount",
       sources: ["1.3", "2.1"],
       guide: AMOUNT,
     }),
@@ -152,7 +158,8 @@ const busy = defineGroup<CallerOptions, CallerKit>(
       async run(kit) {
         const outcome = await SITUATIONS.rateLimited(kit);
         const [first, second] = outcome.requests;
-        if (first && second && second.at - first.endedAt < 2_000 - TOLERANCE_MS)
+        // By their arrivals: load can only make that longer than the system has waited.
+        if (first && second && second.at - first.at < 2_000 - TOLERANCE_MS)
           fail(outcome, "the second request at least 2 s after the 429 with Retry-After: 2");
       },
     },
@@ -168,12 +175,15 @@ const busy = defineGroup<CallerOptions, CallerKit>(
       sources: ["D27", "D09"],
       guide: REPEAT,
       async run(kit) {
-        const outcome = await SITUATIONS.outage(kit);
-        const times = outcome.requests.map(({ at }) => at);
-        if (
-          times.some((at, index) => (times[index + STORM_COUNT] ?? Number.POSITIVE_INFINITY) - at < STORM_MS)
-        )
-          fail(outcome, `at most ${STORM_COUNT} requests in ${STORM_MS} ms: wait longer after each`);
+        for (const situation of ["outage", "crash"] as const) {
+          const outcome = await SITUATIONS[situation](kit);
+          const times = outcome.requests.map(({ at }) => at);
+          const storm = STORMS.find(({ count, ms }) =>
+            times.some((at, index) => (times[index + count] ?? Number.POSITIVE_INFINITY) - at < ms),
+          );
+          if (storm)
+            fail(outcome, `at most ${storm.count} requests in ${storm.ms} ms: wait longer after each`);
+        }
       },
     },
   ],

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { type Sandbox, startSandbox } from "../../../server/sandbox/index.ts";
+import type { Sandbox } from "../../../server/sandbox/index.ts";
 import { CheckFailure } from "../../reporting/exchange.ts";
 import type { Facts } from "../hooks.ts";
 import type { CallerOptions } from "../options.ts";
@@ -17,7 +17,6 @@ export type Order = {
 export type CallerRequest = {
   /** Milliseconds since the first one. */
   readonly at: number;
-  readonly endedAt: number;
   readonly requestKey: string | null;
   /** Null when no response was sent. */
   readonly status: number | null;
@@ -35,8 +34,8 @@ export type Outcome = {
   readonly problem: string | undefined;
 };
 
-/** The tools of a check of the caller: a sandbox of its own, which misbehaves by plan. */
-export interface CallerKit extends AsyncDisposable {
+/** The tools of a check of the caller: a sandbox that misbehaves by plan. */
+export type CallerKit = {
   readonly options: CallerOptions;
   readonly sandbox: Sandbox;
   /** Creates an original payment that is large enough for the amount. */
@@ -47,33 +46,30 @@ export interface CallerKit extends AsyncDisposable {
   look(order: Order): Promise<Outcome>;
   /** Creates something that several checks share, once. */
   share<Thing>(name: string, make: () => Promise<Thing>): Promise<Thing>;
-}
+};
 
 const PAGE = 100;
 const POLL_MS = 50;
 
-export async function openCallerKit(options: CallerOptions): Promise<CallerKit> {
-  const sandbox = await startSandbox({ settings: { SERVE_DOCS: "false" } });
+export function createCallerKit(options: CallerOptions, sandbox: Sandbox): CallerKit {
   const shared = new Map<string, Promise<unknown>>();
   async function look(order: Order, problem?: string): Promise<Outcome> {
     const [requests, refunds] = await Promise.all([
       sandbox.requests.list({ search: order.paymentId, limit: PAGE }),
       sandbox.payments.list({ originalPaymentId: order.paymentId, kind: "REFUND", limit: PAGE }),
     ]);
-    const times = requests.items.map(({ at, milliseconds, requestKey, status }) => {
-      const endedAt = Date.parse(at);
-      return { at: endedAt - milliseconds, endedAt, requestKey, status };
-    });
-    const sorted = times.toSorted((one, other) => one.at - other.at);
+    // They are recorded when they end.
+    const arrivals = requests.items.map(({ at, milliseconds, requestKey, status }) => ({
+      at: Date.parse(at) - milliseconds,
+      requestKey,
+      status,
+    }));
+    const sorted = arrivals.toSorted((one, other) => one.at - other.at);
     const start = sorted[0]?.at ?? 0;
     return {
       order,
       problem,
-      requests: sorted.map((request) => ({
-        ...request,
-        at: request.at - start,
-        endedAt: request.endedAt - start,
-      })),
+      requests: sorted.map((request) => ({ ...request, at: request.at - start })),
       refunds: refunds.items.map(({ amount, status, clientReferenceId }) => ({
         amount: amount.value,
         status,
@@ -115,7 +111,6 @@ export async function openCallerKit(options: CallerOptions): Promise<CallerKit> 
       shared.set(name, made);
       return made;
     },
-    [Symbol.asyncDispose]: () => sandbox.close(),
   };
 }
 

@@ -1,21 +1,30 @@
+import { type Sandbox, startSandbox } from "../../../server/sandbox/index.ts";
 import type { Report } from "../../reporting/report.ts";
 import { chooseChecks, type Listener, runChecks } from "../../reporting/run-checks.ts";
 import type { CallerOptions } from "../options.ts";
 import { callerChecks } from "./checks.ts";
-import { openCallerKit } from "./kit.ts";
+import { createCallerKit } from "./kit.ts";
 
 export { callerChecks };
 
 /**
  * Examines the program that issues refunds.
  *
+ * @param given a sandbox that nobody else uses meanwhile; without one, the exam starts and closes its own
  * @throws CannotRun when no check is selected
  */
-export async function examineCaller(options: CallerOptions, listener: Listener = {}): Promise<Report> {
+export async function examineCaller(
+  options: CallerOptions,
+  listener: Listener = {},
+  given?: Sandbox,
+): Promise<Report> {
   const startedAt = new Date();
   const checks = chooseChecks(callerChecks, options);
-  await using kit = await openCallerKit(options);
-  const results = await runChecks(checks, { options, tools: kit, listener });
-  const seconds = (Date.now() - startedAt.getTime()) / 1000;
-  return { url: kit.sandbox.url, startedAt, seconds, results };
+  const sandbox = given ?? (await startSandbox({ settings: { SERVE_DOCS: "false" } }));
+  try {
+    const results = await runChecks(checks, { options, tools: createCallerKit(options, sandbox), listener });
+    return { url: sandbox.url, startedAt, seconds: (Date.now() - startedAt.getTime()) / 1000, results };
+  } finally {
+    if (!given) await sandbox.close();
+  }
 }

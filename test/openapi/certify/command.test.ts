@@ -73,7 +73,7 @@ describe("the command of the exam", () => {
   });
 
   test("does not judge what a system believes about refunds that it does not know, unless it was prepared", async () => {
-    const args = ["receiver", "--url", `${merchant.url}/webhooks`, "--secret", SECRET, "--settle", "0"];
+    const args = ["--url", `${merchant.url}/webhooks`, "--secret", SECRET, "--settle", "0"];
     const unknown = await hold(...args, "--state", "echo", "--only", "state.pending,state.repeated");
     const prepared = await hold(...args, "--state", "echo", "--prepare", "true", "--only", "state.pending");
     const broken = await hold(...args, "--state", "exit 3", "--only", "state.pending");
@@ -137,7 +137,7 @@ describe("the options of the exam", () => {
   });
 
   test.each([["--only"], ["--require"]])("are refused when %s names no check", async (option) => {
-    await expect(hold(...RECEIVER, option, "nothing")).rejects.toThrow(
+    await expect(hold("--url", NOWHERE, "--secret", "a", option, "nothing")).rejects.toThrow(
       /No check has an id that begins with nothing/,
     );
   });

@@ -1,48 +1,32 @@
+import type { Sandbox } from "../../../server/sandbox/index.ts";
 import { examineCaller } from "../../certify/caller/run.ts";
 import { readCommand } from "../../certify/options.ts";
 import { examineReceiver } from "../../certify/receiver/run.ts";
 import type { Report } from "../../reporting/report.ts";
 import { SECRET } from "./merchant.ts";
 
-/** Far shorter than what real systems may take; merchants in this process are faster. */
-const QUICK = ["--settle", "0.15"];
+/** Far shorter than what real systems may take: merchants of tests have done all their work when they respond. */
+const QUICK = ["--settle", "0.05"];
 
-/** Holds the exam by the options of the command. */
+/** Holds the exam of a receiver by the options of the command. */
 export async function hold(...args: readonly string[]): Promise<Report> {
-  const command = readCommand(args, "certify");
-  if (command.part === "receiver") return examineReceiver(command.options);
-  if (command.part === "caller") return examineCaller(command.options);
-  throw new Error(`no exam: ${command.part}`);
+  const command = readCommand(["receiver", ...args], "certify");
+  if (command.part !== "receiver") throw new Error(`no exam: ${command.part}`);
+  return examineReceiver(command.options);
 }
 
-/** Examines the receiver of a merchant of these tests with every option. */
+/** Examines the receiver of a merchant of these tests. */
 export function holdReceiver(url: string, ...args: readonly string[]): Promise<Report> {
-  return hold(
-    "receiver",
-    "--url",
-    `${url}/webhooks`,
-    "--timeout",
-    "1",
-    ...shared(url),
-    "--restart-url",
-    `${url}/restart`,
-    ...args,
-  );
+  return hold("--url", `${url}/webhooks`, ...shared(url), ...args);
 }
 
-/** Has a merchant of these tests issue refunds, with every option. */
-export function holdCaller(url: string, ...args: readonly string[]): Promise<Report> {
-  return hold(
-    "caller",
-    "--trigger-url",
-    `${url}/refund`,
-    "--url",
-    `${url}/webhooks`,
-    "--slow",
-    "0.3",
-    ...shared(url),
-    ...args,
-  );
+/** Has a merchant of these tests issue refunds to a sandbox, which is reset before. */
+export async function holdCaller(sandbox: Sandbox, url: string, ...args: readonly string[]): Promise<Report> {
+  const hooks = ["--trigger-url", `${url}/refund`, "--url", `${url}/webhooks`, "--slow", "0.3"];
+  const command = readCommand(["caller", ...hooks, ...shared(url), ...args], "certify");
+  if (command.part !== "caller") throw new Error(`no exam: ${command.part}`);
+  await sandbox.reset();
+  return examineCaller(command.options, {}, sandbox);
 }
 
 const shared = (url: string) => ["--secret", SECRET, "--state-url", `${url}/state`, ...QUICK];

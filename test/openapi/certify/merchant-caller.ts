@@ -13,18 +13,22 @@ export type Order = {
 };
 
 const MAX_ATTEMPTS = 4;
+/** Far more than the exam allows in a second. */
+const MANY_ATTEMPTS = 40;
 const FIRST_WAIT_MS = 60;
 
 /** Creates a program that issues refunds; it resolves with the status, if it is known. */
 export function createCaller(has: (mistake: Mistake) => boolean) {
+  const maxAttempts = has("caller: repeats at once") ? MANY_ATTEMPTS : MAX_ATTEMPTS;
+
   return async function call(order: Order, requestKey: string): Promise<string | undefined> {
     let key = requestKey;
     const amount = toAmount(order.amount);
     if (amount === undefined) return undefined;
-    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+    for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
       const response = await send(order, { amount, key });
       if (response === undefined) {
-        if (attempt === MAX_ATTEMPTS && has("caller: takes a lost response for a failure"))
+        if (attempt === maxAttempts && has("caller: takes a lost response for a failure"))
           return "TERMINAL_FAILED";
         if (has("caller: makes a new requestKey for each attempt")) key = randomUUID();
       } else if (response.status === 201) return toFirstStatus(response.body);
@@ -33,7 +37,7 @@ export function createCaller(has: (mistake: Mistake) => boolean) {
       else if (response.status === 503 && has("caller: does not repeat after a 503")) return undefined;
       else if (response.status < 404) return undefined;
       const retryAfter = has("caller: ignores Retry-After") ? 0 : 1000 * Number(response?.retryAfter ?? 0);
-      if (attempt === MAX_ATTEMPTS) break;
+      if (attempt === maxAttempts) break;
       const wait = has("caller: repeats at once") ? 0 : FIRST_WAIT_MS * 2 ** attempt;
       await pause(Math.max(wait, retryAfter));
     }

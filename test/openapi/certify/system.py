@@ -1,12 +1,12 @@
-"""A merchant's system in Python, with its standard library alone: `serve` receives events, `refund` issues one, `state` says its status."""
+"""A merchant's system in Python, with its standard library alone: a server that receives events, issues refunds and says their status."""
 
 import base64
 import hashlib
 import hmac
 import json
 import os
-import sys
 import time
+import urllib.parse
 import urllib.error
 import urllib.request
 import uuid
@@ -47,14 +47,26 @@ def is_genuine(headers, body):
     return any(hmac.compare_digest(expected, one) for one in headers.get("webhook-signature", "").split(" "))
 
 
-class Receiver(BaseHTTPRequestHandler):
+class System(BaseHTTPRequestHandler):
+    def do_GET(self):
+        query = urllib.parse.parse_qs(urllib.parse.urlsplit(self.path).query)
+        self.respond(200, (read(query["reference"][0]) or {}).get("status", ""))
+
     def do_POST(self):
         body = self.rfile.read(int(self.headers["content-length"]))
+        if self.path == "/refund":
+            refund(**json.loads(body))
+            return self.respond(200)
         genuine = is_genuine(self.headers, body)
         if genuine:
             store(json.loads(body))
-        self.send_response(204 if genuine else 400)
+        self.respond(200 if genuine else 400)
+
+    def respond(self, status, text=""):
+        self.send_response(status)
+        self.send_header("content-length", len(text))
         self.end_headers()
+        self.wfile.write(text.encode())
 
     def log_message(self, *_):
         pass
@@ -89,33 +101,26 @@ def call(url, token, request):
         return None, {}, {}
 
 
-def refund():
-    url, token, payment, amount, reference = (
-        os.environ[f"CERTIFY_{name}"] for name in ("URL", "TOKEN", "PAYMENT_ID", "AMOUNT", "REFERENCE")
-    )
+def refund(url, token, paymentId, amount, reference):
     if -Decimal(amount).as_tuple().exponent > 2:
-        raise SystemExit("an amount has at most two digits after the point")
+        return  # an amount has at most two digits after the point
     stored = read(reference) or {"requestKey": str(uuid.uuid4()), "sequence": 0}
     write(reference, stored)
     value = {"currency": "USD", "value": float(amount)}
-    request = {"paymentId": payment, "amount": value, "clientReferenceId": reference, "requestKey": stored["requestKey"]}
+    request = {"paymentId": paymentId, "amount": value, "clientReferenceId": reference, "requestKey": stored["requestKey"]}
     for attempt in range(4):
         status, headers, body = call(url, token, request)
         existing = body.get("existing", {})
-        if status == 201 or (status == 409 and existing.get("originalPaymentId") == payment and existing.get("amount") == value):
+        if status == 201 or (status == 409 and existing.get("originalPaymentId") == paymentId and existing.get("amount") == value):
             stored["status"] = (body if status == 201 else existing)["paymentStatus"]
-            return write(reference, stored)
+            write(reference, stored)
+            return
         if status is not None and status != 429 and status < 500:
-            return None
-        time.sleep(max(int(headers.get("retry-after") or 0), 0.3 * 2**attempt))
+            return
+        time.sleep(max(int(headers.get("retry-after") or 0), 0.06 * 2**attempt))
 
 
-if sys.argv[1] == "serve":
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
-    server.socket.listen(128)
-    print(f"http://127.0.0.1:{server.server_address[1]}/", flush=True)
-    server.serve_forever()
-elif sys.argv[1] == "refund":
-    refund()
-else:
-    print((read(os.environ["CERTIFY_REFERENCE"]) or {}).get("status", ""))
+server = ThreadingHTTPServer(("127.0.0.1", 0), System)
+server.socket.listen(128)
+print(f"http://127.0.0.1:{server.server_address[1]}", flush=True)
+server.serve_forever()
