@@ -2,7 +2,7 @@ import type { Node } from "../../../openapi/document/node.ts";
 import type { ContractDocument } from "../../contract/document.ts";
 import type { HandlersOf } from "../../contract/operations.ts";
 import type { Changes } from "../handlers/changes.ts";
-import { type Call, type Element, type Elements, keyOf, readElements } from "./elements.ts";
+import { type Call, type Element, type Elements, readElements } from "./elements.ts";
 
 /** Counts which elements of the published contract the calls and deliveries of each merchant meet; kept in memory. */
 export type Coverage = {
@@ -14,7 +14,7 @@ export type Coverage = {
 };
 
 type Bodies = { requestBody: string | null; responseBody: string | null };
-type Counts = Map<string, number>;
+type Counts = Map<Element, number>;
 
 /** @param document the published contract, which is read when something is first counted */
 export function createCoverage(document: ContractDocument, changes: Pick<Changes, "notify">): Coverage {
@@ -27,7 +27,7 @@ export function createCoverage(document: ContractDocument, changes: Pick<Changes
   const count = (merchant: string, met: Iterable<Element>) => {
     const own: Counts = counts.get(merchant) ?? new Map();
     counts.set(merchant, own);
-    for (const element of met) own.set(keyOf(element), (own.get(keyOf(element)) ?? 0) + 1);
+    for (const element of met) own.set(element, (own.get(element) ?? 0) + 1);
   };
 
   return {
@@ -41,7 +41,7 @@ export function createCoverage(document: ContractDocument, changes: Pick<Changes
     handlers: {
       async getCoverage({ merchant }) {
         const own = counts.get(merchant);
-        const items = elements().all.map((one) => ({ ...one, count: own?.get(keyOf(one)) ?? 0 }));
+        const items = elements().all.map((one) => ({ ...one, count: own?.get(one) ?? 0 }));
         const kinds = [...Map.groupBy(items, ({ kind }) => kind)].map(([kind, some]) => ({
           kind,
           ...sum(some),

@@ -10,112 +10,156 @@ export type Call = { operation: string; status: number; requestBody: unknown; re
 /** The elements of a contract document, and which of them a call or an event has. */
 export type Elements = {
   readonly all: readonly Element[];
-  inCall(call: Call): Iterable<Element>;
-  inEvent(event: { readonly type: string }): Iterable<Element>;
+  /** Those of `all` that a call has, each once. */
+  inCall(call: Call): ReadonlySet<Element>;
+  inEvent(event: { readonly type: string }): ReadonlySet<Element>;
 };
 
 type Direction = "request" | "response" | "event";
+
+/** Called with each element, some of them several times. */
+type Meet = (kind: Element["kind"], name: string) => void;
 
 /** A value to look at; without one, everything that a schema can have. */
 type Given = { readonly value: unknown };
 
 /** Reads the elements off a document: it names each of them, so there is no other list. */
 export function readElements(document: Node): Elements {
+  const partsOf = (at: string, direction: Direction) => {
+    const [pointer, message] = find(document, at);
+    const content = members(isNode(message) ? message.content : undefined);
+    return content.map(([type]) => readPart(document, `${pointer}/content${step(type)}/schema`, direction));
+  };
   const operations = members(document.paths).flatMap(([path, item]) =>
-    members(item).map(([method, { operationId, responses }]) => ({
-      id: String(operationId),
-      at: toPointer(["paths", path, method]),
-      statuses: members(responses).map(([status]) => status),
-    })),
+    members(item).map(([method, { operationId, responses }]) => {
+      const at = toPointer(["paths", path, method]);
+      return {
+        id: String(operationId),
+        request: partsOf(`${at}/requestBody`, "request"),
+        responses: members(responses).map(([status]) => {
+          return { status, parts: partsOf(`${at}/responses/${status}`, "response") };
+        }),
+      };
+    }),
   );
-  const events = members(document.webhooks).map(([name]) => name);
+  const events = members(document.webhooks).map(([name]) => {
+    return { name, parts: partsOf(`/webhooks${step(name)}/post/requestBody`, "event") };
+  });
   const codes = codesInExamples(document);
 
-  function* inBody(at: string, direction: Direction, given?: Given): Generator<Element> {
-    const [pointer, message] = find(document, at);
-    for (const [type] of members(isNode(message) ? message.content : undefined)) {
-      yield* fieldsOf(document, `${pointer}/content${step(type)}/schema`, direction, given);
-    }
-  }
-  function* inOperation(id: string, call?: Call): Generator<Element> {
+  function meetOperation(meet: Meet, id: string, call?: Call): void {
     const operation = operations.find((one) => one.id === id);
     if (!operation) return;
-    const { at, statuses } = operation;
-    yield { kind: "OPERATION", name: id };
+    meet("OPERATION", id);
     // A request that the contract doesn't allow has no fields of it.
     if (call?.status !== 400)
-      yield* inBody(`${at}/requestBody`, "request", call && { value: call.requestBody });
-    for (const status of statuses) {
+      for (const part of operation.request) meetPart(meet, part, call && { value: call.requestBody });
+    for (const { status, parts } of operation.responses) {
       if (call && status !== String(call.status)) continue;
-      yield { kind: "STATUS", name: `${id} ${status}` };
-      yield* inBody(`${at}/responses/${status}`, "response", call && { value: call.responseBody });
+      meet("STATUS", `${id} ${status}`);
+      for (const part of parts) meetPart(meet, part, call && { value: call.responseBody });
     }
   }
-  function* inEvent(type: string, given?: Given): Generator<Element> {
-    if (!events.includes(type)) return;
-    yield { kind: "EVENT", name: type };
-    yield* inBody(`/webhooks${step(type)}/post/requestBody`, "event", given);
+  function meetEvent(meet: Meet, type: string, given?: Given): void {
+    const event = events.find(({ name }) => name === type);
+    if (!event) return;
+    meet("EVENT", type);
+    for (const part of event.parts) meetPart(meet, part, given);
   }
 
-  const known = new Map<string, Element>();
-  for (const source of [
-    ...operations.map(({ id }) => inOperation(id)),
-    ...events.map((one) => inEvent(one)),
-  ]) {
-    for (const element of source) {
-      // Codes without an example belong to no operation, such as that of an unknown path.
-      if (element.kind !== "ERROR_CODE" || codes.has(element.name)) known.set(keyOf(element), element);
-    }
-  }
-  const onlyKnown = (elements: Iterable<Element>) =>
-    [...new Set([...elements].map(keyOf))].flatMap((key) => known.get(key) ?? []);
+  const all: Element[] = [];
+  /** By kind and name. */
+  const known = new Map<string, Map<string, Element>>();
+  const learn: Meet = (kind, name) => {
+    const ofKind = known.get(kind) ?? new Map<string, Element>();
+    // Codes without an example belong to no operation, such as that of an unknown path.
+    if (ofKind.has(name) || (kind === "ERROR_CODE" && !codes.has(name))) return;
+    const element = { kind, name };
+    all.push(element);
+    known.set(kind, ofKind.set(name, element));
+  };
+  for (const { id } of operations) meetOperation(learn, id);
+  for (const { name } of events) meetEvent(learn, name);
+  const collect = (run: (meet: Meet) => void) => {
+    const met = new Set<Element>();
+    run((kind, name) => {
+      const element = known.get(kind)?.get(name);
+      if (element) met.add(element);
+    });
+    return met;
+  };
   return {
-    all: [...known.values()],
-    inCall: (call) => onlyKnown(inOperation(call.operation, call)),
-    inEvent: (event) => onlyKnown(inEvent(event.type, { value: event })),
+    all,
+    inCall: (call) => collect((meet) => meetOperation(meet, call.operation, call)),
+    inEvent: (event) => collect((meet) => meetEvent(meet, event.type, { value: event })),
   };
 }
-
-export const keyOf = ({ kind, name }: Element) => `${kind} ${name}`;
 
 /** The members of the wire whose values are elements, too. */
 const VALUES: Readonly<Record<string, Element["kind"]>> = { errorCode: "ERROR_CODE", paymentStatus: "STATE" };
 
-function* fieldsOf(document: Node, at: string, direction: Direction, given?: Given): Generator<Element> {
+/** What a schema describes, with its references followed: to follow them for each call would take longer than a refund. */
+type Part = {
+  readonly branches: readonly { readonly constants: readonly [string, unknown][]; readonly part: Part }[];
+  readonly items: Part | undefined;
+  readonly fields: readonly {
+    readonly name: string;
+    /** Such as `request RefundRequest.amount`. */
+    readonly fullName: string;
+    /** The kind of its values, if they are elements. */
+    readonly kind: Element["kind"] | undefined;
+    readonly values: readonly unknown[];
+    readonly part: Part;
+  }[];
+};
+
+function readPart(document: Node, at: string, direction: Direction): Part {
   const [pointer, schema] = find(document, at);
-  if (!isNode(schema)) return;
-  const {
-    oneOf = [],
-    items,
-    properties,
-  } = schema as { oneOf?: unknown[]; items?: unknown; properties?: Node };
-  for (const index of oneOf.keys()) {
-    const branch = `${pointer}/oneOf/${index}`;
-    if (!given || hasConstants(document, branch, given.value))
-      yield* fieldsOf(document, branch, direction, given);
-  }
+  const { oneOf, items, properties } = isNode(schema) ? schema : {};
+  return {
+    branches: [...((oneOf ?? []) as unknown[]).keys()].map((index) => {
+      const branch = `${pointer}/oneOf/${index}`;
+      return { constants: constantsOf(document, branch), part: readPart(document, branch, direction) };
+    }),
+    items: items ? readPart(document, `${pointer}/items`, direction) : undefined,
+    fields: members(properties).map(([name]) => {
+      const property = `${pointer}/properties${step(name)}`;
+      const kind = VALUES[name];
+      return {
+        name,
+        fullName: `${direction} ${toName(property)}`,
+        kind,
+        values: kind ? valuesOf(document, property) : [],
+        part: readPart(document, property, direction),
+      };
+    }),
+  };
+}
+
+function meetPart(meet: Meet, { branches, items, fields }: Part, given?: Given): void {
+  for (const { constants, part } of branches)
+    if (!given || hasConstants(given.value, constants)) meetPart(meet, part, given);
   if (items) {
     const list = given ? (Array.isArray(given.value) ? given.value : []) : [undefined];
-    for (const value of list) yield* fieldsOf(document, `${pointer}/items`, direction, given && { value });
+    for (const value of list) meetPart(meet, items, given && { value });
   }
-  for (const name of Object.keys(properties ?? {})) {
+  for (const { name, fullName, kind, values, part } of fields) {
     if (given && !(isNode(given.value) && Object.hasOwn(given.value, name))) continue;
     const inner = given && { value: (given.value as Node)[name] };
-    const property = `${pointer}/properties${step(name)}`;
-    yield { kind: "FIELD", name: `${direction} ${toName(property)}` };
-    const kind = VALUES[name];
-    if (kind)
-      for (const value of inner ? [inner.value] : valuesOf(document, property))
-        yield { kind, name: String(value) };
-    yield* fieldsOf(document, property, direction, inner);
+    meet("FIELD", fullName);
+    if (kind) for (const value of inner ? [inner.value] : values) meet(kind, String(value));
+    meetPart(meet, part, inner);
   }
 }
 
-/** Whether a value has the constants of a branch, by which the contract tells branches apart. */
-function hasConstants(document: Node, at: string, value: unknown): boolean {
+/** The constants by which the contract tells a branch apart from others. */
+function constantsOf(document: Node, at: string): [string, unknown][] {
   const properties = members(follow(document, find(document, at)[1]).properties);
-  const constants = properties.filter(([, schema]) => "const" in schema);
-  return isNode(value) && constants.every(([name, schema]) => value[name] === schema.const);
+  return properties.flatMap(([name, schema]) => ("const" in schema ? [[name, schema.const]] : []));
+}
+
+function hasConstants(value: unknown, constants: readonly [string, unknown][]): boolean {
+  return isNode(value) && constants.every(([name, constant]) => value[name] === constant);
 }
 
 function valuesOf(document: Node, at: string): readonly unknown[] {

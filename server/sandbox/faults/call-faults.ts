@@ -23,20 +23,16 @@ export type CallFaults = {
   kindOf: (response: HttpResponse) => FaultKind | null;
 };
 
-type Wire = Pick<ServerResponse, "writeHead" | "end">;
-
 /** @param document the sandbox's contract, which bounds the settings of the header */
 export function createCallFaults(list: Pick<FaultList, "take">, document: ContractDocument): CallFaults {
   const bounds = (document.components.schemas.NewFault?.properties ?? {}) as Bounds;
   const plans = new WeakMap<ServerResponse, FaultPlan>();
-  const wires = new WeakMap<ServerResponse, Wire>();
 
   return {
     kindOf: (response) => plans.get(response)?.kind ?? null,
 
     onWire(_request, response, next) {
-      const { writeHead, write, end } = response;
-      wires.set(response, { writeHead, end });
+      const { write, end } = response;
       const endWithFault = (...args: unknown[]) => {
         const plan = plans.get(response);
         const send = () => Reflect.apply(end, response, args);
@@ -47,6 +43,11 @@ export function createCallFaults(list: Pick<FaultList, "take">, document: Contra
           response.setHeader("Content-Length", bytes.length);
           Reflect.apply(write, response, [bytes.subarray(0, Math.floor(bytes.length / 2))]);
           response.socket?.destroySoon();
+        } else if (plan?.kind === "BAD_GATEWAY") {
+          // A proxy knows nothing of the headers that the server would have sent.
+          for (const name of response.getHeaderNames()) response.removeHeader(name);
+          response.writeHead(502, { "Content-Type": "text/html", "Content-Length": PROXY_PAGE.length });
+          Reflect.apply(end, response, [PROXY_PAGE]);
         } else send();
         return response;
       };
@@ -73,27 +74,21 @@ export function createCallFaults(list: Pick<FaultList, "take">, document: Contra
       if (!plan) return next();
       plans.set(response, plan);
       if (taken) response.once("close", () => taken.note(response.headersSent ? response.statusCode : null));
-      refuse(plan, response, wires.get(response));
-      if (!response.destroyed && !response.headersSent) next();
+      refuse(plan, response);
+      if (!response.destroyed) next();
     },
   };
 }
 
 /** Ends the calls of which nothing is to be done, and leaves the others alone. */
-function refuse({ kind, retryAfter }: FaultPlan, response: HttpResponse, wire: Wire | undefined): void {
+function refuse({ kind, retryAfter }: FaultPlan, response: HttpResponse): void {
   const reason = `fault ${kind}`;
-  if (kind === "UNAVAILABLE") throw unavailable(undefined, reason, retryAfter ?? 0);
+  // That of a proxy takes the place of this refusal on the wire.
+  if (kind === "UNAVAILABLE" || kind === "BAD_GATEWAY") throw unavailable(undefined, reason, retryAfter ?? 0);
   if (kind === "RATE_LIMITED")
     throw new ProblemError("RATE_LIMITED", { headers: { "Retry-After": `${retryAfter}` }, reason });
   if (kind === "INTERNAL_ERROR") throw new ProblemError("INTERNAL_ERROR", { reason });
   if (kind === "CLOSED_BEFORE") response.destroy();
-  if (kind === "BAD_GATEWAY" && wire) {
-    // A proxy knows nothing of the headers that the server would have sent.
-    for (const name of response.getHeaderNames()) response.removeHeader(name);
-    const headers = { "Content-Type": "text/html", "Content-Length": Buffer.byteLength(PROXY_PAGE) };
-    Reflect.apply(wire.writeHead, response, [502, headers]);
-    Reflect.apply(wire.end, response, [PROXY_PAGE]);
-  }
 }
 
 function delay(response: ServerResponse, milliseconds: number, send: () => void): void {

@@ -124,8 +124,9 @@ function keepBytes(response: ServerResponse): () => string {
   const keepBefore =
     (send: typeof write | typeof end) =>
     (...args: unknown[]) => {
-      if (args[0] instanceof Uint8Array || typeof args[0] === "string")
-        text += Buffer.from(args[0]).toString();
+      const [chunk] = args;
+      if (typeof chunk === "string") text += chunk;
+      else if (chunk instanceof Uint8Array) text += Buffer.from(chunk).toString();
       return Reflect.apply(send, response, args);
     };
   Object.assign(response, { write: keepBefore(write), end: keepBefore(end) });
@@ -149,7 +150,9 @@ function toObject(value: unknown): Record<string, unknown> | undefined {
 
 /** A string of at most this many code points, as the contract counts them (D15); null for anything else. */
 function toText(value: unknown, maxLength: number): string | null {
-  return typeof value === "string" && [...value].length <= maxLength ? value : null;
+  if (typeof value !== "string") return null;
+  // No text has more code points than units, which need not be counted.
+  return value.length <= maxLength || [...value].length <= maxLength ? value : null;
 }
 
 function hideSecrets(body: object): string {

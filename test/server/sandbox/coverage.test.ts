@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
 import { setAt } from "../../../openapi/document/pointer.ts";
-import { type Element, keyOf, readElements } from "../../../server/sandbox/coverage/elements.ts";
+import { type Element, readElements } from "../../../server/sandbox/coverage/elements.ts";
 import { refundOf } from "../../helpers/factories.ts";
 import { runProgram } from "../../helpers/process.ts";
 import { accept, startReceiver } from "../../helpers/receiver.ts";
@@ -12,6 +12,7 @@ import { eventNames } from "../webhooks/event-schema.ts";
 
 const { document, operations } = readContract("openapi");
 const { all } = readElements(document);
+const keyOf = ({ kind, name }: Element) => `${kind} ${name}`;
 const names = (kind: string, elements: readonly Element[] = all) =>
   elements.filter((one) => one.kind === kind).map(({ name }) => name);
 
