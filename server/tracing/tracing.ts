@@ -76,7 +76,7 @@ export function activeIds(): { trace_id?: string; span_id?: string } {
  *
  * @param work gets the span, if there is one, to say more of it
  */
-export async function inLinkedSpan<Result>(
+export function inLinkedSpan<Result>(
   name: string,
   links: readonly (Link | undefined)[],
   work: (span: Span | undefined) => Promise<Result>,
@@ -114,7 +114,7 @@ function markFailed(span: Span, error: unknown): void {
 }
 
 /** A statement in a span below the active one. What nothing else is traced of, such as looking for due work, has none. */
-export async function inStatementSpan<Result>(text: string, run: () => Promise<Result>): Promise<Result> {
+export function inStatementSpan<Result>(text: string, run: () => Promise<Result>): Promise<Result> {
   if (!tracer || !trace.getActiveSpan()) return run();
   const { name, attributes } = describe(text);
   const parent = context.active();

@@ -15,7 +15,10 @@ export function findCallerAddress(headerName: string | undefined): FindAddress {
     const header = headerName === undefined ? undefined : headers[headerName];
     const forwarded =
       typeof header === "string" ? toAddress(header.slice(header.lastIndexOf(",") + 1)) : null;
-    return forwarded ?? toAddress(socket.remoteAddress ?? "");
+    if (forwarded !== null) return forwarded;
+    const address = (socket.remoteAddress ?? "").replace(/^::ffff:/, "");
+    // Node writes IPv4 in its shortest form.
+    return address.includes(":") ? toAddress(address) : address || null;
   };
 }
 
