@@ -40,6 +40,7 @@ async function createOurs(): Promise<RequestListener> {
     logger: pino({ level: "silent" }),
     findCaller: sandboxAccess(async () => ({ merchant: "acme", scopes: ["refunds", "webhooks"] })).findCaller,
     concurrency: createConcurrencyLimit({ total: 512, perMerchant: 256 }),
+    refuseBlocked: () => {},
     metrics: noMetrics,
     readinessChecks: [],
     isDraining: () => false,
