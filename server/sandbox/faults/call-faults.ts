@@ -83,7 +83,7 @@ export function createCallFaults(list: Pick<FaultList, "take">, document: Contra
 /** Ends the calls of which nothing is to be done, and leaves the others alone. */
 function refuse({ kind, retryAfter }: FaultPlan, response: HttpResponse): void {
   const reason = `fault ${kind}`;
-  // That of a proxy takes the place of this refusal on the wire.
+  // On the wire, a proxy's page replaces the refusal.
   if (kind === "UNAVAILABLE" || kind === "BAD_GATEWAY") throw unavailable(undefined, reason, retryAfter ?? 0);
   if (kind === "RATE_LIMITED")
     throw new ProblemError("RATE_LIMITED", { headers: { "Retry-After": `${retryAfter}` }, reason });
