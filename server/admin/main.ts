@@ -1,27 +1,3 @@
-import { refuseInspector } from "../process/no-inspector.ts";
-import { runAdmin } from "./run-command.ts";
+import { runAdminProcess } from "./run-process.ts";
 
-refuseInspector();
-const interrupted = new AbortController();
-// `once`, so that a second signal ends a command that hangs.
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupted.abort());
-// The reader, such as `head`, has closed the pipe.
-process.stdout.on("error", () => interrupted.abort());
-
-process.exitCode = await runAdmin({
-  args: process.argv.slice(2),
-  env: process.env,
-  output: {
-    print: (line) => void process.stdout.write(`${line}\n`),
-    complain: (line) => void process.stderr.write(`${line}\n`),
-    // Also calls back when the reader has gone.
-    flushed: () => new Promise((resolve) => process.stdout.write("", () => resolve())),
-    log: (line) => void process.stderr.write(`${line}\n`),
-    interactive: process.stderr.isTTY,
-    write: (text) => void process.stderr.write(text),
-  },
-  stdin: process.stdin,
-  signal: interrupted.signal,
-});
-// An open standard input would keep the process alive.
-process.stdin.destroy();
+await runAdminProcess(process.argv.slice(2));

@@ -1,17 +1,25 @@
-import { InvalidArgumentError, Option } from "@commander-js/extra-typings";
+import { InvalidArgumentError } from "@commander-js/extra-typings";
 import { defineProgram } from "../../process/program.ts";
 import { createCalls, type Result, SandboxCallError } from "../calls.ts";
+import { withSandboxOptions } from "../command-options.ts";
 
 type Coverage = Result<"getCoverage">;
 
-/**
- * Prints the coverage of a running sandbox. Exits with 1 when it is too low, and with 2 when there is none to print.
- *
- * @param name how it is run, such as `npx @refund-contract/sandbox coverage`
- * @param args what stands after the name
- */
-export async function runCoverage(name: string, args: readonly string[]): Promise<void> {
-  const { url, token, failUnder } = readOptions(name, args);
+type Choice = { url: string; token: string; failUnder?: number | undefined };
+
+/** Defines the command that prints the coverage of a running sandbox. */
+export function defineCoverage() {
+  const command = defineProgram(
+    "coverage",
+    "Prints which elements of the contract a merchant's calls and deliveries met in a running sandbox.",
+  );
+  return withSandboxOptions(command, "whose coverage")
+    .option("--fail-under <percent>", "exit with 1 when fewer of a hundred elements were met", percent)
+    .action(printCoverage);
+}
+
+/** Exits with 1 when the coverage is too low, and with 2 when there is none to print. */
+async function printCoverage({ url, token, failUnder }: Choice): Promise<void> {
   try {
     const coverage = await createCalls(url, token).coverage();
     process.stdout.write(toReport(coverage));
@@ -26,20 +34,6 @@ export async function runCoverage(name: string, args: readonly string[]): Promis
     process.stderr.write(`${why}\n`);
     process.exitCode = 2;
   }
-}
-
-function readOptions(name: string, args: readonly string[]) {
-  return defineProgram(
-    name,
-    "Prints which elements of the contract a merchant's calls and deliveries met in a running sandbox.",
-  )
-    .addOption(
-      new Option("--url <url>", "where the sandbox is").env("SANDBOX_URL").default("http://127.0.0.1:3000"),
-    )
-    .addOption(new Option("--token <token>", "whose coverage").env("SANDBOX_TOKEN").default("sandbox_acme"))
-    .option("--fail-under <percent>", "exit with 1 when fewer of a hundred elements were met", percent)
-    .parse(args, { from: "user" })
-    .opts();
 }
 
 function percent(text: string): number {

@@ -1,18 +1,35 @@
 import { randomBytes } from "node:crypto";
 import { Option } from "@commander-js/extra-typings";
+import { isPackaged } from "../../config/command-names.ts";
 import { defineProgram } from "../../process/program.ts";
 import { onStopSignal } from "../../process/stop-signals.ts";
+import { withSandboxOptions } from "../command-options.ts";
 import { ListenError, type Listening, listen } from "./listen.ts";
 
-/**
- * Runs the command that shows a sandbox's events until it is interrupted.
- *
- * @param name how it is run, such as `npm run listen --`
- * @param args what stands after the name
- */
-export async function runListen(name: string, args: readonly string[]): Promise<void> {
+type Choice = { url: string; token: string; events?: string | undefined };
+
+/** Defines the command that shows a sandbox's events until it is interrupted. */
+export function defineListen() {
+  const command = defineProgram(
+    "listen",
+    "Shows the events of a sandbox on this machine as they are delivered, until it is interrupted.",
+  );
+  // In a clone, people type the command of npm.
+  if (!isPackaged)
+    command.configureHelp({ helpWidth: 120, commandUsage: () => "npm run listen -- [options]" });
+  return withSandboxOptions(command, "whose events to show")
+    .addOption(
+      new Option(
+        "--events <names>",
+        "events or categories, with commas between; every event when left out",
+      ).env("SANDBOX_EVENTS"),
+    )
+    .action(runListen);
+}
+
+async function runListen(choice: Choice): Promise<void> {
   try {
-    await run(readOptions(name, args));
+    await run(choice);
   } catch (error) {
     if (!(error instanceof ListenError)) throw error;
     process.stderr.write(`${error.message}\n`);
@@ -20,28 +37,7 @@ export async function runListen(name: string, args: readonly string[]): Promise<
   }
 }
 
-function readOptions(name: string, args: readonly string[]) {
-  return defineProgram(
-    name,
-    "Shows the events of a sandbox on this machine as they are delivered, until it is interrupted.",
-  )
-    .addOption(
-      new Option("--url <url>", "where the sandbox is").env("SANDBOX_URL").default("http://127.0.0.1:3000"),
-    )
-    .addOption(
-      new Option("--token <token>", "whose events to show").env("SANDBOX_TOKEN").default("sandbox_acme"),
-    )
-    .addOption(
-      new Option(
-        "--events <names>",
-        "events or categories, with commas between; every event when left out",
-      ).env("SANDBOX_EVENTS"),
-    )
-    .parse(args, { from: "user" })
-    .opts();
-}
-
-async function run({ url, token, events: names = "" }: ReturnType<typeof readOptions>): Promise<void> {
+async function run({ url, token, events: names = "" }: Choice): Promise<void> {
   const events = names.split(",").flatMap((name) => name.trim() || []);
   const secretKey = `whsec_${randomBytes(32).toString("base64")}`;
   // Registered now, so that an interruption during the subscription leaves none behind.

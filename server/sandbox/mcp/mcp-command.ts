@@ -1,29 +1,21 @@
-import { Option } from "@commander-js/extra-typings";
-import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { defineProgram } from "../../process/program.ts";
-import { createMcpServer, NotASandboxError } from "./mcp-server.ts";
+import { withSandboxOptions } from "../command-options.ts";
 
-/**
- * Runs the server of the Model Context Protocol on standard input and output.
- *
- * @param name how it is run, such as `npx @refund-contract/sandbox mcp`
- * @param args what stands after the name
- */
-export async function runMcp(name: string, args: readonly string[]): Promise<void> {
-  const options = defineProgram(
-    name,
+/** Defines the command that runs the server of the Model Context Protocol on standard input and output. */
+export function defineMcp() {
+  const command = defineProgram(
+    "mcp",
     "Gives AI assistants the tools of a sandbox on this machine, by the Model Context Protocol on standard input and output.",
-  )
-    .addOption(
-      new Option("--url <url>", "where the sandbox is").env("SANDBOX_URL").default("http://127.0.0.1:3000"),
-    )
-    .addOption(
-      new Option("--token <token>", "whose records to use").env("SANDBOX_TOKEN").default("sandbox_acme"),
-    )
-    .parse(args, { from: "user" })
-    .opts();
+  );
+  return withSandboxOptions(command, "whose records to use").action(runMcp);
+}
+
+async function runMcp(choice: { url: string; token: string }): Promise<void> {
+  // Loaded when they are asked for: a sandbox that starts needs none of them.
+  const { StdioServerTransport } = await import("@modelcontextprotocol/server/stdio");
+  const { createMcpServer, NotASandboxError } = await import("./mcp-server.ts");
   try {
-    const server = await createMcpServer(options);
+    const server = await createMcpServer(choice);
     await server.connect(new StdioServerTransport());
   } catch (error) {
     if (!(error instanceof NotASandboxError)) throw error;
