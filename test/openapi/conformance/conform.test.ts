@@ -71,9 +71,16 @@ describe("npm run conform", () => {
     expect(notRunIn(report)).toEqual([]);
   });
 
-  test("passes it on PostgreSQL in all that its statements decide", async () => {
+  /**
+   * @clause 2.1 2.2 2.3 2.4 2.7 2.8 4.2 4.4 4.5 4.6 4.7 9.1 9.2 12.1 12.2 12.3
+   * @decision D03 D07 D08 D13 D14 D15
+   */
+  test("passes it on PostgreSQL in all that its statements decide, with every request of each constraint", async () => {
     await using onPostgres = await startTestServer({ engine: "postgres" });
-    const only = ["example.", "first-status.", "reference.", "amount.", "key.", "payment.", "subscription."];
+    const only = [
+      ...["example.", "first-status.", "reference.", "amount.", "key.", "payment.", "subscription."],
+      ...["broken.", "kept."],
+    ];
 
     const report = await runConformance({ ...(await allOptions(onPostgres.url)), only });
 
