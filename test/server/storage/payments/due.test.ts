@@ -17,9 +17,6 @@ import { forSuite } from "../../../helpers/suite.ts";
 
 const authorizeDue = async (...args: Parameters<typeof runDue>) => (await runDue(...args)).authorized;
 
-/** When a refund of a payment that settled at NOW is due: a Thursday, 00:00 in New York. */
-const _DUE = new Date("2026-11-19T05:00:00.000Z");
-
 describe.each(engines)("due refunds on %s", (engine) => {
   const database = useDatabase(engine);
   afterEach(() => sql`truncate payments, events`.execute(database.db));
