@@ -34,3 +34,8 @@ export function randomSeed(): number {
 export function collect(text: string, before: readonly string[]): readonly string[] {
   return [...before, text];
 }
+
+/** The time since `start` as text, in seconds. */
+export function secondsSince(start: number): string {
+  return `${((performance.now() - start) / 1000).toFixed(1)} s`;
+}

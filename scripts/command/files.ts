@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { glob, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { ROOT } from "./redocly.ts";
+import { ROOT } from "./root.ts";
 
 /** Calls `use` with a new folder, and removes the folder afterwards. */
 export async function withTempDir<T>(use: (folder: string) => Promise<T>): Promise<T> {

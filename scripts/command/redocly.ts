@@ -1,10 +1,7 @@
 import { execFile } from "node:child_process";
 import { createRequire } from "node:module";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-
-/** The folder of the project. */
-export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+import { ROOT } from "./root.ts";
 
 /**
  * The arguments with which Node runs the Redocly command line. Optimizing the regular expression engines of our lint rules,
@@ -29,9 +26,4 @@ export async function runRedocly(args: readonly string[], { cwd = ROOT } = {}): 
     const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
     throw new Error(`redocly ${args[0]} failed:\n${stdout}${stderr}`, { cause: error });
   }
-}
-
-/** The time since `start` as text, in seconds. */
-export function secondsSince(start: number): string {
-  return `${((performance.now() - start) / 1000).toFixed(1)} s`;
 }

@@ -8,8 +8,9 @@ import { parse } from "yaml";
 import { type Contract, readContract } from "../../openapi/document/contract.ts";
 import { keywordsLimiting } from "../../openapi/document/keywords.ts";
 import { dereference, type Node } from "../../openapi/document/node.ts";
+import { secondsSince } from "../command/command.ts";
 import { hashFiles, replaceFile } from "../command/files.ts";
-import { ROOT, secondsSince } from "../command/redocly.ts";
+import { ROOT } from "../command/root.ts";
 import { callsOf } from "../docs/reference/calls.ts";
 
 const SOURCE = join(ROOT, "server/sandbox/console");

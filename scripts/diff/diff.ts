@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { defineCommand } from "../command/command.ts";
-import { ROOT } from "../command/redocly.ts";
+import { ROOT } from "../command/root.ts";
 import { diffContracts, findChangelogError, newestRelease, renderReport } from "./compare.ts";
 
 const options = defineCommand(

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { rolldown } from "rolldown";
 import { readContract } from "../../openapi/document/contract.ts";
-import { ROOT } from "../command/redocly.ts";
+import { ROOT } from "../command/root.ts";
 import type { Assets } from "./layout.ts";
 import type { Entry } from "./search/search.ts";
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ElementContent, RootContent } from "hast";
-import { ROOT } from "../command/redocly.ts";
+import { ROOT } from "../command/root.ts";
 import { renderDownloads } from "./downloads.ts";
 import { element, toHtml, toHtmlTree } from "./html.ts";
 import { type Assets, renderDocument } from "./layout.ts";

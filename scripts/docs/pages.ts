@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { type Heading, headingsIn, parseMarkdown } from "../../openapi/document/headings.ts";
-import { ROOT } from "../command/redocly.ts";
+import { ROOT } from "../command/root.ts";
 import { isComment, type Parts } from "./markdown.ts";
 import { GROUPS, type PageSource, SITE_FILE } from "./site.ts";
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ROOT } from "../command/redocly.ts";
+import { ROOT } from "../command/root.ts";
 
 /** A result of a benchmark. */
 export type Figure = {

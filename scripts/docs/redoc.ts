@@ -1,7 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { withTempDir } from "../command/files.ts";
-import { ROOT, runRedocly } from "../command/redocly.ts";
+import { runRedocly } from "../command/redocly.ts";
+import { ROOT } from "../command/root.ts";
 import { readAssets } from "./assets.ts";
 import { renderFooter, renderHeader, renderMenu } from "./layout.ts";
 import { SAMPLE_LANGUAGES } from "./reference/samples.ts";

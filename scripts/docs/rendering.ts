@@ -4,7 +4,7 @@ import { SKIP, visit } from "unist-util-visit";
 import type { Source } from "../../openapi/document/contract.ts";
 import { type Contract, readContract } from "../../openapi/document/contract.ts";
 import { toAnchor } from "../../openapi/document/headings.ts";
-import { ROOT } from "../command/redocly.ts";
+import { ROOT } from "../command/root.ts";
 import { type Release, readReleases } from "./changes.ts";
 import type { ReferenceMenu } from "./layout.ts";
 import { isComment, type Parts } from "./markdown.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { ROOT } from "../command/redocly.ts";
+import { ROOT } from "../command/root.ts";
 
 /** A page that is written or generated as Markdown. */
 export type PageSource = {

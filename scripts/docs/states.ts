@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Contract, Source } from "../../openapi/document/contract.ts";
-import { ROOT } from "../command/redocly.ts";
+import { ROOT } from "../command/root.ts";
 import { isComment, type Parts, partsOf } from "./markdown.ts";
 
 /** A transition of `x-transitions`; `from` is null for the status that a record starts in. */

@@ -1,9 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
-import { defineCommand } from "../command/command.ts";
+import { defineCommand, secondsSince } from "../command/command.ts";
 import { replaceFile, withTempDir } from "../command/files.ts";
-import { ROOT, runRedocly, secondsSince } from "../command/redocly.ts";
+import { runRedocly } from "../command/redocly.ts";
+import { ROOT } from "../command/root.ts";
 import { traceRequirements } from "../traceability/traceability.ts";
 import { toDocumentedTypes } from "./documented-types.ts";
 import { includeFiles } from "./included.ts";

@@ -2,7 +2,7 @@ import { cp, glob, mkdir, readFile, writeFile } from "node:fs/promises";
 import { isBuiltin } from "node:module";
 import { join } from "node:path";
 import { rolldown } from "rolldown";
-import { ROOT } from "../command/redocly.ts";
+import { ROOT } from "../command/root.ts";
 import { emitTypes } from "./declarations.ts";
 import { toShrinkwrap } from "./shrinkwrap.ts";
 import type { PackageSource } from "./sources.ts";

@@ -1,6 +1,6 @@
 import { cp, mkdir, readdir, rename, rm, stat, symlink } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { ROOT } from "../command/redocly.ts";
+import { ROOT } from "../command/root.ts";
 import { buildPackage } from "./build.ts";
 import { run } from "./run.ts";
 import { PACKAGES, type PackageName } from "./sources.ts";

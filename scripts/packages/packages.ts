@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
 import { Argument } from "@commander-js/extra-typings";
 import { defineCommand } from "../command/command.ts";
-import { ROOT } from "../command/redocly.ts";
+import { ROOT } from "../command/root.ts";
 import { packPackages } from "./pack.ts";
 import { PACKAGE_NAMES } from "./sources.ts";
 

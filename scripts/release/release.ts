@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { defineCommand } from "../command/command.ts";
 import { replaceFile } from "../command/files.ts";
-import { ROOT } from "../command/redocly.ts";
+import { ROOT } from "../command/root.ts";
 import { diffContracts, newestRelease } from "../diff/compare.ts";
 import { packPackages } from "../packages/pack.ts";
 import { PACKAGE_NAMES } from "../packages/sources.ts";

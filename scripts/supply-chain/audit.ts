@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { defineProof } from "../command/command.ts";
-import { ROOT } from "../command/redocly.ts";
+import { ROOT } from "../command/root.ts";
 
 /** An advisory that was examined and found harmless here, and the day on which it must be examined again. */
 type Accepted = {

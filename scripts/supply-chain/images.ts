@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { defineProof } from "../command/command.ts";
-import { ROOT } from "../command/redocly.ts";
+import { ROOT } from "../command/root.ts";
 import { findUnpinned, pinImages } from "./image-digests.ts";
 
 const FILES = ["server/operate/Containerfile", "server/operate/compose.yaml"];

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { defineProof } from "../command/command.ts";
-import { ROOT } from "../command/redocly.ts";
+import { ROOT } from "../command/root.ts";
 import { type ProductionPackage, readProductionPackages } from "./production-packages.ts";
 
 /* npm's own command reads the lockfile alone, so that the result is the same on every machine and needs no network. */

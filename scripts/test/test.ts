@@ -1,5 +1,5 @@
 import { defineCommand } from "../command/command.ts";
-import { ROOT } from "../command/redocly.ts";
+import { ROOT } from "../command/root.ts";
 import { runStep, runTogether, type Step } from "../command/steps.ts";
 import { findUnproven } from "../traceability/proof.ts";
 import { lintSteps } from "./lint.ts";

@@ -1,6 +1,6 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { relative } from "node:path";
-import { ROOT } from "../command/redocly.ts";
+import { ROOT } from "../command/root.ts";
 import { runStep } from "../command/steps.ts";
 
 /** The parts of Vitest's JSON report that are read. */

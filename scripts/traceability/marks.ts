@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import ts from "typescript";
-import { ROOT } from "../command/redocly.ts";
+import { ROOT } from "../command/root.ts";
 
 export const KINDS = ["clause", "decision"] as const;
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { isNode, members, type Node, walk } from "../../../openapi/document/node.ts";
-import { ROOT } from "../../command/redocly.ts";
+import { ROOT } from "../../command/root.ts";
 import { fillPage } from "../fill.ts";
 import { type Parts, partsOf, toWords } from "../markdown.ts";
 import type { Page } from "../pages.ts";

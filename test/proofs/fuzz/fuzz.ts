@@ -1,8 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { Option } from "@commander-js/extra-typings";
-import { defineProof, randomSeed, seedNumber, wholeNumber } from "../../../scripts/command/command.ts";
+import {
+  defineProof,
+  randomSeed,
+  secondsSince,
+  seedNumber,
+  wholeNumber,
+} from "../../../scripts/command/command.ts";
 import { createProgress } from "../../../scripts/command/progress.ts";
-import { secondsSince } from "../../../scripts/command/redocly.ts";
 import { startPostgres } from "../../helpers/postgres.ts";
 import { type Settings, startServerProcess } from "../../helpers/process.ts";
 import { assessMemory } from "./memory.ts";

@@ -1,9 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { Argument } from "@commander-js/extra-typings";
-import { defineProof } from "../../../scripts/command/command.ts";
+import { defineProof, secondsSince } from "../../../scripts/command/command.ts";
 import { replaceFile } from "../../../scripts/command/files.ts";
-import { secondsSince } from "../../../scripts/command/redocly.ts";
 import { SERVER, startServerProcess } from "../../helpers/process.ts";
 import {
   GUIDE,

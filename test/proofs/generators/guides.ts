@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
 import { replaceFile } from "../../../scripts/command/files.ts";
-import { ROOT } from "../../../scripts/command/redocly.ts";
+import { ROOT } from "../../../scripts/command/root.ts";
 import type { Compiled } from "./compile.ts";
 import { CHECKS } from "./language-checks.ts";
 import { type Language, languages } from "./languages.ts";

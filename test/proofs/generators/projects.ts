@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { copyFile, cp, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { ROOT } from "../../../scripts/command/redocly.ts";
+import { ROOT } from "../../../scripts/command/root.ts";
 import { fetchContract, installPackages, runShell } from "../support/projects.ts";
 import { type Compiled, compileProject } from "./compile.ts";
 import { exercise } from "./exercise.ts";

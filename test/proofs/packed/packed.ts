@@ -2,7 +2,7 @@ import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { defineProof } from "../../../scripts/command/command.ts";
 import { withTempDir } from "../../../scripts/command/files.ts";
-import { ROOT } from "../../../scripts/command/redocly.ts";
+import { ROOT } from "../../../scripts/command/root.ts";
 import { run } from "../../../scripts/packages/run.ts";
 import { startServerProcess } from "../../helpers/process.ts";
 import { check, endChecks, expectSame } from "../support/checks.ts";

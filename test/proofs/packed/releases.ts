@@ -1,6 +1,6 @@
 import { readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ROOT } from "../../../scripts/command/redocly.ts";
+import { ROOT } from "../../../scripts/command/root.ts";
 import { run } from "../../../scripts/packages/run.ts";
 
 /** A copy of this project's last commit, in which releases can be made. */

@@ -4,7 +4,7 @@ import { join, relative } from "node:path";
 import { createVitest } from "vitest/node";
 import { parse, stringify } from "yaml";
 import { collect, defineProof } from "../../../scripts/command/command.ts";
-import { ROOT } from "../../../scripts/command/redocly.ts";
+import { ROOT } from "../../../scripts/command/root.ts";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
 
 type Fault = { readonly file: string; readonly find: string; readonly replace: string };

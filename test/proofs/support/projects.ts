@@ -1,6 +1,6 @@
 import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ROOT } from "../../../scripts/command/redocly.ts";
+import { ROOT } from "../../../scripts/command/root.ts";
 import { runProgram, type Settings } from "../../helpers/process.ts";
 
 /** Compiling libraries takes minutes. */

@@ -1,7 +1,7 @@
 import { cp, mkdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { ROOT } from "../../../scripts/command/redocly.ts";
+import { ROOT } from "../../../scripts/command/root.ts";
 import type { Verdict } from "../../../scripts/diff/version.ts";
 import { cutChangelog } from "../../../scripts/release/changelog.ts";
 import { nextVersion } from "../../../scripts/release/version.ts";

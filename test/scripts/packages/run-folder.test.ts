@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { ROOT } from "../../../scripts/command/redocly.ts";
+import { ROOT } from "../../../scripts/command/root.ts";
 import { SECRET_SETTINGS } from "../../../server/config/environment.ts";
 import { SERVER_OPTIONS } from "../../helpers/process.ts";
 import { makeTempDir } from "../../helpers/temp-dir.ts";

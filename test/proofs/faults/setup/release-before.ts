@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { readFile, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { ROOT } from "../../../../scripts/command/redocly.ts";
+import { ROOT } from "../../../../scripts/command/root.ts";
 import { makeTempDir } from "../../../helpers/temp-dir.ts";
 import { runShell } from "../../support/projects.ts";
 
