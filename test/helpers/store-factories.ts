@@ -57,7 +57,7 @@ export async function createPayment(
 
 type PaymentKey = { readonly merchant: string; readonly paymentId: string };
 
-type Wish = {
+type RefundFields = {
   amountCents?: number;
   requestKey?: string;
   clientReferenceId?: string;
@@ -95,17 +95,17 @@ export async function saveRefund(store: Store, refund: NewRefund): Promise<boole
 export async function decideRefund(
   store: Store,
   { merchant, paymentId }: PaymentKey,
-  wish: Wish = {},
+  fields: RefundFields = {},
 ): Promise<NewRefund> {
-  return decide({ merchant, paymentId }, await loadOriginal(store, { merchant, paymentId }), wish);
+  return decide({ merchant, paymentId }, await loadOriginal(store, { merchant, paymentId }), fields);
 }
 
 function decide(
   { merchant, paymentId }: PaymentKey,
   { original, held }: LoadedOriginal,
-  wish: Wish,
+  fields: RefundFields,
 ): NewRefund {
-  const { amountCents = 10_00, now = NOW } = wish;
+  const { amountCents = 10_00, now = NOW } = fields;
   if (!original) throw new Error(`no payment ${paymentId}`);
   return {
     paymentId: createRefundId(),
@@ -113,8 +113,8 @@ function decide(
     original,
     decision: firstStatus(original, amountCents, { now, held }),
     amountCents,
-    requestKey: wish.requestKey ?? randomUUID(),
-    clientReferenceId: wish.clientReferenceId ?? null,
+    requestKey: fields.requestKey ?? randomUUID(),
+    clientReferenceId: fields.clientReferenceId ?? null,
     softDescriptor: null,
     now,
   };
@@ -124,12 +124,12 @@ function decide(
 export async function issueRefund(
   store: Store,
   payment: PaymentKey,
-  wish: Wish = {},
+  fields: RefundFields = {},
 ): Promise<RefundRecord | "duplicate"> {
-  const requestKey = wish.requestKey ?? randomUUID();
+  const requestKey = fields.requestKey ?? randomUUID();
   const refunds = refundStoreOf(store);
   for (;;) {
-    const refund = decide(payment, await refunds.loadOriginal(payment), { ...wish, requestKey });
+    const refund = decide(payment, await refunds.loadOriginal(payment), { ...fields, requestKey });
     if (await refunds.saveRefund(refund)) return getRefund(store, refund);
     if (await refunds.findByRequestKey({ merchant: payment.merchant, requestKey })) return "duplicate";
   }
@@ -139,9 +139,9 @@ export async function issueRefund(
 export async function createRefund(
   store: Store,
   payment: PaymentKey,
-  wish: Wish = {},
+  fields: RefundFields = {},
 ): Promise<RefundRecord> {
-  const refund = await issueRefund(store, payment, wish);
+  const refund = await issueRefund(store, payment, fields);
   if (refund === "duplicate") throw new Error("the requestKey is used");
   return refund;
 }

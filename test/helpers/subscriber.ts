@@ -53,11 +53,11 @@ export async function createSubscriber(
   };
 }
 
-/** Repeats a query until it returns a value, and resolves with that. */
-export function until<T>(ask: () => Promise<T | undefined> | T | undefined): Promise<T> {
+/** Repeats a query for up to two minutes until it returns a value, and resolves with that. */
+export function until<T>(query: () => Promise<T | undefined> | T | undefined): Promise<T> {
   const poll = async () => {
-    const found = await ask();
-    if (found === undefined) throw new Error("it never came about");
+    const found = await query();
+    if (found === undefined) throw new Error("the query returned nothing within two minutes");
     return found;
   };
   return vi.waitFor(poll, { timeout: 120_000, interval: 10 });
