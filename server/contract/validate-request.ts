@@ -52,7 +52,7 @@ export function createRequestValidator(
   { ignoreUnknownQuery }: { ignoreUnknownQuery: boolean },
 ): RequestValidator {
   const patterns = readPatternMessages(document);
-  const validate = createMiddlewares(document);
+  const { find, validate } = createMiddlewares(document);
 
   return {
     stepsFor<Locals>(at: OperationAt, findViolations: FindViolations<Locals>) {
@@ -74,14 +74,14 @@ export function createRequestValidator(
         const violations = complete([], request, response);
         next(violations.length > 0 ? invalidRequestError(violations) : undefined);
       };
-      return [useOneContentType(at.operation), ...validate, reportErrors, requireNone];
+      return [useOneContentType(at.operation), findOnce(find), validate, reportErrors, requireNone];
     },
 
     async warmUp(app) {
       for (const [path, operations] of operationsOf(document)) {
         for (const { method, operation } of operations) {
           const request = createRequest(app, method.toUpperCase(), path.replaceAll(/\{\w+\}/g, "x"));
-          await runAll([useOneContentType(operation), ...validate], request);
+          await runAll([useOneContentType(operation), find, validate], request);
         }
       }
     },
@@ -94,7 +94,8 @@ function pointersOf(violations: readonly Violation[]): ReadonlySet<string> {
 
 type ValidatorOptions = Parameters<typeof openApiValidator.middleware>[0];
 
-function createMiddlewares(document: ContractDocument): RequestHandler[] {
+/** The library's step that finds the operation of a request, and the one that validates. Its other steps do nothing here. */
+function createMiddlewares(document: ContractDocument): { find: RequestHandler; validate: RequestHandler } {
   const middlewares = openApiValidator.middleware({
     // The library's type asks for every part of a document; the document is linted.
     apiSpec: toValidationDocument(document) as unknown as ValidatorOptions["apiSpec"],
@@ -108,7 +109,27 @@ function createMiddlewares(document: ContractDocument): RequestHandler[] {
     fileUploader: false,
     ajvFormats: { mode: "full" },
   });
-  return middlewares as unknown as RequestHandler[]; // their type wants `request.openapi`, which the first of them sets
+  // Their type wants `request.openapi`, which the first of them sets.
+  const steps = new Map((middlewares as unknown as RequestHandler[]).map((step) => [step.name, step]));
+  const [find, validate] = [steps.get("metadataMiddleware"), steps.get("requestMiddleware")];
+  if (!find || !validate) throw new Error("express-openapi-validator has other steps than expected");
+  return { find, validate };
+}
+
+/** Finds the operation with its first request: to find it, the library compiles the patterns of all paths, one by one. */
+function findOnce(find: RequestHandler): RequestHandler {
+  let found: object | undefined;
+  return (request, response, next) => {
+    if (found) {
+      const params = { ...request.params };
+      Object.assign(request, { params, openapi: { ...found, pathParams: params } });
+      return next();
+    }
+    find(request, response, (error) => {
+      if (error === undefined && "openapi" in request) found = request.openapi as object;
+      next(error);
+    });
+  };
 }
 
 /**
