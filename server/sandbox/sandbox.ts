@@ -81,9 +81,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const document = await readContract("sandbox");
   const { list: faults, ofDeliveries } = options.faults;
   const callFaults = createCallFaults(faults, document);
-  const requests = createRequestMemory(changes, callFaults.kindOf, (merchant, { status, ...record }) => {
-    if (status !== null) coverage.meetCall(merchant, { status, ...record });
-  });
+  const requests = createRequestMemory(changes, callFaults.kindOf, coverage.meetCall);
   const inbox = createInbox({ ...options, realNow: clock.realNow });
   const restrictions = createRestrictions(options);
   const consolePage = await createConsolePage();

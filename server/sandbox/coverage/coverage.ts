@@ -4,16 +4,17 @@ import type { HandlersOf } from "../../contract/operations.ts";
 import type { Changes } from "../handlers/changes.ts";
 import { type Call, type Element, type Elements, readElements } from "./elements.ts";
 
+/** A call with the text of its response, which may be empty, or only a part. */
+export type ReceivedCall = Call & { readonly responseBody: string };
+
 /** Counts which elements of the published contract the calls and deliveries of each merchant meet; kept in memory. */
 export type Coverage = {
   handlers: HandlersOf<"getCoverage" | "clearCoverage">;
-  /** @param call with its bodies as text, as far as they are known */
-  meetCall(merchant: string, call: Omit<Call, "requestBody" | "responseBody"> & Bodies): void;
+  meetCall(merchant: string, call: ReceivedCall): void;
   /** @param payload of a delivery that its receiver accepted */
   meetEvent(merchant: string, payload: string): void;
 };
 
-type Bodies = { requestBody: string | null; responseBody: string | null };
 type Counts = Map<Element, number>;
 
 /** @param document the published contract, which is read when something is first counted */
@@ -31,9 +32,8 @@ export function createCoverage(document: ContractDocument, changes: Pick<Changes
   };
 
   return {
-    meetCall(merchant, { requestBody, responseBody, ...call }) {
-      const bodies = { requestBody: parse(requestBody), responseBody: parse(responseBody) };
-      count(merchant, elements().inCall({ ...call, ...bodies }));
+    meetCall(merchant, call) {
+      count(merchant, elements().inCall({ ...call, responseBody: parse(call.responseBody) }));
     },
     meetEvent(merchant, payload) {
       count(merchant, elements().inEvent(JSON.parse(payload)));
@@ -64,9 +64,9 @@ const sum = (items: readonly { count: number }[]) => ({
 });
 
 /** Undefined for a body that is missing, or of which only a part was sent. */
-function parse(text: string | null): unknown {
+function parse(text: string): unknown {
   try {
-    return JSON.parse(text ?? "");
+    return JSON.parse(text);
   } catch {
     return undefined;
   }

@@ -3,6 +3,7 @@ import type { SandboxSchemas } from "../../contract/document.ts";
 import type { HandlersOf } from "../../contract/operations.ts";
 import { readRequestId, type TraceContext } from "../../domain/trace-context.ts";
 import type { HttpResponse, Middleware } from "../../http/middleware/request-locals.ts";
+import type { ReceivedCall } from "../coverage/coverage.ts";
 import type { Changes } from "./changes.ts";
 import { invalid } from "./responses.ts";
 import { createRing, type Ring } from "./ring.ts";
@@ -36,12 +37,12 @@ export type RequestMemory = {
  * Keeps the latest requests in memory, without access tokens and secrets.
  *
  * @param faultOf the kind of the fault that happened to a call, if any
- * @param onRecorded called with every record
+ * @param onResponse called with every call that got a response
  */
 export function createRequestMemory(
   changes: Pick<Changes, "notify">,
   faultOf: (response: HttpResponse) => string | null,
-  onRecorded: (merchant: string, record: RequestRecord) => void,
+  onResponse: (merchant: string, call: ReceivedCall) => void,
 ): RequestMemory {
   const ring = createRing<Recorded>({
     maxItems: MAX_REQUESTS,
@@ -79,7 +80,8 @@ export function createRequestMemory(
           fault: faultOf(response),
         };
         ring.add({ number: count, merchant, record });
-        onRecorded(merchant, record);
+        if (record.status !== null)
+          onResponse(merchant, { operation, status: record.status, requestBody: body, responseBody });
         changes.notify(["requests", "payments", "webhooks"], merchant);
       });
       next();
