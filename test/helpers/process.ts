@@ -27,7 +27,7 @@ export const SERVER = [process.execPath, ...SERVER_OPTIONS, "server/main.ts"];
 const SERVER_READY = /curl .*\n|"msg":"listening".*\n/;
 
 /** Far more than a program needs to end by itself, also on a busy machine. */
-const RUN_LIMIT_MS = 120_000;
+const RUN_LIMIT_MS = 400_000;
 
 /** Settings by the names of environment variables. */
 export type Settings = Readonly<Record<string, string>>;
