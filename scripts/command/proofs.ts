@@ -77,4 +77,9 @@ export const PROOFS = {
     file: "test/proofs/screenshots/screenshots.ts",
     description: "Takes the pictures of the console that its guide shows, into docs/console.",
   },
+  workflows: {
+    file: "test/proofs/workflows/workflows.ts",
+    description:
+      "Runs the steps of the workflows in a clean clone of the last commit, in the order of each job. Names those that need the service.",
+  },
 } as const;

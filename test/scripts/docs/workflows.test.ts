@@ -1,9 +1,10 @@
 import { copyFile, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { PROOFS } from "../../../scripts/command/proofs.ts";
 import { findFreePort } from "../../helpers/network/free-port.ts";
+import { runProgram } from "../../helpers/process.ts";
 import { startTestServer } from "../../helpers/server.ts";
 import { blocksOf } from "./helpers/blocks.ts";
 import { createProjectFolder } from "./helpers/project-folder.ts";
@@ -17,7 +18,9 @@ const guide = blocksOf(await read("docs/guides/contract-tests-with-prism.md"));
 const copied = guide.find(({ language }) => language === "yaml")?.text ?? "";
 const own = await read(".github/workflows/ci.yml");
 const others = await Promise.all(
-  ["release", "containers"].map(async (name) => [name, await read(`.github/workflows/${name}.yml`)] as const),
+  ["release", "containers", "scan"].map(
+    async (name) => [name, await read(`.github/workflows/${name}.yml`)] as const,
+  ),
 );
 const packages = blocksOf(await read("docs/guides/packages.md"));
 const withSandbox = packages.find(({ language }) => language === "yaml")?.text ?? "";
@@ -62,7 +65,7 @@ describe.each<readonly [name: string, workflow: string]>([
     const lines = workflow.split("\n").filter((line) => /\buses:/.test(line));
 
     expect(lines).toHaveLength(stepsOf(workflow).filter(({ uses }) => uses !== undefined).length);
-    for (const line of lines) expect(line).toMatch(/uses: [\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+    for (const line of lines) expect(line).toMatch(/uses: [\w-]+(\/[\w-]+)+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
   });
 });
 
@@ -80,6 +83,22 @@ test.each<readonly [name: string, workflow: string]>([["ci", own], ...others])(
     }
   },
 );
+
+test("Dependabot is told of each lockfile, and of the actions and images", async () => {
+  const { updates } = parse(await read(".github/dependabot.yml"));
+  const { stdout } = await runProgram(["git", "ls-files", "*package-lock.json"]);
+  const folders = stdout
+    .trim()
+    .split("\n")
+    .map((file) => `/${dirname(file)}`.replace("/.", "/"));
+
+  expect(updates).toMatchObject([
+    { "package-ecosystem": "npm", directories: expect.arrayContaining(folders) },
+    { "package-ecosystem": "github-actions", directory: "/" },
+    { "package-ecosystem": "docker", directory: "/server/operate" },
+    { "package-ecosystem": "docker-compose", directory: "/server/operate" },
+  ]);
+});
 
 test.each(others)("the workflow %s says that it has not run yet", (_, workflow) => {
   expect(workflow).toMatch(/^#.*It has not run yet/m);
