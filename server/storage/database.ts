@@ -169,8 +169,9 @@ function openPostgres(
       throw error;
     });
   const poolUsage = () => {
-    const { totalCount, idleCount: idle, waitingCount: waiting } = pool;
-    return { inUse: totalCount - idle, idle, waiting };
+    const { totalCount, idleCount: idle, waitingCount } = pool;
+    // The pool also queues, until the next tick, what gets a connection that is idle, such as a scrape's own statements.
+    return { inUse: totalCount - idle, idle, waiting: Math.max(0, waitingCount - idle) };
   };
   const listening = { connectionString: databaseUrl, onConnectionError };
   const connection = connectPool({ pool: backgroundPool, run, ...listening });
