@@ -10,6 +10,9 @@ type Entry = {
   readonly milliseconds?: number;
   readonly fromPage?: boolean;
   readonly merchant?: string;
+  readonly requestId?: string;
+  readonly callerRequestId?: string;
+  readonly trace_id?: string;
   readonly paymentId?: string;
   readonly paymentStatus?: string;
   readonly errorCode?: string;
@@ -46,9 +49,10 @@ export function toReadableLine(json: string): string {
 
 function describe(entry: Entry): string | undefined {
   const { msg, merchant, paymentId, paymentStatus, status, milliseconds } = entry;
+  const trace = entry.trace_id && `trace ${entry.trace_id}`;
   switch (msg) {
     case "request": {
-      const { method, path, route = "", errorCode, fromPage } = entry;
+      const { method, path, route = "", errorCode, fromPage, requestId, callerRequestId } = entry;
       const isCall = fromPage !== true && /^\/(v1|sandbox)\//.test(route);
       if (method === "GET" && Number(status) < 400 && !isCall) return undefined;
       return join([
@@ -59,18 +63,32 @@ function describe(entry: Entry): string | undefined {
         paymentId,
         merchant,
         `${milliseconds} ms`,
+        // What a problem calls its instance.
+        Number(status) >= 400 && requestId ? `request ${requestId}` : undefined,
+        callerRequestId && `x-request-id ${callerRequestId}`,
+        trace,
       ]);
     }
     case "delivery": {
       const { event, host, outcome, error } = entry;
-      return join(["webhook", event, "to", host, status ?? error, outcome, merchant, `${milliseconds} ms`]);
+      return join([
+        "webhook",
+        event,
+        "to",
+        host,
+        status ?? error,
+        outcome,
+        merchant,
+        `${milliseconds} ms`,
+        trace,
+      ]);
     }
     case "subscription": {
       const key = entry.secretForm === "BASE64" ? "the bytes that its base64 stands for" : "its text";
       return join(["subscription", entry.subscriptionKey, "signs by its secretKey:", key, merchant]);
     }
     case "transition":
-      return join(["refund", paymentId, "is now", paymentStatus, merchant]);
+      return join(["refund", paymentId, "is now", paymentStatus, merchant, trace]);
     default: {
       const kind = entry.level >= ERROR ? "error:" : entry.level >= WARNING ? "warning:" : undefined;
       const { err } = entry;

@@ -20,6 +20,28 @@ test.each([
     "POST /v1/refunds 409 DUPLICATE_REQUEST_KEY 3 ms\n",
   ],
   [
+    {
+      ...{ msg: "request", method: "POST", path: "/v1/refunds", status: 404, milliseconds: 3 },
+      ...{ requestId: "3f0c8d5e", callerRequestId: "checkout/42", trace_id: "4bf92f35", span_id: "00f067aa" },
+    },
+    "POST /v1/refunds 404 3 ms request 3f0c8d5e x-request-id checkout/42 trace 4bf92f35\n",
+  ],
+  [
+    {
+      msg: "request",
+      method: "POST",
+      path: "/v1/refunds",
+      status: 201,
+      milliseconds: 3,
+      requestId: "3f0c8d5e",
+    },
+    "POST /v1/refunds 201 3 ms\n",
+  ],
+  [
+    { msg: "transition", paymentId: "rfd_1", paymentStatus: "AUTHORIZED", trace_id: "4bf92f35" },
+    "refund rfd_1 is now AUTHORIZED trace 4bf92f35\n",
+  ],
+  [
     { msg: "request", method: "GET", route: "unknown", status: 404, errorCode: "NOT_FOUND", milliseconds: 1 },
     "GET unknown 404 NOT_FOUND 1 ms\n",
   ],
@@ -56,8 +78,9 @@ test.each([
       error: "refused",
       outcome: "retry",
       milliseconds: 2,
+      trace_id: "4bf92f35",
     },
-    "webhook refund.pending to 127.0.0.1:4 refused retry 2 ms\n",
+    "webhook refund.pending to 127.0.0.1:4 refused retry 2 ms trace 4bf92f35\n",
   ],
   [
     { level: 50, msg: "can't dispatch webhooks", err: { message: "no database" } },

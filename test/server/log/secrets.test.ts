@@ -50,6 +50,9 @@ describe("in production no secret is disclosed or stored in clear", () => {
   const password = `password-${randomUUID()}`;
   const secrets: (string | Buffer)[] = [encryptionKey, oldKey, password];
   const personal = "Jane Doe of Elm Street 12";
+  const TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736";
+  /** Text of the caller that receivers get, and the log does not. */
+  const state = `of-the-caller-${randomUUID()}`;
   let disclosed: string;
 
   beforeAll(async () => {
@@ -77,7 +80,22 @@ describe("in production no secret is disclosed or stored in clear", () => {
     const subscribe = (body: unknown, bearer = token) =>
       post(server.url, "/v1/webhook/subscribe", body, { token: bearer });
     const refund = () =>
-      post(server.url, "/v1/refunds", refundOf(paymentId, { softDescriptor: "Refund" }), { token });
+      post(server.url, "/v1/refunds", refundOf(paymentId, { softDescriptor: "Refund" }), {
+        token,
+        headers: {
+          traceparent: `00-${TRACE_ID}-00f067aa0ba902b7-01`,
+          tracestate: `vendor=${state}`,
+          // A token by mistake: too long for the log.
+          "x-request-id": token,
+        },
+      });
+    // A secret where a trace is expected.
+    await post(
+      server.url,
+      "/v1/refunds",
+      {},
+      { token, headers: { traceparent: secretKey, tracestate: secretKey } },
+    );
 
     const responses: TestResponse<unknown>[] = [await subscribe(target), await refund()];
     await until(async () => ((await countAttempts(server)) > 0 ? true : undefined));
@@ -124,6 +142,8 @@ describe("in production no secret is disclosed or stored in clear", () => {
     const log = server.logLines.join("");
 
     expect(log).not.toContain(personal);
+    expect(log).not.toContain(state);
+    expect(disclosed).toContain(state);
     expect(log).not.toContain("Failing row");
     expect(log).toContain("nothing_more");
   });
@@ -139,6 +159,7 @@ describe("in production no secret is disclosed or stored in clear", () => {
       hostname: expect.any(String),
       msg: "request",
       requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      trace_id: TRACE_ID,
       merchant: expect.stringMatching(/^[0-9a-f-]{36}$/),
       address: "127.0.0.1",
       paymentId: expect.stringMatching(/^rfd_/),
