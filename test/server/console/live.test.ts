@@ -113,6 +113,36 @@ test("a request is found, copied as curl, and repeated", async () => {
   expect(await runInShell(command)).toContain("409 Conflict");
 });
 
+test("a refund shows its call, its wait and each attempt in one timeline, with the id of its trace to copy", async () => {
+  const merchant = await createSandboxMerchant(suite.server);
+  await subscribeInbox(suite.server, merchant);
+  const { paymentId } = await merchant.create({ settledAt: (await merchant.sandbox("getClock")).body.now });
+  const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
+  const { body: refund } = await post<{ paymentId: string }>(
+    suite.server.url,
+    "/v1/refunds",
+    refundOf(paymentId),
+    { token: merchant.token, headers: { traceparent: `00-${traceId}-00f067aa0ba902b7-01` } },
+  );
+  await using opened = await suite.open(merchant, {
+    route: `#/refunds/${refund.paymentId}`,
+    context: { permissions: ["clipboard-read", "clipboard-write"] },
+  });
+  const { page } = opened;
+  const steps = page.locator(".timeline > li");
+  const shown = async () =>
+    (await steps.allInnerTexts()).map((text) =>
+      text.match(/POST \S+|refund\.\w+|Attempt \d|AUTHORIZED, due|after \d days|\b20\d\b/g),
+    );
+
+  const call = ["POST /v1/refunds", "201", "refund.pending", "Attempt 1", "200"];
+  await expect.poll(shown).toEqual([call, ["AUTHORIZED, due", "after 6 days"]]);
+  await merchant.sandbox("advanceClock", { body: { businessDays: 3 } });
+  await expect.poll(shown).toEqual([call, ["after 6 days", "refund.authorized", "Attempt 1", "200"]]);
+  await page.getByRole("button", { name: "Copy the trace id" }).click();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(traceId);
+});
+
 test("a subscription gets all events, those of categories, or those that are named", async () => {
   const merchant = await createSandboxMerchant(suite.server);
   await using opened = await suite.open(merchant, { route: "#/webhooks" });

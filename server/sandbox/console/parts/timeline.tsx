@@ -1,12 +1,19 @@
+import { Fragment } from "preact";
 import type { SandboxSchemas } from "../data/api.ts";
-import { toEastern } from "../data/format.ts";
-import { Time } from "./parts.tsx";
+import { count, toEastern } from "../data/format.ts";
+import { Code, RealTime, Status, Time, toHash, Until } from "./parts.tsx";
 
 type Refund = SandboxSchemas["RefundRecord"];
 type Debit = SandboxSchemas["Debit"];
 
+/** What led to a refund's statuses, and the webhooks that told of them; the sandbox forgets old requests. */
+export type Course = {
+  readonly call: SandboxSchemas["RequestRecord"] | undefined;
+  readonly deliveries: readonly SandboxSchemas["Delivery"][];
+};
+
 /** The life of a refund: past steps as filled marks, the next one as an open mark; the text says the same. */
-export function Timeline({ refund, payment }: { refund: Refund; payment: Debit }) {
+export function Timeline({ refund, payment, course }: { refund: Refund; payment: Debit; course?: Course }) {
   const { due, history } = refund;
   const past = history.map(({ paymentStatus, at }) => ({ label: paymentStatus, at, open: false }));
   const marks = due ? [...past, { label: "AUTHORIZED" as const, at: due.at, open: true }] : past;
@@ -18,13 +25,71 @@ export function Timeline({ refund, payment }: { refund: Refund; payment: Debit }
             <svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true">
               <Mark label={label} />
             </svg>
-            <strong>{open ? `${label}, due` : index === 0 ? `Issued: ${label}` : label}</strong>
+            <strong>{open ? `${label}, due` : index === 0 ? `Issued: ${label}` : label}</strong>{" "}
             <Time at={at} />
+            {index > 0 && waitOf(history[0]?.at, at)}
+            {index === 0 && course?.call && <Call call={course.call} />}
+            {!open && course?.deliveries.filter(isAbout(label)).map(Webhook)}
           </li>
         ))}
       </ol>
       <p>{inWords(refund, payment)}</p>
     </>
+  );
+}
+
+const DAY_MS = 86_400_000;
+
+function waitOf(from: string | undefined, to: string): string | undefined {
+  const days = Math.round((Date.parse(to) - Date.parse(from ?? to)) / DAY_MS);
+  return days > 0 ? `, after ${count(days, "day")}` : undefined;
+}
+
+const isAbout =
+  (status: string) =>
+  ({ type }: SandboxSchemas["Delivery"]) =>
+    type === `refund.${status.toLowerCase()}`;
+
+function Call({
+  call: { requestId, path, status, milliseconds, at },
+}: {
+  call: SandboxSchemas["RequestRecord"];
+}) {
+  return (
+    <p class="row">
+      <a href={toHash("requests", requestId)}>POST {path}</a>
+      <Code status={status} />
+      <span class="quiet">
+        <RealTime at={at} /> UTC, {milliseconds} ms
+      </span>
+    </p>
+  );
+}
+
+/** A webhook with a line for each attempt. */
+function Webhook({ webhookId, type, state, attempts, dueAt }: SandboxSchemas["Delivery"]) {
+  return (
+    <Fragment key={webhookId}>
+      <p class="row">
+        <a href={toHash("deliveries", webhookId)}>{type}</a>
+        <Status value={state} />
+      </p>
+      {attempts.map(({ at, status, error, milliseconds }, index) => (
+        <p class="row" key={at}>
+          Attempt {index + 1}
+          <Code status={status} />
+          {error}
+          <span class="quiet">
+            <RealTime at={at} /> UTC, {milliseconds} ms
+          </span>
+        </p>
+      ))}
+      {dueAt !== null && (
+        <p>
+          Next attempt <Until at={dueAt} />
+        </p>
+      )}
+    </Fragment>
   );
 }
 

@@ -1,11 +1,11 @@
-import { type Page, type Result, type SandboxSchemas, sandbox } from "../data/api.ts";
+import { type Page, type Result, type SandboxSchemas, sandbox, useLoaded } from "../data/api.ts";
 import { toQuery, useFilter } from "../data/filter.ts";
 import { toDollars } from "../data/format.ts";
 import { usePaged } from "../data/paged.ts";
 import { Filters } from "../parts/filters.tsx";
 import { List } from "../parts/list.tsx";
 import { Copy, Facts, Id, PageHead, Status, Time, toHash } from "../parts/parts.tsx";
-import { Timeline } from "../parts/timeline.tsx";
+import { type Course, Timeline } from "../parts/timeline.tsx";
 
 type Debit = SandboxSchemas["Debit"];
 export type Refund = SandboxSchemas["RefundRecord"];
@@ -73,17 +73,31 @@ const idOf = ({ paymentId }: Refund) => paymentId;
 
 const UP = { view: "refunds", label: "Refunds" };
 
-/** A refund on a page of its own. */
+/** A refund on a page of its own, with the call that issued it and its webhooks. */
 export function RefundPage({ refund, payment }: { refund: Refund; payment: Debit }) {
+  const { paymentId } = refund;
+  const { data: course } = useLoaded(`course ${paymentId}`, ["payments", "requests", "webhooks"], () =>
+    loadCourse(paymentId),
+  );
   return (
     <>
-      <PageHead up={UP} title={<bdi>{refund.paymentId}</bdi>} />
-      <RefundCard refund={refund} payment={payment} />
+      <PageHead up={UP} title={<bdi>{paymentId}</bdi>} />
+      <RefundCard refund={refund} payment={payment} {...(course && { course })} />
     </>
   );
 }
 
-export function RefundCard({ refund, payment }: { refund: Refund; payment: Debit }) {
+async function loadCourse(paymentId: string): Promise<Result<Course>> {
+  const [requests, deliveries] = await Promise.all([
+    sandbox.GET("/sandbox/requests", { params: { query: { limit: LIMIT, search: paymentId, status: 201 } } }),
+    sandbox.GET("/sandbox/deliveries", { params: { query: { limit: LIMIT, text: paymentId } } }),
+  ]);
+  if (!requests.data || !deliveries.data) return { error: requests.error ?? deliveries.error };
+  const [call] = requests.data.items;
+  return { data: { call, deliveries: deliveries.data.items.toReversed() } };
+}
+
+export function RefundCard({ refund, payment, course }: { refund: Refund; payment: Debit; course?: Course }) {
   const { paymentId, paymentStatus, clientReferenceId, softDescriptor, requestKey } = refund;
   const traceId = refund.traceparent?.slice(3, 35);
   return (
@@ -93,7 +107,7 @@ export function RefundCard({ refund, payment }: { refund: Refund; payment: Debit
         <Status value={paymentStatus} />
         <Id view="refunds" id={paymentId} />
       </p>
-      <Timeline refund={refund} payment={payment} />
+      <Timeline refund={refund} payment={payment} {...(course && { course })} />
       <Facts
         facts={[
           ["Original payment", <Id key="original" view="payments" id={refund.originalPaymentId} />],
