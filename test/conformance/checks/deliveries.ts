@@ -94,6 +94,22 @@ export const DELIVERY_CHECKS: Check[] = defineGroup(
       },
     },
     {
+      id: "delivery.trace",
+      name: "sends with a webhook the traceparent of the call that issued the refund, or none",
+      sources: ["D33"],
+      async run(kit) {
+        const run = await deliveryRunOf(kit);
+        for (const hook of hooksOf(run)) {
+          for (const delivery of hook.deliveries) {
+            const sent = delivery.headers.get("traceparent");
+            const expected = run.traces.get(refundIdOf(delivery));
+            const own = sent === null || expected === undefined || sent === expected;
+            expectSeen(own, `no traceparent, or ${expected}`, hook, delivery);
+          }
+        }
+      },
+    },
+    {
       id: "delivery.selection",
       name: "delivers to EVENT only the events that it names",
       sources: ["10.1", "4.8", "D03"],
@@ -163,7 +179,7 @@ function expectSeen(
 
 function describe(delivery: Delivery | undefined): string {
   if (!delivery) return "no delivery";
-  const headers = [...delivery.headers].filter(([name]) => /^(webhook-|content-type)/.test(name));
+  const headers = [...delivery.headers].filter(([name]) => /^(webhook-|content-type|trace)/.test(name));
   const lines = headers.map(([name, value]) => `${name}: ${value}`);
   return [`${delivery.method} to the receiver`, ...lines, delivery.bytes.toString("utf8")].join("\n");
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { isNode, type Node } from "../../../openapi/document/node.ts";
 import { assert, bodyOf, expectProblem, expectRefund } from "../assertions.ts";
 import type { Kit } from "../kit.ts";
@@ -18,6 +19,8 @@ export type DeliveryRun = {
   readonly secrets: ReadonlyMap<Hook, string>;
   /** As the events of their first status must say them: the response, and what tells the refund from others. */
   readonly refunds: readonly Node[];
+  /** The `traceparent` of the call that issued each refund. */
+  readonly traces: ReadonlyMap<unknown, string>;
 };
 
 /** Creates them once in a run, and waits until everything has arrived or the time limit is reached. */
@@ -38,7 +41,8 @@ export function deliveryRunOf(kit: Kit): Promise<DeliveryRun> {
       { type: "EVENT", details: ["refund.terminal_failed"] },
       `whsec_${kit.newSecret().replaceAll("-", "+").replaceAll("_", "/")}`,
     );
-    const refunds = await issueEach(kit);
+    const traces = new Map<unknown, string>();
+    const refunds = await issueEach(kit, traces);
 
     const { timeoutMs } = kit.options;
     const has = (deliveries: readonly Delivery[], wanted: readonly Node[]) =>
@@ -49,7 +53,7 @@ export function deliveryRunOf(kit: Kit): Promise<DeliveryRun> {
       category.until((deliveries) => has(deliveries, refunds), timeoutMs),
       single.until((deliveries) => has(deliveries, failed), timeoutMs),
     ]);
-    return { all, category, single, secrets, refunds };
+    return { all, category, single, secrets, refunds, traces };
   });
 }
 
@@ -67,14 +71,17 @@ async function openHook(
 }
 
 /** The refund of the failed debit comes last: when it has arrived, the others have had enough time. */
-async function issueEach(kit: Kit): Promise<Node[]> {
+async function issueEach(kit: Kit, traces: Map<unknown, string>): Promise<Node[]> {
   const { recent, processing, settled, failed } = kit.options.payments;
   const refunds: Node[] = [];
   for (const paymentId of [recent ?? processing, settled, failed]) {
     if (paymentId === undefined) continue;
     const refund = refundOf(kit, { paymentId, clientReferenceId: "conform ✓" });
     const { paymentId: originalPaymentId, amount, requestKey } = refund;
-    refunds.push({ ...expectRefund(await issue(kit, refund)), originalPaymentId, amount, requestKey });
+    const traceparent = `00-${randomBytes(16).toString("hex")}-${randomBytes(8).toString("hex")}-01`;
+    const issued = expectRefund(await issue(kit, refund, { headers: { traceparent } }));
+    refunds.push({ ...issued, originalPaymentId, amount, requestKey });
+    traces.set(issued.paymentId, traceparent);
   }
   return refunds;
 }

@@ -80,6 +80,13 @@ export const FAULTY_CALLS: Planted = {
       typeof json.secretKey === "string" ? { ...json, secretKey: `${json.secretKey}A` } : json,
     ),
   ],
+  "sends the trace of another call": [
+    "delivery.trace",
+    inCalls(
+      ({ headers }) => headers.traceparent !== undefined,
+      (call) => withHeaders(call, { traceparent: `00-${"a".repeat(32)}-${"b".repeat(16)}-01` }),
+    ),
+  ],
   "delivers every event whatever was selected": [
     "delivery.selection",
     inText(/"type":"EVENT","details":\["refund\.terminal_failed"\]/, '"type":"ALL"'),

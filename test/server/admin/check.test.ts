@@ -6,7 +6,14 @@ import { type AdminRun, runCommand } from "../../helpers/admin.ts";
 import { createTestDatabase } from "../../helpers/databases.ts";
 import { createSubscription } from "../../helpers/delivery-factories.ts";
 import { query } from "../../helpers/postgres.ts";
-import { createPayment, createRefund, LONG_AGO, NOW } from "../../helpers/store-factories.ts";
+import {
+  createPayment,
+  createRefund,
+  decideRefund,
+  LONG_AGO,
+  NOW,
+  saveRefund,
+} from "../../helpers/store-factories.ts";
 import { forEachTest } from "../../helpers/suite.ts";
 
 const stored = forEachTest(
@@ -100,11 +107,15 @@ test("a check finds no difference in what servers and operators write, and the m
   await createRefund(db, processing);
   await failOriginal(db, { ...processing, now: NOW });
   const recent = await createPayment(db, { merchant: "other" });
-  await createRefund(db, recent, { now: new Date() });
+  // Of an erased merchant, and of one that is not.
+  const trace = { traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01" };
+  await saveRefund(db, { ...(await decideRefund(db, recent, { now: new Date() })), trace });
+  const traced = await decideRefund(db, await createPayment(db, { merchant: "acme" }));
+  await saveRefund(db, { ...traced, trace });
   const erased = await run("erase", "--merchant", "other", "--before", new Date().toISOString());
 
   expect(erased.code).toBe(0);
-  expect(await run("check")).toMatchObject({ code: 0, stdout: "10 records: 0 differences\n", stderr: "" });
+  expect(await run("check")).toMatchObject({ code: 0, stdout: "13 records: 0 differences\n", stderr: "" });
   expect(await readLastCheck(db)).toEqual({ differences: 0, ageSeconds: expect.any(Number) });
 });
 

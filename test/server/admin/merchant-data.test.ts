@@ -147,13 +147,17 @@ describe.each(engines)("the data of a merchant on %s", (engine) => {
     );
   });
 
-  test("includes who called, which is erased, too", async () => {
+  test("includes who called and the trace of the call, which are erased, too", async () => {
     const { db } = database;
     const merchant = newMerchant();
     const caller = { subject: "jane", clientId: "shop", tokenId: "token-1", address: "203.0.113.7" };
     const payment = await createPayment(db, { merchant });
     const refund = await decideRefund(db, payment);
-    await saveRefund(db, { ...refund, caller });
+    const trace = {
+      traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+      tracestate: "shop=jane-1",
+    };
+    await saveRefund(db, { ...refund, caller, trace });
     await createSubscription(db, merchant, caller);
 
     const exported = await run(exportMerchant, { merchant, before: BEFORE });
@@ -162,10 +166,12 @@ describe.each(engines)("the data of a merchant on %s", (engine) => {
     const callers = exported.printed.map((line) => JSON.parse(line)).filter((row) => "caller" in row);
     expect(callers).toMatchObject([
       { record: "subscription", caller },
-      { record: "event", resource_id: refund.paymentId, caller },
+      { record: "event", resource_id: refund.paymentId, caller, trace },
     ]);
     expect(printed).toEqual([expect.stringMatching(/ 1 event, .* and who made 1 subscription$/)]);
-    expect(await dumpDatabase(db)).not.toContain(caller.address);
+    const left = await dumpDatabase(db);
+    for (const text of [caller.address, trace.traceparent, trace.tracestate])
+      expect(left).not.toContain(text);
   });
 
   test("is erased by a customer's reference, however new, and stays for as long as a delivery is to be made", async () => {

@@ -69,10 +69,14 @@ describe("the roles of the guide", () => {
     const feed = (line: object) =>
       run("admin", ["payments"], JSON.stringify({ merchant: "acme", paymentId: "pay_2", ...line }));
     await feed({ op: "put", amount: { currency: "USD", value: 25 } });
-    const pending = await post<Refund>(server.url, "/v1/refunds", refundOf("pay_2"), { token });
+    const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    const headers = { traceparent };
+    const pending = await post<Refund>(server.url, "/v1/refunds", refundOf("pay_2"), { token, headers });
     await feed({ op: "settle", settledAt: "2026-01-05T15:30:00Z" });
     const due = `select from payments where payment_id = '${pending.body.paymentId}' and status = 'AUTHORIZED'`;
     await until(async () => (await query("report", due))[0]);
+    const traces = `select trace from events where resource_id = '${pending.body.paymentId}'`;
+    expect(await query("admin", traces)).toEqual([{ trace: { traceparent } }, { trace: { traceparent } }]);
     const covered = await feed({ op: "cover" });
     const failed = async () => {
       const { stdout } = await run("admin", ["deliveries", "--state", "retrying", "--json"]);
@@ -164,6 +168,8 @@ describe("the roles of the guide", () => {
     ["serve", "delete from payments"],
     ["serve", "truncate events"],
     ["serve", "update events set payload = ''"],
+    ["serve", "update events set trace = null"],
+    ["admin", "update events set trace = null"],
     ["serve", "delete from delivery_attempts"],
     ["serve", "update deliveries set subscription_key = 'sub_x'"],
     ["serve", "update subscriptions set url = 'https://other.example'"],
@@ -203,6 +209,7 @@ describe("the roles of the guide", () => {
     ["report", "select url from subscriptions"],
     ["report", "select response from delivery_attempts"],
     ["report", "select payload from events"],
+    ["report", "select trace from events"],
     ["report", "select client_reference_id from payments"],
     ["report", "select from admin_actions"],
     ["report", "set transaction read write; update payments set status = status"],
