@@ -3,7 +3,7 @@ import { delimiter, dirname, join } from "node:path";
 import { Argument } from "@commander-js/extra-typings";
 import { parse } from "yaml";
 import { defineProof } from "../../../scripts/command/command.ts";
-import { ROOT } from "../../../scripts/command/redocly.ts";
+import { ROOT } from "../../../scripts/command/root.ts";
 import { runProgram, type Settings } from "../../helpers/process.ts";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
 import { installRuntime, NODES } from "../packed/runtimes.ts";
