@@ -13,12 +13,14 @@ h1 { line-height: 1.2; } h2 { margin-top: 2rem; border-bottom: 1px solid var(--l
 pre { white-space: pre-wrap; overflow-wrap: anywhere; font-size: .8125rem; border-left: 3px solid var(--failed);
   margin: .5rem 0; padding-left: .75rem; }
 @media (max-width: 40rem) { .check { grid-template-columns: 1fr; } }
-@media print { :root { color-scheme: light; } body { margin: 0; max-width: none; } }
+@media print { :root { color-scheme: light; background: #fff; color: #000; } body { margin: 0; max-width: none; }
+  h2 { break-after: avoid; } }
 `;
 
 /** The report as one page without scripts or other files: to read, to print, or to send to the service. */
 export function toHtml(report: Report, title: string): string {
   const { passed, failed, notRun } = countOutcomes(report);
+  const failures = report.results.filter(({ outcome }) => outcome === "failed").map(({ id }) => id);
   const groups = [...Map.groupBy(report.results, ({ group }) => group)];
   const body = groups.map(
     ([group, results]) => `<h2>${toText(group)}</h2>\n${results.map(toCheck).join("\n")}`,
@@ -34,7 +36,8 @@ export function toHtml(report: Report, title: string): string {
 <body>
 <h1>${toText(title)}</h1>
 <p><strong>${passed} passed, ${failed} failed, ${notRun} not run</strong></p>
-<p class="note">${toText(report.url)}, ${report.startedAt.toISOString()}, ${report.seconds.toFixed(1)} s</p>
+${failures.length === 0 ? "" : `<p class="failed">failed: ${failures.map(toText).join(", ")}</p>\n`}<p class="note">${toText(report.url)}<br>
+${report.startedAt.toISOString().slice(0, 16).replace("T", " ")} UTC, in ${report.seconds.toFixed(1)} s</p>
 ${body.join("\n")}
 </body>
 </html>

@@ -8,6 +8,7 @@ import {
   parseOptions,
   readAddress,
   readIds,
+  readReportFile,
   readRequired,
   usageError,
 } from "../reporting/options.ts";
@@ -196,9 +197,9 @@ function withExam<Args extends unknown[], Opts extends Record<string, unknown>>(
     .addOption(option("--only <id,...>", "run only the checks whose ids begin like this", readIds))
     .addOption(option("--require <all|id,...>", "fail if any of these checks is not run", readRequired))
     .option("--list", "list the checks, and run none")
-    .option("--junit <file>", "the report as JUnit XML")
-    .option("--json <file>", "the report as JSON")
-    .option("--html <file>", "the report as one page, to print or to send");
+    .addOption(option("--junit <file>", "the report as JUnit XML", readReportFile))
+    .addOption(option("--json <file>", "the report as JSON", readReportFile))
+    .addOption(option("--html <file>", "the report as one page, to print or to send", readReportFile));
 }
 
 type Given = Readonly<Record<string, unknown>> & {

@@ -1,3 +1,5 @@
+import { accessSync, constants, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { CommanderError, type CommandUnknownOpts, Option } from "@commander-js/extra-typings";
 
 /** The run can't begin or continue; the message says what to do about it. The command then exits with 2. */
@@ -58,6 +60,19 @@ export function readAddress(text: string, option: string): URL {
   if (url.username || url.password)
     throw new OptionError(`${option} must not contain a user name or password.`);
   return url;
+}
+
+/** A file to write at the end; what could not be written then is refused now, before minutes of checks. */
+export function readReportFile(text: string, option: string): string {
+  try {
+    if (statSync(text, { throwIfNoEntry: false })?.isDirectory()) throw new Error("it is a folder");
+    accessSync(dirname(text), constants.W_OK);
+    return text;
+  } catch (error) {
+    throw new OptionError(
+      `${option} must be a file that can be written, not "${text}": ${(error as Error).message}.`,
+    );
+  }
 }
 
 /** Prefixes of check ids, separated by commas. */

@@ -50,6 +50,7 @@ describe("the command of the exam", () => {
     expect(elementsOf(junit).filter((name) => name === "failure")).toHaveLength(1);
     expect(JSON.parse(json)).toMatchObject({ passed: 5, failed: 1, notRun: 0 });
     expect(html).toContain("5 passed, 1 failed, 0 not run");
+    expect(html).toContain("failed: state.disorder");
     expect(html).not.toMatch(/<script|src=|href=|url\(/);
     for (const text of [stdout, junit, json, html]) expect(text).not.toContain(SECRET);
   });
@@ -124,6 +125,15 @@ describe("the options of the exam", () => {
       [...RECEIVER, "--prepare-url", "a"],
       /--prepare-url must be an address/,
     ],
+    [
+      "the folder of a report is not there",
+      [...CALLER, "--junit", "none/a.xml"],
+      /--junit must be a file that/,
+    ],
+    ["a report is a folder", [...RECEIVER, "--html", "test"], /--html must be a file that can be written/],
+    ["an option lacks its value", [...RECEIVER, "--state"], /'--state <command>' argument missing/],
+    ["an option belongs to the other part", [...CALLER, "--restart", "a"], /unknown option '--restart'/],
+    ["there is one word too many", [...CALLER, "extra"], /too many arguments/],
     ["nothing issues refunds", ["caller"], /--run 'COMMAND' or --trigger-url URL/],
     ["two things issue refunds", [...CALLER, "--trigger-url", NOWHERE], /--run or --trigger-url, not both/],
     ["a slow response takes no time", [...CALLER, "--slow", "0"], /--slow must be a number from 0.05/],
