@@ -119,7 +119,7 @@ export async function toLanguageGuide(): Promise<string> {
   return guide;
 }
 
-/** One row for each language, with the checks `a` to `i` that passed. */
+/** One row for each language, with the checks that passed. */
 export function toLanguageTable(results: Readonly<Record<string, Result>>): string {
   const head = [
     "language",

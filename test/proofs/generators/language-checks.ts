@@ -46,8 +46,8 @@ export async function readTomorrow(url: string): Promise<Side> {
   return { token, failure, problem };
 }
 
-/** The letters of the guide's checks; `i` is the signature of a delivery, `j` all of them against tomorrow's API. */
-export const CHECKS = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"] as const;
+/** The letters of the guide's checks; `i` is the signature of a delivery, `j` all of them against tomorrow's API, `k` the exam. */
+export const CHECKS = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"] as const;
 export type Check = (typeof CHECKS)[number];
 
 /** The environment of a program, and what it has to print about the events in there. */

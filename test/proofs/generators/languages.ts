@@ -17,6 +17,8 @@ export type Language = {
   readonly generate: string;
   readonly build?: string;
   readonly run: string;
+  /** Starts a merchant's whole system, built on the samples, for the exam. */
+  readonly exam?: string;
   /** Matches the declaration of the amount's value in the generated code; the first group is its type. */
   readonly amount: { readonly file: string; readonly type: RegExp };
   /** The files that the guide prints. */
@@ -60,8 +62,9 @@ export const languages: readonly Language[] = [
       "javax.annotation:javax.annotation-api:1.3.2",
     ],
     build:
-      "javac -proc:none -d classes -cp $JARS $(find payments/src/main -name '*.java') Refunds.java Main.java",
+      "javac -proc:none -d classes -cp $JARS $(find payments/src/main -name '*.java') Refunds.java Main.java Exam.java",
     run: "java -cp classes:$JARS Main",
+    exam: "java -cp classes:$JARS Exam",
     amount: {
       file: "payments/src/main/java/org/openapitools/client/model/Amount.java",
       type: /private (?!String)(\w+) value;/,
@@ -76,6 +79,7 @@ export const languages: readonly Language[] = [
     generate: `${OPENAPI_GENERATOR} -g go --additional-properties=packageName=payments --git-host=example.com --git-user-id=. --git-repo-id=payments`,
     build: "go build -o program .",
     run: "./program",
+    exam: "./program serve",
     amount: { file: "payments/model_amount.go", type: /Value (\S+) `json:"value"`/ },
     samples: ["refund.go"],
   },
@@ -94,6 +98,7 @@ export const languages: readonly Language[] = [
     generator: generatedBy("php"),
     generate: `${OPENAPI_GENERATOR} -g php --additional-properties=invokerPackage=Payments`,
     run: "php main.php",
+    exam: "php -q -S 127.0.0.1:$PORT exam.php",
     amount: { file: "payments/lib/Model/Amount.php", type: /'value' => '(\w+)'/ },
     samples: ["refund.php"],
   },
@@ -112,6 +117,7 @@ export const languages: readonly Language[] = [
     generator: generatedBy("ruby"),
     generate: `${OPENAPI_GENERATOR} -g ruby --additional-properties=gemName=payments`,
     run: "ruby -Ipayments/lib main.rb",
+    exam: "ruby -Ipayments/lib exam.rb",
     amount: { file: "payments/lib/payments/models/amount.rb", type: /:'value' => :'([A-Z]\w+)'/ },
     samples: ["refund.rb"],
   },
@@ -128,6 +134,7 @@ export const languages: readonly Language[] = [
     generate: `${OPENAPI_GENERATOR} -g rust --library reqwest --additional-properties=packageName=payments`,
     build: "cargo build --quiet $CARGO_OPTIONS",
     run: "target/debug/merchant",
+    exam: "target/debug/merchant serve",
     amount: { file: "payments/src/models/amount.rs", type: /pub value: (\w+)/ },
     samples: ["Cargo.toml", "src/refund.rs"],
   },
@@ -145,8 +152,9 @@ export const languages: readonly Language[] = [
     generate:
       "mono $NSWAG/NSwag.exe openapi2csclient /input:openapi-3.0.yaml /output:Payments.cs /namespace:Payments /className:PaymentsClient /jsonLibrary:NewtonsoftJson",
     build:
-      "cp $NSWAG/Newtonsoft.Json.dll . && mcs -nowarn:8632 -out:program.exe -r:Newtonsoft.Json.dll -r:System.Net.Http -r:System.Runtime.Serialization -r:System.ComponentModel.DataAnnotations Payments.cs SubscriptionDetails.cs Refunds.cs Program.cs",
+      "cp $NSWAG/Newtonsoft.Json.dll . && mcs -nowarn:8632 -out:program.exe -r:Newtonsoft.Json.dll -r:System.Net.Http -r:System.Runtime.Serialization -r:System.ComponentModel.DataAnnotations Payments.cs SubscriptionDetails.cs Refunds.cs Exam.cs Program.cs",
     run: "mono program.exe",
+    exam: "mono program.exe serve",
     amount: { file: "Payments.cs", type: /public (\w+) Value / },
     samples: ["Refunds.cs"],
   },
@@ -162,8 +170,9 @@ export const languages: readonly Language[] = [
     generator: `${generatedBy("kotlin")}, and kotlin-compiler 2.1.21`,
     generate: `${OPENAPI_GENERATOR} -g kotlin --library jvm-okhttp4 --additional-properties=packageName=payments,serializationLibrary=gson`,
     build:
-      "bash $KOTLIN/bin/kotlinc -nowarn -cp $JARS -d classes $(find payments/src/main -name '*.kt') Refunds.kt Main.kt",
+      "bash $KOTLIN/bin/kotlinc -nowarn -cp $JARS -d classes $(find payments/src/main -name '*.kt') Refunds.kt Main.kt Exam.kt",
     run: "java -cp classes:$JARS:$KOTLIN/lib/kotlin-stdlib.jar MainKt",
+    exam: "java -cp classes:$JARS:$KOTLIN/lib/kotlin-stdlib.jar Exam",
     amount: {
       file: "payments/src/main/kotlin/payments/models/Amount.kt",
       type: /val `value`: kotlin\.(\w+)/,

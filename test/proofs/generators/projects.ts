@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { ROOT } from "../../../scripts/command/root.ts";
 import { fetchContract, installPackages, runShell } from "../support/projects.ts";
 import { type Compiled, compileProject } from "./compile.ts";
+import { takeExam } from "./exam.ts";
 import { exercise } from "./exercise.ts";
 import { type Checked, checkOutput, prepareRun, readTomorrow } from "./language-checks.ts";
 import type { Language } from "./languages.ts";
@@ -126,6 +127,11 @@ export async function tryLanguage(
     if (checked.violations.length > 0)
       throw new Error(`${checked.violations.join("\n")}\nit printed\n${output}`);
     passed = { ...passed, ...checked.passed };
+  }
+  if (language.exam) {
+    const { passed: k, violations } = await takeExam(language.exam, folder, env);
+    if (violations.length > 0) throw new Error(`k: ${k}\n${violations.join("\n")}`);
+    passed = { ...passed, k };
   }
   return { language, versions, amount, passed };
 }

@@ -13,7 +13,7 @@ static class Program
     static void Print(string name, object value) =>
         Console.WriteLine(name + "=" + Convert.ToString(value, CultureInfo.InvariantCulture));
 
-    static void Main() => Run().GetAwaiter().GetResult();
+    static void Main(string[] arguments) => (arguments.Length > 0 ? Exam.Serve() : Run()).GetAwaiter().GetResult();
 
     static async Task Run()
     {

@@ -1,10 +1,13 @@
 using System;
 using System.Collections.Generic;
 using System.Globalization;
+using System.Linq;
+using System.Net.Http;
 using System.Security.Cryptography;
 using System.Text;
 using System.Threading.Tasks;
 using Newtonsoft.Json;
+using Newtonsoft.Json.Converters;
 using Newtonsoft.Json.Linq;
 using Payments;
 
@@ -16,6 +19,44 @@ static class Refunds
         var value = new Amount { Currency = AmountCurrency.USD, Value = (double)amount };
         return client.IssueRefundAsync(new RefundRequest { PaymentId = paymentId, Amount = value, RequestKey = requestKey });
     }
+
+    // The service never redirects, and HttpClient would follow with the whole request.
+    public static HttpClient WithoutRedirects() =>
+        new HttpClient(new HttpClientHandler { AllowAutoRedirect = false }) { Timeout = TimeSpan.FromSeconds(10) };
+
+    // Repeats a call whose outcome is unknown, always with the same requestKey. Returns the status of the refund, or null if none
+    // was made. After an exception, repeat it later with the same requestKey.
+    public static async Task<string> IssueOnce(PaymentsClient client, RefundRequest request)
+    {
+        for (var attempt = 0; ; attempt++)
+        {
+            var wait = TimeSpan.FromMilliseconds(300 << attempt);
+            try
+            {
+                return StatusName((await client.IssueRefundAsync(request)).PaymentStatus);
+            }
+            catch (ApiException<DuplicateRequestKeyProblem> error)
+            {
+                var existing = error.Result.Existing;
+                var isOurs = existing.OriginalPaymentId == request.PaymentId && existing.Amount.Value == request.Amount.Value;
+                return isOurs ? StatusName(existing.PaymentStatus) : null;
+            }
+            catch (ApiException error)
+            {
+                if (error.StatusCode >= 300 && error.StatusCode < 500 && error.StatusCode != 429) return null;
+                if (attempt == 3) throw;
+                if (error.Headers != null && error.Headers.TryGetValue("Retry-After", out var after))
+                    wait += TimeSpan.FromSeconds(int.Parse(after.First(), CultureInfo.InvariantCulture));
+            }
+            catch (Exception) when (attempt < 3)
+            {
+                // No response, or none that can be read.
+            }
+            await Task.Delay(wait);
+        }
+    }
+
+    static string StatusName(object status) => JsonConvert.SerializeObject(status, new StringEnumConverter()).Trim('"');
 
     public static bool IsGenuine(string secret, string id, string timestamp, string signatures, string body)
     {

@@ -12,6 +12,9 @@ import (
 )
 
 func main() {
+	if len(os.Args) > 1 {
+		serve()
+	}
 	configuration := payments.NewConfiguration()
 	configuration.Servers = payments.ServerConfigurations{{URL: os.Getenv("PAYMENTS_URL")}}
 	client := payments.NewAPIClient(configuration)

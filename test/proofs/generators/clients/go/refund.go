@@ -8,12 +8,19 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
 	payments "example.com/payments"
 )
+
+// The service never redirects, and Go would follow with the whole request.
+var withoutRedirects = &http.Client{
+	Timeout:       10 * time.Second,
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
 
 func refund(ctx context.Context, client *payments.APIClient, paymentID, amount, requestKey string) (*payments.Refund, error) {
 	value, err := strconv.ParseFloat(amount, 64) // exact up to the highest amount, and printed as it was read
@@ -23,6 +30,42 @@ func refund(ctx context.Context, client *payments.APIClient, paymentID, amount, 
 	request := payments.NewRefundRequest(paymentID, *payments.NewAmount("USD", value), requestKey)
 	response, _, err := client.RefundsAPI.IssueRefund(ctx).RefundRequest(*request).Execute()
 	return response, err
+}
+
+// refundOnce repeats a call whose outcome is unknown, always with the same requestKey, and returns the status of the refund.
+// It is "" when no refund was made. After an error, repeat it later with the same requestKey.
+func refundOnce(ctx context.Context, client *payments.APIClient, request payments.RefundRequest) (string, error) {
+	for attempt := 0; ; attempt++ {
+		refund, response, err := client.RefundsAPI.IssueRefund(ctx).RefundRequest(request).Execute()
+		if err == nil {
+			return refund.PaymentStatus, nil
+		}
+		wait := 300 * time.Millisecond << attempt
+		if response != nil && response.StatusCode >= 300 && response.StatusCode < 500 && response.StatusCode != 429 {
+			return existingStatus(request, err), nil
+		}
+		if attempt == 3 {
+			return "", err
+		}
+		if response != nil {
+			seconds, _ := strconv.Atoi(response.Header.Get("Retry-After"))
+			wait += time.Duration(seconds) * time.Second
+		}
+		time.Sleep(wait)
+	}
+}
+
+// existingStatus is that of the refund that has the requestKey, if it is the one that was requested.
+func existingStatus(request payments.RefundRequest, err error) string {
+	problem, _ := err.(*payments.GenericOpenAPIError)
+	if problem == nil {
+		return ""
+	}
+	duplicate, ok := problem.Model().(payments.DuplicateRequestKeyProblem)
+	if !ok || duplicate.Existing.GetOriginalPaymentId() != request.PaymentId || duplicate.Existing.GetAmount() != request.Amount {
+		return ""
+	}
+	return duplicate.Existing.GetPaymentStatus()
 }
 
 func isGenuine(secret, id, timestamp, signatures string, body []byte) bool {

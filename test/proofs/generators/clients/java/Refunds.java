@@ -3,11 +3,13 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.security.MessageDigest;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Base64;
 import java.util.Map;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
+import org.openapitools.client.ApiClient;
 import org.openapitools.client.ApiException;
 import org.openapitools.client.api.RefundsApi;
 import org.openapitools.client.model.*;
@@ -30,6 +32,33 @@ final class Refunds {
     double value = amount.setScale(2, RoundingMode.UNNECESSARY).doubleValue();
     Amount dollars = new Amount().currency(Amount.CurrencyEnum.USD).value(value);
     return api.issueRefund(new RefundRequest().paymentId(paymentId).amount(dollars).requestKey(requestKey));
+  }
+
+  /**
+   * Repeats a call whose outcome is unknown, always with the same requestKey. Returns the status of the refund, or null if none was
+   * made. After an exception, repeat it later with the same requestKey.
+   */
+  static String refundOnce(ApiClient client, RefundRequest request) throws Exception {
+    client.setReadTimeout(Duration.ofSeconds(10)); // Java's HttpClient itself follows no redirect
+    for (int attempt = 0; ; attempt += 1) {
+      try {
+        return new RefundsApi(client).issueRefund(request).getPaymentStatus().getValue();
+      } catch (ApiException error) {
+        int status = error.getCode();
+        if (status == 409) return existingStatus(client.getObjectMapper(), request, error.getResponseBody());
+        if (status >= 300 && status < 500 && status != 429) return null;
+        if (attempt == 3) throw error;
+        long seconds = error.getResponseHeaders() == null ? 0 : error.getResponseHeaders().firstValueAsLong("Retry-After").orElse(0);
+        Thread.sleep(1000 * seconds + (300L << attempt));
+      }
+    }
+  }
+
+  /** The status of the refund that has the requestKey, if it is the one that was requested. */
+  private static String existingStatus(ObjectMapper json, RefundRequest request, String body) throws JsonProcessingException {
+    ExistingRecord existing = json.readValue(body, DuplicateRequestKeyProblem.class).getExisting();
+    boolean isOurs = request.getPaymentId().equals(existing.getOriginalPaymentId()) && request.getAmount().equals(existing.getAmount());
+    return isOurs ? existing.getPaymentStatus().getValue() : null;
   }
 
   static boolean isGenuine(String secret, String id, String timestamp, String signatures, String body) throws Exception {

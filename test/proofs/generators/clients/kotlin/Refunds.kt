@@ -7,7 +7,13 @@ import javax.crypto.Mac
 import javax.crypto.spec.SecretKeySpec
 import kotlin.math.abs
 import com.google.gson.JsonParser
+import java.io.IOException
+import okhttp3.OkHttpClient
 import payments.apis.RefundsApi
+import payments.infrastructure.ClientError
+import payments.infrastructure.ClientException
+import payments.infrastructure.ServerError
+import payments.infrastructure.ServerException
 import payments.infrastructure.Serializer
 import payments.models.*
 
@@ -15,6 +21,46 @@ fun refund(api: RefundsApi, paymentId: String, amount: BigDecimal, requestKey: S
     // Refuses a third digit here, before a Double could hide it.
     val value = amount.setScale(2, RoundingMode.UNNECESSARY).toDouble()
     return api.issueRefund(RefundRequest(paymentId, Amount(Amount.Currency.uSD, value), requestKey))
+}
+
+/** The service never redirects, and OkHttp would follow with the whole request. */
+val withoutRedirects: OkHttpClient = OkHttpClient.Builder().followRedirects(false).build()
+
+/**
+ * Repeats a call whose outcome is unknown, always with the same requestKey. Returns the status of the refund, or null if none was
+ * made. After an exception, repeat it later with the same requestKey.
+ */
+fun refundOnce(api: RefundsApi, request: RefundRequest): String? {
+    var attempt = 0
+    while (true) {
+        val headers = try {
+            return api.issueRefund(request).paymentStatus.value
+        } catch (error: UnsupportedOperationException) {
+            return null // a redirect
+        } catch (error: ClientException) {
+            val response = error.response as ClientError<*>
+            if (error.statusCode == 409) return existingStatus(request, response.body as String)
+            if (error.statusCode != 429) return null
+            if (attempt == 3) throw error
+            response.headers
+        } catch (error: ServerException) {
+            if (attempt == 3) throw error
+            (error.response as ServerError<*>).headers
+        } catch (error: IOException) {
+            if (attempt == 3) throw error
+            emptyMap() // no response, or none that can be read
+        }
+        val seconds = headers["retry-after"]?.first()?.toLongOrNull() ?: 0
+        Thread.sleep(1000 * seconds + (300L shl attempt))
+        attempt += 1
+    }
+}
+
+/** The status of the refund that has the requestKey, if it is the one that was requested. */
+private fun existingStatus(request: RefundRequest, body: String): String? {
+    val existing = Serializer.gson.fromJson(body, DuplicateRequestKeyProblem::class.java).existing
+    val isOurs = existing.originalPaymentId == request.paymentId && existing.amount == request.amount
+    return if (isOurs) existing.paymentStatus?.value else null
 }
 
 fun isGenuine(secret: String, id: String, timestamp: String, signatures: String, body: String): Boolean {

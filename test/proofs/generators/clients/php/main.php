@@ -4,14 +4,7 @@ use Payments\ApiException;
 use Payments\Model\{AccountEventData, CustomerEventData, FailedRefundEventData, ModelInterface, PaymentEventData, RefundEventData};
 use Payments\Model\{AllSubscription, Amount, CategorySubscription, EventSubscription, RefundRequest, SubscriptionRequest};
 
-require is_file('vendor/autoload.php') ? 'vendor/autoload.php' : 'GuzzleHttp/autoload.php';
-spl_autoload_register(function (string $class): void {
-    $file = __DIR__ . '/payments/lib/' . str_replace('\\', '/', substr($class, strlen('Payments\\'))) . '.php';
-    if (str_starts_with($class, 'Payments\\') && is_file($file)) {
-        require $file;
-    }
-});
-require 'refund.php';
+require 'load.php';
 
 $configuration = (new Payments\Configuration())->setHost(getenv('PAYMENTS_URL'))->setAccessToken(getenv('ACCESS_TOKEN'));
 $refunds = new RefundsApi(null, $configuration);

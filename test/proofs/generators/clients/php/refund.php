@@ -1,6 +1,7 @@
 <?php
 use Payments\Api\RefundsApi;
-use Payments\Model\{Amount, ModelInterface, Refund, RefundRequest};
+use Payments\ApiException;
+use Payments\Model\{Amount, DuplicateRequestKeyProblem, ModelInterface, Refund, RefundRequest};
 use Payments\ObjectSerializer;
 
 // PHP prints a float exactly only with -1, which php.ini-development and php.ini-production set.
@@ -13,6 +14,47 @@ function refund(RefundsApi $api, string $paymentId, string $amount, string $requ
         'amount' => new Amount(['currency' => 'USD', 'value' => (float) $amount]),
         'request_key' => $requestKey,
     ]));
+}
+
+/** The service never redirects, and Guzzle would follow with the whole request. */
+function withoutRedirects(): GuzzleHttp\Client
+{
+    return new GuzzleHttp\Client(['allow_redirects' => false, 'timeout' => 10]);
+}
+
+/**
+ * Repeats a call whose outcome is unknown, always with the same requestKey. Returns the status of the refund, or null if none was
+ * made. After an exception, repeat it later with the same requestKey.
+ */
+function refundOnce(RefundsApi $api, RefundRequest $request): ?string
+{
+    for ($attempt = 0; ; $attempt++) {
+        try {
+            return $api->issueRefund($request)->getPaymentStatus();
+        } catch (ApiException $error) {
+            $status = $error->getCode();
+            if ($status >= 300 && $status < 500 && $status !== 429) {
+                return existingStatus($request, $error->getResponseObject());
+            }
+            if ($attempt === 3) {
+                throw $error;
+            }
+            sleep((int) ($error->getResponseHeaders()['Retry-After'][0] ?? 0));
+            usleep(300_000 * 2 ** $attempt);
+        }
+    }
+}
+
+/** The status of the refund that has the requestKey, if it is the one that was requested. */
+function existingStatus(RefundRequest $request, mixed $problem): ?string
+{
+    if (!$problem instanceof DuplicateRequestKeyProblem) {
+        return null;
+    }
+    $existing = $problem->getExisting();
+    $isOurs = $existing->getOriginalPaymentId() === $request->getPaymentId()
+        && $existing->getAmount()->getValue() === $request->getAmount()->getValue();
+    return $isOurs ? $existing->getPaymentStatus() : null;
 }
 
 function isGenuine(string $secret, string $id, string $timestamp, string $signatures, string $body): bool

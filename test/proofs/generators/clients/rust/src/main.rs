@@ -1,3 +1,4 @@
+mod exam;
 mod refund;
 
 use payments::apis::refunds_api::{issue_refund, IssueRefundError};
@@ -14,7 +15,9 @@ fn env(name: &str) -> String {
 }
 
 fn main() {
-    tokio::runtime::Runtime::new().unwrap().block_on(run());
+    tokio::runtime::Runtime::new().unwrap().block_on(async {
+        if std::env::args().len() > 1 { exam::serve().await } else { run().await }
+    });
 }
 
 async fn run() {
