@@ -2,7 +2,8 @@
 export type FindDigest = (image: string) => Promise<string>;
 
 /** An image that a Containerfile or a compose file takes from a registry, with its tag, and its digest if it has one. */
-const IMAGE = /^(\s*(?:FROM|image:)\s+)([\w.-]+\.[\w.-]+\/[\w./-]+:[\w.-]+)(@sha256:[0-9a-f]{64})?/gm;
+const IMAGE =
+  /^(\s*(?:FROM\s+|image:\s+|ARG\s+\w+=))([\w.-]+\.[\w.-]+\/[\w./-]+:[\w.-]+)(@sha256:[0-9a-f]{64})?/gm;
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 
 /** The images in a text that could change under their tag, because no digest follows it. */

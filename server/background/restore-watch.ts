@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import type { Logger } from "pino";
 import { ConfigError } from "../config/environment.ts";
@@ -31,6 +32,8 @@ export type RestoreWatch = {
 export async function startRestoreWatch({ store, file, logger }: RestoreWatchParts): Promise<RestoreWatch> {
   let mark = file === undefined ? undefined : await readMark(file);
   let written: string | undefined;
+  // Of this server alone: several may share the file.
+  const draft = `${file}.${randomUUID()}`;
   /** Of this server: the newest by its response, which the newest by its id may not be. */
   let issued: PaymentKey | undefined;
 
@@ -55,8 +58,8 @@ export async function startRestoreWatch({ store, file, logger }: RestoreWatchPar
     const text = JSON.stringify(content);
     if (text === written) return;
     // A rename leaves no half of a file behind, whenever the process is killed.
-    await writeFile(`${path}.new`, `${JSON.stringify({ at, ...content })}\n`, { mode: 0o600, flush: true });
-    await rename(`${path}.new`, path);
+    await writeFile(draft, `${JSON.stringify({ at, ...content })}\n`, { mode: 0o600, flush: true });
+    await rename(draft, path);
     written = text;
   }
 
@@ -93,6 +96,6 @@ function isFileError(error: unknown): error is NodeJS.ErrnoException & { code: s
 
 function unusable(reason: string): ConfigError {
   return new ConfigError(
-    `HIGH_WATER_MARK_FILE can't be used (${reason}). Name a file that this server alone writes, in a folder that outlives it.`,
+    `HIGH_WATER_MARK_FILE can't be used (${reason}). Name a file in a folder that servers may write to and that outlives them.`,
   );
 }

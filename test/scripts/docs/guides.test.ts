@@ -68,6 +68,10 @@ describe("the code on the pages", () => {
       "after-a-restore: needs-postgresql",
       "after-a-restore: needs-postgresql",
       "replicas: needs-postgresql",
+      "going-live: needs-containers",
+      "going-live: needs-containers",
+      "going-live: needs-containers",
+      "going-live: needs-containers",
     ]);
   });
 

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { glob, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -48,32 +48,38 @@ describe("what runs the server", () => {
       new RegExp(`^ExecStart=/usr/bin/node ${deployed.join(" ")} /opt/refunds/${program}$`, "m"),
     );
     expect(container).toContain(
-      `ENTRYPOINT ${JSON.stringify(["node", ...deployed, program]).replaceAll(",", ", ")}`,
+      `ENTRYPOINT ${JSON.stringify(["/usr/local/bin/node", ...deployed, program]).replaceAll(",", ", ")}`,
     );
     for (const name of ["start", "start:production"]) {
       expect(scripts[name]).toMatch(new RegExp(` node ${options} server/main.ts$`));
     }
     expect(unit).toMatch(/^TimeoutStopSec=15$/m);
-    expect(container).toMatch(/^USER node$/m);
+    expect(container).toMatch(/^USER 65532:65532$/m);
     expect(container).toMatch(/^STOPSIGNAL SIGTERM$/m);
     expect(container).toContain("/readyz");
     for (const service of [server, migrate]) {
-      expect(service).toMatchObject({ read_only: true, user: "node", cap_drop: ["ALL"] });
+      expect(service).toMatchObject({ read_only: true, cap_drop: ["ALL"] });
     }
     expect(unit).toMatch(/^LimitCORE=0$/m);
+    expect(server.volumes).toEqual([`marks:${dirname(server.environment.HIGH_WATER_MARK_FILE)}`]);
     expect(server).toMatchObject({ ulimits: { core: 0 }, stop_signal: "SIGTERM", stop_grace_period: "15s" });
   });
 
-  test("passes systemd-analyze verify, where there is one", async () => {
+  test("passes systemd-analyze verify, and exposes little by systemd-analyze security, where there is one", async () => {
     const found = await promisify(execFile)("which", ["systemd-analyze"]).catch(() => undefined);
     if (!found) return;
     const folder = await makeTempDir();
     const file = join(folder, "refunds.service");
     // The unit names the Node of the machine that it is for.
     await writeFile(file, (await read("refunds.service")).replace("/usr/bin/node", process.execPath));
+    const analyze = (...args: string[]) => promisify(execFile)("systemd-analyze", [...args, file]);
     try {
-      const { stderr } = await promisify(execFile)("systemd-analyze", ["verify", file]);
+      const { stderr } = await analyze("verify");
+      const { stdout } = await analyze("security", "--offline=true", "--no-pager");
       expect(stderr.split("\n").filter((line) => line.includes("refunds.service"))).toEqual([]);
+      expect(Number(/exposure level for refunds\.service: ([\d.]+)/.exec(stdout)?.[1])).toBeLessThanOrEqual(
+        2,
+      );
     } finally {
       await rm(folder, { recursive: true });
     }

@@ -1,6 +1,9 @@
-import { writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import pino from "pino";
 import { describe, expect, test } from "vitest";
+import { startRestoreWatch } from "../../../server/background/restore-watch.ts";
+import { bindStorage } from "../../../server/storage/storage.ts";
 import { runCommand } from "../../helpers/admin.ts";
 import { backUp } from "../../helpers/backup.ts";
 import { createPayment, type Refund, refundOf } from "../../helpers/factories.ts";
@@ -103,6 +106,29 @@ describe("a database that was restored", () => {
     await elsewhere.close();
 
     expect([alarms(restarted), alarms(elsewhere)]).toEqual([[], []]);
+  });
+
+  test("is noticed by servers that share one file, which each of them replaces whole", async () => {
+    await using business = await startBusiness();
+    const database = await business.production.database.open();
+    const original = await createOriginal(database.db, { merchant: "acme" });
+    const refunds = [await createRefund(database.db, original), await createRefund(database.db, original)];
+    const [logger, file] = [pino({ level: "silent" }), join(business.folder, "shared")];
+    const startOne = () => startRestoreWatch({ store: bindStorage(database), file, logger });
+    const watches = [await startOne(), await startOne()];
+
+    await Promise.all(
+      watches.map(async (watch) => {
+        for (let round = 0; round < 100; round += 1) {
+          watch.onIssued({ merchant: "acme", paymentId: refunds[round % 2]?.paymentId ?? "" });
+          await watch.check();
+        }
+      }),
+    );
+
+    expect(JSON.parse(await readFile(file, "utf8")).refunds).toHaveLength(2);
+    expect(await readdir(business.folder)).toEqual(["shared"]);
+    await database.close();
   });
 
   test.each([

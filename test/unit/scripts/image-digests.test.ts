@@ -7,17 +7,22 @@ const read = (name: string) => readFile(new URL(`../../../server/operate/${name}
 const findDigest = async (image: string) => digest(image.includes("postgres") ? "a" : "b");
 
 test.each([
-  ["Containerfile", ["docker.io/library/node:24-slim", "docker.io/library/node:24-slim"], digest("b")],
+  [
+    "Containerfile",
+    ["docker.io/library/node:24.21.0-slim", "gcr.io/distroless/cc-debian12:nonroot"],
+    digest("b"),
+  ],
   ["compose.yaml", ["docker.io/library/postgres:18"], digest("a")],
 ])(
   "the images of the %s are found and pinned, and those that are pinned get the present digest",
   async (name, images, pinned) => {
-    // Whether or not they are pinned now.
-    const text = (await read(name)).replaceAll(/@sha256:[0-9a-f]{64}/g, "");
+    const shipped = await read(name);
+    const text = shipped.replaceAll(/@sha256:[0-9a-f]{64}/g, "");
 
     const once = await pinImages(text, findDigest);
     const older = once.replaceAll(pinned, digest("0"));
 
+    expect(findUnpinned(shipped)).toEqual([]);
     expect(findUnpinned(text)).toEqual(images);
     expect(findUnpinned(once)).toEqual([]);
     for (const image of images) expect(once).toContain(`${image}@${pinned}`);

@@ -94,7 +94,7 @@ async function end(child: ChildProcess): Promise<void> {
  * HAProxy, configured as in the guide to replicas.
  *
  * @param example `haproxy.cfg`, which stands in front of PostgreSQL servers, or `balancer.cfg`, in front of ours
- * @param ports where the servers listen, in the order of the example
+ * @param ports where the servers listen, in the order of the example, which may have more of them
  * @param probePorts where they serve probes, if not there
  */
 export async function startHaProxy(
@@ -113,7 +113,7 @@ export async function startHaProxy(
         .replace(/^( {2}server \S+) \S+ check.*/gm, (_, server) => {
           const addresses = `127.0.0.1:${ports[index]} check port ${probePorts[index]}`;
           index += 1;
-          return `${server} ${addresses}`;
+          return index > ports.length ? "" : `${server} ${addresses}`;
         }),
     (file) => [program, "-db", "-f", file],
   );

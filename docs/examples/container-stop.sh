@@ -1,0 +1,2 @@
+podman stop refunds
+podman wait refunds

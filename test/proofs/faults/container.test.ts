@@ -1,0 +1,79 @@
+import { randomBytes } from "node:crypto";
+import { cp, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { expect, test } from "vitest";
+import { ROOT } from "../../../scripts/command/redocly.ts";
+import { packPackages } from "../../../scripts/packages/pack.ts";
+import { createTestDatabase } from "../../helpers/databases.ts";
+import { refundOf } from "../../helpers/factories.ts";
+import { startIssuer } from "../../helpers/issuer.ts";
+import { findFreePort } from "../../helpers/network/free-port.ts";
+import { post } from "../../helpers/server.ts";
+import { startContainers, useLocalImages } from "./setup/containers.ts";
+import { record, recordMissing } from "./setup/figures.ts";
+
+const TITLE = "the server in a container";
+const PAYMENTS = [
+  { op: "put", merchant: "merchant", paymentId: "pay_1", amount: { currency: "USD", value: 100 } },
+  { op: "settle", merchant: "merchant", paymentId: "pay_1", settledAt: "2026-01-05T15:30:00Z" },
+];
+
+/** Prints what the process with the id 1 may do, and what happens when it writes beside its volume. */
+const PROBE = `
+  const fs = require("node:fs");
+  const lines = Object.fromEntries(fs.readFileSync("/proc/1/status", "utf8").split("\\n").map((line) => line.split(/:\\s+/)));
+  const write = (path) => { try { fs.writeFileSync(path, ""); return "written"; } catch ({ code }) { return code; } };
+  const { Name, Uid, Gid, CapEff, CapBnd, NoNewPrivs, Seccomp } = lines;
+  console.log(JSON.stringify({ Uid, Gid, CapEff, CapBnd, NoNewPrivs, Seccomp,
+    limits: /core file size +(\\S+)/.exec(fs.readFileSync("/proc/1/limits", "utf8"))[1],
+    root: write("/opt/refunds/file"), tmp: write("/tmp/file"), marks: fs.readdirSync("/var/lib/refunds"),
+    shells: ["/bin/sh", "/bin/bash", "/usr/bin/env", "/usr/local/bin/npm"].filter(fs.existsSync) }));`;
+
+test("the image is built as the guide says, migrates, serves a refund on a read-only root, and stops with 0", async () => {
+  const containers = await startContainers();
+  if (!containers) return recordMissing(TITLE, "podman, with runc or crun,");
+  await using _ = containers;
+  const { folder, podman, runScript } = containers;
+  const run = (example: string) => runScript(resolve("docs/examples", example));
+  await using issuer = await startIssuer();
+  const database = await createTestDatabase("postgres", { empty: true });
+  await using _database = { [Symbol.asyncDispose]: database.remove };
+  await packPackages(["server"], folder);
+  await cp(join(ROOT, "server/operate/Containerfile"), join(folder, "Containerfile"));
+  await useLocalImages(containers);
+  await run("container-build.sh");
+  const [port, probePort] = [await findFreePort(), await findFreePort()];
+  const settings = { ...issuer.env, HOST: "127.0.0.1", PORT: port, PROBE_PORT: probePort };
+  const files = {
+    "settings.env": Object.entries(settings).map(([name, value]) => `${name}=${value}`),
+    "payments.jsonl": PAYMENTS.map((line) => JSON.stringify(line)),
+    "database-url": [database.options.databaseUrl ?? ""],
+    "encryption-key": [randomBytes(32).toString("base64")],
+  };
+  for (const [name, lines] of Object.entries(files))
+    await writeFile(join(folder, name), `${lines.join("\n")}\n`);
+
+  await run("container-start.sh");
+  await run("container-admin.sh");
+  const refund = await post(`http://127.0.0.1:${port}`, "/v1/refunds", refundOf("pay_1"), {
+    token: await issuer.token(),
+  });
+  const inside = JSON.parse(await podman("exec", "refunds", "/usr/local/bin/node", "-e", PROBE));
+  const size = Number(await podman("image", "inspect", "--format", "{{.Size}}", "localhost/refunds"));
+  const ended = await run("container-stop.sh");
+  const logged = await podman("logs", "refunds");
+
+  expect(refund).toMatchObject({ status: 201, body: { paymentStatus: "AUTHORIZED" } });
+  expect(inside).toEqual({
+    ...{ Uid: expect.stringMatching(/^65532\b/), Gid: expect.stringMatching(/^65532\b/) },
+    ...{ CapEff: "0000000000000000", CapBnd: "0000000000000000", NoNewPrivs: "1", Seccomp: "2", limits: "0" },
+    ...{ root: "EROFS", tmp: "EROFS", marks: ["high-water-mark.json"], shells: [] },
+  });
+  expect(ended).toBe("refunds\n0\n");
+  const messages = logged
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line).msg);
+  expect(messages).toEqual(["listening", "request", "stopping", "stopped"]);
+  record(TITLE, { "refunds made": 1, "exit code": 0, "MB of the image": Math.round(size / 1e6) });
+});
