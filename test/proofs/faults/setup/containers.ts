@@ -79,6 +79,7 @@ export async function useLocalImages({ folder, podman }: Containers): Promise<vo
     ...["sh", "rm", "mkdir"].map((name) => join(withNpm, "bin", name)),
   ]);
   await copyLibraries(join(root, "base"), [process.execPath]);
+  await mkdir(join(root, "base/tmp"));
   // The registry that npm uses here, and the authorities that this machine trusts.
   const registry = await runAsReader(["npm", "config", "get", "registry"], folder);
   const authorities = "/etc/ssl/certs/ca-certificates.crt";
