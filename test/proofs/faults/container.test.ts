@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { cp, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
-import { ROOT } from "../../../scripts/command/redocly.ts";
+import { ROOT } from "../../../scripts/command/root.ts";
 import { packPackages } from "../../../scripts/packages/pack.ts";
 import { createTestDatabase } from "../../helpers/databases.ts";
 import { refundOf } from "../../helpers/factories.ts";

@@ -10,7 +10,7 @@ import type { PodDisruptionBudget } from "kubernetes-types/policy/v1.js";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { ROOT } from "../../../scripts/command/redocly.ts";
+import { ROOT } from "../../../scripts/command/root.ts";
 import { readConfig } from "../../../server/config/config.ts";
 import { isAllowedAddress } from "../../../server/webhooks/target.ts";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
