@@ -47,7 +47,9 @@ test("servers of the release before are replaced one by one behind a balancer, a
       expect(await leaving.exit).toMatchObject({ code: 0 });
       const next = await start({ env: { ...env, PORT: `${ports[index]}` } });
       servers.splice(index, 1, next);
-      await expect.poll(async () => (await fetch(`${next.url}/readyz`)).status).toBe(200);
+      await expect
+        .poll(async () => (await fetch(`${next.url}/readyz`)).status, { timeout: 60_000 })
+        .toBe(200);
     }
     reportProgress(FAULT, round, rounds, { ...ledger.outcomes });
   }
