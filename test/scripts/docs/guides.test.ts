@@ -64,14 +64,14 @@ describe("the code on the pages", () => {
       "conformance-kit: needs-a-service",
       "contract-tests-with-prism: installs-a-package",
       "contract-tests-with-prism: installs-a-package",
+      "going-live: needs-containers",
+      "going-live: needs-containers",
+      "going-live: needs-containers",
+      "going-live: needs-containers",
       "after-a-restore: needs-postgresql",
       "after-a-restore: needs-postgresql",
       "after-a-restore: needs-postgresql",
       "replicas: needs-postgresql",
-      "going-live: needs-containers",
-      "going-live: needs-containers",
-      "going-live: needs-containers",
-      "going-live: needs-containers",
     ]);
   });
 
