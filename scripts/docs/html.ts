@@ -63,10 +63,42 @@ function decorate(tree: HtmlRoot): void {
   visit(tree, "element", (node, index, parent) => {
     if (!parent || index === undefined) return undefined;
     if (node.tagName === "pre") parent.children[index] = toFigure(node);
-    else if (node.tagName === "table") parent.children[index] = box("div", "Table", "table", [node]);
+    else if (node.tagName === "table")
+      parent.children[index] = box(
+        "div",
+        "Table",
+        ["table", ...(stackOnPhones(node) ? ["stack"] : [])],
+        [node],
+      );
     else return undefined;
     return SKIP;
   });
+}
+
+/** Words of this many characters fit beside each other on a phone. */
+const PHONE_CHARACTERS = 34;
+/** Tables with more columns compare many things. They stay tables, and scroll. */
+const MOST_STACKED = 5;
+
+/** Gives the cells of a table whose words don't fit on a phone the names of their columns, which they show when they are stacked there. */
+function stackOnPhones(table: Element): boolean {
+  const [names = [], ...rows] = rowsOf(table).map((cells) => cells.map((cell) => textOf(cell)));
+  const longest = names.map((_, column) =>
+    Math.max(...rows.flatMap((cells) => (cells[column] ?? "").split(/\s+/)).map(({ length }) => length)),
+  );
+  const width = longest.reduce((sum, length) => sum + length, 0);
+  if (names.length < 3 || names.length > MOST_STACKED || width <= PHONE_CHARACTERS) return false;
+  for (const cells of rowsOf(table).slice(1))
+    for (const [column, cell] of cells.entries()) cell.properties.dataColumn = names[column];
+  return true;
+}
+
+function rowsOf(table: Element): Element[][] {
+  const rows: Element[][] = [];
+  visit(table, { tagName: "tr" }, (row) => {
+    rows.push((row as Element).children.filter((cell) => cell.type === "element"));
+  });
+  return rows;
 }
 
 /** Such as `["status", "terminal-failed"]`, which the pages' style knows. */
@@ -85,7 +117,7 @@ function toFigure({ children: [code] }: Element): Element {
   const caption = [...(file ? [label("file", file)] : []), label("language", name)];
   return element("figure", { className: isOutput ? ["code", "output"] : ["code"] }, [
     element("figcaption", {}, caption),
-    box("pre", file ?? `${name} code`, undefined, [{ ...(code as Element), properties: {} }]),
+    box("pre", file ?? `${name} code`, [], [{ ...(code as Element), properties: {} }]),
   ]);
 }
 
@@ -97,10 +129,14 @@ function label(className: string, value: string): Element {
 function box(
   tagName: string,
   label: string,
-  className: string | undefined,
+  className: readonly string[],
   children: ElementContent[],
 ): Element {
-  const properties = { ...(className && { className: [className] }), tabIndex: 0, role: "region" };
+  const properties = {
+    ...(className.length > 0 && { className: [...className] }),
+    tabIndex: 0,
+    role: "region",
+  };
   return element(tagName, { ...properties, ariaLabel: label }, children);
 }
 

@@ -124,7 +124,7 @@ function Merchant({ token, choose }: { token: string; choose: (token: string) =>
           {!isKnown && <option value={token}>…{token.slice(-6)}</option>}
         </select>
       </label>
-      <a href="#/access">Access tokens</a>
+      <a href="#/access">Access</a>
       <Action call={reset}>Reset</Action>
     </div>
   );

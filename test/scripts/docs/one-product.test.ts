@@ -132,6 +132,22 @@ describe("docs, reference and console", () => {
       );
     }
   });
+
+  test("stack the rows of a wide table on a phone, each cell under the name of its column", async () => {
+    await using context = await site.browser.newContext({ viewport: { width: 390, height: 844 } });
+    const page = await context.newPage();
+    for (const name of ["going-live", "traceability", "watching-it"]) {
+      await page.goto(`${site.url}${name}.html`);
+      const scrolling = await page
+        .locator(".stack")
+        .evaluateAll((boxes) => boxes.filter((box) => box.scrollWidth > box.clientWidth).length);
+      expect(scrolling, name).toBe(0);
+    }
+    const cell = page.getByRole("cell", { name: "finished calls" });
+    expect(await cell.evaluate((one) => getComputedStyle(one, "::before").content)).toMatch(
+      /data-column|meaning/,
+    );
+  });
 });
 
 /** Whether all of a link can be seen in the menu, which scrolls. Runs in the page. */

@@ -7,8 +7,8 @@ import { Empty, ProblemText } from "./parts.tsx";
 type Column<Item> = {
   head: string;
   /**
-   * Sets the width. `main` takes the remaining width; `number` and `money` are aligned to the right. On a phone the `state`
-   * appears below `main`, and `reason`, `record`, `time` and a `short` column next to a state are hidden.
+   * Sets the width. `main` takes the remaining width; `number` and `money` are aligned to the right. On a phone the `state`,
+   * or else the `record`, appears below `main`, and `reason`, `time` and a `short` column next to a state are hidden.
    */
   kind: "main" | "state" | "short" | "reason" | "record" | "number" | "money" | "time";
   cell: (item: Item) => ComponentChildren;
@@ -36,7 +36,7 @@ export function List<Item>({ name, paged, columns, idOf, empty }: ListProps<Item
   const items = paged.items ?? [];
   const [from, to] = useRows(table, items.length);
   const shown = items.slice(from, to);
-  const state = columns.find(({ kind }) => kind === "state");
+  const below = columns.find(({ kind }) => kind === "state") ?? columns.find(({ kind }) => kind === "record");
   useEffect(() => {
     paged.show(shown.map(idOf));
     if (paged.hasMore && !paged.problem && to + AHEAD > items.length) paged.more();
@@ -69,7 +69,7 @@ export function List<Item>({ name, paged, columns, idOf, empty }: ListProps<Item
               {columns.map(({ head, kind, cell }) => (
                 <td key={head} class={kind}>
                   {cell(item)}
-                  {kind === "main" && state && <span class="below">{state.cell(item)}</span>}
+                  {kind === "main" && below && <span class="below">{below.cell(item)}</span>}
                 </td>
               ))}
             </tr>

@@ -9,8 +9,8 @@ type Hit = SandboxSchemas["FaultHit"];
 const FIELDS = [
   { at: "/kind", label: "What goes wrong" },
   { at: "/times", label: "How many times", empty: "once" },
-  { at: "/operation", label: "Only of this operation", empty: "any" },
-  { at: "/requestKey", label: "Only with this requestKey" },
+  { at: "/operation", label: "Only this operation", empty: "any" },
+  { at: "/requestKey", label: "Only this requestKey" },
   { at: "/retryAfter", label: "retryAfter, in seconds", hint: "for UNAVAILABLE and RATE_LIMITED" },
   { at: "/delayMs", label: "delayMs", hint: "for SLOW" },
   { at: "/hours", label: "hours", hint: "for LATE, of the sandbox's clock" },
@@ -29,8 +29,8 @@ export function Faults() {
         {faults.length > 0 && <Action call={() => sandbox.DELETE("/sandbox/faults")}>Clear all</Action>}
       </PageHead>
       <p class="quiet">
-        A fault happens to your next calls, or to your next deliveries. Arm one, let your program run, and see
-        here what it made of it.
+        A fault happens to your next calls, or to your next deliveries. Arm one, run your program, and see
+        below what happened.
       </p>
       <div class="card">
         <Form
