@@ -22,7 +22,7 @@ const SERVER_LAYERS = [
   ["background-work.ts"],
   ["start.ts"],
   ["process/"],
-  ["run.ts", "admin/", "sandbox/listen/", "sandbox/mcp/"],
+  ["run.ts", "admin/", "sandbox/listen/", "sandbox/mcp/", "sandbox/diff/"],
   ["main.ts", "cli.ts", "sandbox/(cli|index|calls)\\.ts"],
 ];
 

@@ -1,10 +1,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
+import type { Change } from "../../openapi/diff/change.ts";
+import { countLevels, findChanges, renderChanges } from "../../openapi/diff/diff.ts";
 import { headingsOf } from "../../openapi/document/headings.ts";
-import type { Node } from "../../openapi/document/node.ts";
-import { type Change, LEVELS, toChanges } from "./change.ts";
-import { compareContracts, findLeftovers } from "./contracts.ts";
 import { checkVersion, compareVersions, type Verdict } from "./version.ts";
 
 export type Diff = { readonly changes: readonly Change[]; readonly verdict: Verdict };
@@ -18,12 +17,6 @@ export async function diffContracts(from: string, to: string): Promise<Diff> {
   );
   const changes = findChanges(base, revision);
   return { changes, verdict: checkVersion(changes, base.info.version, revision.info.version) };
-}
-
-/** The changes that affect callers and receivers, and all other differences. */
-export function findChanges(base: Node, revision: Node): Change[] {
-  const found = compareContracts(base, revision);
-  return toChanges([...found, ...findLeftovers(base, revision, found)]);
 }
 
 /** The path of the newest contract that was released, in the project at `root`. Fails when there is none. */
@@ -47,27 +40,10 @@ export function findChangelogError(changelog: string, version: string): string |
 
 /** The changes, one on each line, the most severe first, and the version that they require. */
 export function renderReport(changes: readonly Change[], verdict: Verdict): string {
-  return [
-    ...changes.map(renderChange),
-    ...(changes.length > 0 ? [""] : []),
-    renderVerdict(changes, verdict),
-  ].join("\n");
-}
-
-function renderChange({ level, location, pointer, what, uses }: Change): string {
-  const [first, ...others] = uses;
-  const more = others.length > 0 ? ` and ${others.length} more` : "";
-  return [
-    `${level.padEnd(6)} ${location}: ${what.join("; ")}`,
-    ...(first === undefined ? [] : [`       in ${first}${more}`]),
-    `       at ${pointer}`,
-  ].join("\n");
+  return [...renderChanges(changes), renderVerdict(changes, verdict)].join("\n");
 }
 
 function renderVerdict(changes: readonly Change[], { released, version, need, required }: Verdict): string {
   if (need === "none") return `No change since ${released}. info.version says ${version}.`;
-  const counts = LEVELS.toReversed().map(
-    (level) => `${changes.filter((one) => one.level === level).length} ${level}`,
-  );
-  return `Since ${released}: ${counts.join(", ")}. That needs ${required}. info.version says ${version}.`;
+  return `Since ${released}: ${countLevels(changes)}. That needs ${required}. info.version says ${version}.`;
 }

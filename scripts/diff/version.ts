@@ -1,4 +1,4 @@
-import { type Change, LEVELS, type Level, mostSevere } from "./change.ts";
+import { type Change, LEVELS, type Level, mostSevere } from "../../openapi/diff/change.ts";
 
 type Version = readonly [major: number, minor: number, patch: number];
 

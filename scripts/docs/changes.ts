@@ -1,9 +1,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
+import type { Change } from "../../openapi/diff/change.ts";
 import { members, type Node } from "../../openapi/document/node.ts";
 import { stepsOf, valueAt } from "../../openapi/document/pointer.ts";
-import type { Change } from "../diff/change.ts";
 import { diffContracts } from "../diff/compare.ts";
 import { compareVersions } from "../diff/version.ts";
 import { type Parts, partsOf, splitSections } from "./markdown.ts";

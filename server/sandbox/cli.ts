@@ -3,6 +3,7 @@ import { IN_MEMORY } from "../config/store-settings.ts";
 import { defineSandbox, settingsOf } from "../process/command-line.ts";
 import { runServer } from "../run.ts";
 import { defineCoverage } from "./coverage/coverage-command.ts";
+import { defineDiff } from "./diff/diff-command.ts";
 import { defineListen } from "./listen/listen-command.ts";
 import { defineMcp } from "./mcp/mcp-command.ts";
 
@@ -17,5 +18,6 @@ const program = defineSandbox(
   .action(() => runServer({ DATA_DIR: IN_MEMORY, ...process.env, ...settingsOf(program), MODE: "sandbox" }));
 program.addCommand(defineListen());
 program.addCommand(defineCoverage());
+program.addCommand(defineDiff());
 program.addCommand(defineMcp());
 await program.parseAsync();

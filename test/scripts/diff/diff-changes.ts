@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { parse } from "yaml";
-import type { Level } from "../../../scripts/diff/change.ts";
+import type { Level } from "../../../openapi/diff/change.ts";
 
 type Node = { [name: string]: unknown };
 

@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { Level } from "../../../scripts/diff/change.ts";
-import { diffContracts, findChangelogError, findChanges } from "../../../scripts/diff/compare.ts";
+import type { Level } from "../../../openapi/diff/change.ts";
+import { findChanges } from "../../../openapi/diff/diff.ts";
+import { diffContracts, findChangelogError } from "../../../scripts/diff/compare.ts";
 import { checkVersion } from "../../../scripts/diff/version.ts";
 import { CHANGES, contract, contractWith } from "./diff-changes.ts";
 

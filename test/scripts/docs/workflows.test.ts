@@ -25,6 +25,11 @@ const others = await Promise.all(
 const packages = blocksOf(await read("docs/guides/packages.md"));
 const withSandbox = packages.find(({ language }) => language === "yaml")?.text ?? "";
 
+const [script, scripted] = [
+  await read("docs/examples/refunds-ci.sh"),
+  await read("docs/examples/refunds-ci.yml"),
+];
+
 const stepsOf = (workflow: string): Step[] =>
   Object.values(parse(workflow).jobs as Record<string, { steps: Step[] }>).flatMap(({ steps }) => steps);
 
@@ -55,10 +60,20 @@ describe("the workflow that the guide gives to copy", () => {
   });
 });
 
+test("the workflow to copy with a script calls each of its steps, in its order", () => {
+  const [, steps = ""] = /^STEPS="(.*)"$/m.exec(script) ?? [];
+  const called = stepsOf(scripted).flatMap(
+    ({ run = "" }) => /^sh refunds-ci\.sh (\w+)$/.exec(run)?.[1] ?? [],
+  );
+
+  expect(called).toEqual(steps.split(" "));
+});
+
 describe.each<readonly [name: string, workflow: string]>([
   ["of this project", own],
   ["to copy", copied],
   ["to copy with a sandbox", withSandbox],
+  ["to copy with a script", scripted],
   ...others,
 ])("the workflow %s", (_, workflow) => {
   test("names each action by its commit, and says which version that is", () => {

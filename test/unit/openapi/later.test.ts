@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { findChanges } from "../../../openapi/diff/diff.ts";
 import { findConstraints } from "../../../openapi/document/constraints.ts";
 import { readContract } from "../../../openapi/document/contract.ts";
 import { type Draw, toLaterDocument } from "../../../openapi/document/later.ts";
 import { isNode, type Node, walk } from "../../../openapi/document/node.ts";
 import { toPointer } from "../../../openapi/document/pointer.ts";
-import { findChanges } from "../../../scripts/diff/compare.ts";
 
 const { document } = readContract("openapi");
 const GUIDE = new URL("../../../docs/guides/versioning.md", import.meta.url);

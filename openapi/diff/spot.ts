@@ -1,5 +1,5 @@
-import { find, isNode, isReference, type Node } from "../../openapi/document/node.ts";
-import { step } from "../../openapi/document/pointer.ts";
+import { find, isNode, isReference, type Node } from "../document/node.ts";
+import { step } from "../document/pointer.ts";
 
 /** A part of a document: the location where it is used, and the one where it is defined, after following references. */
 export type Spot = {

@@ -1,6 +1,6 @@
-import type { Effect } from "../../openapi/document/comparisons.ts";
-import { locationName } from "../../openapi/document/location-name.ts";
-import { stepsOf } from "../../openapi/document/pointer.ts";
+import type { Effect } from "../document/comparisons.ts";
+import { locationName } from "../document/location-name.ts";
+import { stepsOf } from "../document/pointer.ts";
 
 /** What a change requires of the version, the least first. */
 export const LEVELS = ["patch", "minor", "major"] as const;

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { isNode, isWithin, type Node } from "../../openapi/document/node.ts";
+import { isNode, isWithin, type Node } from "../document/node.ts";
 import { type Direction, type Finding, type Level, levelOf } from "./change.ts";
 import { compareSchemas, type Pair } from "./schemas.ts";
 import { at, childOf, namesIn, rootOf, type Spot } from "./spot.ts";

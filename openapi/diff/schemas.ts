@@ -1,13 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import {
-  type Compare,
-  describeChange,
-  type Effect,
-  opaque,
-  unclear,
-} from "../../openapi/document/comparisons.ts";
-import { KEYWORDS, keywordsHolding } from "../../openapi/document/keywords.ts";
-import { isNode } from "../../openapi/document/node.ts";
+import { type Compare, describeChange, type Effect, opaque, unclear } from "../document/comparisons.ts";
+import { KEYWORDS, keywordsHolding } from "../document/keywords.ts";
+import { isNode } from "../document/node.ts";
 import { type Direction, type Finding, levelOf } from "./change.ts";
 import { at, namesIn, type Spot } from "./spot.ts";
 

@@ -1,0 +1,73 @@
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { runProgram } from "../../helpers/process.ts";
+import { useTestServer } from "../../helpers/server.ts";
+import { makeTempDir } from "../../helpers/temp-dir.ts";
+
+const CONTRACT = new URL("../../../openapi/generated/openapi.json", import.meta.url);
+const FIELD = '"softDescriptor":{';
+
+/** @decision D28 */
+describe("npx @refund-contract/sandbox diff", () => {
+  const server = useTestServer();
+  let folder: string;
+  beforeAll(async () => {
+    folder = await makeTempDir();
+    return () => rm(folder, { recursive: true });
+  });
+
+  /** Compares a contract of before with that of the sandbox. */
+  async function diff(before: string, ...args: string[]) {
+    const file = join(folder, "contract.json");
+    await (before === "" ? rm(file, { force: true }) : writeFile(file, before));
+    return runProgram([process.execPath, "server/sandbox/cli.ts", "diff", file, ...args], {
+      env: { SANDBOX_URL: server.url },
+    });
+  }
+
+  test.each([
+    ["no change", (text: string) => text, [], 0, /^The contract is still that of version 1\.0\.0\.\n$/],
+    [
+      "a field that is gone",
+      (text: string) => text.replace(FIELD, `"channel":{"type":"string"},${FIELD}`),
+      [],
+      1,
+      /^major {2}RefundRequest\.channel: field removed\n.*\n.*\n\nFrom version 1\.0\.0 to 1\.0\.0: 1 major, 0 minor, 0 patch\.\n$/,
+    ],
+    [
+      "a new status",
+      (text: string) => text.replace('"429":', '"499":'),
+      ["--fail-on", "never"],
+      0,
+      /^minor {2}POST \/v1\/refunds 429: added$/m,
+    ],
+    ["new wording", (text: string) => text.replace('"summary":"', '"summary":"Once '), [], 0, /1 patch\.\n$/],
+    [
+      "new wording when all has to fail",
+      (text: string) => text.replace('"summary":"', '"summary":"Once '),
+      ["--fail-on", "patch"],
+      1,
+      /^patch /,
+    ],
+  ])("reports %s", async (_name, toBefore, args, code, report) => {
+    const exit = await diff(toBefore(JSON.stringify(JSON.parse(await readFile(CONTRACT, "utf8")))), ...args);
+
+    expect(exit).toMatchObject({ code, stderr: "", stdout: expect.stringMatching(report) });
+  });
+
+  test.each([
+    ["a file that isn't there", "", [], /^Can't read .*contract\.json\. Save the contract there: curl http/],
+    ["YAML", "openapi: 3.1.0", [], /contract\.json is not a contract as JSON/],
+    ["other JSON", '{"servers":[{"url":"x"}]}', [], /contract\.json is not a contract as JSON/],
+    ["an unknown level", "{}", ["--fail-on", "all"], /Allowed choices are patch, minor, major, never/],
+    ["an address without a server", "{}", ["--url", "http://127.0.0.1:9"], /^There is no contract at http/],
+    ["what is no address", "{}", ["--url", "sandbox"], /^There is no contract at sandbox\./],
+  ])("refuses %s, and exits with 2", async (_name, before, args, error) => {
+    expect(await diff(before, ...args)).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringMatching(error),
+    });
+  });
+});
