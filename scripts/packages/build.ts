@@ -3,6 +3,7 @@ import { isBuiltin } from "node:module";
 import { join } from "node:path";
 import { rolldown } from "rolldown";
 import { ROOT } from "../command/root.ts";
+import { BUNDLED_IMPORTS, buildBundled, toBundled } from "./bundled.ts";
 import { emitTypes } from "./declarations.ts";
 import { toShrinkwrap } from "./shrinkwrap.ts";
 import type { PackageSource } from "./sources.ts";
@@ -23,7 +24,7 @@ export async function buildPackage(source: PackageSource, folder: string): Promi
   const imports = await buildModules(source, dist);
   await emitTypes(source.typed, dist);
   for await (const path of glob(source.files, { cwd: ROOT })) {
-    if (!LEFT_OUT.test(path)) await cp(join(ROOT, path), join(dist, path));
+    if (!LEFT_OUT.test(path) && !source.leftOut?.test(path)) await cp(join(ROOT, path), join(dist, path));
   }
   for (const [from, to] of Object.entries(source.copies)) await cp(join(ROOT, from), join(dist, to));
   await cp(join(ROOT, "LICENSE"), join(folder, "LICENSE"));
@@ -33,6 +34,7 @@ export async function buildPackage(source: PackageSource, folder: string): Promi
   const dependencies = await versionsOf(new Set([...imports, ...source.required]));
   const manifest = {
     ...JSON.parse(await readFile(join(ROOT, source.folder, "package.json"), "utf8")),
+    ...(source.bundled.length > 0 && { imports: BUNDLED_IMPORTS }),
     dependencies,
   };
   await writeJson(join(folder, "package.json"), manifest);
@@ -44,7 +46,13 @@ function writeJson(path: string, value: object): Promise<void> {
 }
 
 /** Returns the names of the packages that the modules import. */
-async function buildModules({ modules }: PackageSource, dist: string): Promise<Set<string>> {
+async function buildModules({ modules, bundled }: PackageSource, dist: string): Promise<Set<string>> {
+  const builtIn = new Set<string>();
+  const resolvePackage = (id: string) => {
+    if (!bundled.includes(packageOf(id))) return { id: atRunTime(id), external: true };
+    builtIn.add(id);
+    return { id: toBundled(id), external: true };
+  };
   const build = await rolldown({
     cwd: ROOT,
     input: modules.map((module) => join(ROOT, module)),
@@ -53,7 +61,7 @@ async function buildModules({ modules }: PackageSource, dist: string): Promise<S
     plugins: [
       {
         name: "packages",
-        resolveId: (id) => (/^[./]/.test(id) ? null : { id: atRunTime(id), external: true }),
+        resolveId: (id) => (/^[./]/.test(id) ? null : resolvePackage(id)),
       },
     ],
     transform: { target: TARGET },
@@ -73,8 +81,11 @@ async function buildModules({ modules }: PackageSource, dist: string): Promise<S
     file.type === "chunk" ? [...file.imports, ...file.dynamicImports] : [],
   );
   const built = new Set(output.map(({ fileName }) => fileName));
-  const names = ids.filter((id) => !built.has(id) && !isBuiltin(id)).map(packageOf);
-  return new Set(names);
+  const names = new Set(
+    ids.filter((id) => !built.has(id) && !isBuiltin(id) && !id.startsWith("#")).map(packageOf),
+  );
+  if (builtIn.size > 0) await buildBundled([...builtIn], dist, TARGET, (id) => names.has(packageOf(id)));
+  return names;
 }
 
 /** These packages are the same at run time; one adds types. */

@@ -20,6 +20,10 @@ export type PackageSource = {
   readonly shipped: Readonly<Record<string, string>>;
   /** Files of other packages, and where the modules read them. */
   readonly copies: Readonly<Record<string, string>>;
+  /** Files that are not shipped. */
+  readonly leftOut?: RegExp;
+  /** Packages that are built in, because npm would install many times what is used of them. */
+  readonly bundled: readonly string[];
   /** Packages that are needed but not imported. */
   readonly required: readonly string[];
   /** Whether npm has to install exactly what this project is tested with, because the package handles money. */
@@ -60,6 +64,19 @@ export const PACKAGES = {
     files: [CONTRACTS, DOCS, "server/sandbox/console/dist/*"],
     shipped: {},
     copies: PREPARED_CLUSTER,
+    leftOut: /^docs\/.*\.(br|gz)$/, // a sandbox compresses what it has adapted to its address
+    bundled: [
+      "@18f/us-federal-holidays",
+      "@modelcontextprotocol/server",
+      "@opentelemetry/api",
+      "@prometheus-io/client",
+      "ajv",
+      "ajv-formats",
+      "express-openapi-validator",
+      "kysely",
+      "temporal-polyfill",
+      "undici",
+    ],
     required: [],
     pinned: false,
     prepare: preparePages,
@@ -72,6 +89,7 @@ export const PACKAGES = {
     files: [CONTRACTS, DOCS],
     shipped: { "server/operate": "run" },
     copies: {},
+    bundled: [],
     required: [],
     pinned: true,
     prepare: prepareDocs,
@@ -88,6 +106,7 @@ export const PACKAGES = {
     ],
     shipped: {},
     copies: {},
+    bundled: [],
     // Found at run time, in the releases that are tested here.
     required: ["@stoplight/prism-cli", "@stoplight/prism-core", "@stoplight/prism-http-server"],
     pinned: false,
@@ -105,6 +124,7 @@ export const PACKAGES = {
     files: [CONTRACTS, "docs/{interface,decisions}.md"],
     shipped: {},
     copies: PREPARED_CLUSTER,
+    bundled: [],
     required: [],
     pinned: false,
     prepare: async () => {},

@@ -7,6 +7,7 @@ import { run } from "../../../scripts/packages/run.ts";
 import { startServerProcess } from "../../helpers/process.ts";
 import { check, endChecks, expectSame } from "../support/checks.ts";
 import { READER_ENV, runShell } from "../support/projects.ts";
+import { checkMerchantCi } from "./merchant-ci.ts";
 import { type Registry, startRegistry } from "./registry.ts";
 import { copyProject } from "./releases.ts";
 import { installRuntime, NODES, OLDEST_NODE } from "./runtimes.ts";
@@ -14,7 +15,7 @@ import { installRuntime, NODES, OLDEST_NODE } from "./runtimes.ts";
 defineProof("packed").parse();
 
 /** The most disk space that an installed sandbox may take, in MB as `du -sm` counts them. */
-const MAX_INSTALLED_MB = 100;
+const MAX_INSTALLED_MB = 60;
 
 /** The command of the installed sandbox. */
 const PROGRAM = "node_modules/@refund-contract/sandbox/dist/server/sandbox/cli.js";
@@ -104,6 +105,7 @@ async function main(parent: string): Promise<void> {
     await run("npx", [...exam, "caller", "--run", "node caller.js"], folder);
     await receiver.stop();
   });
+  await checkMerchantCi(await openFolder(parent, "shop", registry.npmrc));
   for (const runtime of [OLDEST_NODE, ...NODES.slice(1)]) {
     await check(`the sandbox starts on ${runtime.package}`, async () => {
       const node = join(await installRuntime(runtime), runtime.package.split("@")[0] ?? "", "bin/node");

@@ -1,0 +1,76 @@
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { isBuiltin } from "node:module";
+import { join } from "node:path";
+import { rolldown } from "rolldown";
+import { ROOT } from "../command/root.ts";
+
+/** In package.json: where the built modules find the packages that are built in. */
+export const BUNDLED_IMPORTS: Readonly<Record<string, string>> = { "#bundled/*": "./dist/bundled/*.js" };
+
+/** The specifier of a package that is built in, such as `#bundled/ajv-dist-2020` for `ajv/dist/2020.js`. */
+export function toBundled(specifier: string): string {
+  return `#bundled/${nameOf(specifier)}`;
+}
+
+const nameOf = (specifier: string) =>
+  specifier
+    .replace(/\.js$/, "")
+    .replaceAll(/[^\w-]+/g, "-")
+    .replace(/^-/, "");
+
+/** What Node finds in modules of CommonJS besides their exports. */
+const OF_COMMONJS = ["module.exports", "__esModule"];
+
+const ENTRY = "bundled:";
+
+/**
+ * Builds packages into `dist/bundled`, one module for each specifier and what they share, with their licences.
+ *
+ * @param isInstalled whether a package is installed beside the built one, and so left out
+ */
+export async function buildBundled(
+  specifiers: readonly string[],
+  dist: string,
+  target: string,
+  isInstalled: (specifier: string) => boolean,
+): Promise<void> {
+  const folder = join(dist, "bundled");
+  const build = await rolldown({
+    cwd: ROOT,
+    input: Object.fromEntries(specifiers.map((specifier) => [nameOf(specifier), `${ENTRY}${specifier}.mjs`])),
+    platform: "node",
+    external: (id) => isBuiltin(id) || (/^[^./\0]/.test(id) && !id.startsWith(ENTRY) && isInstalled(id)),
+    plugins: [
+      {
+        name: "entries",
+        resolveId: (id) => (id.startsWith(ENTRY) ? id : null),
+        load: (id) => (id.startsWith(ENTRY) ? reexport(id.slice(ENTRY.length, -".mjs".length)) : null),
+      },
+    ],
+    transform: { target },
+    tsconfig: false,
+  });
+  const { output } = await build.write({ dir: folder, format: "esm", chunkFileNames: "shared-[hash].js" });
+  await build.close();
+  const ids = output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, "LICENSES.txt"), await licencesOf(ids));
+}
+
+/** Names what Node finds in the module, because a module of CommonJS doesn't say it. */
+async function reexport(specifier: string): Promise<string> {
+  const names = Object.keys(await import(specifier)).filter((name) => !OF_COMMONJS.includes(name));
+  return `export { ${names.join(", ")} } from ${JSON.stringify(specifier)};\n`;
+}
+
+/** The licences of the packages of these modules. */
+async function licencesOf(ids: readonly string[]): Promise<string> {
+  const folders = new Set(ids.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []));
+  const texts = [...folders].sort().map(async (folder) => {
+    const { name, version, license } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+    const file = (await readdir(folder)).find((one) => /^licen[cs]e/i.test(one));
+    const text = file === undefined ? "" : await readFile(join(folder, file), "utf8");
+    return `${name} ${version} (${license})\n\n${text.trim()}\n`;
+  });
+  return (await Promise.all(texts)).join(`\n${"-".repeat(80)}\n\n`);
+}
