@@ -1,28 +1,19 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { runShell } from "../support/projects.ts";
-import type { Tool } from "./tools.ts";
 
 /** Far longer than four calls take. */
 const LIMIT_MS = 30_000;
 
 type Outcome = { readonly status?: unknown; readonly body: unknown };
-type Run = (given: {
+export type Run = (given: {
   baseUrl: string;
   token: string;
   requestKey: string;
 }) => Promise<Record<string, Outcome>>;
 
-/**
- * Runs a project's program against the sandbox at `url`. Fails when it did not read the service's responses: a refund, a
- * problem for the same key again, a problem for a wrong amount, and a subscription.
- */
-export async function exercise(
-  tool: Tool,
-  folder: string,
-  url: string,
-  { token, problem } = { token: "sandbox_acme", problem: undefined as string | undefined },
-): Promise<void> {
+/** Builds a project's program. */
+export async function buildProgram(folder: string): Promise<Run> {
   // As applications are built: generated code imports without extensions and has enums, which Node does not run.
   const bundle = join(folder, "example.mjs");
   await runShell(
@@ -30,7 +21,21 @@ export async function exercise(
     folder,
   );
   const { run }: { run: Run } = await import(`${pathToFileURL(bundle)}?${Date.now()}`);
-  const requestKey = `${tool.name}-${Date.now()}`;
+  return run;
+}
+
+/**
+ * Runs a program against the sandbox at `url`. Fails when it did not read the service's responses: a refund, a problem for the
+ * same key again, a problem for a wrong amount, and a subscription.
+ *
+ * @param problem the code of every problem; without it, each has its own
+ */
+export async function exercise(
+  run: Run,
+  url: string,
+  { token, problem } = { token: "sandbox_acme", problem: undefined as string | undefined },
+): Promise<void> {
+  const requestKey = `generated-${Date.now()}`;
   const outcome = await Promise.race([run({ baseUrl: url, token, requestKey }), timeout()]);
   const mismatches = findMismatches(outcome, problem);
   if (mismatches.length > 0)
@@ -43,7 +48,6 @@ async function timeout(): Promise<never> {
   });
 }
 
-/** @param problem the code of every problem; without it, each has its own */
 function findMismatches(outcome: Record<string, Outcome>, problem: string | undefined): string[] {
   const refundId = at(outcome, "refund", "body", "paymentId");
   const expected: [unknown, ...string[]][] = [

@@ -21,6 +21,7 @@ import {
   installLanguageGenerators,
   type LanguageFinding,
   tryLanguage,
+  tryOwnClient,
   tryTool,
 } from "./projects.ts";
 import { type Tool, tools } from "./tools.ts";
@@ -44,6 +45,7 @@ const tally: Tally = { passed: 0, failed: 0, notRun: 0 };
 // A seed of this run, which the sandbox prints: what a client refuses can be repeated.
 await using sandbox = await startServerProcess({ command: [...SERVER, "--tomorrow"] });
 console.log(/--seed \d+/.exec(sandbox.welcome)?.[0]);
+if (names.length === 0) await report("our own client", () => tryOwnClient(sandbox.url));
 const findings = await tryTools(tools.filter(isChosen), sandbox.url);
 const languageFindings = await tryLanguages(languages.filter(isChosen), sandbox.url);
 if (command.opts().write) await writeResults(languageFindings);

@@ -42,6 +42,7 @@ function toTable(findings: readonly Finding[]): string {
     "subscription",
     "events",
     "amount",
+    "tomorrow's API",
     "does not compile with",
   ];
   const rows = findings.map(({ tool, packages, measured, refused }) => [
@@ -52,6 +53,7 @@ function toTable(findings: readonly Finding[]): string {
     measured.subscription === "union" ? "union" : "any `type`",
     measured.event === "none" ? "none" : `${measured.event}, \`timestamp\` is a \`${measured.timestamp}\``,
     code(measured.amount),
+    "read", // otherwise there is no finding
     refused.length === 0 ? "" : refused.map(code).join(", "),
   ]);
   return [head, head.map(() => "---"), ...rows].map(toRow).join("\n");

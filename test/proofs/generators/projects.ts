@@ -3,11 +3,16 @@ import { existsSync } from "node:fs";
 import { copyFile, cp, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { createClient } from "../../../client/src/index.ts";
 import { ROOT } from "../../../scripts/command/root.ts";
 import { fetchContract, installPackages, runShell } from "../support/projects.ts";
 import { type Compiled, compileProject } from "./compile.ts";
+<<<<<<< HEAD
 import { takeExam } from "./exam.ts";
 import { exercise } from "./exercise.ts";
+=======
+import { buildProgram, exercise, type Run } from "./exercise.ts";
+>>>>>>> 1748327 (Show the TypeScript clients against tomorrow's API, and try our own)
 import { type Checked, checkOutput, prepareRun, readTomorrow } from "./language-checks.ts";
 import type { Language } from "./languages.ts";
 import type { Tool } from "./tools.ts";
@@ -72,12 +77,35 @@ export async function tryTool(tool: Tool, url: string): Promise<Finding> {
   if (EVENT_FIELD.test(generated) !== (tool.types.event !== undefined))
     throw new Error("events: has it types or not?");
   const compiled = await compileProject(tool, folder);
-  await exercise(tool, folder, url);
-  await exercise(tool, folder, url, await readTomorrow(url));
+  const run = await buildProgram(folder);
+  await exercise(run, url);
+  await exercise(run, url, await readTomorrow(url));
   const { dependencies } = JSON.parse(await readFile(join(SOURCE_TS, "package.json"), "utf8"));
   const packages = [tool.packageName, ...(tool.beside ?? [])].map((name) => `${name}@${dependencies[name]}`);
   return { ...compiled, tool, packages };
 }
+
+/** The same with our own client, which is not generated anew. */
+export async function tryOwnClient(url: string): Promise<void> {
+  await exercise(runOwnClient, url);
+  await exercise(runOwnClient, url, await readTomorrow(url));
+}
+
+const runOwnClient: Run = async ({ baseUrl, token, requestKey }) => {
+  const client = createClient({ baseUrl, accessToken: token });
+  const amount = { currency: "USD", value: 9.99 } as const;
+  const body = { paymentId: "pay_recent", amount, clientReferenceId: "order-1042", requestKey };
+  return {
+    refund: await client.issueRefund(body),
+    duplicate: await client.issueRefund(body),
+    invalid: await client.issueRefund({ ...body, amount: { ...amount, value: -1 } }),
+    subscription: await client.subscribeToWebhooks({
+      url: "http://127.0.0.1:9/hooks",
+      secretKey: "a secret of at least thirty-two bytes",
+      subscriptionDetails: { type: "EVENT", details: ["refund.authorized"] },
+    }),
+  };
+};
 
 /** All files that a tool has written, as one text. */
 async function readGenerated(folder: string): Promise<string> {
