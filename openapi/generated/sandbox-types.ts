@@ -1502,7 +1502,7 @@ export interface components {
          *     - `TAMPERED`: the body is changed after it was signed.
          *     - `STALE_TIMESTAMP`: signed one hour ago.
          *     - `UNKNOWN_EVENT`: before the delivery comes an event of a type that the contract does not have, rightly signed.
-         *     - `BURST`: sent `copies` times at once, with one `webhook-id`.
+         *     - `BURST`: together with it come others at once, so that there are `copies`. Each is a different event of the same type, with its own `webhook-id`, and about another resource, which the sandbox does not have.
          * @enum {string}
          */
         FaultKind: "UNAVAILABLE" | "RATE_LIMITED" | "INTERNAL_ERROR" | "SLOW" | "CLOSED_BEFORE" | "CLOSED_AFTER" | "TRUNCATED" | "BAD_GATEWAY" | "TWICE" | "OUT_OF_ORDER" | "LATE" | "NEVER" | "WRONG_SECRET" | "TAMPERED" | "STALE_TIMESTAMP" | "UNKNOWN_EVENT" | "BURST";
@@ -1545,7 +1545,7 @@ export interface components {
              *     - `TAMPERED`: the body is changed after it was signed.
              *     - `STALE_TIMESTAMP`: signed one hour ago.
              *     - `UNKNOWN_EVENT`: before the delivery comes an event of a type that the contract does not have, rightly signed.
-             *     - `BURST`: sent `copies` times at once, with one `webhook-id`.
+             *     - `BURST`: together with it come others at once, so that there are `copies`. Each is a different event of the same type, with its own `webhook-id`, and about another resource, which the sandbox does not have.
              */
             kind: components["schemas"]["FaultKind"];
             /**
@@ -1579,7 +1579,7 @@ export interface components {
             hours: number | null;
             /**
              * Format: int32
-             * @description How many times it sends.
+             * @description How many deliveries it sends at once.
              */
             copies: number | null;
             /**
@@ -1618,7 +1618,7 @@ export interface components {
              *     - `TAMPERED`: the body is changed after it was signed.
              *     - `STALE_TIMESTAMP`: signed one hour ago.
              *     - `UNKNOWN_EVENT`: before the delivery comes an event of a type that the contract does not have, rightly signed.
-             *     - `BURST`: sent `copies` times at once, with one `webhook-id`.
+             *     - `BURST`: together with it come others at once, so that there are `copies`. Each is a different event of the same type, with its own `webhook-id`, and about another resource, which the sandbox does not have.
              */
             kind: components["schemas"]["FaultKind"];
             /**
@@ -1650,7 +1650,7 @@ export interface components {
             hours?: number;
             /**
              * Format: int32
-             * @description How many times `BURST` sends; 50 when left out.
+             * @description How many deliveries `BURST` sends at once, the real one included; 50 when left out.
              */
             copies?: number;
         };

@@ -64,7 +64,11 @@ function createDeliveryFaults(parts: Parts): DeliveryFaults {
   const remembered = new Map<string, AttemptFault>();
   const disorder = createDisorder(parts);
 
-  const make = (attempt: Attempt, options: AttemptOptions, { plan, number, group, note }: TakenFault) => {
+  const make = async (
+    attempt: Attempt,
+    options: AttemptOptions,
+    { plan, number, group, note }: TakenFault,
+  ) => {
     const send = async (sent: Attempt, toRequest?: ToRequest) => {
       const made = await makeAttempt(sent, options, toRequest);
       note(made.status);
@@ -84,7 +88,11 @@ function createDeliveryFaults(parts: Parts): DeliveryFaults {
       disorder.releaseAfter(group, attempt);
       return send(attempt);
     }
-    if (kind === "BURST") return toOne(Promise.all(Array.from({ length: copies ?? 1 }, () => send(attempt))));
+    if (kind === "BURST") {
+      const others = Array.from({ length: (copies ?? 1) - 1 }, () => send(toOtherEvent(attempt)));
+      const [real] = await Promise.all([send(attempt), ...others]);
+      return real;
+    }
     if (kind === "UNKNOWN_EVENT") return send(toUnknownEvent(attempt)).then(() => send(attempt));
     return toOne(send(attempt).then(async (first) => [first, await send(attempt)])); // TWICE
   };
@@ -134,11 +142,30 @@ function tamperWith(payload: string): string {
   return JSON.stringify({ ...event, sequence: event.sequence + 1 });
 }
 
-/** An event of a type that no contract has yet, with a `webhook-id` of its own. */
-function toUnknownEvent(attempt: Attempt): Attempt {
-  const event = { ...JSON.parse(attempt.payload), type: "sandbox.unknown_event" };
-  return { ...attempt, webhookId: `msg_${randomUUID()}`, payload: JSON.stringify(event) };
+/** An event of a type that no contract has yet. */
+const toUnknownEvent = (attempt: Attempt) =>
+  toAnotherDelivery(attempt, { ...JSON.parse(attempt.payload), type: "sandbox.unknown_event" });
+
+/** The same event about another resource, which nobody has. */
+function toOtherEvent(attempt: Attempt): Attempt {
+  const event = JSON.parse(attempt.payload);
+  const other = Object.entries(event.data).map(([name, value]) =>
+    OWN_MEMBERS.has(name) && typeof value === "string" ? [name, toOtherId(value)] : [name, value],
+  );
+  return toAnotherDelivery(attempt, { ...event, data: Object.fromEntries(other) });
 }
+
+/** What one resource alone has, in the data of events. */
+const OWN_MEMBERS = new Set(["paymentId", "requestKey", "clientReferenceId", "accountId", "customerId"]);
+
+/** Keeps a prefix such as `rfd_`, by which people tell ids apart. */
+const toOtherId = (id: string) => `${/^[a-z]+_/.exec(id)?.[0] ?? ""}${randomUUID()}`;
+
+const toAnotherDelivery = (attempt: Attempt, event: object): Attempt => ({
+  ...attempt,
+  webhookId: `msg_${randomUUID()}`,
+  payload: JSON.stringify(event),
+});
 
 type Held = Pick<Attempt, "merchant" | "webhookId"> & { readonly recorded: Promise<void> };
 

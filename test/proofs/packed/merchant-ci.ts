@@ -1,7 +1,7 @@
 import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { ROOT } from "../../../scripts/command/redocly.ts";
+import { ROOT } from "../../../scripts/command/root.ts";
 import { run } from "../../../scripts/packages/run.ts";
 import { findFreePort } from "../../helpers/network/free-port.ts";
 import { runProgram, type Settings } from "../../helpers/process.ts";

@@ -14,7 +14,7 @@ const FIELDS = [
   { at: "/retryAfter", label: "retryAfter, in seconds", hint: "for UNAVAILABLE and RATE_LIMITED" },
   { at: "/delayMs", label: "delayMs", hint: "for SLOW" },
   { at: "/hours", label: "hours", hint: "for LATE, of the sandbox's clock" },
-  { at: "/copies", label: "copies", hint: "for BURST" },
+  { at: "/copies", label: "copies", hint: "for BURST, all at once" },
 ];
 
 /** Arms faults of calls and of deliveries, and shows what each has done. */
