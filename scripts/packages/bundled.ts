@@ -1,6 +1,8 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { isBuiltin } from "node:module";
+import { createRequire, isBuiltin } from "node:module";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { types } from "node:util";
 import { rolldown } from "rolldown";
 import { ROOT } from "../command/root.ts";
 
@@ -18,8 +20,7 @@ const nameOf = (specifier: string) =>
     .replaceAll(/[^\w-]+/g, "-")
     .replace(/^-/, "");
 
-/** What Node finds in modules of CommonJS besides their exports. */
-const OF_COMMONJS = ["module.exports", "__esModule"];
+const require = createRequire(import.meta.url);
 
 const ENTRY = "bundled:";
 
@@ -57,9 +58,11 @@ export async function buildBundled(
   await writeFile(join(folder, "LICENSES.txt"), await licencesOf(ids));
 }
 
-/** Names what Node finds in the module, because a module of CommonJS doesn't say it. */
-async function reexport(specifier: string): Promise<string> {
-  const names = Object.keys(await import(specifier)).filter((name) => !OF_COMMONJS.includes(name));
+/** Names what the module exports, because one of CommonJS doesn't say it. Loaded by `require`, which test runners leave alone. */
+function reexport(specifier: string): string {
+  const loaded: object = require(fileURLToPath(import.meta.resolve(specifier)));
+  const names = Object.keys(loaded).filter((name) => !["__esModule", "default"].includes(name));
+  if (!types.isModuleNamespaceObject(loaded) || "default" in loaded) names.push("default");
   return `export { ${names.join(", ")} } from ${JSON.stringify(specifier)};\n`;
 }
 

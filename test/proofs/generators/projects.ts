@@ -7,12 +7,8 @@ import { createClient } from "../../../client/src/index.ts";
 import { ROOT } from "../../../scripts/command/root.ts";
 import { fetchContract, installPackages, runShell } from "../support/projects.ts";
 import { type Compiled, compileProject } from "./compile.ts";
-<<<<<<< HEAD
 import { takeExam } from "./exam.ts";
-import { exercise } from "./exercise.ts";
-=======
 import { buildProgram, exercise, type Run } from "./exercise.ts";
->>>>>>> 1748327 (Show the TypeScript clients against tomorrow's API, and try our own)
 import { type Checked, checkOutput, prepareRun, readTomorrow } from "./language-checks.ts";
 import type { Language } from "./languages.ts";
 import type { Tool } from "./tools.ts";
