@@ -5,16 +5,20 @@ import { serveLocally } from "../helpers/network/local-server.ts";
 import { createProxy } from "../helpers/prism.ts";
 import { post } from "../helpers/server.ts";
 
-const contract = readContract("openapi").document as unknown as {
-  components: { schemas: { Refund: object } };
+const { jsonSchemaDialect: _, ...contract } = readContract("openapi").document as unknown as {
+  jsonSchemaDialect: string;
+  components: { schemas: { Refund: { type: string; required: string[]; properties: object } } };
 };
-const { additionalProperties: _, ...Refund } = contract.components.schemas.Refund as Record<string, unknown>;
-/** The contract, but that Refund is closed by a keyword that draft 7, which Prism uses by default, does not have. */
+const { type, required, properties } = contract.components.schemas.Refund;
+/** The contract without its dialect, and with Refund closed by a keyword that draft 7, which Prism then uses, does not have. */
 const document = {
   ...contract,
   components: {
     ...contract.components,
-    schemas: { ...contract.components.schemas, Refund: { ...Refund, unevaluatedProperties: false } },
+    schemas: {
+      ...contract.components.schemas,
+      Refund: { type, required, properties, unevaluatedProperties: false },
+    },
   },
 };
 const REFUND = { paymentId: "rfd_1", paymentStatus: "PENDING", clientReferenceId: null };

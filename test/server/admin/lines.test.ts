@@ -36,7 +36,7 @@ describe("the lines of a stream", () => {
   );
 
   test("take no memory when a line never ends", async () => {
-    const MEGABYTES = 192;
+    const MEGABYTES = 384;
     const megabyte = 1024 * 1024;
     let most = 0;
     async function* oneLine() {

@@ -68,6 +68,7 @@ async function install(folder: string): Promise<void> {
   await mkdir(join(modules, ".bin"));
   for (const name of await readdir(BIN)) await symlink(join(BIN, name), join(modules, ".bin", name));
   await installCommand(modules, "certify", "test/certify/cli.ts");
+  await installCommand(modules, "sandbox", "server/sandbox/cli.ts", { exports: "./index.js" });
   for (const name of ["standardwebhooks", "express", "vitest"])
     await symlink(join(ROOT, "node_modules", name), join(modules, name));
   const scripts = { listen: `node ${join(ROOT, "server/sandbox/cli.ts")} listen` };
@@ -76,11 +77,17 @@ async function install(folder: string): Promise<void> {
   await writeFile(join(folder, "package.json"), JSON.stringify(project));
 }
 
-async function installCommand(modules: string, name: string, source: string): Promise<void> {
+async function installCommand(
+  modules: string,
+  name: string,
+  source: string,
+  more: object = {},
+): Promise<void> {
   const own = join(modules, "@refund-contract", name);
   const command = `refund-contract-${name}`;
   await mkdir(own, { recursive: true });
-  const manifest = { name: `@refund-contract/${name}`, version: "1.0.0", bin: { [command]: "cli.mjs" } };
+  const bin = { [command]: "cli.mjs" };
+  const manifest = { name: `@refund-contract/${name}`, version: "1.0.0", type: "module", bin, ...more };
   await writeFile(join(own, "package.json"), JSON.stringify(manifest));
   const program = `#!/usr/bin/env node\nawait import(${JSON.stringify(join(ROOT, source))});\n`;
   await writeFile(join(own, "cli.mjs"), program, { mode: 0o755 });
