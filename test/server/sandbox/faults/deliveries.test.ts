@@ -123,7 +123,9 @@ describe("a fault of deliveries", () => {
     await using receiver = await start(verify, { kind: "LATE", hours: 5 });
 
     await acme.refund();
-    const { webhookId } = await acme.delivery("PENDING", 1);
+    const { webhookId, dueAt } = await acme.delivery("PENDING", 1);
+    const { now } = (await acme.sandbox("getClock")).body;
+    expect(Date.parse(dueAt ?? "") - Date.parse(now)).toBeGreaterThan(4.9 * 3_600_000);
     await advance("PT4H59M");
     expect(receiver.received).toEqual([]);
     await advance("PT1M");
