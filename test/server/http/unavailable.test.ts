@@ -198,6 +198,38 @@ describe("a server whose PostgreSQL", () => {
     expect(ended).toEqual(Array(MAX_WAITING).fill(201));
   });
 
+  test("has payments of two merchants locked lets 192 calls of one wait, 256 of both, and refuses the others", async () => {
+    await using patient = await start({ callLimitMs: 300_000, storeLimits: { statementMs: 300_000 } });
+    const callers = await Promise.all(
+      [3, 2].map(async (payments) => {
+        const { merchant, token } = await createMerchant(patient);
+        const locked = Array.from({ length: payments }, () => createPayment(patient, { merchant }));
+        return { token, locked: await Promise.all(locked) };
+      }),
+    );
+    const holder = await lock(...callers.flatMap(({ locked }) => locked));
+    const calls: Promise<unknown>[] = [];
+    const statuses: number[][] = [];
+    for (const [index, { token, locked }] of callers.entries()) {
+      const ended: number[] = [];
+      statuses.push(ended);
+      for (const paymentId of locked.flatMap((id) => Array<string>(100).fill(id))) {
+        const call = post(patient.url, "/v1/refunds", refundOf(paymentId, { amount: dollars(0.01) }), {
+          token,
+        });
+        calls.push(call.then(({ status }) => ended.push(status)));
+      }
+      await until(() => (ended.length === locked.length * 100 - (index === 0 ? 192 : 64) ? true : undefined));
+    }
+
+    const refused = statuses.map((ended) => ended.splice(0));
+    await holder.end();
+    await Promise.all(calls);
+
+    expect(refused.map((ended) => [...new Set(ended)])).toEqual([[503], [503]]);
+    expect(statuses).toEqual([Array(192).fill(201), Array(64).fill(201)]);
+  });
+
   /** @decision D08 */
   test("takes long without breaking any limit of its own gives a call 503 in time too, which may still be done", async () => {
     const generousLimits = { statementMs: 120_000 };
