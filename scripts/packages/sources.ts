@@ -72,6 +72,7 @@ export const PACKAGES = {
       "@prometheus-io/client",
       "ajv",
       "ajv-formats",
+      "content-type", // which express-openapi-validator requires: Node 22.13 can't while it imports the same
       "express-openapi-validator",
       "kysely",
       "temporal-polyfill",
