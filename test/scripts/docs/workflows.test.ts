@@ -99,7 +99,7 @@ test.each<readonly [name: string, workflow: string]>([["ci", own], ...others])(
   },
 );
 
-test("Dependabot is told of each lockfile, and of the actions and images", async () => {
+test("Dependabot knows each lockfile, the actions and the images", async () => {
   const { updates } = parse(await read(".github/dependabot.yml"));
   const { stdout } = await runProgram(["git", "ls-files", "*package-lock.json"]);
   const folders = stdout
