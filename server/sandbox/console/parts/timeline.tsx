@@ -6,7 +6,7 @@ import { Code, RealTime, Status, Time, toHash, Until } from "./parts.tsx";
 type Refund = SandboxSchemas["RefundRecord"];
 type Debit = SandboxSchemas["Debit"];
 
-/** What led to a refund's statuses, and the webhooks that told of them; the sandbox forgets old requests. */
+/** What led to a refund's statuses, and the webhooks about them; the sandbox forgets old requests. */
 export type Course = {
   readonly call: SandboxSchemas["RequestRecord"] | undefined;
   readonly deliveries: readonly SandboxSchemas["Delivery"][];
