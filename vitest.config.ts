@@ -24,13 +24,13 @@ export default defineConfig({
         [DATABASES, PAGES],
       ),
       toProject("storage", testsIn("server/{storage,webhooks,lifecycle}"), [DATABASES, PAGES]),
-      toProject("contract", testsIn("openapi"), [DATABASES, PAGES]),
-      toProject("client", testsIn("client", "scripts/packages"), [DATABASES, PAGES, BROWSER]),
-      toProject("docs", testsIn("scripts/{docs,diff,supply-chain,traceability}", "server/console"), [
-        DATABASES,
-        PAGES,
-        BROWSER,
-      ]),
+      toProject("contract", testsIn("openapi", "client"), [DATABASES, PAGES]),
+      toProject("docs", testsIn("scripts/{docs,diff,supply-chain,traceability}"), [DATABASES, PAGES]),
+      // The long ones, which `npm test` leaves to `npm test -- --whole`:
+      toProject("browser", testsIn("browser"), [DATABASES, PAGES, BROWSER]),
+      toProject("guides", testsIn("guides"), [DATABASES, PAGES]),
+      toProject("examiners", testsIn("examiners"), [DATABASES, PAGES]),
+      toProject("packages", testsIn("scripts/packages"), [DATABASES, PAGES]),
     ],
   },
 });

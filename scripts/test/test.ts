@@ -7,6 +7,8 @@ import { runTests } from "./vitest-report.ts";
 
 /* The static checks run beside the tests, which leave a quarter of both cores idle; each prints its result when it ends. */
 const REPORT = ".cache/vitest.json";
+/** The projects of tests that only `--whole` runs: what needs a browser, runs guides, examines the examiners, or builds packages. */
+const LONG_PROJECTS = ["browser", "guides", "examiners", "packages"];
 const TYPES_FOUND = ".cache/types.tsbuildinfo";
 
 const staticSteps: readonly Step[] = [
@@ -51,19 +53,25 @@ const longSteps: readonly Step[] = [
 
 const { whole, rerun } = defineCommand(
   "test",
-  "Runs everything that proves the project: static checks and the tests.",
+  "Runs the static checks and the tests that a change needs before a commit.",
 )
-  .option("--whole", "then also the proofs that take minutes or install other packages, as CI does")
+  .option(
+    "--whole",
+    "also the tests in a browser, of guides and of packages, then the proofs that take minutes, as CI does",
+  )
   .option("--rerun", "run what failed once more, alone, and name what passed only then, as CI does")
   .parse()
   .opts();
 
 const [checks, tests] = await Promise.all([
   runTogether(staticSteps),
-  runTests(REPORT, { rerun: rerun === true }),
+  runTests(REPORT, {
+    rerun: rerun === true,
+    args: whole ? [] : LONG_PROJECTS.map((name) => `--project=!${name}`),
+  }),
 ]);
 // A failed run has already printed the reason; marks of tests that it did not reach would only hide it.
-const unproven = tests.failed === 0 ? await findUnproven(ROOT, REPORT) : [];
+const unproven = tests.failed === 0 ? await findUnproven(ROOT, REPORT, { whole: whole === true }) : [];
 
 if (whole) {
   // One after the other, with their output, because they take minutes.

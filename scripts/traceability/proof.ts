@@ -9,11 +9,23 @@ export type Report = {
   readonly testResults: { readonly name: string; readonly assertionResults: Result[] }[];
 };
 
-/** The marks of a project without a test that ran and passed, according to the report of a whole run. */
-export async function findUnproven(root: string, reportPath: string): Promise<string[]> {
+/**
+ * The marks of a project without a test that ran and passed, according to a report; those in files that did not run only
+ * for a `whole` run.
+ */
+export async function findUnproven(
+  root: string,
+  reportPath: string,
+  { whole }: { readonly whole: boolean },
+): Promise<string[]> {
   const report: Report = JSON.parse(await readFile(join(root, reportPath), "utf8"));
+  const ran = new Set(report.testResults.map(({ name }) => relative(root, name)));
   const { marks } = await readTestMarks(root);
-  return unprovenBy(report, marks, root);
+  return unprovenBy(
+    report,
+    marks.filter(({ file }) => whole || ran.has(file)),
+    root,
+  );
 }
 
 /** One line for each mark without a passed test. */

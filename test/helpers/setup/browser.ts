@@ -11,9 +11,8 @@ declare module "vitest" {
   }
 }
 
-/** Makes a folder for the run's browser, which all projects share, and removes it afterwards. */
-export async function setup({ vitest }: TestProject): Promise<(() => Promise<void>) | undefined> {
-  if ("browserDir" in vitest.getProvidedContext()) return undefined;
+/** Makes a folder for the run's browser, and removes it afterwards. */
+export async function setup({ vitest }: TestProject): Promise<() => Promise<void>> {
   const folder = await makeTempDir();
   const removeAtExit = () => rmSync(folder, { recursive: true, force: true });
   process.once("exit", removeAtExit);

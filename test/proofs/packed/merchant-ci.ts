@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { ROOT } from "../../../scripts/command/root.ts";
 import { run } from "../../../scripts/packages/run.ts";
+import { blocksOf } from "../../guides/blocks.ts";
 import { findFreePort } from "../../helpers/network/free-port.ts";
 import { runProgram, type Settings } from "../../helpers/process.ts";
-import { blocksOf } from "../../scripts/docs/helpers/blocks.ts";
 import { check, expectSame } from "../support/checks.ts";
 import { READER_ENV } from "../support/projects.ts";
 

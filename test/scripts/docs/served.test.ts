@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Production, startProduction } from "../../helpers/production.ts";
 import { startTestServer, type TestServer } from "../../helpers/server.ts";
-import { DIST, readBuilt } from "./helpers/site.ts";
+import { DIST, readBuilt } from "../../helpers/site.ts";
 
 let server: TestServer;
 beforeAll(async () => {

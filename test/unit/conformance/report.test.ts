@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { elementsOf } from "../../openapi/well-formed.ts";
+import { elementsOf } from "../../helpers/well-formed.ts";
 import { CheckFailure, createRedactor } from "../../reporting/exchange.ts";
 import { describeFailure, type Report, type Result, toJson, toJunit } from "../../reporting/report.ts";
 

@@ -1,10 +1,10 @@
 import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Program, runProgram, startProgram } from "../../../helpers/process.ts";
-import { makeTempDir } from "../../../helpers/temp-dir.ts";
+import { type Program, runProgram, startProgram } from "../helpers/process.ts";
+import { makeTempDir } from "../helpers/temp-dir.ts";
 
-const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const BIN = join(ROOT, "node_modules/.bin");
 
 /** A folder in which code of the docs runs, like that of a reader who follows them. */

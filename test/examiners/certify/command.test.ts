@@ -8,7 +8,7 @@ import { receiverChecks } from "../../certify/receiver/run.ts";
 import type { LocalServer } from "../../helpers/network/local-server.ts";
 import { runProgram } from "../../helpers/process.ts";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
-import { elementsOf } from "../well-formed.ts";
+import { elementsOf } from "../../helpers/well-formed.ts";
 import { hold, outcomes } from "./exams.ts";
 import { SECRET, startMerchant } from "./merchant.ts";
 

@@ -11,7 +11,7 @@ test("a system in Python passes the exam", async () => {
   onTestFinished(() => rm(folder, { recursive: true }));
   const env = { SYSTEM_FOLDER: folder, CERTIFY_SECRET: SECRET };
   await using sandbox = await startSandbox({ settings: { SERVE_DOCS: "false" } });
-  await using system = startProgram(["python3", "test/openapi/certify/system.py"], { env });
+  await using system = startProgram(["python3", "test/examiners/certify/system.py"], { env });
   const [url] = await system.untilPrinted(/http\S+/);
 
   const received = outcomes(await holdReceiver(url));

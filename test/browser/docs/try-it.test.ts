@@ -3,8 +3,8 @@ import { beforeAll, expect, test } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
 import { buildConsole, isConsoleCurrent } from "../../../scripts/console/build-console.ts";
 import { callsOf } from "../../../scripts/docs/reference/calls.ts";
+import { goTo, openSite } from "../../helpers/site.ts";
 import { forSuite } from "../../helpers/suite.ts";
-import { goTo, openSite } from "./helpers/site.ts";
 
 beforeAll(async () => {
   if (!(await isConsoleCurrent())) await buildConsole();

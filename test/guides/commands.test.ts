@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { describe, expect, test } from "vitest";
-import { PROOFS } from "../../../scripts/command/proofs.ts";
-import { type Exit, PROCESS_ENV, runProgram } from "../../helpers/process.ts";
-import { blocksOf } from "./helpers/blocks.ts";
+import { PROOFS } from "../../scripts/command/proofs.ts";
+import { type Exit, PROCESS_ENV, runProgram } from "../helpers/process.ts";
+import { blocksOf } from "./blocks.ts";
 
 const OTHER_TOOLS = ["test:unit", "typecheck", "format"];
 /** The names in the usage of commands that are not called by their own names. */

@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
-import { DIST, goTo, headingOf, type OpenSite, openSite, readBuilt } from "./helpers/site.ts";
+import { DIST, goTo, headingOf, type OpenSite, openSite, readBuilt } from "../../helpers/site.ts";
 
 type Operation = { operationId: string; summary: string; tags: string[] };
 

@@ -1,9 +1,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
+import { AUTHORIZED_EVENT, SECRET_KEY, signDelivery, WEBHOOK_ID } from "../../client/signed-deliveries.ts";
 import { createPackedProject, inspect, type PackedProject } from "../../helpers/packages.ts";
 import { startTestServer, type TestServer } from "../../helpers/server.ts";
-import { AUTHORIZED_EVENT, SECRET_KEY, signDelivery, WEBHOOK_ID } from "../signed-deliveries.ts";
 
 let project: PackedProject;
 let server: TestServer;

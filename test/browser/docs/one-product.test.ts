@@ -1,8 +1,8 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { buildConsole, isConsoleCurrent } from "../../../scripts/console/build-console.ts";
+import { goTo, openSite } from "../../helpers/site.ts";
 import { forSuite } from "../../helpers/suite.ts";
-import { goTo, openSite } from "./helpers/site.ts";
 
 const site = forSuite(
   async () => {

@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import type { Browser, Locator, Page } from "playwright-core";
-import { buildDocs, isDocsCurrent } from "../../../../scripts/docs/docs.ts";
-import { sharedBrowser } from "../../../helpers/browser.ts";
-import { startTestServer } from "../../../helpers/server.ts";
+import { buildDocs, isDocsCurrent } from "../../scripts/docs/docs.ts";
+import { sharedBrowser } from "./browser.ts";
+import { startTestServer } from "./server.ts";
 
-export const DIST = new URL("../../../../docs/dist/", import.meta.url);
+export const DIST = new URL("../../docs/dist/", import.meta.url);
 
 /** The file URL of a page, to read it without a server. */
 export function fileOf(name: string): string {

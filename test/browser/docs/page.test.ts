@@ -1,8 +1,8 @@
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
+import { fileOf, goTo, headingOf, openSite, readBuilt, watch } from "../../helpers/site.ts";
 import { forSuite } from "../../helpers/suite.ts";
-import { fileOf, goTo, headingOf, openSite, readBuilt, watch } from "./helpers/site.ts";
 
 const site = forSuite(openSite, (opened) => opened[Symbol.asyncDispose]());
 

@@ -1,8 +1,8 @@
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { useTestServer } from "../../helpers/server.ts";
-import { fuzz, levels } from "../../proofs/fuzz/run.ts";
-import { type Fault, type HttpResponse, startFaultyServer } from "../conformance/faulty-server.ts";
+import { useTestServer } from "../helpers/server.ts";
+import { fuzz, levels } from "../proofs/fuzz/run.ts";
+import { type Fault, type HttpResponse, startFaultyServer } from "./conformance/faulty-server.ts";
 
 /** A change of every response but those of the sandbox's own calls, which are not tested here. */
 const altered =

@@ -1,11 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { readContract } from "../../../openapi/document/contract.ts";
-import { callsOf } from "../../../scripts/docs/reference/calls.ts";
-import { type Sample, samplesOf } from "../../../scripts/docs/reference/samples.ts";
-import { startTestServer, type TestServer } from "../../helpers/server.ts";
-import { createProjectFolder, type ProjectFolder } from "./helpers/project-folder.ts";
+import { readContract } from "../../openapi/document/contract.ts";
+import { callsOf } from "../../scripts/docs/reference/calls.ts";
+import { type Sample, samplesOf } from "../../scripts/docs/reference/samples.ts";
+import { startTestServer, type TestServer } from "../helpers/server.ts";
+import { createProjectFolder, type ProjectFolder } from "./project-folder.ts";
 
 let server: TestServer;
 let project: ProjectFolder;
@@ -69,7 +69,7 @@ const RUN_ALL: readonly [label: Sample["label"], ...command: string[]][] = [
     process.execPath,
     "--input-type=module",
     "--eval",
-    `for (const file of process.argv.slice(1)) { await import("./" + file); console.log("${SEPARATOR}"); }`,
+    `for (const file of process.argv.slice(1)) { await import("../scripts/docs/" + file); console.log("${SEPARATOR}"); }`,
   ],
   [
     "Python",

@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { findFreePort } from "../../../helpers/network/free-port.ts";
-import { startTestServer } from "../../../helpers/server.ts";
+import { findFreePort } from "../helpers/network/free-port.ts";
+import { startTestServer } from "../helpers/server.ts";
 import { type Block, isRunnable } from "./blocks.ts";
 import { masked } from "./masked.ts";
 import { createProjectFolder, type ProjectFolder } from "./project-folder.ts";

@@ -1,16 +1,16 @@
 import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { readContract } from "../../../openapi/document/contract.ts";
-import { HOME_FILE } from "../../../scripts/docs/home.ts";
-import { listSources } from "../../../scripts/docs/pages.ts";
-import { allChecks } from "../../conformance/checks/all.ts";
-import { blocksOf, isRunnable } from "./helpers/blocks.ts";
-import { runPage } from "./helpers/run-page.ts";
+import { readContract } from "../../openapi/document/contract.ts";
+import { HOME_FILE } from "../../scripts/docs/home.ts";
+import { listSources } from "../../scripts/docs/pages.ts";
+import { allChecks } from "../conformance/checks/all.ts";
+import { blocksOf, isRunnable } from "./blocks.ts";
+import { runPage } from "./run-page.ts";
 
 /** Pages whose code is run by other tests; the pages say so. */
 const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
-  client: "test/client/packed/packed.test.ts",
+  client: "test/scripts/packages/client.test.ts",
   "generate-your-own-client": "npm run proof -- generators",
   "clients-by-language": "npm run proof -- generators",
 };
@@ -18,7 +18,7 @@ const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
 /** The file extensions that Node treats as modules even in a package created by `npm init -y`. */
 const ENDINGS: Readonly<Record<string, string>> = { js: ".mjs", ts: ".mts", python: ".py" };
 
-const read = (file: string) => readFile(new URL(`../../../${file}`, import.meta.url), "utf8");
+const read = (file: string) => readFile(new URL(`../../${file}`, import.meta.url), "utf8");
 
 const pages = await Promise.all(
   [{ slug: "README", file: "README.md" }, { slug: "home", file: HOME_FILE }, ...(await listSources())].map(

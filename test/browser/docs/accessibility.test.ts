@@ -1,8 +1,8 @@
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
+import { goTo, headingOf, openSite } from "../../helpers/site.ts";
 import { forSuite } from "../../helpers/suite.ts";
-import { goTo, headingOf, openSite } from "./helpers/site.ts";
 
 /** WCAG 2.2, levels A and AA, as axe-core names its rules. */
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];

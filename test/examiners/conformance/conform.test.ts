@@ -7,7 +7,7 @@ import { serveLocally } from "../../helpers/network/local-server.ts";
 import { runProgram } from "../../helpers/process.ts";
 import { startTestServer, type TestServer } from "../../helpers/server.ts";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
-import { elementsOf } from "../well-formed.ts";
+import { elementsOf } from "../../helpers/well-formed.ts";
 import { startFaultyServer } from "./faulty-server.ts";
 import { FAULTY_RESPONSES } from "./faulty-server-responses.ts";
 import { allOptions, failedIn, notRunIn, toArguments } from "./sandbox-options.ts";
