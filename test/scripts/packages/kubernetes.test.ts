@@ -2,11 +2,15 @@ import { randomBytes } from "node:crypto";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import ipaddr from "ipaddr.js";
-import type { Deployment } from "kubernetes-types/apps/v1.js";
-import type { Job } from "kubernetes-types/batch/v1.js";
-import type { ConfigMap, PersistentVolumeClaim, PodSpec, Probe, Service } from "kubernetes-types/core/v1.js";
-import type { NetworkPolicy } from "kubernetes-types/networking/v1.js";
-import type { PodDisruptionBudget } from "kubernetes-types/policy/v1.js";
+import type { IDeployment } from "kubernetes-models/apps/v1/Deployment";
+import type { IJob } from "kubernetes-models/batch/v1/Job";
+import type { INetworkPolicy } from "kubernetes-models/networking.k8s.io/v1/NetworkPolicy";
+import type { IPodDisruptionBudget } from "kubernetes-models/policy/v1/PodDisruptionBudget";
+import type { IConfigMap } from "kubernetes-models/v1/ConfigMap";
+import type { IPersistentVolumeClaim } from "kubernetes-models/v1/PersistentVolumeClaim";
+import type { IPodSpec } from "kubernetes-models/v1/PodSpec";
+import type { IProbe } from "kubernetes-models/v1/Probe";
+import type { IService } from "kubernetes-models/v1/Service";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
@@ -15,20 +19,14 @@ import { readConfig } from "../../../server/config/config.ts";
 import { isAllowedAddress } from "../../../server/webhooks/target.ts";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
 
-/** Where the types of each version of the API are, which its own OpenAPI document is the source of. */
-const MODULES: Readonly<Record<string, string>> = {
-  v1: "core/v1",
-  "networking.k8s.io/v1": "networking/v1",
-};
-
 type Kinds = {
-  ConfigMap: ConfigMap;
-  Deployment: Deployment;
-  Job: Job;
-  NetworkPolicy: NetworkPolicy;
-  PersistentVolumeClaim: PersistentVolumeClaim;
-  PodDisruptionBudget: PodDisruptionBudget;
-  Service: Service;
+  ConfigMap: IConfigMap;
+  Deployment: IDeployment;
+  Job: IJob;
+  NetworkPolicy: INetworkPolicy;
+  PersistentVolumeClaim: IPersistentVolumeClaim;
+  PodDisruptionBudget: IPodDisruptionBudget;
+  Service: IService;
 };
 
 const operate = (name: string) => readFile(join(ROOT, "server/operate", name), "utf8");
@@ -41,19 +39,33 @@ function manifest<Kind extends keyof Kinds>(kind: Kind): Kinds[Kind] {
   return found as Kinds[Kind];
 }
 
-const pods: PodSpec[] = [manifest("Job"), manifest("Deployment")].map(
-  ({ spec }) => spec?.template.spec as PodSpec,
+const pods: IPodSpec[] = [manifest("Job"), manifest("Deployment")].map(
+  ({ spec }) => spec?.template.spec as IPodSpec,
 );
 const [migration, server] = pods.map(({ containers: [container] }) => container);
 const settings = manifest("ConfigMap").data ?? {};
 const labels = manifest("Deployment").spec?.template.metadata?.labels;
 
-/** What the compiler says of manifests as values of their types: unknown and missing members, and wrong types. */
-async function compile(values: readonly { apiVersion?: string; kind?: string }[]): Promise<string[]> {
+type Manifest = { apiVersion?: string; kind?: string };
+
+/** What the JSON schemas in the API's own OpenAPI document say of a manifest: missing members, wrong types, values and formats. */
+async function validate(value: Manifest): Promise<string[]> {
+  const name = `kubernetes-models/${value.apiVersion}/${value.kind}`;
+  const { [value.kind ?? ""]: Model } = await import(/* @vite-ignore */ name);
+  try {
+    new Model(value).validate();
+    return [];
+  } catch (error) {
+    return [String(error)];
+  }
+}
+
+/** Of the types from the same document the compiler alone refuses unknown members, which the schemas let through. */
+async function compile(values: readonly Manifest[]): Promise<string[]> {
   const file = join(ROOT, ".cache", `manifests-${process.pid}.ts`);
-  const lines = values.map(({ apiVersion = "", kind }, index) => {
-    const type = `import("kubernetes-types/${MODULES[apiVersion] ?? apiVersion}").${kind}`;
-    return `export const manifest${index}: ${type} = ${JSON.stringify(values[index])};\n`;
+  const lines = values.map((value, index) => {
+    const type = `import("kubernetes-models/${value.apiVersion}/${value.kind}").I${value.kind}`;
+    return `export const manifest${index}: ${type} = ${JSON.stringify(value)};\n`;
   });
   await writeFile(file, lines.join(""));
   try {
@@ -75,12 +87,31 @@ async function compile(values: readonly { apiVersion?: string; kind?: string }[]
   }
 }
 
+/** The Deployment with another member of its container. */
+function withMember(member: Readonly<Record<string, unknown>>): IDeployment {
+  const changed = structuredClone(manifest("Deployment"));
+  Object.assign(changed.spec?.template.spec?.containers[0] ?? {}, member);
+  return changed;
+}
+
 describe("the manifests for Kubernetes", () => {
   test("have the members that the API knows, with its types", async () => {
-    const misspelt = structuredClone(manifest("Deployment"));
-    Object.assign(misspelt.spec?.template.spec?.containers[0] ?? {}, { readinesProbe: {} });
+    expect(await compile([...manifests, withMember({ readinesProbe: {} })])).toEqual([
+      expect.stringContaining("readinesProbe"),
+    ]);
+  });
 
-    expect(await compile([...manifests, misspelt])).toEqual([expect.stringContaining("readinesProbe")]);
+  test("are valid by the schemas of the API", async () => {
+    const wrong = [
+      withMember({ imagePullPolicy: "Sometimes" }),
+      withMember({ ports: [{ containerPort: "3000" }] }),
+      withMember({ volumeMounts: [{ name: "secrets" }] }),
+    ];
+
+    expect(await Promise.all(manifests.map(validate))).toEqual(manifests.map(() => []));
+    expect(await Promise.all(wrong.map(validate))).toEqual(
+      ["imagePullPolicy", "containerPort", "mountPath"].map((name) => [expect.stringContaining(name)]),
+    );
   });
 
   test("give the server settings that it takes, and name its ports and paths", async () => {
@@ -111,7 +142,7 @@ describe("the manifests for Kubernetes", () => {
       { name: "probes", containerPort: config.probePort },
       { name: "metrics", containerPort: config.metricsPort },
     ]);
-    const target = ({ httpGet }: Probe = {}) => `${httpGet?.port}${httpGet?.path}`;
+    const target = ({ httpGet }: IProbe = {}) => `${httpGet?.port}${httpGet?.path}`;
     expect([server?.startupProbe, server?.readinessProbe, server?.livenessProbe].map(target)).toEqual([
       "probes/readyz",
       "probes/readyz",
@@ -188,7 +219,7 @@ describe("the manifests for Kubernetes", () => {
       manifest("Deployment").spec?.selector.matchLabels,
       manifest("Service").spec?.selector,
       manifest("PodDisruptionBudget").spec?.selector?.matchLabels,
-      policy?.podSelector.matchLabels,
+      policy?.podSelector?.matchLabels,
     ]) {
       expect(Object.keys(selected ?? {})).not.toEqual([]);
       expect(labels).toMatchObject(selected ?? {});
