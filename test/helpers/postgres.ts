@@ -175,6 +175,14 @@ export async function query<Row extends object>(
   }
 }
 
+/** A transaction that nobody ends before the test does. */
+export async function begin(databaseUrl: string) {
+  const client = new pg.Client(databaseUrl);
+  await client.connect();
+  await client.query("begin");
+  return { client, [Symbol.asyncDispose]: () => client.end() };
+}
+
 export async function runStatement(databaseUrl: string, statement: string): Promise<void> {
   await query(databaseUrl, statement);
 }

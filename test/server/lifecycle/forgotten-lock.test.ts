@@ -1,8 +1,7 @@
-import pg from "pg";
 import { expect, test } from "vitest";
 import { createDeployment } from "../../helpers/deployment.ts";
 import { refundOf } from "../../helpers/factories.ts";
-import { query } from "../../helpers/postgres.ts";
+import { begin, query } from "../../helpers/postgres.ts";
 import { accept, respondWith, startReceiver } from "../../helpers/receiver.ts";
 import { createSandboxMerchant, type Merchant } from "../../helpers/sandbox.ts";
 import { createSubscriber } from "../../helpers/subscriber.ts";
@@ -55,14 +54,6 @@ test("a transaction that somebody forgot to end holds up its own payment's refun
 });
 
 const WAITING = "select from pg_locks where relation = 'payments'::regclass and not granted";
-
-/** A transaction that nobody ends before the test does. */
-async function begin(databaseUrl: string) {
-  const client = new pg.Client(databaseUrl);
-  await client.connect();
-  await client.query("begin");
-  return { client, [Symbol.asyncDispose]: () => client.end() };
-}
 
 async function skippedOf(metricsUrl = ""): Promise<number> {
   const text = await (await fetch(metricsUrl)).text();
