@@ -9,17 +9,11 @@ import { type Contract, readContract } from "../../openapi/document/contract.ts"
 import { keywordsLimiting } from "../../openapi/document/keywords.ts";
 import { dereference, type Node } from "../../openapi/document/node.ts";
 import { secondsSince } from "../command/command.ts";
-import { hashFiles, replaceFile } from "../command/files.ts";
+import { replaceFile } from "../command/files.ts";
 import { ROOT } from "../command/root.ts";
 import { callsOf } from "../docs/reference/calls.ts";
+import { DIST, hashSources, SHARED_STYLE, SOURCE, STAMP, VERIFICATION } from "./stale.ts";
 
-const SOURCE = join(ROOT, "server/sandbox/console");
-const DIST = join(SOURCE, "dist");
-const STAMP = join(DIST, "sources.sha256");
-/** How to verify a delivery; the client's README shows it, and its tests run it. */
-const VERIFICATION = "docs/examples/describe-delivery.mts";
-/** What it shares with the docs. */
-const SHARED_STYLE = "docs/shared.css";
 const SCENARIOS = join(ROOT, "openapi/sandbox/scenarios.arazzo.yaml");
 
 /** Builds the sandbox's console as static files, whose names change with their content. */
@@ -59,11 +53,6 @@ export async function buildConsole(): Promise<void> {
   await Promise.all(others.map((name) => rm(join(DIST, name), { force: true })));
   await replaceFile(STAMP, sources); // Last, so that an interrupted build counts as stale.
   console.log(`console: ${Math.round(script.length / 1000)} kB of script, built in ${secondsSince(start)}`);
-}
-
-/** Whether the built console matches its sources. */
-export async function isConsoleCurrent(): Promise<boolean> {
-  return (await readFile(STAMP, "utf8").catch(() => "none")) === (await hashSources());
 }
 
 /** @param values what the build inserts into the script, by the names of constants */
@@ -191,18 +180,4 @@ function toPage(js: string, css: string): string {
 <noscript>The console needs JavaScript. Everything that it shows is in the sandbox's contract, too: see /docs.</noscript>
 </html>
 `;
-}
-
-async function hashSources(): Promise<string> {
-  return hashFiles([
-    "server/sandbox/{console/{,data/,parts/,views/},try-it/}*.{ts,tsx,css}",
-    "scripts/docs/reference/calls.ts",
-    "openapi/sandbox/scenarios.arazzo.yaml",
-    "openapi/generated/{openapi,sandbox}.json",
-    VERIFICATION,
-    SHARED_STYLE,
-    "scripts/console/build-console.ts",
-    "openapi/document/*.ts",
-    "node_modules/{preact,openapi-fetch,rolldown}/package.json",
-  ]);
 }

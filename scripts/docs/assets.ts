@@ -9,7 +9,7 @@ import type { Entry } from "./search/search.ts";
 const BROWSER = join(ROOT, "scripts/docs/browser");
 
 /** The files that a page is made of, besides its text. */
-export const STYLES = ["shared", "frame", "page", "code", "home"].map((name) => `docs/${name}.css`);
+const STYLES = ["shared", "frame", "page", "code", "home"].map((name) => `docs/${name}.css`);
 
 /** The parts of every page: the styles, two small scripts, and the version in its footer. */
 export async function readAssets(styles: readonly string[] = STYLES): Promise<Assets> {

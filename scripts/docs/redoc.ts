@@ -12,9 +12,6 @@ const PAGE = "reference.html";
 const TEMPLATE = "docs/template.hbs";
 const STYLES = ["docs/shared.css", "docs/frame.css", "docs/reference.css"];
 
-/** The files that a page is built from, besides its document. */
-export const PAGE_PARTS = [TEMPLATE, ...STYLES];
-
 const OPTIONS = {
   disableTelemetry: true,
   maxDisplayedEnumValues: 20,

@@ -1,5 +1,7 @@
-import { buildConsole, isConsoleCurrent } from "../console/build-console.ts";
-import { buildDocs, isDocsCurrent } from "../docs/docs.ts";
+import { buildConsole } from "../console/build-console.ts";
+import { isConsoleCurrent } from "../console/stale.ts";
+import { buildDocs } from "../docs/docs.ts";
+import { isDocsCurrent } from "../docs/stale.ts";
 
 /** A package that is built from this tree. */
 export type PackageSource = {

@@ -1,6 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll } from "vitest";
-import { buildConsole, isConsoleCurrent } from "../../scripts/console/build-console.ts";
+import { buildConsole } from "../../scripts/console/build-console.ts";
+import { isConsoleCurrent } from "../../scripts/console/stale.ts";
 import { sharedBrowser } from "./browser.ts";
 import { subscriptionTo } from "./factories.ts";
 import type { Merchant } from "./sandbox.ts";

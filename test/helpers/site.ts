@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Browser, Locator, Page } from "playwright-core";
-import { buildDocs, isDocsCurrent } from "../../scripts/docs/docs.ts";
+import { buildDocs } from "../../scripts/docs/docs.ts";
+import { isDocsCurrent } from "../../scripts/docs/stale.ts";
 import { sharedBrowser } from "./browser.ts";
 import { startTestServer } from "./server.ts";
 

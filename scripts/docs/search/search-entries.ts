@@ -11,7 +11,7 @@ import { GROUPS } from "../site.ts";
 import type { Entry } from "./search.ts";
 
 /** Readers' words, by the page or heading that they lead to. */
-export const WORDS_FILE = "docs/search-words.yaml";
+const WORDS_FILE = "docs/search-words.yaml";
 
 /** Guides rank before records such as the decisions. */
 const WEIGHTS: Readonly<Record<string, number>> = {

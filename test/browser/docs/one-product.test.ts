@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { buildConsole, isConsoleCurrent } from "../../../scripts/console/build-console.ts";
+import { buildConsole } from "../../../scripts/console/build-console.ts";
+import { isConsoleCurrent } from "../../../scripts/console/stale.ts";
 import { goTo, openSite } from "../../helpers/site.ts";
 import { forSuite } from "../../helpers/suite.ts";
 

@@ -1,7 +1,8 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
-import { buildConsole, isConsoleCurrent } from "../../../scripts/console/build-console.ts";
+import { buildConsole } from "../../../scripts/console/build-console.ts";
+import { isConsoleCurrent } from "../../../scripts/console/stale.ts";
 import { callsOf } from "../../../scripts/docs/reference/calls.ts";
 import { goTo, openSite } from "../../helpers/site.ts";
 import { forSuite } from "../../helpers/suite.ts";
