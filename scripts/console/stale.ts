@@ -25,7 +25,7 @@ export function hashSources(): Promise<string> {
     "openapi/generated/{openapi,sandbox}.json",
     VERIFICATION,
     SHARED_STYLE,
-    "scripts/console/build-console.ts",
+    "scripts/console/*.ts",
     "openapi/document/*.ts",
     "node_modules/{preact,openapi-fetch,rolldown}/package.json",
   ]);
