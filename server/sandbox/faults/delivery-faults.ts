@@ -167,7 +167,7 @@ const toAnotherDelivery = (attempt: Attempt, event: object): Attempt => ({
   payload: JSON.stringify(event),
 });
 
-type Held = Pick<Attempt, "merchant" | "webhookId"> & { readonly recorded: Promise<void> };
+type Held = Pick<Attempt, "merchant" | "webhookId">;
 
 /** Holds deliveries until the last one of their group was sent, then sends them one by one, the latest first. */
 function createDisorder({ store, clock, logger }: Parts) {
@@ -177,8 +177,7 @@ function createDisorder({ store, clock, logger }: Parts) {
     new Promise<void>((resolve) => void waiting.set(webhookId, resolve));
 
   async function release(held: readonly Held[]): Promise<void> {
-    for (const { merchant, webhookId, recorded } of held.toReversed()) {
-      await recorded; // otherwise its own result would postpone it again
+    for (const { merchant, webhookId } of held.toReversed()) {
       const sent = nextRecorded(webhookId);
       const delivery = await store.redeliver({ merchant, webhookId, now: await clock.now() });
       if (delivery) await sent;
@@ -188,8 +187,7 @@ function createDisorder({ store, clock, logger }: Parts) {
 
   return {
     hold(group: object, { merchant, webhookId }: Attempt) {
-      const held = { merchant, webhookId, recorded: nextRecorded(webhookId) };
-      groups.set(group, [...(groups.get(group) ?? []), held]);
+      groups.set(group, [...(groups.get(group) ?? []), { merchant, webhookId }]);
     },
     releaseAfter(group: object, { webhookId }: Attempt) {
       const held = groups.get(group) ?? [];
