@@ -10,6 +10,23 @@ import { sandboxOf } from "../../helpers/sandbox.ts";
 import { post, useTestServer } from "../../helpers/server.ts";
 
 const COMMAND = [process.execPath, "server/sandbox/cli.ts", "mcp"] as const;
+
+/** The command, as a client of the protocol starts and uses it. */
+async function connect(url: string) {
+  const client = new Client({ name: "test", version: "1.0.0" });
+  const [command, ...args] = [...COMMAND, "--url", url];
+  await client.connect(new StdioClientTransport({ command, args }));
+  return {
+    names: async () => (await client.listTools()).tools.map(({ name }) => name),
+    async call(name: string, input: Record<string, unknown> = {}) {
+      const { content, isError } = await client.callTool({ name, arguments: input });
+      const [first] = content as { text: string }[];
+      return { isError: isError ?? false, text: first?.text ?? "" };
+    },
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}
+
 const REFUND = { paymentId: "pay_settled", amount: { currency: "USD", value: 1.5 }, requestKey: "mcp-1" };
 
 /** @decision D25 */
@@ -19,47 +36,56 @@ describe("the server of the Model Context Protocol", () => {
   test("gives a client of that protocol the tools of a sandbox", async () => {
     await using receiver = await startReceiver();
     await post(server.url, "/v1/webhook/subscribe", subscriptionTo(receiver.url), { token: "sandbox_acme" });
-    const client = new Client({ name: "test", version: "1.0.0" });
-    const [command, ...args] = [...COMMAND, "--url", server.url];
-    await client.connect(new StdioClientTransport({ command, args }));
-    const call = async (name: string, input: Record<string, unknown> = {}) => {
-      const { content, isError } = await client.callTool({ name, arguments: input });
-      const [first] = content as { text: string }[];
-      return { isError: isError ?? false, text: first?.text ?? "" };
-    };
+    await using client = await connect(server.url);
+    const { call } = client;
 
-    try {
-      const names = (await client.listTools()).tools.map(({ name }) => name);
-      const issued = await call("issue_refund", REFUND);
-      const repeated = await call("issue_refund", REFUND);
-      const explained = await call("explain_error", { errorCode: "DUPLICATE_REQUEST_KEY" });
-      const advanced = await call("advance_clock", { businessDays: 3 });
-      await receiver.first(1);
-      const deliveries = JSON.parse((await call("list_deliveries", { limit: 1 })).text);
-      const redelivered = await call("redeliver", { webhookId: deliveries.items[0].webhookId });
-      const armed = await call("arm_fault", { kind: "CLOSED_AFTER" });
-      const unknownCode = await call("explain_error", { errorCode: "LATER_MOKUSA" });
-      const unknownField = await call("issue_refund", { ...REFUND, currency: "USD" });
+    const names = await client.names();
+    const issued = await call("issue_refund", REFUND);
+    const repeated = await call("issue_refund", REFUND);
+    const explained = await call("explain_error", { errorCode: "DUPLICATE_REQUEST_KEY" });
+    const advanced = await call("advance_clock", { businessDays: 3 });
+    await receiver.first(1);
+    const deliveries = JSON.parse((await call("list_deliveries", { limit: 1 })).text);
+    const redelivered = await call("redeliver", { webhookId: deliveries.items[0].webhookId });
+    const armed = await call("arm_fault", { kind: "CLOSED_AFTER" });
+    const unknownCode = await call("explain_error", { errorCode: "LATER_MOKUSA" });
+    const unknownField = await call("issue_refund", { ...REFUND, currency: "USD" });
 
-      expect(names.toSorted()).toEqual([
-        ...["advance_clock", "arm_fault", "explain_error", "issue_refund"],
-        ...["list_deliveries", "list_payments", "list_requests", "redeliver"],
-      ]);
-      expect(JSON.parse(issued.text)).toMatchObject({ paymentStatus: "AUTHORIZED" });
-      expect([issued, repeated, advanced, redelivered, armed].map(({ isError }) => isError)).toEqual([
-        false,
-        true,
-        false,
-        false,
-        false,
-      ]);
-      expect(JSON.parse(explained.text)).toMatchObject({ errorCode: "DUPLICATE_REQUEST_KEY", status: 409 });
-      expect(unknownCode.text).toContain("a later version may add some");
-      expect(unknownField.isError).toBe(true);
-      expect((await sandboxOf(server)("listFaults")).body.items).toMatchObject([{ kind: "CLOSED_AFTER" }]);
-    } finally {
-      await client.close();
-    }
+    expect(names.toSorted()).toEqual([
+      ...["advance_clock", "arm_fault", "explain_error", "issue_refund"],
+      ...["list_deliveries", "list_payments", "list_requests", "redeliver"],
+    ]);
+    expect(JSON.parse(issued.text)).toMatchObject({ paymentStatus: "AUTHORIZED" });
+    expect([issued, repeated, advanced, redelivered, armed].map(({ isError }) => isError)).toEqual([
+      false,
+      true,
+      false,
+      false,
+      false,
+    ]);
+    expect(JSON.parse(explained.text)).toMatchObject({ errorCode: "DUPLICATE_REQUEST_KEY", status: 409 });
+    expect(unknownCode.text).toContain("a later version may add some");
+    expect(unknownField.isError).toBe(true);
+    expect((await sandboxOf(server)("listFaults")).body.items).toMatchObject([{ kind: "CLOSED_AFTER" }]);
+  });
+
+  test("sends nothing once another server has taken the port of the sandbox", async () => {
+    const paths: string[] = [];
+    let isSandbox = true;
+    const changing = createServer(({ url = "" }, response) => {
+      paths.push(url);
+      response.writeHead(isSandbox ? 200 : 404).end('{"now":"2026-11-23T09:30:00.000Z"}');
+    });
+    await using local = await listenLocally(changing);
+    await using client = await connect(local.url);
+
+    const before = await client.call("issue_refund", REFUND);
+    isSandbox = false;
+    const after = await client.call("issue_refund", REFUND);
+
+    expect(before.isError).toBe(false);
+    expect(after).toEqual({ isError: true, text: expect.stringContaining("is no sandbox") });
+    expect(paths.filter((path) => path === "/v1/refunds")).toHaveLength(1);
   });
 
   test.each([
