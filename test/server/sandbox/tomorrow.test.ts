@@ -3,6 +3,7 @@ import { Webhook } from "standardwebhooks";
 import { beforeAll, describe, expect, test } from "vitest";
 import { type Contract, readContract, toContract } from "../../../openapi/document/contract.ts";
 import type { Node } from "../../../openapi/document/node.ts";
+import { setAt } from "../../../openapi/document/pointer.ts";
 import { createFindViolations } from "../../../openapi/document/schemas.ts";
 import type { SandboxSchemas } from "../../../server/contract/document.ts";
 import { createLogger } from "../../../server/log/logger.ts";
@@ -23,6 +24,7 @@ import { LONG_AGO } from "../../helpers/store-factories.ts";
 
 const SEED = 7;
 const SUBSCRIBE = "/v1/webhook/subscribe";
+const TARGET = "https://merchant.example.com/";
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
 /** @decision D28 */
@@ -43,95 +45,127 @@ describe("tomorrow's API in a sandbox", () => {
 
   test("sends responses that only the later version allows, and to this merchant alone", async () => {
     const globex = await createSandboxMerchant(server);
-    const code = {
-      refund: named("VALUE", "RefundErrorDetails"),
-      problem: named("VALUE", "ProblemErrorDetails"),
-    };
-    const bodies = {
-      authorized: refundOf("pay_later", { requestKey: "k-1" }),
-      duplicate: refundOf("pay_later", { requestKey: "k-1" }),
-      failed: refundOf("pay_failing", { requestKey: "k-2" }),
-      unknown: refundOf("pay_nobodys", { requestKey: "k-3" }),
-      invalid: { ...refundOf("pay_later", { requestKey: "k-4" }), amount: { currency: "USD", value: 1.234 } },
-    };
+    const issue = (body: object) => ["issueRefund", "/v1/refunds", body] as const;
     const call = async ({ create, sandbox, token }: Merchant) => {
-      const [settled, failing] = [await create(), await create()];
+      const [{ paymentId }, failing] = [await create(), await create()];
       await sandbox("failPayment", { path: { paymentId: failing.paymentId } });
+      const first = refundOf(paymentId);
+      const calls = [
+        issue(first),
+        issue(first),
+        issue(refundOf(failing.paymentId)),
+        issue(refundOf("pay_nobodys")),
+        issue({ ...refundOf(paymentId), amount: { currency: "USD", value: 1.234 } }),
+        ["subscribeToWebhooks", SUBSCRIBE, subscriptionTo(TARGET)],
+        ["subscribeToWebhooks", SUBSCRIBE, { ...subscriptionTo(TARGET), url: 1 }],
+      ] as const;
+      const send = async ([id, path, body]: (typeof calls)[number]) => {
+        return { id, ...(await post<Node>(server.url, path, body, { token })) };
+      };
       const responses = [];
-      for (const body of Object.values(bodies)) {
-        const paymentId = { pay_later: settled.paymentId, pay_failing: failing.paymentId }[body.paymentId];
-        responses.push(
-          await post<Node>(
-            server.url,
-            "/v1/refunds",
-            { ...body, paymentId: paymentId ?? body.paymentId },
-            { token },
-          ),
-        );
-      }
+      for (const one of calls) responses.push(await send(one));
       return responses;
     };
 
     const [tomorrows, todays] = [await call(acme), await call(globex)];
 
-    expect(tomorrows.map(({ status }) => status)).toEqual([201, 409, 201, 404, 400]);
-    expect(todays.map(({ status }) => status)).toEqual([201, 409, 201, 404, 400]);
-    for (const response of tomorrows) {
-      expect(later.violationsOf("issueRefund", response)).toEqual([]);
-      expect(response.headers.get(named("HEADER"))).toBe("later");
+    const statuses = [201, 409, 201, 404, 400, 200, 400];
+    expect([tomorrows, todays].map((all) => all.map(({ status }) => status))).toEqual([statuses, statuses]);
+    const code = {
+      refund: named("VALUE", "RefundErrorDetails"),
+      problem: named("VALUE", "ProblemErrorDetails"),
+    };
+    const codes = [undefined, code.problem, code.refund, code.problem, code.problem, undefined, code.problem];
+    expect(tomorrows.map(({ body }) => (body.errorDetails as Node | undefined)?.errorCode)).toEqual(codes);
+    const type = `urn:problem:${code.problem.toLowerCase().replaceAll("_", "-")}`;
+    expect(new Set(tomorrows.flatMap(({ body }) => body.type ?? []))).toEqual(new Set([type]));
+    const order = (all: typeof todays) => all.map(({ body }) => Object.keys(body).join());
+    expect(order(tomorrows)).not.toEqual(order(todays));
+    for (const [index, { id, ...response }] of tomorrows.entries()) {
+      const today = todays[index];
+      expect(later.violationsOf(id, response)).toEqual([]);
+      const header = named("HEADER");
+      expect([response.headers.get(header), today?.headers.get(header)]).toEqual(["later", null]);
+      const [ours, theirs] = [wordingOf(response.body), wordingOf(today?.body ?? {})];
+      expect(ours.map(toWords)).toEqual(theirs.map(toWords));
+      expect(ours.filter((text, at) => text === theirs[at])).toEqual([]);
     }
-    for (const response of todays) expect(response.headers.get(named("HEADER"))).toBe(null);
-    const codes = ({ body }: (typeof todays)[number]) => (body.errorDetails as Node | undefined)?.errorCode;
-    expect(tomorrows.map(codes)).toEqual([undefined, code.problem, code.refund, code.problem, code.problem]);
-    expect(todays.map(codes)).not.toContain(code.problem);
-    const texts = ({ body }: (typeof todays)[number]) => String(body.detail).split(" ").toSorted();
-    expect(tomorrows.map(texts)).toEqual(todays.map(texts));
-    expect(tomorrows[3]?.body.detail).not.toBe(todays[3]?.body.detail);
-    expect(Object.keys(tomorrows[4]?.body ?? {})).not.toEqual(Object.keys(todays[4]?.body ?? {}));
-    expect(tomorrows[3]?.body.type).toBe(`urn:problem:${code.problem.toLowerCase().replaceAll("_", "-")}`);
   });
 
   test("accepts the request fields of the later version, which are unknown otherwise", async () => {
-    const field = named("REQUEST_FIELD", "/RefundRequest");
     const globex = await createSandboxMerchant(server);
-    const issue = async ({ create, issue }: Merchant) =>
-      issue<never>({ ...refundOf((await create()).paymentId), [field]: "x" });
+    const { paymentId } = await acme.create();
+    const to = (fields = {}) => [SUBSCRIBE, "/subscriptionDetails/", subscriptionTo(TARGET, fields)] as const;
+    const calls: Readonly<Record<string, readonly [path: string, at: string, body: object]>> = {
+      RefundRequest: ["/v1/refunds", "/", refundOf(paymentId)],
+      SubscriptionRequest: [SUBSCRIBE, "/", subscriptionTo(TARGET)],
+      AllSubscription: to(),
+      CategorySubscription: to({ subscriptionDetails: { type: "CATEGORY", details: ["PAYMENT"] } }),
+      EventSubscription: to({ subscriptionDetails: { type: "EVENT", details: ["refund.pending"] } }),
+    };
+    const fields = api.additions.filter(({ kind }) => kind === "REQUEST_FIELD");
 
-    const [tomorrow, today] = [await issue(acme), await issue(globex)];
-
-    expect(tomorrow.status).toBe(201);
-    expect(problemOf(today)).toEqual(violationAt(`/${field}`, expect.any(String)));
+    expect(fields).toHaveLength(Object.keys(calls).length);
+    for (const { name, pointer } of fields) {
+      const [path, at, body] = calls[pointer.split("/").at(-1) ?? ""] ?? [SUBSCRIBE, "/", {}];
+      const later = setAt(body as Node, at + name, "x");
+      const [tomorrow, today] = [
+        await post(server.url, path, later, acme),
+        await post(server.url, path, later, globex),
+      ];
+      expect(tomorrow).toMatchObject({ status: path === SUBSCRIBE ? 200 : 201 });
+      expect(problemOf(today)).toEqual(violationAt(at + name, expect.any(String)));
+    }
   });
 
-  test("delivers signed events with more members, and lets a new event and a new status follow each", async () => {
+  test("delivers signed events with each new member, name and status, in another order", async () => {
     await using receiver = await startReceiver();
     const merchant = await playing(server);
-    const { paymentId } = await merchant.create({ settledAt: LONG_AGO });
+    const create = async (fields: object = {}) => (await merchant.create(fields)).paymentId;
+    const [settled, failing, covered] = [
+      await create({ settledAt: LONG_AGO }),
+      await create(),
+      await create(),
+    ];
+    const processing = await create({ status: "PROCESSING" });
     await post(server.url, SUBSCRIBE, subscriptionTo(receiver.url, { secretKey: SECRET }), merchant);
 
-    const refund = await merchant.issue(refundOf(paymentId));
-    const deliveries = await receiver.first(3);
+    const refund = await merchant.issue(refundOf(settled));
+    await merchant.issue(refundOf(processing));
+    await merchant.sandbox("settlePayment", { path: { paymentId: processing } });
+    await merchant.sandbox("failPayment", { path: { paymentId: failing } });
+    await merchant.issue(refundOf(failing));
+    await merchant.sandbox("coverPayment", { path: { paymentId: covered } });
+    for (const type of ["account.linked", "account.unlinked", "customer.created"])
+      await merchant.sandbox("emitEvent", { body: { type, resourceId: "res_1" } });
+    // Each of the nine is followed by a new event, and those with a status by a new one of these.
+    const deliveries = await receiver.first(9 + 9 + 6);
 
-    const events = deliveries.map(({ event }) => event).toSorted((a, b) => a.sequence - b.sequence);
-    const newEvent = named("EVENT", "/webhooks/refund.");
-    const newStatus = named("VALUE", "/RefundEventData/");
-    const ofData = named("MEMBER", "/RefundEventData");
-    expect(events.map(({ type, sequence, data }) => [type, sequence, data.paymentStatus])).toEqual([
+    const sent = deliveries.map(({ body }) => body).join();
+    const unsent = api.additions.filter(({ name }) => !sent.includes(`"${name}"`));
+    expect(new Set(unsent.map(({ kind }) => kind))).toEqual(new Set(["VALUE", "HEADER", "REQUEST_FIELD"]));
+    expect(unsent.filter(({ kind }) => kind === "VALUE").map(({ name }) => name)).toEqual([
+      named("VALUE", "ProblemErrorDetails"),
+    ]);
+    const orders = deliveries.map(({ event }) => Object.keys(event).filter((name) => !/^later/.test(name)));
+    expect(new Set(orders.map(String)).size).toBeGreaterThan(1);
+    const own = deliveries
+      .filter(({ event }) => event.data.paymentId === refund.body.paymentId)
+      .toSorted((a, b) => a.event.sequence - b.event.sequence);
+    expect(own.map(({ event: { type, sequence, data } }) => [type, sequence, data.paymentStatus])).toEqual([
       ["refund.authorized", 1, "AUTHORIZED"],
-      [newEvent, 2, "AUTHORIZED"],
-      ["refund.authorized", 3, newStatus],
+      [named("EVENT", "/webhooks/refund."), 2, "AUTHORIZED"],
+      ["refund.authorized", 3, named("VALUE", "/RefundEventData/")],
     ]);
     const findViolations = createFindViolations(api.document as unknown as Node);
     for (const { event, body, headers } of deliveries) {
-      expect(event.data.paymentId).toBe(refund.body.paymentId);
-      expect(Object.keys(event.data)).toContain(ofData);
       const pointer = `/webhooks/${event.type}/post/requestBody/content/application~1json/schema`;
       expect(findViolations(pointer, event)).toEqual([]);
       expect(new Webhook(SECRET).verify(body, headers as Record<string, string>)).toEqual(event);
     }
     const listed = await merchant.sandbox("listEvents", { query: { resourceId: refund.body.paymentId } });
     expect(listed.body.items.map(({ payload }) => payload).toSorted()).toEqual(
-      deliveries.map(({ body }) => body).toSorted(),
+      own.map(({ body }) => body).toSorted(),
     );
   });
 
@@ -189,6 +223,23 @@ describe("tomorrow's API in a sandbox", () => {
     expect((await merchant.sandbox("getTomorrow")).body.on).toBe(false);
   });
 });
+
+/** The texts for people in a body. */
+function wordingOf(body: Node): string[] {
+  const { title, detail, errorDetails, violations } = body as Node & {
+    errorDetails?: Node;
+    violations?: Node[];
+  };
+  const texts = [
+    title,
+    detail,
+    errorDetails?.errorMessage,
+    ...(violations ?? []).map(({ message }) => message),
+  ];
+  return texts.filter((text) => text !== undefined).map(String);
+}
+
+const toWords = (text: string) => text.toLowerCase().split(" ").toSorted();
 
 /** A merchant that plays the later version of the seed 7. */
 async function playing(server: TestServer): Promise<Merchant> {
