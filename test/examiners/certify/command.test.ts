@@ -9,6 +9,7 @@ import type { LocalServer } from "../../helpers/network/local-server.ts";
 import { runProgram } from "../../helpers/process.ts";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
 import { elementsOf } from "../../helpers/well-formed.ts";
+import { CannotRun } from "../../reporting/options.ts";
 import { hold, outcomes } from "./exams.ts";
 import { SECRET, startMerchant } from "./merchant.ts";
 
@@ -136,6 +137,11 @@ describe("the options of the exam", () => {
     ["there is one word too many", [...CALLER, "extra"], /too many arguments/],
     ["nothing issues refunds", ["caller"], /--run 'COMMAND' or --trigger-url URL/],
     ["two things issue refunds", [...CALLER, "--trigger-url", NOWHERE], /--run or --trigger-url, not both/],
+    ["the URL that issues refunds is none", ["caller", "--trigger-url", "a"], /--trigger-url must be an/],
+    ["the secret is too long", [...RECEIVER, "--secret", "a".repeat(257)], /--secret must have 1 to 256/],
+    ["the timeout is too long", [...RECEIVER, "--timeout", "601"], /--timeout must be a number from 0.05/],
+    ["the receiver of the caller is none", [...CALLER, "--url", "a"], /--url must be an address/],
+    ["the URL of the state is none", [...CALLER, "--state-url", "a"], /--state-url must be an address/],
     ["a slow response takes no time", [...CALLER, "--slow", "0"], /--slow must be a number from 0.05/],
     [
       "the receiver of the caller has no secret",
@@ -143,7 +149,10 @@ describe("the options of the exam", () => {
       /Give the receiver's secret, too/,
     ],
   ])("are refused when %s", (_name, args, message) => {
-    expect(() => readCommand(args, "certify")).toThrow(message);
+    const read = () => readCommand(args, "certify");
+
+    expect(read).toThrow(CannotRun); // which ends the command with 2
+    expect(read).toThrow(message);
   });
 
   test.each([["--only"], ["--require"]])("are refused when %s names no check", async (option) => {

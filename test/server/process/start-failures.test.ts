@@ -65,13 +65,18 @@ describe("a server that can't start", () => {
     },
   );
 
-  test("prints its usage for a port that is none, and exits with 2", async () => {
-    const command = [process.execPath, "server/main.ts", "--port", "70000"];
+  test.each([
+    ["--port", "70000"],
+    ["--seed", "2147483648"],
+    ["--seed", "seven"],
+    ["--tomorrow", "now"],
+  ])("prints its usage for %s %s, and exits with 2", async (option, value) => {
+    const command = [process.execPath, "server/main.ts", option, value];
 
     const { code, stdout, stderr } = await runServer({}, { command });
 
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toContain("--port");
+    expect(stderr).toMatch(/^error: (option '|too many arguments)/);
     expect(stderr).toContain("Usage: npm start -- [options]");
   });
 });

@@ -180,8 +180,10 @@ describe("GET /sandbox/coverage", () => {
     });
 
     test.each([
-      [["--fail-under", "101"], /It must be a whole number from 0 to 100/],
-      [["--fail-under", "most"], /It must be a whole number from 0 to 100/],
+      ...["101", "-1", "80.5", "most", ""].map((limit): [string[], RegExp] => [
+        [`--fail-under=${limit}`],
+        /It must be a whole number from 0 to 100/,
+      ]),
       [
         ["--url", "http://127.0.0.1:9"],
         /^There is no sandbox at http:\/\/127\.0\.0\.1:9\. Start one, or name it by --url\.\n$/,

@@ -1,6 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { findConstraints } from "../../../openapi/document/constraints.ts";
 import { readContract } from "../../../openapi/document/contract.ts";
 import type { SandboxId } from "../../../server/contract/operations.ts";
+import { type BreakingRequest, breakingRequests } from "../../conformance/constraints/requests.ts";
 import { type Subscription, subscriptionTo } from "../../helpers/factories.ts";
 import { problemOf, type Sandbox, type SandboxCall, sandboxOf, violationAt } from "../../helpers/sandbox.ts";
 import { post, startTestServer, type TestServer } from "../../helpers/server.ts";
@@ -88,6 +90,28 @@ describe("the examples of the sandbox's contract, on a fresh sandbox", () => {
     expect(masked(response.body)).toEqual(masked(documented?.value));
   });
 
+  /** @decision D07 D25 */
+  test("refuse every request that breaks a constraint, and change nothing", async () => {
+    const reads = contract.operations.filter(({ id }) => /^(get|list)/.test(id) && !WITH_ID.test(id));
+    const state = async () => {
+      const responses = await Promise.all(reads.map(({ id }) => sandbox(id as SandboxId)));
+      return responses.map(({ body }) => body);
+    };
+    await sandbox("armFault", { body: { kind: "TWICE" } });
+    const before = await state();
+
+    const wrong = [];
+    for (const request of breakingRequests(contract.document, findConstraints(contract.document), {
+      requestKeyPrefix: "k-",
+    })) {
+      const found = await refusalOf(server.url, request.call);
+      if (JSON.stringify(found) !== JSON.stringify(request.expected)) wrong.push([request.name, found]);
+    }
+
+    expect(wrong).toEqual([]);
+    expect(await state()).toEqual(before);
+  });
+
   /** @decision D07 */
   describe("refuse a query parameter that the operation does not have", () => {
     test.each(contract.operations)("$id", async ({ id, requests }) => {
@@ -108,6 +132,21 @@ describe("the examples of the sandbox's contract, on a fresh sandbox", () => {
     });
   });
 });
+
+/** Calls that read one record. */
+const WITH_ID = /Payment$|Delivery$|Event$|Subscription$/;
+
+async function refusalOf(url: string, { method, path, token, headers, body }: BreakingRequest["call"]) {
+  const bearer = { valid: "sandbox_acme", unknown: "nobody", unscoped: "nobody", absent: null }[token];
+  const response = await fetch(url + path, {
+    method,
+    headers: { ...headers, ...(bearer !== null && { Authorization: `Bearer ${bearer}` }) },
+    ...(body !== undefined && { body }),
+  });
+  const { errorDetails, violations } = await response.json();
+  const pointer = violations?.map((violation: { pointer: string }) => violation.pointer).join();
+  return { status: response.status, code: errorDetails?.errorCode, ...(violations && { pointer }) };
+}
 
 /** Without the values that every call generates. */
 function masked(value: unknown): unknown {

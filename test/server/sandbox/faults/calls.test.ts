@@ -186,14 +186,23 @@ const WRONG_HEADERS: [value: string, message: RegExp][] = [
   ["SLOW; times=2", /has "times=2"/],
   ["CLOSED_AFTER; delayMs=1", /CLOSED_AFTER has no settings, so send it alone/],
   ["SLOW, SLOW", /has "SLOW, SLOW"/],
+  ["SLOW; delayMs=60001", /from 1 to 60000/],
+  ["RATE_LIMITED; retryAfter=86401", /from 0 to 86400/],
+  ["UNAVAILABLE; delayMs=1", /send UNAVAILABLE; retryAfter=N/],
 ];
 
 describe("a fault that is wrong", () => {
-  test.each(WRONG)("%j is refused, and not armed", async (body, pointer, message) => {
+  let before: Awaited<ReturnType<typeof faults>>;
+  beforeEach(async () => {
+    await arm({ kind: "UNAVAILABLE" });
+    before = await faults();
+  });
+
+  test.each(WRONG)("%j is refused, and leaves what is armed", async (body, pointer, message) => {
     const response = await acme.sandbox("armFault", { body });
 
     expect(problemOf(response)).toEqual(violationAt(pointer, expect.stringMatching(message)));
-    expect(await faults()).toEqual([]);
+    expect(await faults()).toEqual(before);
   });
 
   test.each(WRONG_HEADERS)("Sandbox-Fault: %s is refused, and nothing is done", async (fault, message) => {
@@ -203,6 +212,8 @@ describe("a fault that is wrong", () => {
 
     const problem = problemOf({ status: Number(status), body: JSON.parse(text) });
     expect(problem).toEqual(violationAt("/headers/Sandbox-Fault", expect.stringMatching(message)));
+    expect(await faults()).toEqual(before);
+    await acme.sandbox("clearFaults");
     expect((await send(body)).status).toBe(201);
   });
 });
