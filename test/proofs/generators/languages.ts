@@ -44,6 +44,7 @@ export const languages: readonly Language[] = [
     generator: "openapi-python-client",
     generate: "openapi-python-client generate --path openapi.yaml --meta none --output-path payments",
     run: "python3 main.py",
+    exam: "python3 exam.py",
     amount: { file: "payments/models/amount.py", type: /^ {4}value: (\S+)$/m },
     samples: ["refund.py"],
   },

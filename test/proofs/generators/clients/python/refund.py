@@ -4,9 +4,11 @@ import hmac
 import json
 import time
 
+import httpx
 from payments import AuthenticatedClient, models
 from payments.api.refunds import issue_refund
-from payments.models import Amount, AmountCurrency, Problem, Refund, RefundRequest
+from payments.errors import UnexpectedStatus
+from payments.models import Amount, AmountCurrency, DuplicateRequestKeyProblem, Problem, Refund, RefundRequest
 
 EVENTS = {
     "refund.pending": models.RefundPendingEvent,
@@ -26,6 +28,36 @@ def refund(client: AuthenticatedClient, payment_id: str, amount: str, request_ke
     value = Amount(currency=AmountCurrency.USD, value=float(amount))
     request = RefundRequest(payment_id=payment_id, amount=value, request_key=request_key)
     return issue_refund.sync(client=client, body=request)
+
+
+def refund_once(client: AuthenticatedClient, request: RefundRequest) -> str | None:
+    """Repeats a call whose outcome is unknown, always with the same requestKey. Returns the status of the refund, or None if
+    none was made. After an exception, repeat it later with the same requestKey."""
+    client = client.with_timeout(httpx.Timeout(10))  # otherwise it would wait for ever; it follows no redirect by itself
+    for attempt in range(4):
+        try:
+            response = issue_refund.sync_detailed(client=client, body=request)
+        except (httpx.TransportError, ValueError) as error:  # no response, or none that can be read
+            failure, seconds = error, 0
+        else:
+            if isinstance(response.parsed, Refund):
+                return response.parsed.payment_status.value
+            if isinstance(response.parsed, DuplicateRequestKeyProblem):
+                return existing_status(request, response.parsed)
+            if response.status_code < 500 and response.status_code != 429:
+                return None
+            failure = UnexpectedStatus(response.status_code, response.content)
+            seconds = int(response.headers.get("Retry-After", 0))
+        if attempt < 3:
+            time.sleep(seconds + 0.3 * 2**attempt)
+    raise failure
+
+
+def existing_status(request: RefundRequest, problem: DuplicateRequestKeyProblem) -> str | None:
+    """The status of the refund that has the requestKey, if it is the one that was requested."""
+    existing = problem.existing
+    is_ours = existing.original_payment_id == request.payment_id and existing.amount == request.amount
+    return existing.payment_status.value if is_ours else None
 
 
 def is_genuine(secret: str, id: str, timestamp: str, signatures: str, body: bytes) -> bool:
