@@ -1,5 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
-import { parse } from "yaml";
+import { parse, stringify } from "yaml";
 import type { Series } from "./programs.ts";
 
 export const RULES = "server/operate/alerts.yaml";
@@ -25,6 +25,32 @@ const COLOURS = ["#0969da", "#bc4c00", "#1a7f37", "#8250df", "#cf222e"];
 
 export async function readRules(): Promise<{ rules: Rule[] }[]> {
   return parse(await readFile(RULES, "utf8")).groups;
+}
+
+/** The rules' windows and limits are hours and minutes: here each second counts as much as twenty. */
+const SHORTENED: readonly (readonly [RegExp, string])[] = [
+  [/\[6h\]/g, "[40s]"],
+  [/\[1h\]/g, "[20s]"],
+  [/\[30m\]/g, "[15s]"],
+  [/\[15m\]/g, "[10s]"],
+  [/\[5m\]/g, "[6s]"],
+  [/> 60\b/g, "> 3"],
+  [/"60\|60\.0"/g, '"1|1.0"'],
+  [/> 1800\b/g, "> 4"],
+  [/> 172800\b/g, "> 15"],
+];
+
+export const shorten = (query: string) =>
+  SHORTENED.reduce((text, [pattern, replacement]) => text.replace(pattern, replacement), query);
+
+/** The rules of the guide, with windows of seconds. */
+export async function shortenRules(): Promise<string> {
+  const groups = await readRules();
+  for (const rule of groups.flatMap(({ rules }) => rules)) {
+    rule.expr = shorten(rule.expr);
+    if (rule.for) rule.for = "2s";
+  }
+  return stringify({ groups });
 }
 
 export async function readPanels(): Promise<Panel[]> {
@@ -60,7 +86,7 @@ export async function drawDashboard(range: (query: string) => Promise<Series[]>)
   const height = Math.ceil(panels.length / COLUMNS) * (HEIGHT + GAP) + GAP;
   await writeFile(
     PICTURE,
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="The dashboard during five faults">
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="The dashboard during fifteen faults">
 <style>text { font: 11px system-ui, sans-serif; fill: #1f2328 } .title { font-weight: 600 } .frame { fill: #f6f8fa } path { fill: none; stroke-width: 1.5 }
 @media (prefers-color-scheme: dark) { text { fill: #f0f6fc } .frame { fill: #151b23 } }</style>
 ${drawn.join("\n")}

@@ -119,12 +119,12 @@ export async function startHaProxy(
   );
 }
 
-/** Debian's Prometheus, which scrapes a server each second. */
+/** Debian's Prometheus, which scrapes a server every two seconds. */
 export async function startPrometheus(program: string, metricsUrl: string, rules: string) {
   const folder = await mkdtemp(join(tmpdir(), "refund-contract-prometheus-"));
   await writeFile(join(folder, "rules.yaml"), rules);
   await chmod(folder, 0o777);
-  const config = `global: { scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s }
+  const config = `global: { scrape_interval: 2s, scrape_timeout: 2s, evaluation_interval: 1s }
 rule_files: ["${folder}/rules.yaml"]
 scrape_configs: [{ job_name: refunds, static_configs: [{ targets: ["${new URL(metricsUrl).host}"] }] }]
 `;
