@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { Option } from "@commander-js/extra-typings";
-import { type Change, LEVELS, type Level } from "../../../openapi/diff/change.ts";
-import { countLevels, findChanges, renderChanges } from "../../../openapi/diff/diff.ts";
+import { LEVELS, type Level } from "../../../openapi/diff/change.ts";
 import { isNode, type Node } from "../../../openapi/document/node.ts";
 import { defineProgram } from "../../process/program.ts";
 
@@ -43,8 +42,14 @@ async function printDiff(
     const { href, text } = await fetchContract(url);
     const after = parseContract(text, href);
     const before = parseContract(await readSaved(file, href), file);
+    // Loaded when it is asked for: a sandbox that starts compares nothing.
+    const { countLevels, findChanges, renderChanges } = await import("../../../openapi/diff/diff.ts");
     const changes = findChanges(before.document, after.document);
-    process.stdout.write(renderReport(changes, before.version, after.version));
+    const last =
+      changes.length === 0
+        ? `The contract is still that of version ${before.version}.`
+        : `From version ${before.version} to ${after.version}: ${countLevels(changes)}.`;
+    process.stdout.write(`${[...renderChanges(changes), last].join("\n")}\n`);
     const severe = failOn === "never" ? [] : LEVELS.slice(LEVELS.indexOf(failOn));
     if (changes.some(({ level }) => severe.includes(level))) process.exitCode = 1;
   } catch (error) {
@@ -83,12 +88,4 @@ function parseContract(text: string, source: string): { document: Node; version:
   throw new NoContractError(
     `${source} is not a contract as JSON. Save /openapi.json, and not /openapi.yaml.`,
   );
-}
-
-function renderReport(changes: readonly Change[], before: string, after: string): string {
-  const last =
-    changes.length === 0
-      ? `The contract is still that of version ${before}.`
-      : `From version ${before} to ${after}: ${countLevels(changes)}.`;
-  return `${[...renderChanges(changes), last].join("\n")}\n`;
 }
