@@ -20,3 +20,23 @@ test("a connection that is lost within a transaction fails the transaction and n
     await testDatabase.remove();
   }
 });
+
+test("a statement that gets an idle connection in the next tick is not counted as waiting", async () => {
+  const testDatabase = await createTestDatabase("postgres");
+  try {
+    const { db, poolUsage } = await testDatabase.open();
+    await sql`select 1`.execute(db);
+
+    const statement = sql`select 1`.execute(db);
+    const waiting = new Set<number | undefined>();
+    for (let step = 0; step < 100; step += 1) {
+      await Promise.resolve(); // the next tick comes after all of these
+      waiting.add(poolUsage()?.waiting);
+    }
+    await statement;
+
+    expect(waiting).toEqual(new Set([0]));
+  } finally {
+    await testDatabase.remove();
+  }
+});
