@@ -3,7 +3,6 @@ import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { PROOFS } from "../../scripts/command/proofs.ts";
-import vitestConfig from "../../vitest.config.ts";
 import { findFreePort } from "../helpers/network/free-port.ts";
 import { runProgram } from "../helpers/process.ts";
 import { startTestServer } from "../helpers/server.ts";
@@ -99,14 +98,6 @@ test.each<readonly [name: string, workflow: string]>([["ci", own], ...others])(
     }
   },
 );
-
-test("the projects of tests that the workflow ci names are in Vitest's configuration", () => {
-  const configured = (vitestConfig.test?.projects ?? []) as { test: { name: string } }[];
-  const { unit, tests } = parse(own).jobs;
-  const named = [...tests.strategy.matrix.project, /--project (\w+)/.exec(unit.steps.at(-1).run)?.[1]];
-
-  expect(configured.map(({ test: { name } }) => name)).toEqual(expect.arrayContaining(named));
-});
 
 test("Dependabot knows each lockfile, the actions and the images", async () => {
   const { updates } = parse(await read(".github/dependabot.yml"));
