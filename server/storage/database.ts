@@ -2,6 +2,8 @@ import { Kysely, PGliteDialect, PostgresDialect } from "kysely";
 import { inStatementSpan } from "../tracing/tracing.ts";
 import { CITUS_SETTINGS, citus, readWhetherDistributed } from "./citus/citus.ts";
 import { installFunctions } from "./citus/functions.ts";
+import { type Machines, openMachines } from "./citus/machines.ts";
+import { withMachines } from "./citus/placement.ts";
 import { type Connection, connectEmbedded, connectPool } from "./database/connection.ts";
 import { openEmbedded } from "./database/embedded.ts";
 import { type Migrations, migrateBesideOthers, migrateToLatest } from "./database/migrations.ts";
@@ -104,10 +106,12 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const { databaseUrl } = options;
   try {
     if (databaseUrl === undefined) return await openPGlite(options);
-    return openPostgres(databaseUrl, {
-      ...options,
-      ...(await migratePostgres(databaseUrl, options.migrations)),
-    });
+    const distributed = await migratePostgres(databaseUrl, options.migrations);
+    return openPostgres(
+      databaseUrl,
+      options,
+      distributed ? await connectMachines(databaseUrl, options) : undefined,
+    );
   } catch (error) {
     throw explainStartError(error);
   }
@@ -126,42 +130,44 @@ export function openUnmigrated(
   return { db, [Symbol.asyncDispose]: () => db.destroy() };
 }
 
-/** What depends on whether the tables are distributed. */
-type Engine = { readonly statements: Statements; readonly settings?: string };
-
-/** Uses a pool without limits: a migration may take long, and so may the wait for another replica that migrates. */
-async function migratePostgres(databaseUrl: string, migrations?: Migrations): Promise<Engine> {
+/**
+ * Uses a pool without limits: a migration may take long, and so may the wait for another replica that migrates.
+ *
+ * @returns whether the tables are distributed
+ */
+async function migratePostgres(databaseUrl: string, migrations?: Migrations): Promise<boolean> {
   const pool = createPool(databaseUrl);
   const db = toStore(pool, postgres);
   try {
     await refuseTransactionPooling(pool);
     await migrateBesideOthers(db, migrations);
-    if (!(await readWhetherDistributed(db))) return { statements: postgres };
-    await installFunctions(db);
-    return { statements: citus, settings: CITUS_SETTINGS };
+    const distributed = await readWhetherDistributed(db);
+    if (distributed) await installFunctions(db);
+    return distributed;
   } finally {
     await db.destroy();
   }
 }
 
-function openPostgres(
-  databaseUrl: string,
-  {
-    limits,
-    onConnectionError = () => {},
-    onWritesChange = () => {},
-    statements,
-    settings,
-  }: DatabaseOptions & Engine,
-): Database {
+function connectMachines(databaseUrl: string, options: DatabaseOptions): Promise<Machines> {
+  const { db, background } = toPoolOptions(options, CITUS_SETTINGS);
+  const directory = createPool(databaseUrl, { ...db, ...PROBE });
+  const openStore = (ofMachine: Pool, run: RunStatement) => toStore(ofMachine, citus, run);
+  return openMachines({ databaseUrl, directory, db, background, openStore });
+}
+
+function toPoolOptions({ limits, onConnectionError }: DatabaseOptions, settings?: string) {
   const { connectMs, statementMs, backgroundMs } = { ...LIMITS, ...limits };
   const shared = { connectMs, onConnectionError, settings };
-  const pool = createPool(databaseUrl, { ...shared, statementMs });
-  const backgroundPool = createPool(databaseUrl, {
-    ...shared,
-    statementMs: backgroundMs,
-    size: BACKGROUND_CONNECTIONS,
-  });
+  const background = { ...shared, statementMs: backgroundMs, size: BACKGROUND_CONNECTIONS };
+  return { db: { ...shared, statementMs }, background };
+}
+
+function openPostgres(databaseUrl: string, options: DatabaseOptions, machines?: Machines): Database {
+  const { onConnectionError = () => {}, onWritesChange = () => {} } = options;
+  const usage = toPoolOptions(options, machines && CITUS_SETTINGS);
+  const pool = createPool(databaseUrl, usage.db);
+  const backgroundPool = createPool(databaseUrl, usage.background);
   const prepared = createPreparedRunner();
   const run: RunStatement = (runner, text, values) =>
     inStatementSpan(text, () => prepared(runner, text, values)).catch((error: unknown) => {
@@ -176,8 +182,8 @@ function openPostgres(
   const listening = { connectionString: databaseUrl, onConnectionError };
   const connection = connectPool({ pool: backgroundPool, run, ...listening });
   const stores = {
-    db: toStore(pool, statements, run),
-    background: toStore(backgroundPool, statements, run),
+    db: toStore(pool, machines ? withMachines(machines, "db") : postgres, run),
+    background: toStore(backgroundPool, machines ? withMachines(machines, "background") : postgres, run),
   };
   const probePool = createPool(databaseUrl, { onConnectionError, ...PROBE });
   const readTime = async () => toTime((await probePool.query(READ_TIME)).rows);
@@ -189,9 +195,10 @@ function openPostgres(
     onChange: onWritesChange,
   });
   // The query builder would not end a pool that it has never used, because only text was run on it.
-  const close = () => Promise.all([pool.close(), backgroundPool.close(), probePool.close()]);
+  const close = () => Promise.all([pool, backgroundPool, probePool, machines].map((one) => one?.close()));
   const checkWrites = writes.check;
-  return toDatabase({ ...stores, embedded: false, connection, poolUsage, readTime, checkWrites }, close);
+  const parts = { ...stores, embedded: false, poolUsage, readTime, checkWrites };
+  return toDatabase({ ...parts, connection: machines ? machines.join(connection) : connection }, close);
 }
 
 /** Ends the idle connections of a pool: those of a read-only time would stay read-only. */

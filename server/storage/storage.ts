@@ -155,7 +155,10 @@ export function bindStore<const Functions extends Record<string, StorageFunction
 }
 
 function bind(store: Store, run: StorageFunction) {
-  return (...rest: never[]) => repeatAfterConflicts(async () => run(store, ...rest));
+  const { storeFor } = store.isTransaction ? {} : statementsOf(store);
+  const choose = async (rest: never[]) => (await storeFor?.(run.name, rest)) ?? store;
+  return (...rest: never[]) =>
+    repeatAfterConflicts(async () => run(storeFor ? await choose(rest) : store, ...rest));
 }
 
 const MAX_CONFLICTS = 4;

@@ -212,6 +212,8 @@ async function countWaitingForLocks(store: Store): Promise<number> {
   const onAll = sql<{ count: number }>`
     select sum(result::integer)::integer as count
     from run_command_on_all_nodes(format('%s %L', ${count}::text, current_database()))`;
-  const { rows } = await (statementsOf(store) === citus ? onAll : here).execute(store);
+  const { rows } = await (statementsOf(store).saveRefunds === citus.saveRefunds ? onAll : here).execute(
+    store,
+  );
   return rows[0]?.count ?? 0;
 }

@@ -1,6 +1,6 @@
 import { type QueryExecutorProvider, sql } from "kysely";
 import type { Statements } from "../statements/statements.ts";
-import { findOverall } from "./all-merchants.ts";
+import { findWhole } from "./all-merchants.ts";
 import { recordAttempts } from "./attempts.ts";
 import { claimDeliveries, countInHand, freeLeases, listWaiting, readShares } from "./claims.ts";
 import { changeAndNotify, insertEvents } from "./events.ts";
@@ -22,7 +22,7 @@ export const citus: Statements = {
   countInHand,
   countRefund,
   findByRequestKeys,
-  findOverall,
+  findOverall: findWhole,
   freeLeases,
   insertEvents,
   isOneOf,

@@ -16,7 +16,7 @@ import {
   type Waiting,
   type WaitingRow,
 } from "../statements/claims.ts";
-import { findOverall } from "./all-merchants.ts";
+import { statementsOf, storeOf } from "../statements/statements.ts";
 import { onOneMachine } from "./batches.ts";
 
 /**
@@ -25,13 +25,13 @@ import { onOneMachine } from "./batches.ts";
  */
 export async function freeLeases(store: Store, { all = false } = {}): Promise<void> {
   const merchants = await findLeaseHolders(store, all);
-  const changes = merchants.map((merchant) =>
+  const changes = merchants.map(async (merchant) =>
     sql`
       update deliveries set leased_until = null, sending = false
       where merchant = ${merchant} and webhook_id in (
         select webhook_id from deliveries
         where merchant = ${merchant} and leased_until is not null and (${all}::boolean or leased_until < now())
-        for update skip locked)`.execute(store),
+        for update skip locked)`.execute(await storeOf(store, merchant)),
   );
   await Promise.allSettled(changes); // where one fails, the others are made all the same
   await Promise.all(changes);
@@ -39,7 +39,7 @@ export async function freeLeases(store: Store, { all = false } = {}): Promise<vo
 
 /** Merchants with a delivery whose lease has run out, or with one in progress. */
 async function findLeaseHolders(store: Store, all: boolean): Promise<string[]> {
-  const rows = await findOverall(
+  const rows = await statementsOf(store).findOverall(
     store,
     ({ deliveries, value }) => sql<{ merchant: string }>`
       select distinct merchant from ${deliveries}
@@ -53,7 +53,7 @@ export async function listWaiting(
   store: Store,
   { now, after, limit }: { now: Date; after: string; limit: number },
 ): Promise<Waiting[]> {
-  const rows = await findOverall(
+  const rows = await statementsOf(store).findOverall(
     store,
     ({ subscriptions, deliveries, value }) => sql<WaitingRow>`
       select s.subscription_key, s.merchant, s.timeouts, (
@@ -87,7 +87,7 @@ async function findDueSubscriptions(
   store: Store,
   { merchants, now }: { merchants: readonly string[]; now: Date },
 ): Promise<SubscriptionRow[]> {
-  return findOverall(
+  return statementsOf(store).findOverall(
     store,
     ({ subscriptions, deliveries, value, list }) => sql<SubscriptionRow>`
       select s.subscription_key, s.merchant, s.timeouts from ${subscriptions} s
@@ -97,7 +97,7 @@ async function findDueSubscriptions(
 }
 
 export async function countInHand(store: Store): Promise<InHand[]> {
-  const rows = await findOverall(
+  const rows = await statementsOf(store).findOverall(
     store,
     ({ subscriptions, deliveries }) => sql<InHandRow>`
       select s.subscription_key, s.merchant, s.timeouts, count(*)::integer as count

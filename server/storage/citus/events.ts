@@ -45,10 +45,7 @@ export async function changeAndNotify<Row>(store: Store, change: RawBuilder<Row>
   return rows;
 }
 
-/**
- * By a statement of its own, because a notification that is sent on a machine with distributed tables does not leave it. If it
- * fails, the servers find the deliveries by themselves, a second later.
- */
-export async function wakeDispatchers(store: Store, merchant?: string): Promise<void> {
+/** It reaches those who listen on the same machine. The others find the deliveries by themselves, a second later. */
+async function wakeDispatchers(store: Store, merchant?: string): Promise<void> {
   await sql`select ${notify(sql`${merchant ?? ""}::text`)}`.execute(store);
 }

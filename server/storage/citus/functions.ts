@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { type QueryExecutorProvider, type RawBuilder, sql } from "kysely";
 import { ADVISORY_LOCKS } from "../database/advisory-locks.ts";
 import type { Store } from "../database/tables.ts";
+import { DELIVERIES_CHANNEL, MAX_NAME_BYTES } from "../statements/events.ts";
 
 /*
  * Work that changes several tables of one merchant, as functions that Citus runs whole on the machine with that merchant's rows:
@@ -10,7 +11,7 @@ import type { Store } from "../database/tables.ts";
  */
 
 /** What `saveRefunds` does, for the refunds of one merchant. */
-const SAVE_REFUNDS = `(the_merchant text, refunds json, lock_timeout_ms integer) returns json language plpgsql as $$
+const SAVE_REFUNDS = `(the_merchant text, refunds json, lock_timeout_ms integer) returns text[] language plpgsql as $$
   declare
     refund record;
     originals jsonb;
@@ -81,7 +82,12 @@ const SAVE_REFUNDS = `(the_merchant text, refunds json, lock_timeout_ms integer)
       end loop;
       saved := saved || refund.payment_id;
     end loop;
-    return json_build_object('saved', saved, 'woken', woken);
+    -- It reaches those who listen on this machine.
+    if woken then
+      perform pg_notify('${DELIVERIES_CHANNEL}',
+        case when octet_length(the_merchant) <= ${MAX_NAME_BYTES} then the_merchant else '' end);
+    end if;
+    return saved;
   end $$`;
 
 /**
@@ -148,8 +154,8 @@ const RECORD_ATTEMPTS = `(the_merchant text, results json) returns text[] langua
   end $$`;
 
 /**
- * Runs a query on every shard of this machine, and returns its rows. In its text `%1$s`, `%2$s` and `%3$s` stand for the shards
- * of the payments, the subscriptions and the deliveries.
+ * Runs a query on every shard of this machine, and returns its rows. In its text `%1$s` to `%5$s` stand for the shards of the
+ * payments, the subscriptions, the deliveries, the events and the payouts that wait.
  */
 const ON_LOCAL_SHARDS = `(query text) returns json language plpgsql as $$
   declare
@@ -157,11 +163,14 @@ const ON_LOCAL_SHARDS = `(query text) returns json language plpgsql as $$
     found json;
   begin
     select string_agg(format('(' || query || ')', shard_name(p.logicalrelid, p.shardid),
-        shard_name(s.logicalrelid, s.shardid), shard_name(d.logicalrelid, d.shardid)), ' union all ')
+        shard_name(s.logicalrelid, s.shardid), shard_name(d.logicalrelid, d.shardid),
+        shard_name(e.logicalrelid, e.shardid), shard_name(w.logicalrelid, w.shardid)), ' union all ')
       into queries
       from pg_dist_shard p
       join pg_dist_shard s on s.shardminvalue = p.shardminvalue and s.logicalrelid = 'subscriptions'::regclass
       join pg_dist_shard d on d.shardminvalue = p.shardminvalue and d.logicalrelid = 'deliveries'::regclass
+      join pg_dist_shard e on e.shardminvalue = p.shardminvalue and e.logicalrelid = 'events'::regclass
+      join pg_dist_shard w on w.shardminvalue = p.shardminvalue and w.logicalrelid = 'payouts_waiting'::regclass
       join pg_dist_placement placement on placement.shardid = p.shardid
       join pg_dist_local_group here on here.groupid = placement.groupid
       where p.logicalrelid = 'payments'::regclass;

@@ -12,7 +12,6 @@ import {
 } from "../statements/payment-record.ts";
 import { EVENT_CATEGORY, type LoadedOriginal, type NewRefund, toRefundRows } from "../statements/refunds.ts";
 import { inBatches, onOneMachine } from "./batches.ts";
-import { wakeDispatchers } from "./events.ts";
 import { callFunction } from "./functions.ts";
 
 export async function loadOriginals(
@@ -57,15 +56,13 @@ async function saveOnOneMachine(
 ): Promise<readonly boolean[]> {
   const merchant = refunds[0]?.merchant ?? "";
   const rows = toRefundRows(refunds).map((row) => ({ ...row, event_category: EVENT_CATEGORY }));
-  const { saved, woken } = await callFunction<{ saved: string[]; woken: boolean }>(
+  const saved = await callFunction<string[]>(
     store,
     "saveRefunds",
     merchant,
     sql`${JSON.stringify(rows)}::json`,
     sql`${lockTimeoutMs}::integer`,
   );
-  // The refunds are stored. Their callers neither wait for the notification nor get an error if it fails.
-  if (woken) wakeDispatchers(store, merchant).catch(() => {});
   return refunds.map(({ paymentId }) => saved.includes(paymentId));
 }
 

@@ -74,7 +74,7 @@ type ListenOptions = {
 };
 
 /** Reconnects by itself. A heartbeat finds a connection that was lost without an error. */
-async function listenOnPostgres(options: ListenOptions): Promise<{ close(): Promise<void> }> {
+export async function listenOnPostgres(options: ListenOptions): Promise<{ close(): Promise<void> }> {
   let closed = false;
   let client: pg.Client | undefined;
   let disconnect = () => {};

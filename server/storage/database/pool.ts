@@ -18,8 +18,13 @@ export type PoolOptions = {
   readonly onConnectionError?: ((error: Error) => void) | undefined;
 };
 
-/** The driver's pool, with a `close` that ends even when the database does not respond, and may be called again. */
-export type Pool = pg.Pool & { close(): Promise<void> };
+/** The driver's pool. */
+export type Pool = pg.Pool & {
+  /** Ends even when the database does not respond, and may be called again. */
+  close(): Promise<void>;
+  /** Cuts every connection; the statements under way fail at once, and later ones connect anew. */
+  cut(): void;
+};
 
 const DEFAULTS = { size: 20, connectMs: 4_000, settings: "" };
 /** PostgreSQL ends a statement that takes too long. If it has not done so this much later, it does not respond. */
@@ -56,11 +61,14 @@ export function createPool(databaseUrl: string, options: PoolOptions = {}): Pool
   // would end the process as well; the next statement on it fails and reports the error.
   pool.on("connect", (client) => client.on("error", () => {}));
   let closing: Promise<void> | undefined;
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+  };
   const closeOnce = () => {
-    closing ??= close(pool, sockets);
+    closing ??= close(pool, sockets, cut);
     return closing;
   };
-  return Object.assign(pool, { close: closeOnce });
+  return Object.assign(pool, { close: closeOnce, cut });
 }
 
 /**
@@ -105,13 +113,11 @@ async function readBackend(client: pg.PoolClient): Promise<number | undefined> {
   return rows[0]?.pid;
 }
 
-async function close(pool: pg.Pool, sockets: ReadonlySet<Socket>): Promise<void> {
-  const cut = setTimeout(() => {
-    for (const socket of sockets) socket.destroy();
-  }, CLOSE_MS);
+async function close(pool: pg.Pool, sockets: ReadonlySet<Socket>, cut: () => void): Promise<void> {
+  const timer = setTimeout(cut, CLOSE_MS);
   await pool.end();
   await Promise.all([...sockets].map((socket) => new Promise((resolve) => socket.once("close", resolve))));
-  clearTimeout(cut);
+  clearTimeout(timer);
 }
 
 function toTypeParser(oid: number, format?: "text" | "binary") {

@@ -4,7 +4,7 @@ import { statusesLeftBy } from "../../domain/refunds.ts";
 import { inLinkedSpan, linksTo } from "../../tracing/tracing.ts";
 import type { Store } from "../database/tables.ts";
 import { isLockTimeout, isUnavailable } from "../database/unavailable.ts";
-import { statementsOf } from "../statements/statements.ts";
+import { statementsOf, storeOf } from "../statements/statements.ts";
 import { isHeld, listHolds } from "./holds.ts";
 import { type ChangedRefund, transitionRefunds } from "./refund-transitions.ts";
 
@@ -93,7 +93,7 @@ async function findDue(
       order by due_at, payment_id, merchant
       limit ${value(limit)}`,
   );
-  // While a machine of a cluster is away, each part of the table has its own list.
+  // On a cluster, each part of the table has its own list.
   return rows.toSorted(inOrder).slice(0, limit);
 }
 
@@ -129,7 +129,8 @@ async function authorizeBatch(
 ): Promise<void> {
   try {
     const run = (transaction: Store) => authorizeFree(transaction, batch, now);
-    const { authorized, skipped } = await store.transaction().execute(run);
+    const own = await storeOf(store, batch[0]?.merchant ?? "");
+    const { authorized, skipped } = await own.transaction().execute(run);
     outcomes.authorized.push(...authorized);
     outcomes.skipped.push(...skipped);
   } catch (error) {

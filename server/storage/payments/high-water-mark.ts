@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Store } from "../database/tables.ts";
 import type { PaymentKey } from "../statements/payment-record.ts";
+import { statementsOf, storeOf } from "../statements/statements.ts";
 import { getPayment } from "./payment-queries.ts";
 
 /** What a database has held at a time. It loses none of it, because refunds and payouts are never removed. */
@@ -16,14 +17,14 @@ export type HighWaterMark = {
 export async function readHighWaterMark(store: Store): Promise<HighWaterMark> {
   const { rows } = await sql<{ at: Date; position: number | null }>`
     select clock_timestamp() as at, max(position) as position from payouts`.execute(store);
-  const newest = await store
-    .selectFrom("payments")
-    .select(["merchant", "payment_id as paymentId"])
-    .where("payment_id", ">=", "rfd_")
-    .where("payment_id", "<", "rfd`")
-    .orderBy("payment_id", "desc")
-    .limit(1)
-    .execute();
+  // On a cluster, each part of the table has its own.
+  const refunds = await statementsOf(store).findOverall(
+    store,
+    ({ payments }) => sql<PaymentKey>`
+      select merchant, payment_id as "paymentId" from ${payments}
+      where payment_id >= 'rfd_' and payment_id < 'rfd\`' order by payment_id desc limit 1`,
+  );
+  const newest = refunds.toSorted((a, b) => (a.paymentId > b.paymentId ? -1 : 1)).slice(0, 1);
   const [{ at, position } = { at: new Date(0), position: null }] = rows;
   return { at, refunds: newest, position: position ?? 0 };
 }
@@ -34,7 +35,8 @@ export async function findMissing(
   { refunds, position }: HighWaterMark,
 ): Promise<string | undefined> {
   for (const refund of refunds) {
-    if (!(await getPayment(store, refund))) return `the refund ${refund.paymentId} of ${refund.merchant}`;
+    if (!(await getPayment(await storeOf(store, refund.merchant), refund)))
+      return `the refund ${refund.paymentId} of ${refund.merchant}`;
   }
   if (position === 0) return undefined;
   const row = await store

@@ -57,7 +57,11 @@ export async function publishPayouts(store: Store, batchSize = BATCH_SIZE): Prom
 }
 
 async function isAnyWaiting(store: Store): Promise<boolean> {
-  return (await store.selectFrom("payouts_waiting").select("payment_id").limit(1).execute()).length > 0;
+  const waiting = await statementsOf(store).findOverall(
+    store,
+    ({ payoutsWaiting }) => sql`select payment_id from ${payoutsWaiting} limit 1`,
+  );
+  return waiting.length > 0;
 }
 
 async function publishSome(transaction: Store, limit: number): Promise<Published> {

@@ -36,7 +36,7 @@ export function isSubscribed(): RawBuilder<boolean> {
 export const DELIVERIES_CHANNEL = "deliveries";
 
 /** More bytes than a merchant's name has; a notification has room for some thousand. */
-const MAX_NAME_BYTES = 1_000;
+export const MAX_NAME_BYTES = 1_000;
 
 /**
  * Wakes the dispatchers of all servers when the transaction commits.

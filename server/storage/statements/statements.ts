@@ -24,13 +24,18 @@ export type Statements = {
   readonly returnedTexts: typeof exactTexts | readonly [];
   /** The same for a statement that is written as SQL. */
   readonly returnedTextColumns: RawBuilder<unknown>;
+  /** The store in which the rows of a merchant are; without it, they are all in the same. */
+  readonly storeOf?: (merchant: string) => Promise<Store>;
+  /** The store for a storage function, by its name, when it has these arguments; undefined: the store that it has. */
+  readonly storeFor?: (name: string, rest: readonly unknown[]) => Promise<Store | undefined>;
   /** The condition that a row of `payments` is one of these, which may share a statement. */
   isOneOf(keys: readonly PaymentKey[]): RawBuilder<boolean>;
 
   /**
    * Runs a query over the rows of all merchants, whose rows hold texts, numbers and booleans only.
    *
-   * @returns its rows; while a machine of a cluster can't be reached, those of each part of the tables, one after the other
+   * @returns its rows; on a cluster those of each part of the tables, one after the other, without those of machines that don't
+   *   respond
    */
   findOverall<Row>(store: Store, write: (parts: QueryParts) => RawBuilder<Row>): Promise<Row[]>;
 
@@ -140,6 +145,12 @@ export function withStatements<SomeDialect extends Dialect>(
 export function statementsOf(store: QueryExecutorProvider): Statements {
   const adapter = store.getExecutor().adapter as DialectAdapter & { statements: Statements };
   return adapter.statements; // `withStatements` made every store's dialect
+}
+
+/** The store in which the rows of a merchant are; a transaction stays where it is. */
+export async function storeOf(store: Store, merchant: string): Promise<Store> {
+  if (store.isTransaction) return store;
+  return (await statementsOf(store).storeOf?.(merchant)) ?? store;
 }
 
 /** The items that may share a statement, together. */

@@ -31,7 +31,7 @@ type BacklogRow = {
 
 /** Counts the work that waits at `now` (domain time, D30). It reads only unfinished rows and live subscriptions, through partial indexes. */
 export async function readBacklog(store: Store, now: Date): Promise<Backlog> {
-  // While a machine of a cluster is away, there is a row for each shard of the others.
+  // On a cluster, there is a row for each part of the tables.
   const rows = await statementsOf(store).findOverall(
     store,
     ({ payments, subscriptions, deliveries, value }) => sql<BacklogRow>`

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Store } from "../database/tables.ts";
-import { statementsOf } from "../statements/statements.ts";
+import { statementsOf, storeOf } from "../statements/statements.ts";
 import type { EncryptionKeys } from "./secrets.ts";
 
 export type SecretChange = {
@@ -73,7 +73,7 @@ export async function forgetOldSecrets(store: Store, now: Date): Promise<number>
       where s.old_secret_ciphertext is not null and s.old_secret_until <= ${value(now)}::timestamptz`,
   );
   for (const { subscription_key: subscriptionKey, merchant } of past) {
-    await store
+    await (await storeOf(store, merchant))
       .updateTable("subscriptions")
       .set({ old_secret_ciphertext: null })
       .where("subscription_key", "=", subscriptionKey)

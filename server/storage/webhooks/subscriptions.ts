@@ -4,6 +4,7 @@ import type { SubscriptionType } from "../../domain/events.ts";
 import { createSubscriptionKey, firstIdSince } from "../../domain/ids.ts";
 import { ADVISORY_LOCKS } from "../database/advisory-locks.ts";
 import type { Store } from "../database/tables.ts";
+import { statementsOf, storeOf } from "../statements/statements.ts";
 
 /** How many live subscriptions a merchant may have (D26). */
 export const SUBSCRIPTION_LIMIT = 100;
@@ -125,11 +126,22 @@ export async function endSomeDeliveries(
  * @returns how many there were
  */
 export async function forgetSubscribers(store: Store, before: Date): Promise<number> {
-  const { numUpdatedRows } = await store
-    .updateTable("subscriptions")
-    .set({ caller: null })
-    .where("caller", "is not", null)
-    .where("subscription_key", "<", firstIdSince("sub_", before))
-    .executeTakeFirst();
-  return Number(numUpdatedRows);
+  const past = await statementsOf(store).findOverall(
+    store,
+    ({ subscriptions, value }) => sql<{ merchant: string }>`
+      select distinct merchant from ${subscriptions}
+      where caller is not null and subscription_key < ${value(firstIdSince("sub_", before))}`,
+  );
+  let forgotten = 0;
+  for (const { merchant } of past) {
+    const { numUpdatedRows } = await (await storeOf(store, merchant))
+      .updateTable("subscriptions")
+      .set({ caller: null })
+      .where("merchant", "=", merchant)
+      .where("caller", "is not", null)
+      .where("subscription_key", "<", firstIdSince("sub_", before))
+      .executeTakeFirst();
+    forgotten += Number(numUpdatedRows);
+  }
+  return forgotten;
 }

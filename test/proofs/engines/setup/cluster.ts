@@ -25,6 +25,8 @@ export type ClusterOptions = Pick<PostgresOptions, "durable" | "settings"> & {
   /** The folder of the programs of a PostgreSQL with Citus. */
   readonly programs: string;
   readonly workers: number;
+  /** The port by which others reach a worker, as of a proxy; by default its own. */
+  readonly reach?: (worker: PostgresServer) => Promise<number>;
   /** Called with the logs of the workers, which are counted from 0. */
   readonly onLog?: (worker: number, text: string) => void;
 };
@@ -41,7 +43,7 @@ const SETTINGS = [
 ];
 
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
-  const { programs, durable = false, onLog } = options;
+  const { programs, durable = false, reach = async (worker) => portOf(worker), onLog } = options;
   const machines: PostgresServer[] = [];
   const databases: string[] = [];
   const stop = () => Promise.all(machines.map((machine) => machine.stop()));
@@ -69,7 +71,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
         await Promise.all(machines.map((machine) => createExtension(machine, name)));
         const url = coordinator.urlOf(name);
         await runStatement(url, `select citus_set_coordinator_host('127.0.0.1', ${portOf(coordinator)})`);
-        for (const worker of workers) await addNode(url, worker);
+        for (const worker of workers) await addNode(url, await reach(worker));
         databases.push(name);
         return url;
       },
@@ -77,7 +79,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
         const worker = await startWorker(workers.length);
         for (const name of databases) {
           await createExtension(worker, name);
-          await addNode(coordinator.urlOf(name), worker);
+          await addNode(coordinator.urlOf(name), await reach(worker));
         }
         workers.push(worker);
         return worker;
@@ -95,8 +97,8 @@ async function createExtension(machine: PostgresServer, database: string): Promi
   await runStatement(machine.urlOf(database), "create extension citus");
 }
 
-function addNode(databaseUrl: string, worker: PostgresServer): Promise<void> {
-  return runStatement(databaseUrl, `select citus_add_node('127.0.0.1', ${portOf(worker)})`);
+function addNode(databaseUrl: string, port: number): Promise<void> {
+  return runStatement(databaseUrl, `select citus_add_node('127.0.0.1', ${port})`);
 }
 
 /** A database of the cluster with empty tables, distributed as an operator does it; resolves with its address. */

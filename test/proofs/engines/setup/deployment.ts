@@ -1,13 +1,19 @@
 import { type Database, openDatabase } from "../../../../server/storage/database.ts";
 import { createMerchant } from "../../../helpers/factories.ts";
 import type { ServerProcess } from "../../../helpers/process.ts";
-import type { Receiver } from "../../../helpers/receiver.ts";
+import type { Receiver, Responder } from "../../../helpers/receiver.ts";
 import { spawnServer } from "../../../helpers/server.ts";
 import { createBusiness, postgresEnv } from "../../faults/setup/lasting-store.ts";
-import { callUntil, type Ledger } from "../../faults/setup/load.ts";
+import { type CallOptions, callUntil, type Ledger } from "../../faults/setup/load.ts";
 import { countLosses, repeatUnknown } from "../../faults/setup/losses.ts";
 import { requireCitus } from "./citus.ts";
-import { type Cluster, createDistributed, findWorkerOf, startCluster } from "./cluster.ts";
+import {
+  type Cluster,
+  type ClusterOptions,
+  createDistributed,
+  findWorkerOf,
+  startCluster,
+} from "./cluster.ts";
 
 /** Three servers, and their database as a test sees it. */
 export type Servers = AsyncDisposable & {
@@ -30,8 +36,11 @@ export type Business = {
 /** Callers of each merchant at the same time. */
 const CALLERS = 2;
 
-export async function startDeployment({ durable = false, workers = 2 } = {}): Promise<Deployment> {
-  const cluster = await startCluster({ programs: requireCitus(), workers, durable });
+export async function startDeployment({
+  workers = 2,
+  ...options
+}: Partial<ClusterOptions> = {}): Promise<Deployment> {
+  const cluster = await startCluster({ programs: requireCitus(), workers, ...options });
   try {
     const databaseUrl = await createDistributed(cluster, "refunds");
     const started = await startServers(databaseUrl);
@@ -69,13 +78,14 @@ export async function startServers(databaseUrl: string): Promise<Servers> {
 export async function createBusinesses(
   { database, databaseUrl, servers, cluster }: Deployment,
   perWorker: number,
+  respond?: (worker: number) => Responder,
 ): Promise<Business[]> {
   const businesses: Business[] = [];
   while (businesses.length < perWorker * cluster.workers.length) {
     const { merchant, token } = await createMerchant({ database });
     const worker = await findWorkerOf(databaseUrl, merchant);
     if (businesses.filter((business) => business.worker === worker).length >= perWorker) continue;
-    businesses.push({ merchant, worker, ...(await createBusiness(servers[0], token)) });
+    businesses.push({ merchant, worker, ...(await createBusiness(servers[0], token, respond?.(worker))) });
   }
   return businesses;
 }
@@ -84,11 +94,15 @@ export async function createBusinesses(
 export function startLoad(
   { servers }: Deployment,
   businesses: readonly Business[],
+  optionsFor: (business: Business) => Partial<CallOptions> = () => ({}),
 ): { stop(): Promise<void> } {
   let stopped = false;
   const options = { stopped: () => stopped, persistent: true, callers: CALLERS };
-  const load = businesses.map(({ ledger }, index) =>
-    callUntil(servers[index % servers.length]?.url ?? "", ledger, options),
+  const load = businesses.map((business, index) =>
+    callUntil(servers[index % servers.length]?.url ?? "", business.ledger, {
+      ...options,
+      ...optionsFor(business),
+    }),
   );
   return {
     async stop() {

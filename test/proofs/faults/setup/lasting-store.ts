@@ -4,7 +4,7 @@ import type { Engine } from "../../../helpers/engine.ts";
 import { dollars, type Subscription, subscriptionTo } from "../../../helpers/factories.ts";
 import { type PostgresServer, startPostgres } from "../../../helpers/postgres.ts";
 import type { ServerProcess } from "../../../helpers/process.ts";
-import { type Receiver, startReceiver } from "../../../helpers/receiver.ts";
+import { type Receiver, type Responder, startReceiver } from "../../../helpers/receiver.ts";
 import { sandboxOf } from "../../../helpers/sandbox.ts";
 import { spawnServer } from "../../../helpers/server.ts";
 import { ACME, createLedger, type Ledger, send } from "./load.ts";
@@ -51,9 +51,10 @@ function toStore(dataDir: string, env: Record<string, string>, disposable: Async
 export async function createBusiness(
   server: { readonly url: string },
   token = ACME,
+  respond?: Responder,
 ): Promise<{ ledger: Ledger; receiver: Receiver }> {
   const { body } = await sandboxOf(server, token)("createPayment", { body: { amount: dollars(9_999_999) } });
-  const receiver = await startReceiver();
+  const receiver = await startReceiver(respond);
   const refunds = { type: "EVENT", details: ["refund.authorized"] };
   const subscription = subscriptionTo(receiver.url, { subscriptionDetails: refunds });
   const subscribed = await send<Subscription>(server.url, "/v1/webhook/subscribe", subscription, token);

@@ -78,6 +78,16 @@ export async function send<Body>(
   }
 }
 
+export type CallOptions = {
+  readonly stopped: () => boolean;
+  readonly persistent?: boolean;
+  readonly callers?: number;
+  /** The least time from one call of a caller to its next one; by default it calls again at once. */
+  readonly everyMs?: number;
+  /** Called after each call. */
+  readonly onCall?: (milliseconds: number, outcome: Outcome) => void;
+};
+
 /**
  * Calls a server from several callers at once until `stopped`, and records the outcomes. A caller whose connection is lost
  * ends, unless it is `persistent`: then it continues a moment later with another call.
@@ -85,21 +95,20 @@ export async function send<Body>(
 export async function callUntil(
   url: string,
   ledger: Ledger,
-  {
-    stopped,
-    persistent = false,
-    callers = CALLERS,
-  }: { readonly stopped: () => boolean; readonly persistent?: boolean; readonly callers?: number },
+  { stopped, persistent = false, callers = CALLERS, everyMs = 0, onCall = () => {} }: CallOptions,
 ): Promise<void> {
   let calls = 0;
   async function caller(): Promise<void> {
     while (!stopped()) {
       calls += 1;
       const call = calls % SUBSCRIBE_EVERY === 1 ? subscribe : refund;
+      const startedMs = performance.now();
       const outcome = await call(url, ledger);
       ledger.outcomes[outcome] += 1;
+      onCall(performance.now() - startedMs, outcome);
       if (outcome === "lost" && !persistent) return;
       if (outcome !== "served") await setTimeout(20);
+      else await setTimeout(Math.max(0, startedMs + everyMs - performance.now()));
     }
   }
   await Promise.all(Array.from({ length: callers }, caller));
@@ -122,7 +131,7 @@ export function startLoad(
   };
 }
 
-type Outcome = "served" | "refused" | "lost";
+export type Outcome = "served" | "refused" | "lost";
 
 async function refund(url: string, ledger: Ledger): Promise<Outcome> {
   const request = refundOf(ledger.paymentId, { amount: dollars(0.01) });

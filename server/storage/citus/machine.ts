@@ -1,0 +1,143 @@
+import { setTimeout } from "node:timers/promises";
+import pg from "pg";
+import { inStatementSpan } from "../../tracing/tracing.ts";
+import { type Connection, listenOnPostgres } from "../database/connection.ts";
+import {
+  createPool,
+  createPreparedRunner,
+  type Pool,
+  type PoolOptions,
+  type RunStatement,
+} from "../database/pool.ts";
+import type { Store } from "../database/tables.ts";
+import { onLocalShards } from "./functions.ts";
+
+/** A machine of a cluster, as a server sees it. */
+export type Machine = {
+  /** For work that callers wait for, and for other work. */
+  readonly stores: { readonly db: Store; readonly background: Store };
+  /** Whether it has responded lately, as each kind of work needs it. */
+  responds(kind: keyof Machine["stores"]): boolean;
+  /** Runs a query on each of its shards. */
+  ask<Row>(query: string): Promise<Row[]>;
+  listen(...listening: Parameters<Connection["listen"]>): Promise<void>;
+  /** Ends what was begun with this function. */
+  unlisten(onNotification: (payload: string) => void): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type MachineParts = {
+  /** For connections of calls, and of background work. */
+  readonly db: PoolOptions;
+  readonly background: PoolOptions;
+  readonly openStore: (pool: Pool, run: RunStatement) => Store;
+};
+
+/** The machine with the rows of a merchant does not respond. Others do. */
+export class UnresponsiveError extends Error {
+  override readonly name = "UnresponsiveError";
+  /** As of a connection that has failed, so callers learn that the database is unavailable. */
+  readonly code = "08006";
+
+  constructor() {
+    super("The machine with the rows of this merchant does not respond.");
+  }
+}
+
+/** Connections of a server to each machine. One more is for `select 1`, and one more listens. */
+const CONNECTIONS = { db: 10, background: 4, questions: 2 };
+/** A question looks only at rows that wait or are in progress. Milliseconds. */
+const QUESTION_MS = 5_000;
+/** How often a machine is asked whether it responds, and how long it may take, in milliseconds. */
+const PROBE_MS = 500;
+const SILENCE_MS = 1_500;
+/**
+ * After so many probes without a response it counts as silent. Background work can wait, and the merchants of other machines
+ * must not wait for it; a call would fail.
+ */
+const MISSES = { background: 1, db: 2 };
+
+/**
+ * Connects when it is needed. By `select 1` on a connection of its own it notices a machine that does not respond, be it
+ * silent or gone: then the statements under way are cut, so that nobody waits for their results, and the next ones are refused
+ * until the machine responds again. As long as it responds to other statements, it is only slow.
+ */
+export function createMachine(url: string, { db, background, openStore }: MachineParts): Machine {
+  const questions = createPool(url, {
+    ...background,
+    size: CONNECTIONS.questions,
+    connectMs: SILENCE_MS,
+    statementMs: QUESTION_MS,
+  });
+  const pools = {
+    db: createPool(url, { ...db, size: CONNECTIONS.db }),
+    // Whoever waits for a connection when the machine becomes silent is not cut.
+    background: createPool(url, { ...background, size: CONNECTIONS.background, connectMs: SILENCE_MS }),
+  };
+  const probe = createPool(url, { size: 1, connectMs: SILENCE_MS, statementMs: SILENCE_MS - 1_000 });
+  const listeners = new Map<(payload: string) => void, ReturnType<Connection["listen"]>>();
+  const closing = new AbortController();
+  let misses = 0;
+  let heardMs = performance.now();
+  const prepared = createPreparedRunner();
+  const run: RunStatement = async (runner, text, values) => {
+    const result = await inStatementSpan(text, () => prepared(runner, text, values));
+    heardMs = performance.now();
+    return result;
+  };
+
+  async function watch(): Promise<void> {
+    const { signal } = closing;
+    while (!signal.aborted) {
+      const startedMs = performance.now();
+      const responded = await probe.query("select 1").then(() => true, isResponse);
+      // After a pause of this process itself, everything that it waited for is late.
+      const isLate = performance.now() - startedMs > 2 * SILENCE_MS;
+      const isGone = performance.now() - startedMs < SILENCE_MS / 2;
+      if (responded) misses = 0;
+      else if (!isLate && heardMs <= startedMs) miss(isGone ? MISSES.db : misses + 1);
+      await setTimeout(PROBE_MS, undefined, { ref: false, signal }).catch(() => {});
+    }
+  }
+
+  function miss(count: number): void {
+    if (misses < MISSES.background) for (const pool of [pools.background, questions]) pool.cut();
+    if (misses < MISSES.db && count >= MISSES.db) pools.db.cut();
+    misses = count;
+  }
+
+  const watching = watch();
+  return {
+    stores: { db: openStore(pools.db, run), background: openStore(pools.background, run) },
+    responds: (kind) => misses < MISSES[kind],
+    async ask<Row>(query: string) {
+      const { rows } = await questions.query<{ found: Row[] }>(`select ${onLocalShards()}($1) as found`, [
+        query,
+      ]);
+      return rows[0]?.found ?? [];
+    },
+    async listen(channel, onNotification, onListening) {
+      const { onConnectionError = () => {} } = db;
+      const options = { connectionString: url, channel, onNotification, onListening, onConnectionError };
+      const listening = listenOnPostgres(options);
+      listeners.set(onNotification, listening);
+      await listening;
+    },
+    async unlisten(onNotification) {
+      const listening = listeners.get(onNotification);
+      listeners.delete(onNotification);
+      await (await listening)?.close();
+    },
+    async close() {
+      closing.abort();
+      await watching;
+      await Promise.all([...listeners.values()].map(async (listening) => (await listening).close()));
+      await Promise.all([pools.db, pools.background, questions, probe].map((pool) => pool.close()));
+    },
+  };
+}
+
+/** Whether an error was the response of a machine that took too long. */
+function isResponse(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === "57014";
+}
