@@ -513,7 +513,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Count from zero
+         * Reset coverage
          * @description Forgets what your calls and deliveries met, such as before a test suite runs.
          */
         delete: operations["clearCoverage"];
@@ -539,8 +539,8 @@ export interface paths {
          * Switch tomorrow's API on or off
          * @description Makes every change happen now that may come under `/v1`: new fields, codes, statuses, events and headers, another order of
          *     fields, other wording. Each event is followed by further ones, with a new name and with a new status. The changes are
-         *     drawn from the contract by `seed`. Switch it off by a reset, or before the next event: numbers of events count the further
-         *     ones, too.
+         *     drawn from the contract by `seed`. The further events count in `sequence`, too: after you switch it off, numbers are missing.
+         *     A reset switches it off and starts afresh.
          */
         post: operations["setTomorrow"];
         delete?: never;

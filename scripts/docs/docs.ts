@@ -8,7 +8,7 @@ import { readAssets, renderSearch } from "./assets.ts";
 import { renderPage } from "./fill.ts";
 import { renderHome } from "./home.ts";
 import { toHtml, toHtmlTree } from "./html.ts";
-import { renderTextPage } from "./layout.ts";
+import { renderNotFound, renderTextPage } from "./layout.ts";
 import { renderReferencePage } from "./redoc.ts";
 import { deriveReference } from "./reference/document.ts";
 import { createSiteRendering, readSite, type Site } from "./rendering.ts";
@@ -53,6 +53,7 @@ async function renderPages(site: Site): Promise<(readonly [name: string, content
   return [
     ...texts,
     ["index.html", renderHome(assets, site, rendering)],
+    ["404.html", renderNotFound(assets, menu)],
     ["search.js", await renderSearch(listEntries(site, rendering))],
   ];
 }

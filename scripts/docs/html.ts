@@ -60,6 +60,7 @@ function decorate(tree: HtmlRoot): void {
     if (node.type === "element" && STATUSES.includes(textOf(node)))
       node.properties.className = statusClasses(textOf(node));
   });
+  visit(tree, { tagName: "td" }, (cell) => visit(cell, { tagName: "code" }, breakAfterUnderscores));
   visit(tree, "element", (node, index, parent) => {
     if (!parent || index === undefined) return undefined;
     if (node.tagName === "pre") parent.children[index] = toFigure(node);
@@ -72,6 +73,17 @@ function decorate(tree: HtmlRoot): void {
       );
     else return undefined;
     return SKIP;
+  });
+}
+
+/** Where a narrow cell breaks a name such as `PAYLOAD_TOO_LARGE`, it would otherwise break it at any letter. */
+function breakAfterUnderscores(code: RootContent | HtmlRoot): void {
+  if (code.type !== "element") return;
+  code.children = code.children.flatMap((child): ElementContent[] => {
+    if (child.type !== "text") return [child];
+    const [first = "", ...rest] = child.value.split(/(?<=_)/);
+    const after = rest.flatMap((value) => [element("wbr", {}, []), { type: "text" as const, value }]);
+    return [{ type: "text", value: first }, ...after];
   });
 }
 

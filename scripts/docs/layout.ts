@@ -106,6 +106,27 @@ ${renderContents(page)}
   return renderDocument(assets, { title, file: `${page.slug}.html`, markdown: `${page.slug}.md`, content });
 }
 
+/** Where there is no page: the menu of all pages, and the ways to find one. */
+export function renderNotFound(
+  assets: Assets,
+  { pages, reference }: { pages: readonly Page[]; reference: ReferenceMenu },
+): string {
+  const content = `<div class="columns">
+${renderMenu(pages, reference, "404.html")}
+<main id="content" tabindex="-1">
+<h1>Page not found</h1>
+<p>The docs have no page at this address. Choose one from the menu, or search: press <kbd>/</kbd>, or the button at the top.</p>
+<ul>
+<li><a href="index.html">The front page</a> leads to every task.</li>
+<li><a href="start.html">Start</a> begins with your first refund.</li>
+<li><a href="reference.html">The reference</a> has every call, field and event.</li>
+</ul>
+</main>
+</div>`;
+  const title = `Page not found – ${NAME}`;
+  return renderDocument(assets, { title, file: "404.html", markdown: "llms.txt", content });
+}
+
 /** The short name of a page in menus. */
 function nameOf({ name, title }: Page): string {
   return name ?? title;

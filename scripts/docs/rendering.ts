@@ -75,10 +75,12 @@ export function createSiteRendering(site: Site): Rendering {
       });
       return `<span class="sources">${links.join(" ")}</span>`;
     },
-    // Pictures of pages are too large to be in the text; plots are small, and follow the reader's colour scheme there.
+    // Pictures of pages are too large to be in the text, and lead to their full size; plots are small, and follow the reader's colour scheme there.
     picture(alternative, file) {
-      if (file.startsWith("docs/console/"))
-        return `<img src="${pictureName(file)}" alt="${alternative}" loading="lazy">`;
+      if (/^docs\/(console|operate)\//.test(file)) {
+        const name = pictureName(file);
+        return `<a class="picture" href="${name}"><img src="${name}" alt="${alternative}" loading="lazy"></a>`;
+      }
       if (file === STATES_DRAWING) return readDrawing(site.published.document);
       const source = Buffer.from(readPicture(file)).toString("base64");
       return `<img src="data:image/svg+xml;base64,${source}" alt="${alternative}">`;

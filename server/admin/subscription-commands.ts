@@ -126,7 +126,7 @@ function describeChange({ kind, ...changed }: ChangedSecret): string {
     case "unchanged":
       return `had this secret already; ${signs}`;
     case "overlapping":
-      return `unchanged, because the secret before the present one still signs, until ${until}. Wait, or end that with --overlap 0h`;
+      return `unchanged, because two secrets sign already, the older one until ${until}. Wait, or end it at once with --overlap 0h`;
     case "not-live":
       return "there is no such live subscription";
   }

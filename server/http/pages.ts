@@ -11,6 +11,8 @@ import { refuseMethod } from "./probes.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const DIST = new URL("docs/dist/", ROOT);
+/** Static hosts also serve a file of this name for an unknown address. */
+const NOT_FOUND_PAGE = "404.html";
 const ENCODINGS = { br: ".br", gzip: ".gz", identity: "" } as const;
 
 /** The contract, also as OpenAPI 3.0 for tools that do not read 3.1. */
@@ -26,6 +28,9 @@ const TYPES: Readonly<Record<string, string>> = {
   md: "text/plain; charset=utf-8",
   txt: "text/plain; charset=utf-8",
 };
+
+/** Pictures have styles and images of their own, which a browser needs when it shows one at full size. */
+const PICTURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'";
 
 /** What a sandbox makes of a file before it sends it to the caller of a request. */
 export type AdaptText = (text: string, fileName: string, request: Request) => string;
@@ -49,8 +54,7 @@ async function addDocs(router: Router, adapt: AdaptText | undefined): Promise<vo
   // respond to OPTIONS by itself.
   router.use((request, response, next) => {
     const isRead = request.path === "/" && ["GET", "HEAD"].includes(request.method);
-    if (!isRead || new Negotiator(request).mediaType(["application/json", "text/html"]) !== "text/html")
-      return next();
+    if (!isRead || !prefersHtml(request)) return next();
     response.redirect(303, "/docs/");
   });
   // The page names the plain text beside it by relative addresses, as it does when it is read from a file.
@@ -67,12 +71,34 @@ async function addDocs(router: Router, adapt: AdaptText | undefined): Promise<vo
     router.get(`/docs/${name}`, markdown ? inPreferredType(serve, markdown) : serve);
   }
   router.all(["/docs", "/docs/"], refuseMethod);
+  router.use("/docs", leadPeopleOn(await serveDoc(NOT_FOUND_PAGE, adapt)));
 }
+
+/**
+ * People get a page where no page is, and programs a problem. The links of that page are relative, so an address with more
+ * parts, such as that of a guide in the repository, first leads to its last one.
+ */
+function leadPeopleOn(page: RequestHandler): RequestHandler {
+  return (request, response, next) => {
+    const isRead = ["GET", "HEAD"].includes(request.method);
+    if (!isRead || !prefersHtml(request)) return next();
+    if (request.path.lastIndexOf("/") > 0) {
+      return response.redirect(303, `/docs/${request.path.split("/").findLast(Boolean) ?? ""}`);
+    }
+    response.status(404).vary("Accept");
+    return page(request, response, next);
+  };
+}
+
+const prefersHtml = (request: Request) =>
+  new Negotiator(request).mediaType(["application/json", "text/html"]) === "text/html";
 
 /** The files of the site that existed at the start: only these names are served. */
 async function listFiles(): Promise<string[]> {
   const names = await readdir(DIST).catch(() => []);
-  return names.filter((name) => /^[\w.-]+\.\w+$/.test(name) && typeOf(name) !== "");
+  return names.filter(
+    (name) => /^[\w.-]+\.\w+$/.test(name) && typeOf(name) !== "" && name !== NOT_FOUND_PAGE,
+  );
 }
 
 function typeOf(name: string): string {
@@ -114,6 +140,7 @@ async function serveText(
   return async (request, response) => {
     const sent = adapt ? adapt(text, name, request) : text;
     if (name.endsWith(".html")) response.setHeader("Content-Security-Policy", contentSecurityPolicy(sent));
+    if (name.endsWith(".svg")) response.setHeader("Content-Security-Policy", PICTURE_POLICY);
     response.setHeader("Content-Type", type);
     if (!adapt) return response.send(Buffer.from(sent)); // of a string, Express would change the media type
     const encoding = preferredEncoding(request, ["gzip"]);

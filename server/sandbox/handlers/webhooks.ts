@@ -167,7 +167,7 @@ const HOUR_MS = 3_600_000;
 const DEFAULT_OVERLAP_HOURS = 24;
 
 function explainOverlap(until: Date): string {
-  return `must be 0, or wait until ${until.toISOString()}: until then the secret before the present one still signs, and 0 would end that`;
+  return `must be 0, because two secrets sign already and there can't be a third. 0 ends the older one at once; to keep it, wait until ${until.toISOString()}`;
 }
 
 type SentAttempt = SentDeliveryRecord["attempts"][number];

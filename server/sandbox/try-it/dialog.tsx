@@ -49,7 +49,7 @@ export function TryDialog({ call, close }: { call: Call; close: () => void }) {
         </label>
         {before.length > 0 && (
           <p>
-            {"If you leave the name in braces in the path, Send first makes a record for it: "}
+            {"If you keep the braces in the path, Send first creates the record: "}
             {before.map((step) => `${step.method} ${step.path}`).join(", ")}.
           </p>
         )}

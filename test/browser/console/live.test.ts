@@ -49,8 +49,8 @@ test("a merchant that is blocked and held is told so on every view, until it end
   const { page } = opened;
   const restrictions = async () => (await merchant.sandbox("getRestrictions")).body;
 
-  await page.getByLabel("Block calls of the API").click();
-  await page.getByText("Blocked: calls of the API get 401.").waitFor();
+  await page.getByLabel("Block API calls").click();
+  await page.getByText("Blocked: API calls get 401.").waitFor();
   await page.getByLabel("Hold refunds that fall due").click();
   await page.getByText("Held: refunds stay PENDING.").waitFor();
   expect(await restrictions()).toEqual({ blocked: true, held: true });
@@ -137,6 +137,7 @@ test("a refund shows its call, its wait and each attempt in one timeline, with t
 
   const call = ["POST /v1/refunds", "201", "refund.pending", "Attempt 1", "200"];
   await expect.poll(shown).toEqual([call, ["AUTHORIZED, due", "after 6 days"]]);
+  expect(await page.locator(`[href="#/refunds/${refund.paymentId}"]`).count()).toBe(0); // that is this page
   await merchant.sandbox("advanceClock", { body: { businessDays: 3 } });
   await expect.poll(shown).toEqual([call, ["after 6 days", "refund.authorized", "Attempt 1", "200"]]);
   await page.getByRole("button", { name: "Copy the trace id" }).click();

@@ -20,6 +20,7 @@ const PAGES = [
   { file: "clients-compared.html", name: "Our client beside those of large payment services" },
   { file: "traceability.html", name: "Traceability" },
   { file: "performance.html", name: "Performance" },
+  { file: "nothing", name: "Page not found" },
 ];
 
 /** Parts of the reference, which Redoc draws. */

@@ -199,7 +199,7 @@ describe("the reference", () => {
             ? id === "" || routes.includes(id) || file === ""
             : target?.includes(` id="${id.slice(1)}"`);
         const isFile =
-          target !== undefined || (/\.(md|txt|json|yaml)$/.test(file) && existsSync(new URL(file, DIST)));
+          target !== undefined || (/\.(md|txt|json|yaml|svg)$/.test(file) && existsSync(new URL(file, DIST)));
         if (!isFile || !isLocation) broken.push(`${name}: ${link}`);
       }
     }

@@ -161,6 +161,19 @@ describe("a page of text", () => {
   });
 });
 
+test("an address without a page leads on by the search and by its links", async () => {
+  await using context = await site.browser.newContext();
+  const page = await context.newPage();
+  const response = await page.goto(`${site.url}guides/nothing`);
+  expect([response?.status(), page.url()]).toEqual([404, `${site.url}nothing`]);
+  await page.getByRole("heading", { level: 1, name: "Page not found" }).waitFor();
+
+  await page.keyboard.press("/");
+  await page.keyboard.type("partial refund");
+  await page.locator(".search-dialog .hits a").first().click();
+  await page.getByRole("heading", { level: 1, name: "Refunds step by step" }).waitFor();
+});
+
 describe("the site", () => {
   test("works from files, without any server", async () => {
     await using context = await site.browser.newContext();

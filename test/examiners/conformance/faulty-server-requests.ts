@@ -80,6 +80,12 @@ export const FAULTY_CALLS: Planted = {
       typeof json.secretKey === "string" ? { ...json, secretKey: `${json.secretKey}A` } : json,
     ),
   ],
+  "names another requestKey in events": [
+    "delivery.event",
+    inBodies(REFUNDS, (refund) =>
+      typeof refund.requestKey === "string" ? { ...refund, requestKey: `${refund.requestKey}-2` } : refund,
+    ),
+  ],
   "sends the trace of another call": [
     "delivery.trace",
     inCalls(

@@ -98,6 +98,22 @@ export const FAULTY_RESPONSES: Planted = {
     "access.no-token",
     inResponses(has(401), (response) => withHeaders(response, { "www-authenticate": undefined })),
   ],
+  "does not say that a refused token is invalid": [
+    "access.unknown-token",
+    inResponses(has(401), (response) => withHeaders(response, { "www-authenticate": "Bearer" })),
+  ],
+  "does not say that a scope is missing": [
+    "access.scope",
+    inResponses(has(403), (response) => withHeaders(response, { "www-authenticate": "Bearer" })),
+  ],
+  "calls an unknown payment an unknown path": [
+    "payment.foreign",
+    inResponses(has(404), () => problem(404, "NOT_FOUND")),
+  ],
+  "calls an unknown path an unknown payment": [
+    "order.head",
+    inResponses(has(404), () => problem(404, "PAYMENT_NOT_FOUND")),
+  ],
   "leaves Allow out of a 405": [
     "method.not-allowed",
     inResponses(has(405), (response) => withHeaders(response, { allow: undefined })),

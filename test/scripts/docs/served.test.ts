@@ -197,6 +197,25 @@ describe("the server", () => {
     );
   });
 
+  test("shows people a page where there is none, and gives programs a problem", async () => {
+    const people = "text/html,application/xhtml+xml,*/*;q=0.8";
+    for (const { url } of [server, await startServerOfProduction()]) {
+      const got = async (path: string, Accept: string) => {
+        const response = await fetch(url + path, { headers: { Accept }, redirect: "manual" });
+        const [type] = (response.headers.get("content-type") ?? "").split(";");
+        return [response.status, response.headers.get("location") ?? type];
+      };
+
+      expect(await got("/docs/nothing", people)).toEqual([404, "text/html"]);
+      expect(await got("/docs/404.html", people)).toEqual([404, "text/html"]);
+      expect(await got("/docs/guides/start.md", people)).toEqual([303, "/docs/start.md"]);
+      for (const Accept of ["application/json", "*/*"]) {
+        expect(await got("/docs/nothing", Accept)).toEqual([404, expect.stringContaining("json")]);
+        expect(await got("/docs/guides/start.md", Accept)).toEqual([404, expect.stringContaining("json")]);
+      }
+    }
+  });
+
   test.each([
     "/docs/sources.sha256",
     "/docs/index.html.br",

@@ -59,7 +59,7 @@ test("npm run admin -- subscriptions rotate-secret replaces a secret that is rea
     [
       1,
       expect.stringMatching(
-        `^${of}: unchanged, because .* until 20.*Z. Wait, or end that with --overlap 0h\n$`,
+        `^${of}: unchanged, because .* until 20.*Z. Wait, or end it at once with --overlap 0h\n$`,
       ),
     ],
     [0, `${of}: has the new secret; it alone signs\n`],

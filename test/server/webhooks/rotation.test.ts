@@ -94,7 +94,10 @@ test("a secret is not changed beside two others, nor of a subscription that has 
   const ended = await rotate(acme, key, { secretKey: FIRST });
 
   expect(problemOf(third)).toEqual(
-    violationAt("/overlapHours", expect.stringMatching(/^must be 0, or wait until 20\d\d-/)),
+    violationAt(
+      "/overlapHours",
+      expect.stringMatching(/^must be 0, because two secrets sign already .* wait until 20\d\d-/),
+    ),
   );
   expect([atOnce.status, atOnce.body.oldSecretUntil]).toEqual([200, null]);
   expect(problemOf(ended)).toEqual(notFound("You have no live subscription with this subscriptionKey."));

@@ -15,8 +15,8 @@ const LABELS: Readonly<Record<Item["kind"], string>> = {
 
 /** What a page can't do, and who can. */
 const BY_HAND: Readonly<Record<string, string>> = {
-  "408": "Send a part of a body, and wait ten seconds.",
-  REQUEST_TIMEOUT: "Send a part of a body, and wait ten seconds.",
+  "408": "Send part of a body, then wait ten seconds.",
+  REQUEST_TIMEOUT: "Send part of a body, then wait ten seconds.",
   "409": "Subscribe more than 100 times.",
   SUBSCRIPTION_LIMIT: "Subscribe more than 100 times.",
 };
@@ -29,11 +29,11 @@ export function CoverageView() {
   return (
     <section>
       <PageHead title="Coverage">
-        <Action call={() => sandbox.DELETE("/sandbox/coverage")}>Count from zero</Action>
+        <Action call={() => sandbox.DELETE("/sandbox/coverage")}>Reset coverage</Action>
       </PageHead>
       <p class="quiet">
-        How much of the contract your calls and deliveries met since the sandbox started. Calls of this page
-        count, too.
+        How much of the contract your calls and deliveries have covered since the sandbox started. Calls from
+        this page count, too.
       </p>
       <ProblemText problem={problem} />
       {data && (
@@ -62,7 +62,7 @@ export function CoverageView() {
 }
 
 function Missing({ items }: { items: readonly Item[] }) {
-  if (items.length === 0) return <Empty>Everything was met.</Empty>;
+  if (items.length === 0) return <Empty>Everything is covered.</Empty>;
   return (
     <ul class="hits">
       {items.map((item) => (

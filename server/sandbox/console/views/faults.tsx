@@ -29,8 +29,8 @@ export function Faults() {
         {faults.length > 0 && <Action call={() => sandbox.DELETE("/sandbox/faults")}>Clear all</Action>}
       </PageHead>
       <p class="quiet">
-        A fault happens to your next calls, or to your next deliveries. Arm one, run your program, and see
-        below what happened.
+        A fault makes your next calls or deliveries go wrong. Arm one, run your program, and see below what
+        happened.
       </p>
       <div class="card">
         <Form
@@ -68,7 +68,7 @@ function ArmedFault({ fault }: { fault: Fault }) {
         <span class="chip">{remaining > 0 ? `${remaining} to come` : "used up"}</span>
       </p>
       {hits.length === 0 ? (
-        <p class="quiet">It has not happened yet.</p>
+        <p class="quiet">Not used yet.</p>
       ) : (
         <ul class="hits">
           {hits.map((hit) => (

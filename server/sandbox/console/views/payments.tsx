@@ -55,7 +55,7 @@ export function Payments() {
         idOf={idOf}
         empty={
           toQuery(filter) === ""
-            ? "No payments. Create one above, or reset the sandbox to restore its first records."
+            ? "No payments. Create one above, or reset the sandbox to restore its initial records."
             : "No matching payments."
         }
         columns={[

@@ -82,7 +82,7 @@ export function RefundPage({ refund, payment }: { refund: Refund; payment: Debit
   return (
     <>
       <PageHead up={UP} title={<bdi>{paymentId}</bdi>} />
-      <RefundCard refund={refund} payment={payment} {...(course && { course })} />
+      <RefundCard refund={refund} payment={payment} {...(course && { course })} isPage />
     </>
   );
 }
@@ -97,7 +97,15 @@ async function loadCourse(paymentId: string): Promise<Result<Course>> {
   return { data: { call, deliveries: deliveries.data.items.toReversed() } };
 }
 
-export function RefundCard({ refund, payment, course }: { refund: Refund; payment: Debit; course?: Course }) {
+type CardProps = {
+  refund: Refund;
+  payment: Debit;
+  course?: Course;
+  /** On its own page, which has its identifier as the title, a refund has no link to itself. */
+  isPage?: boolean;
+};
+
+export function RefundCard({ refund, payment, course, isPage = false }: CardProps) {
   const { paymentId, paymentStatus, clientReferenceId, softDescriptor, requestKey } = refund;
   const traceId = refund.traceparent?.slice(3, 35);
   return (
@@ -105,7 +113,7 @@ export function RefundCard({ refund, payment, course }: { refund: Refund; paymen
       <p class="row lead">
         <strong class="amount">{toDollars(refund.amount)}</strong>
         <Status value={paymentStatus} />
-        <Id view="refunds" id={paymentId} />
+        {!isPage && <Id view="refunds" id={paymentId} />}
       </p>
       <Timeline refund={refund} payment={payment} {...(course && { course })} />
       <Facts

@@ -10,7 +10,7 @@ const useRestrictions = () => useLoaded("restrictions", ["payments"], readRestri
 export function RestrictionsNotice() {
   const { data } = useRestrictions();
   const notes = [
-    ...(data?.blocked ? ["Blocked: calls of the API get 401."] : []),
+    ...(data?.blocked ? ["Blocked: API calls get 401."] : []),
     ...(data?.held ? ["Held: refunds stay PENDING."] : []),
   ];
   if (notes.length === 0) return null;
@@ -47,7 +47,7 @@ export function RestrictionsForm() {
     <div class="card">
       <fieldset class="row">
         <legend>In production, operators can do this to a merchant</legend>
-        {box("blocked", "Block calls of the API")}
+        {box("blocked", "Block API calls")}
         {box("held", "Hold refunds that fall due")}
       </fieldset>
       <ProblemText problem={problem} />

@@ -10,8 +10,8 @@ export function Scenarios() {
     <section>
       <PageHead title="Scenarios" />
       <p class="quiet">
-        Each scenario first removes all of your data and restores the first records. Scenarios use the records
-        of acme, so choose acme at the top.
+        Each scenario first removes all of your data and restores the initial records. Scenarios use the
+        records of acme, so choose acme at the top.
       </p>
       {SCENARIOS.map((scenario) => (
         <Story key={scenario.workflowId} scenario={scenario} />

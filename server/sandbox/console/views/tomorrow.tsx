@@ -19,7 +19,7 @@ export function TomorrowNotice() {
   return (
     <p role="status" class="row">
       <a href="#/access" class="chip">
-        Tomorrow's API: seed {data.seed}.
+        Tomorrow's API is on, with seed {data.seed}.
       </a>
     </p>
   );
@@ -38,16 +38,16 @@ export function TomorrowForm() {
   return (
     <div class="card">
       <fieldset class="row">
-        <legend>Every change that may come under /v1 happens to your calls and deliveries</legend>
+        <legend>Get every change that a later version may make under /v1</legend>
         <label class="inline">
           <input type="checkbox" checked={data.on} disabled={busy} onChange={() => set(!data.on)} />
-          Play tomorrow's API
+          Use tomorrow's API
         </label>
       </fieldset>
       {data.on && (
         <details>
           <summary>
-            What the version of seed {data.seed} adds ({additions.size})
+            Added with seed {data.seed} ({additions.size})
           </summary>
           <ul>
             {[...additions].map(([key, { kind, name, pointer }]) => (
