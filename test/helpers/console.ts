@@ -69,7 +69,7 @@ export async function goTo(page: Page, route: string): Promise<void> {
   }, `#/${route}`);
   await page.getByRole("heading", { level: 1 }).waitFor();
   // Waits until the view has loaded its records, or says that there are none.
-  await page.locator("main > section:last-child").locator(LOADED).first().waitFor();
+  await page.locator("main > section:last-child").locator(LOADED).filter({ visible: true }).first().waitFor();
 }
 
 /** Subscribes a merchant's inbox to all of its events. */

@@ -69,7 +69,7 @@ describe("the view of coverage", () => {
 
     expect((await missing()).toSorted()).toEqual(BY_HAND.toSorted());
     await page.getByText("97 %").waitFor();
-    await page.getByText("Send a part of a body, and wait ten seconds.").first().waitFor();
+    await page.getByText("Send part of a body, then wait ten seconds.").first().waitFor();
     await button(page, "Reset coverage").click();
     await page.getByText("0 %", { exact: true }).waitFor();
   });

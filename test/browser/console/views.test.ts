@@ -37,7 +37,6 @@ async function createBusyMerchant(): Promise<{ merchant: Merchant; routes: reado
       `subscriptions/${delivery?.subscriptionKey}`,
       `deliveries/${delivery?.webhookId}`,
       "faults",
-      "coverage",
       "scenarios",
       "access",
     ],
