@@ -81,20 +81,20 @@ test("the switch of tomorrow's API shows its seed on every view and what it adds
   const { paymentId } = await merchant.create();
   await using opened = await suite.open(merchant, { route: "#/access" });
   const { page } = opened;
-  const notice = page.getByRole("link", { name: /^Tomorrow's API: seed / });
+  const notice = page.getByRole("link", { name: /^Tomorrow's API is on, with seed / });
 
-  await page.getByLabel("Play tomorrow's API").click();
+  await page.getByLabel("Use tomorrow's API").click();
   await notice.waitFor();
   const { seed, additions } = (await merchant.sandbox("getTomorrow")).body;
   const [header] = additions.filter(({ kind }) => kind === "HEADER");
   const issued = await merchant.issue(refundOf(paymentId));
-  await page.getByText(`What the version of seed ${seed} adds`).click();
+  await page.getByText(`Added with seed ${seed}`).click();
 
   await page.getByText(`${header?.name}: header of responses`).waitFor();
   expect(issued.headers.get(header?.name ?? "")).toBe("later");
   await page.goto(`${suite.server.url}/console#/requests`);
   await notice.click();
-  await page.getByLabel("Play tomorrow's API").click();
+  await page.getByLabel("Use tomorrow's API").click();
   await notice.waitFor({ state: "detached" });
   expect((await merchant.sandbox("getTomorrow")).body.on).toBe(false);
   expect(opened.errors).toEqual([]);
