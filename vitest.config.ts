@@ -18,19 +18,19 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL(".cache/node", import.meta.url)) },
     projects: [
       toProject("unit", testsIn("unit"), []),
-      toProject(
-        "server",
-        testsIn("server/{admin,auth,http,log,metrics,process,rate-limit,sandbox,tracing}"),
-        [DATABASES, PAGES],
-      ),
+      toProject("server", testsIn("server/{admin,auth,http,metrics,rate-limit,sandbox,tracing}"), [
+        DATABASES,
+        PAGES,
+      ]),
       toProject("storage", testsIn("server/{storage,webhooks,lifecycle}"), [DATABASES, PAGES]),
       toProject("contract", testsIn("openapi", "client"), [DATABASES, PAGES]),
-      toProject("docs", testsIn("scripts/{docs,diff,supply-chain,traceability}"), [DATABASES, PAGES]),
+      toProject("docs", testsIn("scripts/{docs,diff,traceability}"), [DATABASES, PAGES]),
       // The long ones, which `npm test` leaves to `npm test -- --whole`:
       toProject("browser", testsIn("browser"), [DATABASES, PAGES, BROWSER]),
       toProject("guides", testsIn("guides"), [DATABASES, PAGES]),
       toProject("examiners", testsIn("examiners"), [DATABASES, PAGES]),
-      toProject("packages", testsIn("scripts/packages"), [DATABASES, PAGES]),
+      toProject("processes", testsIn("server/{log,process}"), [DATABASES, PAGES]),
+      toProject("packages", testsIn("scripts/{packages,supply-chain}"), [DATABASES, PAGES]),
     ],
   },
 });

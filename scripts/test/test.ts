@@ -7,8 +7,8 @@ import { runTests } from "./vitest-report.ts";
 
 /* The static checks run beside the tests, which leave a quarter of both cores idle; each prints its result when it ends. */
 const REPORT = ".cache/vitest.json";
-/** The projects of tests that only `--whole` runs: what needs a browser, runs guides, examines the examiners, or builds packages. */
-const LONG_PROJECTS = ["browser", "guides", "examiners", "packages"];
+/** The projects of tests that only `--whole` runs: see CONTRIBUTING. */
+const LONG_PROJECTS = ["browser", "guides", "examiners", "processes", "packages"];
 const TYPES_FOUND = ".cache/types.tsbuildinfo";
 
 const staticSteps: readonly Step[] = [

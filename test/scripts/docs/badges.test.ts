@@ -24,10 +24,12 @@ function labelsOf(sources: unknown): string[] {
   return (sources as Node[]).map(({ kind, clause, decision }) => `${kind} ${clause ?? decision}`);
 }
 
+const reference = deriveReference(await readSite()) as { components: { schemas: Node } };
+const nodes = [...nodesOf(reference)];
+
 /** @decision D00 */
 describe("the document that the page is rendered from", () => {
-  test("shows every source of every element, and no other, at the end of its description", async () => {
-    const nodes = [...nodesOf(deriveReference(await readSite()))];
+  test("shows every source of every element, and no other, at the end of its description", () => {
     const sourced = nodes.filter(([, node]) => Array.isArray(node["x-source"]));
 
     const wrong = sourced.filter(([, { description, "x-source": sources }]) => {
@@ -39,8 +41,7 @@ describe("the document that the page is rendered from", () => {
     expect(sourced.length).toBeGreaterThan(200);
   });
 
-  test("shows the sources of every listed value beside it", async () => {
-    const nodes = [...nodesOf(deriveReference(await readSite()))];
+  test("shows the sources of every listed value beside it", () => {
     const listed = nodes.filter(([, node]) => node["x-enum-source"] !== undefined);
 
     const wrong = listed.flatMap(
@@ -60,8 +61,8 @@ describe("the document that the page is rendered from", () => {
   });
 
   /** @clause 7.4 */
-  test("shows a refund in the one shape that all its statuses share", async () => {
-    const { components } = deriveReference(await readSite()) as { components: { schemas: Node } };
+  test("shows a refund in the one shape that all its statuses share", () => {
+    const { components } = reference;
 
     const branching = ["if", "then", "else", "oneOf", "anyOf"];
     expect(Object.keys(components.schemas.Refund as Node).filter((name) => branching.includes(name))).toEqual(
