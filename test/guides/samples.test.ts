@@ -69,7 +69,7 @@ const RUN_ALL: readonly [label: Sample["label"], ...command: string[]][] = [
     process.execPath,
     "--input-type=module",
     "--eval",
-    `for (const file of process.argv.slice(1)) { await import("../scripts/docs/" + file); console.log("${SEPARATOR}"); }`,
+    `for (const file of process.argv.slice(1)) { await import("./" + file); console.log("${SEPARATOR}"); }`,
   ],
   [
     "Python",
