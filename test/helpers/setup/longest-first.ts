@@ -3,7 +3,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** The files that take longest in each project, as measured on two cores. Names of missing files do no harm. */
 const LONGEST = [
   "server/http/unavailable",
-  "server/webhooks/crash",
+  "server/process/crash",
   "server/lifecycle/model",
   "server/process/process",
   "server/log/log",
