@@ -107,7 +107,7 @@ export async function callUntil(
       ledger.outcomes[outcome] += 1;
       onCall(performance.now() - startedMs, outcome);
       if (outcome === "lost" && !persistent) return;
-      if (outcome !== "served") await setTimeout(20);
+      if (outcome !== "served") await setTimeout(Math.max(20, everyMs));
       else await setTimeout(Math.max(0, startedMs + everyMs - performance.now()));
     }
   }
