@@ -18,7 +18,6 @@ import { publishPayouts } from "./payments/payouts.ts";
 import { createRefundStore, type RefundStore, saveRefundInTime } from "./payments/refund-batches.ts";
 import {
   claimDeliveries,
-  countInHand,
   findByRequestKeys,
   freeLeases,
   listWaiting,
@@ -64,7 +63,6 @@ const FUNCTIONS = {
   claimDeliveries: [claimDeliveries, "background"],
   claimMode: [claimMode, "db"],
   countDue: [countDue, "db"],
-  countInHand: [countInHand, "background"],
   coverOriginal: [coverOriginal, "background"],
   emitFurtherEvent: [emitFurtherEvent, "db"],
   emitResourceEvent: [emitResourceEvent, "db"],

@@ -1,41 +1,28 @@
 import type { Logger } from "pino";
 import { singleFlight } from "../async/repeat.ts";
 import type { DomainClock } from "../domain/clock.ts";
-import {
-  type InHand,
-  type InHandHere,
-  type Limits,
-  type ShareHolder,
-  SLOW_MS,
-  shareFairly,
-} from "../domain/fair-shares.ts";
-import type { Attempt, Shares, Waiting } from "../storage/statements/claims.ts";
+import { type InHand, type InHandHere, type Limits, SLOW_MS, shareFairly } from "../domain/fair-shares.ts";
+import type { Shares, Waiting } from "../storage/statements/claims.ts";
 import { toBatches } from "../storage/statements/statements.ts";
 import type { BoundStorage } from "../storage/storage.ts";
 import { END_BATCH_SIZE } from "../storage/webhooks/subscriptions.ts";
+import type { Worker } from "./worker.ts";
 
 /** What makes the attempts. */
-export type DispatchedWorker = {
-  /** How many more attempts may be under way in this process. */
-  room(): number;
-  /** How many attempts of a subscription are under way in this process. */
-  underWay(subscriptionKey: string): number;
-  /** Milliseconds for which the oldest of these has been under way; 0 when there is none. */
-  longestMs(subscriptionKey: string): number;
-  /** Begins attempts; resolves without waiting for them to end. */
-  begin(attempts: readonly Attempt[]): Promise<void>;
-};
+export type DispatchedWorker = Pick<Worker, "accepted" | "begin" | "room" | "underWay">;
 
 export type DispatcherParts = {
   readonly store: Pick<
     BoundStorage,
-    "batchKey" | "claimDeliveries" | "countInHand" | "endSomeDeliveries" | "listWaiting" | "readShares"
+    "batchKey" | "claimDeliveries" | "endSomeDeliveries" | "listWaiting" | "readShares"
   >;
   readonly clock: DomainClock;
   readonly worker: DispatchedWorker;
   readonly limits: Limits;
   readonly leaseMs: number;
   readonly logger: Logger;
+  /** Whether to claim while results are recorded: not where one process does both, which then makes more and smaller claims. */
+  readonly overlapping: boolean;
 };
 
 /** The longest pause between two runs that `wake` starts, in milliseconds, so that wakes in quick succession share a run. */
@@ -58,6 +45,8 @@ export class Dispatcher {
   readonly #run = singleFlight(() => this.#claimDue());
   /** Merchants whose due deliveries the next statement looks for. */
   #woken = new Set<string>();
+  /** Merchants whose due deliveries have not all been claimed. */
+  readonly #withMore = new Set<string>();
   /** Wakes since the last run began. */
   #wakes = 0;
   /** Whether the next run looks at all subscriptions. */
@@ -90,6 +79,16 @@ export class Dispatcher {
     else this.#woken.add(merchant);
     this.#wakes += 1;
     this.#schedule();
+  }
+
+  /** Starts a run as soon as a receiver has accepted a delivery, where more of its merchant's wait. */
+  noteAccepted(merchant: string): void {
+    if (this.#withMore.has(merchant)) this.wake(merchant);
+  }
+
+  /** Starts a run when a delivery was recorded, which may be due again; where more wait, `noteAccepted` has done so. */
+  noteRecorded(merchant: string): void {
+    if (!this.#withMore.has(merchant)) this.wake(merchant);
   }
 
   #schedule(): void {
@@ -136,7 +135,7 @@ export class Dispatcher {
 
   async #claimDue(): Promise<void> {
     if (this.#stopped) return;
-    const { store, clock, limits } = this.#parts;
+    const { store, clock } = this.#parts;
     if (clock.isOff()) {
       // The poll looks for all of them once the clock is right.
       this.#woken.clear();
@@ -147,16 +146,10 @@ export class Dispatcher {
     if (!this.#all) return;
     this.#all = false;
     const now = await clock.now();
-    let inHand = await store.countInHand();
     for (let after = ""; !this.#stopped; ) {
       const page = await store.listWaiting({ now, after, limit: PAGE_SIZE });
       await this.#endWaiting(page);
-      const due = page.filter((waiting) => waiting.due);
-      // With many subscriptions of silent receivers, most pages contain none that may have another delivery in progress.
-      if (shareFairly(this.#asHeld(due), this.#here(inHand), limits).length > 0) {
-        await this.#claim({ due, inHand: await store.countInHand(), now });
-        inHand = await store.countInHand();
-      }
+      await this.#claim({ due: page.filter((waiting) => waiting.due), now });
       after = page.at(-1)?.subscriptionKey ?? "";
       if (page.length < PAGE_SIZE) return;
       // A merchant with a new delivery does not wait until the subscriptions of all others have been examined.
@@ -168,36 +161,53 @@ export class Dispatcher {
     if (this.#woken.size === 0) return;
     const merchants = [...this.#woken];
     this.#woken.clear();
-    const { store, clock } = this.#parts;
-    await this.#claim(await store.readShares({ merchants, realNow: clock.realNow() }));
+    const { store, clock, worker } = this.#parts;
+    const request = { merchants, realNow: clock.realNow(), ended: worker.accepted() };
+    const shares = await store.readShares(request);
+    for (const merchant of merchants) this.#withMore.delete(merchant);
+    await this.#claim(shares);
   }
 
-  async #claim({ due, inHand, now }: Shares): Promise<void> {
-    const { store, worker, limits, leaseMs } = this.#parts;
-    const hand = this.#here(inHand);
-    const mostHere = hand.reduce((total, { here }) => total + here, worker.room());
-    const claimLimits = shareFairly(this.#asHeld(due), hand, limits, mostHere);
-    if (claimLimits.length === 0) return;
-    const claims = toBatches(claimLimits, store.batchKey).map(async (some) =>
-      worker.begin(await store.claimDeliveries({ claimLimits: some, now, leaseMs })),
-    );
+  async #claim({ due, now }: Shares): Promise<void> {
+    const { store, worker, limits, leaseMs, overlapping } = this.#parts;
+    if (due.length === 0) return;
+    const inHand = this.#inHand(due);
+    const mostHere = inHand.reduce((total, { here }) => total + here, worker.room());
+    const claimLimits = shareFairly(inHand.slice(0, due.length), inHand, limits, mostHere);
+    const left = new Map(due.map(({ subscriptionKey }) => [subscriptionKey, 0]));
+    for (const { subscriptionKey, limit } of claimLimits) left.set(subscriptionKey, limit);
+    const claims = toBatches(claimLimits, store.batchKey).map(async (some) => {
+      if (some.length === 0) return;
+      const attempts = await store.claimDeliveries({ claimLimits: some, now, leaseMs });
+      for (const { subscriptionKey } of attempts)
+        left.set(subscriptionKey, (left.get(subscriptionKey) ?? 0) - 1);
+      await worker.begin(attempts);
+    });
     await Promise.allSettled(claims); // where one fails, the others have begun all the same
+    for (const { subscriptionKey, merchant } of overlapping ? due : []) {
+      if (left.get(subscriptionKey) === 0) this.#withMore.add(merchant);
+    }
     await Promise.all(claims);
   }
 
-  #here(inHand: readonly InHand[]): InHandHere[] {
-    const { worker } = this.#parts;
-    return this.#asHeld(inHand).map((hand) => ({ ...hand, here: worker.underWay(hand.subscriptionKey) }));
-  }
-
-  /** A receiver that lets an attempt wait is slow already, not only when the attempt has ended. */
-  #asHeld<Holder extends ShareHolder>(holders: readonly Holder[]): Holder[] {
-    const { worker } = this.#parts;
-    return holders.map((holder) =>
-      worker.longestMs(holder.subscriptionKey) > SLOW_MS
-        ? { ...holder, timeouts: Math.max(1, holder.timeouts ?? 0) }
-        : holder,
-    );
+  /** What is in progress of the due subscriptions, in their order, and then of others that have attempts under way here. */
+  #inHand(due: readonly InHand[]): InHandHere[] {
+    const underWay = new Map(this.#parts.worker.underWay().map((one) => [one.subscriptionKey, one]));
+    const now = performance.now();
+    const all = [...due, ...[...underWay.values()].map((one) => ({ ...one, count: one.begunAt.length }))];
+    const byKey = new Map<string, InHandHere>();
+    for (const { subscriptionKey, merchant, timeouts, count } of all) {
+      if (byKey.has(subscriptionKey)) continue;
+      const { begunAt = [] } = underWay.get(subscriptionKey) ?? {};
+      // A receiver that lets an attempt wait is slow already, not only when the attempt has ended.
+      const slow = now - (begunAt[0] ?? now) > SLOW_MS;
+      byKey.set(subscriptionKey, {
+        ...{ subscriptionKey, merchant, here: begunAt.length },
+        timeouts: slow ? Math.max(1, timeouts ?? 0) : timeouts,
+        count: Math.max(count, begunAt.length),
+      });
+    }
+    return [...byKey.values()];
   }
 
   /** For each subscription that has ended, ends a batch of its waiting deliveries; the rest follows in the next run. */

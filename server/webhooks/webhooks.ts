@@ -92,9 +92,13 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
       onRun,
     },
     realNow: clock.realNow,
-    onRoom: (merchant) => dispatcher.wake(merchant),
+    onAccepted: (merchant) => dispatcher.noteAccepted(merchant),
+    onRoom: (merchant) => dispatcher.noteRecorded(merchant),
   });
-  const dispatcher: Dispatcher = new Dispatcher({ store, clock, worker, limits, leaseMs, logger });
+  const dispatcher: Dispatcher = new Dispatcher({
+    ...{ store, clock, worker, limits, leaseMs, logger },
+    overlapping: !embedded,
+  });
   const wake = (merchant?: string) => dispatcher.wake(merchant || undefined);
   const listening = await connection.listen(DELIVERIES_CHANNEL, wake, wake);
 

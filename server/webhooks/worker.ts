@@ -2,7 +2,7 @@ import type { Span } from "@opentelemetry/api";
 import type { Logger } from "pino";
 import { type AddToBatch, createBatcher, type OnRun } from "../async/batcher.ts";
 import { endsSubscription } from "../domain/delivery-outcome.ts";
-import { nextTimeouts, paceOf } from "../domain/fair-shares.ts";
+import { nextTimeouts, paceOf, type ShareHolder } from "../domain/fair-shares.ts";
 import { traceIdOf } from "../domain/trace-context.ts";
 import type { AttemptResult, EndedAttempt } from "../storage/statements/attempts.ts";
 import type { Attempt } from "../storage/statements/claims.ts";
@@ -24,8 +24,16 @@ export type WorkerParts = Omit<AttemptOptions, "signal" | "connections"> & {
   readonly onAttempt: (result: AttemptResult, attempt: Attempt) => void;
   /** Makes the attempts; without it, they are the usual ones. */
   readonly attempts?: AttemptsOf | undefined;
-  /** Called after every attempt, when there is room for another delivery of its merchant. */
+  /** Called when an attempt was accepted, and only its recording is left. */
+  readonly onAccepted: (merchant: string) => void;
+  /** Called after every attempt and its recording, when there is room for another delivery of its merchant. */
   readonly onRoom: (merchant: string) => void;
+};
+
+/** A subscription with attempts under way. */
+export type UnderWay = ShareHolder & {
+  /** When each of them was begun, the first one first, on the clock of `performance.now()`. */
+  readonly begunAt: readonly number[];
 };
 
 /** The most attempts in progress in one process, whatever the limits allow. */
@@ -36,8 +44,10 @@ export class Worker {
   readonly #parts: WorkerParts;
   readonly #connections = createConnections();
   readonly #running = new Set<Promise<void>>();
-  /** When the attempts of each subscription that are under way were begun, the first one first, on the clock of `performance.now()`. */
-  readonly #ofSubscription = new Map<string, number[]>();
+  /** By the keys of the subscriptions. */
+  readonly #underWay = new Map<string, { merchant: string; timeouts: number | null; begunAt: number[] }>();
+  /** The webhookIds of deliveries that their receivers have accepted, and that are being recorded. */
+  readonly #accepted = new Set<string>();
   readonly #abandoned = new AbortController();
   /** Resolves with whether the result was recorded. */
   readonly #record: AddToBatch<EndedAttempt, boolean>;
@@ -64,15 +74,14 @@ export class Worker {
     return this.#stopping ? 0 : Math.max(0, MAX_ATTEMPTS - this.#running.size);
   }
 
-  /** How many attempts of a subscription are under way here. */
-  underWay(subscriptionKey: string): number {
-    return this.#ofSubscription.get(subscriptionKey)?.length ?? 0;
+  /** The subscriptions with attempts under way here. */
+  underWay(): UnderWay[] {
+    return [...this.#underWay].map(([subscriptionKey, underWay]) => ({ subscriptionKey, ...underWay }));
   }
 
-  /** Milliseconds for which the oldest of these attempts has been under way; 0 when there is none. */
-  longestMs(subscriptionKey: string): number {
-    const [first] = this.#ofSubscription.get(subscriptionKey) ?? [];
-    return first === undefined ? 0 : performance.now() - first;
+  /** The webhookIds of deliveries that their receivers have accepted, and that are being recorded. */
+  accepted(): string[] {
+    return [...this.#accepted];
   }
 
   /** Begins the attempts of claimed deliveries, or gives the claims back when this worker is stopping. */
@@ -102,35 +111,39 @@ export class Worker {
   }
 
   #start(attempt: Attempt): void {
-    const { subscriptionKey } = attempt;
-    const begunAt = performance.now();
-    const begun = this.#ofSubscription.get(subscriptionKey) ?? [];
-    begun.push(begunAt);
-    this.#ofSubscription.set(subscriptionKey, begun);
-    const running: Promise<void> = this.#deliver(attempt).finally(() => {
+    const { subscriptionKey, merchant, timeouts } = attempt;
+    const startedAt = performance.now();
+    const begunAt = this.#underWay.get(subscriptionKey)?.begunAt ?? [];
+    begunAt.push(startedAt);
+    this.#underWay.set(subscriptionKey, { merchant, timeouts, begunAt });
+    const end = () => {
+      const index = begunAt.indexOf(startedAt);
+      if (index >= 0) begunAt.splice(index, 1);
+      if (begunAt.length === 0) this.#underWay.delete(subscriptionKey);
+    };
+    const running: Promise<void> = inAttemptSpan(attempt, (span) =>
+      this.#attempt(attempt, end, span),
+    ).finally(() => {
       this.#running.delete(running);
-      this.#end(subscriptionKey, begunAt);
+      end();
     });
     this.#running.add(running);
   }
 
-  #end(subscriptionKey: string, begunAt: number): void {
-    const left = this.#ofSubscription.get(subscriptionKey) ?? [];
-    left.splice(left.indexOf(begunAt), 1);
-    if (left.length === 0) this.#ofSubscription.delete(subscriptionKey);
-  }
-
-  async #deliver(attempt: Attempt): Promise<void> {
-    return inAttemptSpan(attempt, (span) => this.#attempt(attempt, span));
-  }
-
-  async #attempt(attempt: Attempt, span: Span | undefined): Promise<void> {
-    const { store, realNow, logger, onAttempt, onRoom, attempts } = this.#parts;
+  /** @param end says that the attempt is not under way any more */
+  async #attempt(attempt: Attempt, end: () => void, span: Span | undefined): Promise<void> {
+    const { store, realNow, logger, onAttempt, onAccepted, onRoom, attempts } = this.#parts;
     const { signal } = this.#abandoned;
     try {
       const make = attempts?.makeAttempt ?? makeAttempt;
       const result = await make(attempt, { ...this.#parts, connections: this.#connections, signal });
       if (span) describeResult(span, result);
+      if (result.error === null && paceOf(result) === "quick") {
+        // Its receiver can have the next one while this one is recorded; after any other result, the statement decides whether.
+        end();
+        this.#accepted.add(attempt.webhookId);
+        onAccepted(attempt.merchant);
+      }
       if (signal.aborted && result.status === null) await store.releaseClaim(attempt);
       else if (await this.#record({ ...attempt, ...result, endedAt: realNow() })) {
         onAttempt(result, attempt);
@@ -143,13 +156,17 @@ export class Worker {
       // The lease runs out, and the delivery is sent again: at least once, never lost.
       logger.error({ err: error, webhookId: attempt.webhookId }, "can't record a webhook attempt");
     }
+    this.#accepted.delete(attempt.webhookId);
     onRoom(attempt.merchant);
   }
 
   async #notePace({ merchant, subscriptionKey, timeouts }: Attempt, result: MadeAttempt): Promise<void> {
     const pace = paceOf(result);
-    if (nextTimeouts(timeouts, pace) === timeouts) return;
+    const next = nextTimeouts(timeouts, pace);
+    if (next === timeouts) return;
     await this.#parts.store.recordPace({ merchant, subscriptionKey, pace });
+    const underWay = this.#underWay.get(subscriptionKey);
+    if (underWay) underWay.timeouts = next;
   }
 
   /** Ends the deliveries that wait for a subscription which its receiver has ended. */

@@ -2,7 +2,7 @@ import { type QueryExecutorProvider, sql } from "kysely";
 import type { Statements } from "../statements/statements.ts";
 import { findWhole } from "./all-merchants.ts";
 import { recordAttempts } from "./attempts.ts";
-import { claimDeliveries, countInHand, freeLeases, listWaiting, readShares } from "./claims.ts";
+import { claimDeliveries, freeLeases, listWaiting, readShares } from "./claims.ts";
 import { changeAndNotify, insertEvents } from "./events.ts";
 import { publishWaiting } from "./payouts.ts";
 import { countRefund, findByRequestKeys, isOneOf, loadOriginals, saveRefunds } from "./refunds.ts";
@@ -19,7 +19,6 @@ export const citus: Statements = {
   returnedTextColumns: sql`client_reference_id, request_key`,
   changeAndNotify,
   claimDeliveries,
-  countInHand,
   countRefund,
   findByRequestKeys,
   findOverall: findWhole,

@@ -1,6 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import { toDomainTime } from "../../domain/clock.ts";
-import type { InHand } from "../../domain/fair-shares.ts";
 import { readOffset } from "../database/deployment.ts";
 import type { Store } from "../database/tables.ts";
 import {
@@ -9,7 +8,7 @@ import {
   claimStatement,
   type InHandRow,
   type Shares,
-  type SubscriptionRow,
+  type SharesRequest,
   toAttempt,
   toInHand,
   toWaiting,
@@ -58,7 +57,7 @@ export async function listWaiting(
     ({ subscriptions, deliveries, value }) => sql<WaitingRow>`
       select s.subscription_key, s.merchant, s.timeouts, (
           select min(d.due_at) from ${deliveries} d where ${waitsFor()}
-        ) <= ${value(now)}::timestamptz as due, s.ended_at is not null as ended
+        ) <= ${value(now)}::timestamptz as due, s.ended_at is not null as ended, (${countInHand(deliveries)}) as count
       from ${subscriptions} s
       where s.subscription_key > ${value(after)} and exists (select from ${deliveries} d where ${waitsFor()})
       order by s.subscription_key limit ${value(limit)}::integer`,
@@ -72,41 +71,29 @@ export async function listWaiting(
 /** Each machine has the clock, so the domain's time needs no other one. */
 export async function readShares(
   store: Store,
-  { merchants, realNow }: { merchants: readonly string[]; realNow: Date },
+  { merchants, realNow, ended }: SharesRequest,
 ): Promise<Shares> {
   const now = toDomainTime(realNow, await readOffset(store));
-  const due = await findDueSubscriptions(store, { merchants, now });
-  const shuffled = due
-    .map((row) => ({ holder: toInHand({ ...row, count: 0 }), rank: Math.random() }))
-    .sort((a, b) => a.rank - b.rank)
-    .map(({ holder }) => holder);
-  return { now, due: shuffled, inHand: due.length > 0 ? await countInHand(store) : [] };
-}
-
-async function findDueSubscriptions(
-  store: Store,
-  { merchants, now }: { merchants: readonly string[]; now: Date },
-): Promise<SubscriptionRow[]> {
-  return statementsOf(store).findOverall(
+  const due = await statementsOf(store).findOverall(
     store,
-    ({ subscriptions, deliveries, value, list }) => sql<SubscriptionRow>`
-      select s.subscription_key, s.merchant, s.timeouts from ${subscriptions} s
+    ({ subscriptions, deliveries, value, list }) => sql<InHandRow>`
+      select s.subscription_key, s.merchant, s.timeouts,
+        (${countInHand(deliveries)} and h.webhook_id <> all(${list(ended)})) as count
+      from ${subscriptions} s
       where s.merchant = any(${list(merchants)}) and s.ended_at is null
         and exists (select from ${deliveries} d where ${waitsFor()} and d.due_at <= ${value(now)}::timestamptz)`,
   );
+  const shuffled = due
+    .map((row) => ({ holder: toInHand(row), rank: Math.random() }))
+    .sort((a, b) => a.rank - b.rank)
+    .map(({ holder }) => holder);
+  return { now, due: shuffled };
 }
 
-export async function countInHand(store: Store): Promise<InHand[]> {
-  const rows = await statementsOf(store).findOverall(
-    store,
-    ({ subscriptions, deliveries }) => sql<InHandRow>`
-      select s.subscription_key, s.merchant, s.timeouts, count(*)::integer as count
-      from ${deliveries} d
-      join ${subscriptions} s on s.subscription_key = d.subscription_key and s.merchant = d.merchant
-      where d.leased_until is not null
-      group by s.subscription_key, s.merchant, s.timeouts`,
-  );
-  return rows.map(toInHand);
+/** Counts the deliveries in progress of a subscription `s`. */
+function countInHand(deliveries: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`select count(*)::integer from ${deliveries} h
+    where h.subscription_key = s.subscription_key and h.merchant = s.merchant and h.leased_until is not null`;
 }
 
 /** Whether a delivery `d` of a subscription `s` waits for an attempt that no process has begun. */

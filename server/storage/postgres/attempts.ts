@@ -1,7 +1,7 @@
 import { sql } from "kysely";
-import type { Circumstance } from "../../domain/delivery-outcome.ts";
+import { CIRCUMSTANCES, type Circumstance } from "../../domain/delivery-outcome.ts";
 import type { Store } from "../database/tables.ts";
-import { type EndedAttempt, toResultRow } from "../statements/attempts.ts";
+import { type EndedAttempt, toResults } from "../statements/attempts.ts";
 
 /**
  * By one statement. The deliveries are locked in the order of their ids, so two such statements never wait for each other; and
@@ -9,18 +9,21 @@ import { type EndedAttempt, toResultRow } from "../statements/attempts.ts";
  * For the same reason the condition on the lease is written so that the index of all deliveries in progress does not fit it.
  */
 export async function recordAttempts(store: Store, attempts: readonly EndedAttempt[]): Promise<Set<string>> {
-  const results = attempts.map(toResultRow).sort((a, b) => (a.webhook_id < b.webhook_id ? -1 : 1));
-  const next = sql`(r.next -> case
-    when d.redelivery_requested then ${"redelivery" satisfies Circumstance}::text
-    when s.ended_at is not null or r.subscription_ends then ${"subscription-ended" satisfies Circumstance}::text
-    when d.only_once then ${"only-once" satisfies Circumstance}::text
-    else ${"undisturbed" satisfies Circumstance}::text end)`;
+  const { rows: results, states } = toResults(attempts);
+  results.sort((a, b) => (a.webhook_id < b.webhook_id ? -1 : 1));
+  const next = sql`r.next + case
+    when d.redelivery_requested then ${placeOf("redelivery")}
+    when s.ended_at is not null
+      or (r.merchant, r.subscription_key) in (select merchant, subscription_key from held where ends_subscription)
+      then ${placeOf("subscription-ended")}
+    when d.only_once then ${placeOf("only-once")}
+    else ${placeOf("undisturbed")} end`;
   const { rows } = await sql<{ webhook_id: string }>`
     with held as (
       select r.*, d.subscription_key
       from (select set_config('synchronous_commit', 'off', true)) as commits_late,
-        json_to_recordset(${JSON.stringify(results)}::json) as r (webhook_id text, merchant text, fence integer, next json,
-          ends_subscription boolean, ended_at timestamptz, at timestamptz, status integer, error text,
+        json_to_recordset(${JSON.stringify(results)}::json) as r (webhook_id text, merchant text, fence integer, next integer,
+          attempts integer, ends_subscription boolean, ended_at timestamptz, at timestamptz, status integer, error text,
           milliseconds integer, response text),
         lateral (
           select d.subscription_key from deliveries d
@@ -31,13 +34,12 @@ export async function recordAttempts(store: Store, attempts: readonly EndedAttem
     ), recorded as (
       update deliveries d set
         leased_until = null, sending = false, redelivery_requested = false,
-        state = ${next} ->> 'state',
-        attempts = (${next} ->> 'attempts')::integer,
-        only_once = d.only_once or (${next} ->> 'onlyOnce')::boolean,
-        due_at = r.domain_now + (${next} ->> 'dueAfterMs')::bigint * interval '1 ms'
+        state = (${states.map(({ state }) => state)}::text[])[${next}],
+        attempts = r.attempts,
+        only_once = d.only_once or (${states.map(({ onlyOnce }) => onlyOnce)}::boolean[])[${next}],
+        due_at = r.domain_now + (${states.map(({ dueAfterMs }) => dueAfterMs)}::bigint[])[${next}] * interval '1 ms'
       from (
-        select held.*, bool_or(ends_subscription) over (partition by merchant, subscription_key) as subscription_ends,
-          ended_at + coalesce((select offset_ms from clock), 0) * interval '1 ms' as domain_now
+        select held.*, ended_at + coalesce((select offset_ms from clock), 0) * interval '1 ms' as domain_now
         from held
       ) as r
       join subscriptions s on s.subscription_key = r.subscription_key and s.merchant = r.merchant
@@ -61,4 +63,9 @@ export async function recordAttempts(store: Store, attempts: readonly EndedAttem
     )
     select webhook_id from recorded`.execute(store);
   return new Set(rows.map((row) => row.webhook_id));
+}
+
+/** After how many others a circumstance has its state in the lists of `toResults`; PostgreSQL counts from 1. */
+function placeOf(circumstance: Circumstance) {
+  return sql.lit(CIRCUMSTANCES.indexOf(circumstance) + 1);
 }

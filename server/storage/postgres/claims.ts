@@ -1,5 +1,4 @@
 import { sql } from "kysely";
-import type { InHand } from "../../domain/fair-shares.ts";
 import type { Store } from "../database/tables.ts";
 import {
   type Attempt,
@@ -7,6 +6,7 @@ import {
   claimStatement,
   type InHandRow,
   type Shares,
+  type SharesRequest,
   toAttempt,
   toInHand,
   toWaiting,
@@ -49,7 +49,7 @@ export async function listWaiting(
       select * from first limit ${limit}::integer
     )
     select page.subscription_key, s.merchant, s.timeouts, page.due_at <= ${now}::timestamptz as due,
-      s.ended_at is not null as ended
+      s.ended_at is not null as ended, (${COUNT_IN_HAND}) as count
     from page join subscriptions s on s.subscription_key = page.subscription_key and s.merchant = page.merchant
     order by page.subscription_key`.execute(store);
   return rows.map(toWaiting);
@@ -58,46 +58,28 @@ export async function listWaiting(
 /** By one statement, which costs the same however many subscriptions of other merchants wait. */
 export async function readShares(
   store: Store,
-  { merchants, realNow }: { merchants: readonly string[]; realNow: Date },
+  { merchants, realNow, ended }: SharesRequest,
 ): Promise<Shares> {
-  const { rows } = await sql<InHandRow & { now: Date; is_due: boolean }>`
+  const { rows } = await sql<InHandRow & { now: Date }>`
     with domain as materialized (
       select ${realNow}::timestamptz + coalesce((select offset_ms from clock), 0) * interval '1 ms' as now
-    ), due as materialized (
-      select s.subscription_key, s.merchant, s.timeouts, 0 as count
-      from subscriptions s, lateral (
-        select due_at from deliveries d
-        where d.subscription_key = s.subscription_key and d.merchant = s.merchant
-          and d.state = 'PENDING' and d.leased_until is null and d.due_at <= (select now from domain)
-        order by d.due_at limit 1
-      ) as oldest
-      where s.merchant = any(${merchants}::text[]) and s.ended_at is null
-      order by random()
     )
-    select due.*, domain.now, true as is_due from due, domain
-    union all
-    select hand.*, domain.now, false from (${IN_HAND}) as hand, domain where exists (select from due)`.execute(
-    store,
-  );
-  return {
-    now: rows[0]?.now ?? realNow,
-    due: rows.filter((row) => row.is_due).map(toInHand),
-    inHand: rows.filter((row) => !row.is_due).map(toInHand),
-  };
+    select s.subscription_key, s.merchant, s.timeouts, domain.now,
+      (${COUNT_IN_HAND} and h.webhook_id <> all(${ended}::text[])) as count
+    from domain, subscriptions s, lateral (
+      select due_at from deliveries d
+      where d.subscription_key = s.subscription_key and d.merchant = s.merchant
+        and d.state = 'PENDING' and d.leased_until is null and d.due_at <= (select now from domain)
+      order by d.due_at limit 1
+    ) as oldest
+    where s.merchant = any(${merchants}::text[]) and s.ended_at is null
+    order by random()`.execute(store);
+  return { now: rows[0]?.now ?? realNow, due: rows.map(toInHand) };
 }
 
-const IN_HAND = sql`
-  select s.subscription_key, s.merchant, s.timeouts, hand.count
-  from (
-    select subscription_key, merchant, count(*)::integer as count from deliveries
-    where leased_until is not null group by subscription_key, merchant
-  ) as hand
-  join subscriptions s on s.subscription_key = hand.subscription_key and s.merchant = hand.merchant`;
-
-export async function countInHand(store: Store): Promise<InHand[]> {
-  const { rows } = await sql<InHandRow>`${IN_HAND}`.execute(store);
-  return rows.map(toInHand);
-}
+/** Of a subscription `s`, by a lookup in the index of deliveries in progress. */
+const COUNT_IN_HAND = sql`select count(*)::integer from deliveries h
+  where h.subscription_key = s.subscription_key and h.merchant = s.merchant and h.leased_until is not null`;
 
 export async function claimDeliveries(store: Store, request: ClaimRequest): Promise<Attempt[]> {
   const { rows } = await claimStatement(request, sql`clock_timestamp()`).execute(store);

@@ -4,7 +4,7 @@ import { WHOLE_TABLES } from "../statements/all-merchants.ts";
 import { exactTexts } from "../statements/payment-record.ts";
 import type { Statements } from "../statements/statements.ts";
 import { recordAttempts } from "./attempts.ts";
-import { claimDeliveries, countInHand, freeLeases, listWaiting, readShares } from "./claims.ts";
+import { claimDeliveries, freeLeases, listWaiting, readShares } from "./claims.ts";
 import { changeAndNotify, insertEvents } from "./events.ts";
 import { publishWaiting } from "./payouts.ts";
 import { findByRequestKeys, isOneOf, loadOriginals, saveRefunds } from "./refunds.ts";
@@ -18,7 +18,6 @@ export const postgres: Statements = {
   findOverall: async (store, write) => (await write(WHOLE_TABLES).execute(store)).rows,
   changeAndNotify,
   claimDeliveries,
-  countInHand,
   countRefund: async () => {}, // the trigger payments_add_refunds does
   findByRequestKeys,
   freeLeases,

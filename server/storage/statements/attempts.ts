@@ -2,6 +2,7 @@ import {
   CIRCUMSTANCES,
   type Circumstance,
   endsSubscription,
+  type NextDelivery,
   nextDelivery,
   type Outcome,
 } from "../../domain/delivery-outcome.ts";
@@ -32,14 +33,38 @@ export type EndedAttempt = Claim &
  * The result of an attempt as `json_to_recordset` reads it. What happened to the delivery during its attempt is known only to
  * the statement, so it gets the next state for every circumstance, and stores the one that applies.
  */
-export function toResultRow({ earlierAttempts, outcome, ...attempt }: EndedAttempt) {
-  const nextIn = (circumstance: Circumstance) => nextDelivery(outcome, earlierAttempts + 1, circumstance);
+export function toResultRow(attempt: EndedAttempt) {
+  const nextIn = (circumstance: Circumstance) => [circumstance, nextOf(attempt, circumstance)];
+  return { ...toRow(attempt), next: Object.fromEntries(CIRCUMSTANCES.map(nextIn)) };
+}
+
+/**
+ * The same for many attempts. Most have the same next states, so these are lists, and each row says where its own begin: one for
+ * each of `CIRCUMSTANCES`, in their order.
+ */
+export function toResults(attempts: readonly EndedAttempt[]) {
+  const begins = new Map<string, number>();
+  const states: NextDelivery[] = [];
+  const rows = attempts.map((attempt) => {
+    const { outcome } = attempt;
+    const key = outcome.kind === "retry" ? `${outcome.afterMs}` : outcome.kind;
+    const next = begins.get(key) ?? states.length;
+    if (next === states.length) states.push(...CIRCUMSTANCES.map((one) => nextOf(attempt, one)));
+    begins.set(key, next);
+    return { ...toRow(attempt), attempts: attempt.earlierAttempts + 1, next };
+  });
+  return { rows, states };
+}
+
+const nextOf = ({ outcome, earlierAttempts }: EndedAttempt, circumstance: Circumstance): NextDelivery =>
+  nextDelivery(outcome, earlierAttempts + 1, circumstance);
+
+function toRow(attempt: EndedAttempt) {
   return {
     webhook_id: attempt.webhookId,
     merchant: attempt.merchant,
     fence: attempt.fence,
-    next: Object.fromEntries(CIRCUMSTANCES.map((circumstance) => [circumstance, nextIn(circumstance)])),
-    ends_subscription: endsSubscription(outcome),
+    ends_subscription: endsSubscription(attempt.outcome),
     ended_at: attempt.endedAt,
     at: attempt.at,
     status: attempt.status,

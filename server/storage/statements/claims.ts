@@ -1,17 +1,22 @@
 import { type RawBuilder, sql } from "kysely";
-import type { ClaimLimit, InHand, ShareHolder } from "../../domain/fair-shares.ts";
+import type { ClaimLimit, InHand } from "../../domain/fair-shares.ts";
 import type { TraceContext } from "../../domain/trace-context.ts";
 
-/** A subscription with deliveries that no process has in progress. */
-export type Waiting = ShareHolder & {
+/** A subscription with deliveries that no process has in progress, and how many of its others are in progress. */
+export type Waiting = InHand & {
   /** Whether one is due. */
   readonly due: boolean;
   /** Whether the subscription has ended. */
   readonly ended: boolean;
 };
 
-export type SubscriptionRow = { subscription_key: string; merchant: string; timeouts: number | null };
-export type WaitingRow = SubscriptionRow & { due: boolean; ended: boolean };
+export type InHandRow = {
+  subscription_key: string;
+  merchant: string;
+  timeouts: number | null;
+  count: number;
+};
+export type WaitingRow = InHandRow & { due: boolean; ended: boolean };
 
 export function toWaiting({ subscription_key: subscriptionKey, ...row }: WaitingRow): Waiting {
   return { subscriptionKey, ...row };
@@ -21,13 +26,17 @@ export function toWaiting({ subscription_key: subscriptionKey, ...row }: Waiting
 export type Shares = {
   /** Domain time (D30). */
   readonly now: Date;
-  /** Live subscriptions with a due delivery, in random order. */
-  readonly due: readonly ShareHolder[];
-  /** Deliveries in progress, of all merchants; empty when nothing is due. */
-  readonly inHand: readonly InHand[];
+  /** Live subscriptions with a due delivery, in random order, and how many of their deliveries are in progress. */
+  readonly due: readonly InHand[];
 };
 
-export type InHandRow = SubscriptionRow & { count: number };
+/** Whose shares to read. */
+export type SharesRequest = {
+  readonly merchants: readonly string[];
+  readonly realNow: Date;
+  /** The webhookIds of deliveries that no longer count as in progress: their attempts have ended, and are being recorded. */
+  readonly ended: readonly string[];
+};
 
 export function toInHand({
   subscription_key: subscriptionKey,
@@ -97,7 +106,7 @@ export function claimStatement(
 ): RawBuilder<AttemptRow> {
   return sql<AttemptRow>`
     with due as materialized (
-      select ready.webhook_id, s.merchant
+      select ready.webhook_id, ready.event_id, s.merchant
       from unnest(
         ${claimLimits.map(({ subscriptionKey }) => subscriptionKey)}::text[],
         ${claimLimits.map(({ merchant }) => merchant)}::text[],
@@ -106,7 +115,7 @@ export function claimStatement(
       join subscriptions s on s.subscription_key = claim_limit.subscription_key and s.merchant = claim_limit.merchant
         ${further("s.merchant")},
       lateral (
-        select webhook_id from deliveries d
+        select webhook_id, event_id from deliveries d
         where d.subscription_key = s.subscription_key and d.merchant = s.merchant
           and d.state = 'PENDING' and d.leased_until is null and d.due_at <= ${now}::timestamptz
           and s.ended_at is null ${further("d.merchant")}
@@ -120,6 +129,7 @@ export function claimStatement(
     from subscriptions s, events e
     where d.webhook_id = any(array(select webhook_id from due)) and d.merchant = any(array(select merchant from due))
       and s.subscription_key = d.subscription_key and coalesce(s.merchant = d.merchant, false)
+      and e.event_id = any(array(select event_id from due))
       and e.event_id = d.event_id and coalesce(e.merchant = d.merchant, false)
       ${further("d.merchant")} ${further("s.merchant")} ${further("e.merchant")}
     returning d.webhook_id, d.fence, d.subscription_key, d.merchant, s.url, e.payload, e.trace, d.attempts, s.timeouts,

@@ -1,9 +1,8 @@
 import type { Dialect, DialectAdapter, QueryExecutorProvider, RawBuilder } from "kysely";
-import type { InHand } from "../../domain/fair-shares.ts";
 import type { Store } from "../database/tables.ts";
 import type { QueryParts } from "./all-merchants.ts";
 import type { EndedAttempt } from "./attempts.ts";
-import type { Attempt, ClaimRequest, Shares, Waiting } from "./claims.ts";
+import type { Attempt, ClaimRequest, Shares, SharesRequest, Waiting } from "./claims.ts";
 import type { NewEvent } from "./events.ts";
 import type { exactTexts, PaymentKey, PaymentRecord, RequestKey } from "./payment-record.ts";
 import type { Published } from "./payouts.ts";
@@ -92,15 +91,13 @@ export type Statements = {
   listWaiting(store: Store, page: { now: Date; after: string; limit: number }): Promise<Waiting[]>;
 
   /**
-   * The live subscriptions of some merchants with a due delivery, and the deliveries in progress, because every claim needs both.
+   * The live subscriptions of some merchants with a due delivery, and how many of theirs are in progress, because every claim needs
+   * both.
    *
    * Subscriptions with due deliveries come in a random order. In order of age, those with the oldest deliveries would take every
    * free slot, and a receiver that has recovered would not be tried.
    */
-  readShares(store: Store, request: { merchants: readonly string[]; realNow: Date }): Promise<Shares>;
-
-  /** Counts the deliveries in progress now, at all servers together. */
-  countInHand(store: Store): Promise<InHand[]>;
+  readShares(store: Store, request: SharesRequest): Promise<Shares>;
 
   /**
    * Claims due deliveries for the time of a lease (ms), within which the attempts must end. The subscriptions must be such that
@@ -182,8 +179,6 @@ export const listWaiting: Statements["listWaiting"] = (store, page) =>
 
 export const readShares: Statements["readShares"] = (store, request) =>
   statementsOf(store).readShares(store, request);
-
-export const countInHand: Statements["countInHand"] = (store) => statementsOf(store).countInHand(store);
 
 export const claimDeliveries: Statements["claimDeliveries"] = (store, request) =>
   statementsOf(store).claimDeliveries(store, request);

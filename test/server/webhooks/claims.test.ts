@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { pino } from "pino";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Attempt } from "../../../server/storage/statements/claims.ts";
@@ -8,7 +9,10 @@ import { Dispatcher } from "../../../server/webhooks/dispatcher.ts";
 import { useDatabase } from "../../helpers/databases.ts";
 import { createEvent, createSubscription, LEASE_MS } from "../../helpers/delivery-factories.ts";
 import { engines } from "../../helpers/engine.ts";
+import { startReceiver } from "../../helpers/receiver.ts";
+import { startTestServer } from "../../helpers/server.ts";
 import { NOW, newMerchant } from "../../helpers/store-factories.ts";
+import { createSubscriber } from "../../helpers/subscriber.ts";
 
 const DELIVERED = { at: NOW, status: 200, error: null, milliseconds: 5, bodyStart: "ok", endedAt: NOW };
 const LIMITS = { total: 256, unproven: 128, perMerchant: 64, perSubscription: 32 };
@@ -42,9 +46,10 @@ describe.each(engines)("claims on %s", (engine) => {
     const dispatcher = new Dispatcher({
       store: bindStorage(database),
       clock: { realNow: () => NOW, now: async () => NOW, isOff: () => false },
-      worker: { room: () => 512, underWay: () => 0, longestMs: () => 0, begin },
+      worker: { room: () => 512, underWay: () => [], accepted: () => [], begin },
       limits: LIMITS,
       leaseMs: LEASE_MS,
+      overlapping: false,
       logger: pino({ level: "silent" }),
     });
 
@@ -55,4 +60,23 @@ describe.each(engines)("claims on %s", (engine) => {
     await dispatcher.ended();
     expect(sizes).toEqual(Array.from({ length: CLAIMS }, () => LIMITS.perSubscription));
   });
+});
+
+const PER_SUBSCRIPTION = 16;
+
+test("a receiver gets the next deliveries while the results of the ones before are being recorded", async () => {
+  await using server = await startTestServer({ engine: "postgres", webhooks: { drainMs: 0 } });
+  await using receiver = await startReceiver();
+  const acme = await createSubscriber(server);
+  const subscriptionKey = await acme.subscribe(receiver.url);
+  const { db } = server.database;
+  await recordPace(db, { merchant: acme.merchant, subscriptionKey, pace: "quick" });
+
+  const received = await db.transaction().execute(async (transaction) => {
+    await sql`lock table delivery_attempts in share mode`.execute(transaction);
+    for (let made = 0; made < 2 * PER_SUBSCRIPTION; made += 1) await acme.refund();
+    return receiver.first(2 * PER_SUBSCRIPTION);
+  });
+
+  expect(new Set(received.map(({ webhookId }) => webhookId)).size).toBe(2 * PER_SUBSCRIPTION);
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Database } from "../../../server/storage/database.ts";
-import { countInHand, listWaiting, readShares } from "../../../server/storage/statements/statements.ts";
+import { listWaiting, readShares } from "../../../server/storage/statements/statements.ts";
 import { recordPace } from "../../../server/storage/webhooks/attempts.ts";
 import { endSubscription } from "../../../server/storage/webhooks/subscriptions.ts";
 import { createTestDatabase, type TestDatabase } from "../../helpers/databases.ts";
@@ -34,14 +34,14 @@ describe.each(engines)("deliveries that wait on %s", (engine) => {
       .where("subscription_key", "=", subscriptionKey)
       .execute();
 
-  test("are found by their subscriptions, all of them page by page, or those due of some merchants", async () => {
+  test("are found by their subscriptions, with how many are in progress, page by page or those due of some merchants", async () => {
     const other = await subscribe();
     await emit();
-    await claim(other);
-    const find = async (now = NOW) =>
-      (await readShares(database.db, { merchants: [merchant], realNow: now })).due.map(
-        (found) => found.subscriptionKey,
-      );
+    const [claimed] = await claim(other);
+    const find = async (now = NOW, ended: string[] = []) => {
+      const { due } = await readShares(database.db, { merchants: [merchant], realNow: now, ended });
+      return due.toSorted((a, b) => (a.subscriptionKey < b.subscriptionKey ? -1 : 1));
+    };
     const listAll = async (now = NOW) => {
       const all = [];
       for (let after = ""; ; after = all.at(-1)?.subscriptionKey ?? "") {
@@ -53,27 +53,32 @@ describe.each(engines)("deliveries that wait on %s", (engine) => {
     const waiting = { merchant, timeouts: null, ended: false };
 
     expect(await find(new Date(NOW.getTime() - 1))).toEqual([]);
-    expect(await find()).toEqual([subscriptionKey]);
-    expect(await listAll(new Date(NOW.getTime() - 1))).toEqual([{ ...waiting, subscriptionKey, due: false }]);
+    expect(await find()).toEqual([{ merchant, subscriptionKey, timeouts: null, count: 0 }]);
+    expect(await listAll(new Date(NOW.getTime() - 1))).toEqual([
+      { ...waiting, subscriptionKey, due: false, count: 0 },
+    ]);
     await emit();
-    const keys = [other, subscriptionKey].toSorted();
-    expect((await find()).toSorted()).toEqual(keys);
-    expect(await listAll()).toEqual(keys.map((key) => ({ ...waiting, subscriptionKey: key, due: true })));
-    await claim();
-    const inHand = (await countInHand(database.db)).filter((entry) => entry.merchant === merchant);
-    expect(inHand.toSorted((a, b) => (a.subscriptionKey < b.subscriptionKey ? -1 : 1))).toEqual(
-      [subscriptionKey, other]
-        .toSorted()
-        .map((key) => ({ subscriptionKey: key, merchant, timeouts: null, count: key === other ? 1 : 2 })),
+    const shares = [other, subscriptionKey].toSorted().map((key) => ({
+      ...{ subscriptionKey: key, merchant, timeouts: null },
+      count: key === other ? 1 : 0,
+    }));
+    expect(await find()).toEqual(shares);
+    expect(await listAll()).toEqual(shares.map((share) => ({ ...waiting, ...share, due: true })));
+    // An attempt that has ended at this server no longer counts, whether its result is stored or not.
+    expect(await find(NOW, [claimed?.webhookId ?? ""])).toEqual(
+      shares.map((share) => ({ ...share, count: 0 })),
     );
+    await claim();
+    expect(await find()).toEqual(shares.filter((share) => share.count === 1));
   });
 
   const PACES = ["silent", "silent", "silent", "silent", "quick", "slow", "slow"] as const;
   test("count the timeouts of their subscription in a row, up to the most that make a difference", async () => {
-    const timeoutsOf = async () =>
-      (await countInHand(database.db)).find((hand) => hand.merchant === merchant)?.timeouts;
+    const timeoutsOf = async () => {
+      const { due } = await readShares(database.db, { merchants: [merchant], realNow: NOW, ended: [] });
+      return due[0]?.timeouts;
+    };
     await emit();
-    await claim();
     const seen = [await timeoutsOf()];
 
     for (const pace of PACES) {
