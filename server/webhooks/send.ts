@@ -1,4 +1,5 @@
-import { type Client, type Dispatcher, errors } from "undici";
+import type { IncomingHttpHeaders } from "node:http";
+import { type Client, errors } from "undici";
 import { type Connections, type ConnectOptions, createClient } from "./connections.ts";
 import { UnresolvedNameError } from "./resolver.ts";
 import { ForbiddenAddressError, findTargetError } from "./target.ts";
@@ -44,56 +45,90 @@ export async function send(request: WebhookRequest, options: SendOptions): Promi
   const targetError = findTargetError(request.url, options.policy);
   if (targetError) return failed(`the url ${targetError}`);
   const url = new URL(request.url);
-  const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), options.timeoutMs);
-  const signal = AbortSignal.any([deadline.signal, options.signal]);
-  const kept = options.connections?.take(url.origin);
-  const sending = { url, request, signal, options };
+  const { timeoutMs, signal, connections } = options;
+  let client: Client;
+  let timedOut = false;
+  // A request reacts to a signal of its own only once there is a connection, so the connection is ended instead, also while it is
+  // being made.
+  const end = () => void client.destroy().catch(() => {});
+  const sendOn = async (chosen: Client) => {
+    client = chosen;
+    try {
+      signal.throwIfAborted();
+      const { response, whole } = await exchange(client, url, request);
+      if (whole && connections) connections.keep(url.origin, client);
+      else end();
+      return response;
+    } catch (error) {
+      end();
+      throw error;
+    }
+  };
+  const timer = setTimeout(() => {
+    timedOut = true;
+    end();
+  }, timeoutMs);
+  signal.addEventListener("abort", end);
+  const kept = connections?.take(url.origin);
   try {
-    return await sendOn(kept ?? createClient(url, options), sending).catch((error) => {
+    return await sendOn(kept ?? createClient(url, options)).catch((error) => {
       // The receiver may have closed a kept connection just when it was taken. Trying a new one still counts as the same
       // attempt.
-      if (!kept || signal.aborted || !isClosed(error)) throw error;
-      return sendOn(createClient(url, options), sending);
+      if (!kept || timedOut || signal.aborted || !isClosed(error)) throw error;
+      return sendOn(createClient(url, options));
     });
   } catch (error) {
-    if (deadline.signal.aborted) return failed(`no response within ${options.timeoutMs / 1_000} s`, true);
+    if (timedOut) return failed(`no response within ${timeoutMs / 1_000} s`, true);
     return failed(describeFailure(error), isTimeout(error));
   } finally {
     clearTimeout(timer);
+    signal.removeEventListener("abort", end);
   }
 }
-
-type Sending = { url: URL; request: WebhookRequest; signal: AbortSignal; options: SendOptions };
 
 /**
- * Rejects when no response head arrives. A connection is kept after a response that was read completely, and ended
- * otherwise.
+ * Sends a request, and reads the head of its response and the beginning of its body: what follows, however slowly, does not change
+ * the result (D23). Rejects when no head arrives. Without a stream for the body, because a stream would cost more than the rest.
+ *
+ * @returns also whether the response was read completely, so that the connection can be used again
  */
-async function sendOn(client: Client, { url, request, signal, options }: Sending): Promise<SendResult> {
-  let whole = false;
-  // A request reacts to its signal only once there is a connection, so a connection that is still being made has to be ended
-  // directly.
-  const end = () => void client.destroy().catch(() => {});
-  signal.addEventListener("abort", end);
-  try {
-    signal.throwIfAborted();
-    const response = await client.request({
-      method: "POST",
-      path: url.pathname + url.search,
-      headers: request.headers,
-      body: request.body,
-      signal,
-    });
-    const start = await readStart(response.body);
-    whole = start.whole;
-    return toResult(response, start.text);
-  } finally {
-    signal.removeEventListener("abort", end);
-    if (whole && options.connections) options.connections.keep(url.origin, client);
-    else end();
-  }
+function exchange(
+  client: Client,
+  url: URL,
+  { headers, body }: WebhookRequest,
+): Promise<{ response: SendResult; whole: boolean }> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ response: SendResult; whole: boolean }>();
+  let head: ResponseHead | undefined;
+  const kept: Buffer[] = [];
+  let bytes = 0;
+  const finish = (whole: boolean) => {
+    // A text in the database can't contain U+0000.
+    const text = Buffer.concat(kept).toString("utf8").replaceAll("\0", "\uFFFD");
+    if (head) resolve({ response: toResult(head, text), whole });
+  };
+  client.dispatch(
+    { method: "POST", path: url.pathname + url.search, headers, body },
+    {
+      onRequestStart() {}, // undici tells by it which kind of handler this is
+      onResponseStart(_controller, status, responseHeaders) {
+        if (status >= 200) head = { status, headers: responseHeaders };
+      },
+      onResponseData(_controller, chunk) {
+        if (bytes < BODY_KEPT_BYTES) kept.push(chunk.subarray(0, BODY_KEPT_BYTES - bytes));
+        bytes += chunk.length;
+        if (bytes >= BODY_READ_BYTES) finish(false);
+      },
+      onResponseEnd: () => finish(bytes < BODY_READ_BYTES),
+      onResponseError(_controller, error) {
+        if (head) finish(false);
+        else reject(error);
+      },
+    },
+  );
+  return promise;
 }
+
+type ResponseHead = { readonly status: number; readonly headers: IncomingHttpHeaders };
 
 /** Whether the receiver has closed the connection without a response. */
 function isClosed(error: unknown): boolean {
@@ -101,31 +136,12 @@ function isClosed(error: unknown): boolean {
   return error.code === "UND_ERR_SOCKET" || error.code === "ECONNRESET" || error.code === "EPIPE";
 }
 
-/** Reads the beginning of a body. What follows it, however slowly, does not change the result (D23). */
-async function readStart(body: AsyncIterable<Buffer>): Promise<{ text: string; whole: boolean }> {
-  const kept: Buffer[] = [];
-  let bytes = 0;
-  let whole = false;
-  try {
-    for await (const chunk of body) {
-      if (bytes < BODY_KEPT_BYTES) kept.push(chunk.subarray(0, BODY_KEPT_BYTES - bytes));
-      bytes += chunk.length;
-      if (bytes >= BODY_READ_BYTES) break;
-    }
-    whole = bytes < BODY_READ_BYTES;
-  } catch {
-    // The head has arrived, and only the head decides on success.
-  }
-  // A text in the database can't contain U+0000.
-  return { text: Buffer.concat(kept).toString("utf8").replaceAll("\0", "\uFFFD"), whole };
-}
-
-function toResult({ statusCode, headers }: Dispatcher.ResponseData, bodyStart: string): SendResult {
-  const success = statusCode >= 200 && statusCode < 300;
+function toResult({ status, headers }: ResponseHead, bodyStart: string): SendResult {
+  const success = status >= 200 && status < 300;
   const retryAfter = [headers["retry-after"]].flat()[0];
   return {
-    status: statusCode,
-    error: success ? null : describeStatus(statusCode),
+    status,
+    error: success ? null : describeStatus(status),
     retryAfter,
     bodyStart,
     timedOut: false,
