@@ -12,12 +12,12 @@ export async function recordAttempts(store: Store, attempts: readonly EndedAttem
   const { rows: results, states } = toResults(attempts);
   results.sort((a, b) => (a.webhook_id < b.webhook_id ? -1 : 1));
   const next = sql`r.next + case
-    when d.redelivery_requested then ${placeOf("redelivery")}
+    when d.redelivery_requested then ${indexOf("redelivery")}
     when s.ended_at is not null
       or (r.merchant, r.subscription_key) in (select merchant, subscription_key from held where ends_subscription)
-      then ${placeOf("subscription-ended")}
-    when d.only_once then ${placeOf("only-once")}
-    else ${placeOf("undisturbed")} end`;
+      then ${indexOf("subscription-ended")}
+    when d.only_once then ${indexOf("only-once")}
+    else ${indexOf("undisturbed")} end`;
   const { rows } = await sql<{ webhook_id: string }>`
     with held as (
       select r.*, d.subscription_key
@@ -66,6 +66,6 @@ export async function recordAttempts(store: Store, attempts: readonly EndedAttem
 }
 
 /** After how many others a circumstance has its state in the lists of `toResults`; PostgreSQL counts from 1. */
-function placeOf(circumstance: Circumstance) {
+function indexOf(circumstance: Circumstance) {
   return sql.lit(CIRCUMSTANCES.indexOf(circumstance) + 1);
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Server as SocketServer } from "node:net";
@@ -13,6 +13,7 @@ import { type RunningServer, type StartOptions, startServer } from "../../../../
 import { type Database, openDatabase } from "../../../../server/storage/database.ts";
 import { type PostgresServer, runStatement, startPostgres } from "../../../helpers/postgres.ts";
 import {
+  descendantsOf,
   SERVER,
   type ServerProcessOptions,
   type Settings,
@@ -130,6 +131,13 @@ export async function start(options: ServerProcessOptions): Promise<Running> {
 function residentMb(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
+}
+
+/** Seconds of a processor that PostgreSQL, as started by this process, has used so far. */
+export function postgresSeconds(): number {
+  const all = descendantsOf(process.pid).filter((pid) => existsSync(`/proc/${pid}/comm`));
+  const own = all.filter((pid) => readFileSync(`/proc/${pid}/comm`, "utf8").startsWith("postgres"));
+  return own.reduce((sum, pid) => sum + usedSeconds(pid), 0);
 }
 
 function usedSeconds(pid: number): number {
