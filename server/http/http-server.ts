@@ -101,7 +101,12 @@ function createServerFor(
   const latest = new WeakMap<Socket, { request: IncomingMessage; response: ServerResponse }>();
   const serve: RequestListener = (request, response) => {
     if (!request.socket.writable) return; // it has been refused already
-    latest.set(request.socket, { request, response });
+    const { socket } = request;
+    latest.set(socket, { request, response });
+    // An idle connection would keep its last call in memory, which takes more than the connection itself.
+    response.once("close", () => {
+      if (latest.get(socket)?.response === response) latest.delete(socket);
+    });
     useOriginForm(request);
     app(request, response);
   };
