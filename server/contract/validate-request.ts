@@ -52,7 +52,15 @@ export function createRequestValidator(
   { ignoreUnknownQuery }: { ignoreUnknownQuery: boolean },
 ): RequestValidator {
   const patterns = readPatternMessages(document);
-  const { find, validate } = createMiddlewares(document);
+  let created: ReturnType<typeof createMiddlewares> | undefined;
+  /** With the first request: the library reads the whole document, and compiles the schema of all OpenAPI documents. */
+  const run =
+    (name: "find" | "validate"): RequestHandler =>
+    (request, response, next) => {
+      created ??= createMiddlewares(document);
+      created[name](request, response, next);
+    };
+  const [find, validate] = [run("find"), run("validate")];
 
   return {
     stepsFor<Locals>(at: OperationAt, findViolations: FindViolations<Locals>) {

@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import { sql } from "kysely";
-import { type Migration, Migrator } from "kysely/migration";
+import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from "kysely/migration";
 import { ADVISORY_LOCKS } from "./advisory-locks.ts";
 import { firstTables } from "./migrations/0001-first-tables.ts";
 import { eventTrace } from "./migrations/0003-event-trace.ts";
@@ -22,9 +23,19 @@ export const MIGRATIONS: Migrations = {
  * @throws the database's error; also when a newer release has migrated the database already
  */
 export async function migrateToLatest(db: Store, migrations = MIGRATIONS): Promise<void> {
+  if (await areApplied(db, Object.keys(migrations))) return;
   const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...migrations }) } });
   const { error } = await migrator.migrateToLatest();
   if (error) throw error;
+}
+
+/** The library finds this out as well, but first it describes all tables of the database twice: 0.2 s on the embedded store. */
+async function areApplied(db: Store, names: readonly string[]): Promise<boolean> {
+  const { rows } = await sql<{ exists: boolean }>`
+    select to_regclass(${DEFAULT_MIGRATION_TABLE}) is not null as exists`.execute(db);
+  if (rows[0]?.exists !== true) return false;
+  const applied = await sql<{ name: string }>`select name from ${sql.table(DEFAULT_MIGRATION_TABLE)}`.execute(db);
+  return isDeepStrictEqual(new Set(applied.rows.map(({ name }) => name)), new Set(names));
 }
 
 /** How long a server that waits for another one to migrate pauses before it looks again, in milliseconds. */
