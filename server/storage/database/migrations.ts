@@ -34,7 +34,9 @@ async function areApplied(db: Store, names: readonly string[]): Promise<boolean>
   const { rows } = await sql<{ exists: boolean }>`
     select to_regclass(${DEFAULT_MIGRATION_TABLE}) is not null as exists`.execute(db);
   if (rows[0]?.exists !== true) return false;
-  const applied = await sql<{ name: string }>`select name from ${sql.table(DEFAULT_MIGRATION_TABLE)}`.execute(db);
+  const applied = await sql<{ name: string }>`select name from ${sql.table(DEFAULT_MIGRATION_TABLE)}`.execute(
+    db,
+  );
   return isDeepStrictEqual(new Set(applied.rows.map(({ name }) => name)), new Set(names));
 }
 

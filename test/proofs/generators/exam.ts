@@ -5,8 +5,8 @@ import { readCommand } from "../../certify/options.ts";
 import { examineReceiver } from "../../certify/receiver/run.ts";
 import { findFreePort } from "../../helpers/network/free-port.ts";
 import { startProgram } from "../../helpers/process.ts";
+import { READER_ENV } from "../../helpers/projects.ts";
 import { describeFailure, type Report } from "../../reporting/report.ts";
-import { READER_ENV } from "../support/projects.ts";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const START_MS = 120_000;

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { runShell } from "../support/projects.ts";
+import { runShell } from "../../helpers/projects.ts";
 
 /** Far longer than four calls take. */
 const LIMIT_MS = 30_000;

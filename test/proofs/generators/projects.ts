@@ -5,7 +5,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "../../../client/src/index.ts";
 import { ROOT } from "../../../scripts/command/root.ts";
-import { fetchContract, installPackages, runShell } from "../support/projects.ts";
+import { fetchContract, installPackages, runShell } from "../../helpers/projects.ts";
 import { type Compiled, compileProject } from "./compile.ts";
 import { takeExam } from "./exam.ts";
 import { buildProgram, exercise, type Run } from "./exercise.ts";

@@ -4,10 +4,10 @@ import { promisify } from "node:util";
 import { parse } from "yaml";
 import { defineProof } from "../../../scripts/command/command.ts";
 import { startServerProcess } from "../../helpers/process.ts";
+import { installTools } from "../../helpers/projects.ts";
 import { sandboxOf } from "../../helpers/sandbox.ts";
 import { post } from "../../helpers/server.ts";
 import { check, endChecks, expectSame } from "../support/checks.ts";
-import { installTools } from "../support/projects.ts";
 
 /** The converters that Postman, Bruno and Insomnia import documents with, as they publish them. */
 const CONVERTERS = ["openapi-to-postmanv2@6.3.3", "@usebruno/converters@0.23.0", "insomnia-importers@3.6.0"];

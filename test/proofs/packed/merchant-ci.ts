@@ -6,8 +6,8 @@ import { run } from "../../../scripts/packages/run.ts";
 import { blocksOf } from "../../guides/blocks.ts";
 import { findFreePort } from "../../helpers/network/free-port.ts";
 import { runProgram, type Settings } from "../../helpers/process.ts";
+import { READER_ENV } from "../../helpers/projects.ts";
 import { check, expectSame } from "../support/checks.ts";
-import { READER_ENV } from "../support/projects.ts";
 
 const SCRIPT = "refunds-ci.sh";
 const LIMIT_MS = 300_000;

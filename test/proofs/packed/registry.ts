@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { findFreePort } from "../../helpers/network/free-port.ts";
 import { startProgram } from "../../helpers/process.ts";
-import { installTools, READER_ENV } from "../support/projects.ts";
+import { installTools, READER_ENV } from "../../helpers/projects.ts";
 
 const VERDACCIO = "verdaccio@6.10.4";
 /** It requests a package by a tag, which mirrors of the registry may lack. */

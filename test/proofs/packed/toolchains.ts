@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { run } from "../../../scripts/packages/run.ts";
-import { installTools } from "../support/projects.ts";
+import { installTools } from "../../helpers/projects.ts";
 import type { Project } from "./projects.ts";
 
 /** A merchant's tool that uses the package. The function rejects when the tool fails. */

@@ -6,9 +6,9 @@ import { withTempDir } from "../../../scripts/command/files.ts";
 import { callsOf } from "../../../scripts/docs/reference/calls.ts";
 import { type Sample, samplesOf } from "../../../scripts/docs/reference/samples.ts";
 import { startServerProcess } from "../../helpers/process.ts";
+import { runShell } from "../../helpers/projects.ts";
 import { sandboxOf } from "../../helpers/sandbox.ts";
 import { check, endChecks, expectSame } from "../support/checks.ts";
-import { runShell } from "../support/projects.ts";
 
 type Language = {
   readonly label: Sample["label"];

@@ -9,7 +9,7 @@ import { buildConsole } from "../../../scripts/console/build-console.ts";
 import { isConsoleCurrent } from "../../../scripts/console/stale.ts";
 import { readConfig } from "../../../server/config/config.ts";
 import { startServer } from "../../../server/start.ts";
-import { launchBrowser } from "../../helpers/browser.ts";
+import { installChromium, launchBrowser } from "../../helpers/browser.ts";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
 
 const FOLDER = join(ROOT, "docs/console");
@@ -52,13 +52,13 @@ const VIEWS: Readonly<
 export async function takeScreenshots(): Promise<void> {
   if (!(await isConsoleCurrent())) await buildConsole();
   const dataDir = await makeTempDir();
-  const unpackedIn = await makeTempDir();
   const startedAt = performance.now();
   const server = await startServer(readConfig({ PORT: "0", DATA_DIR: dataDir }), {
     logger: pino({ level: "silent" }),
     realNow: () => new Date(BEGIN + performance.now() - startedAt),
   });
-  const { browser, close } = await launchBrowser(unpackedIn);
+  await installChromium();
+  const { browser, close } = await launchBrowser();
   try {
     const records = await liveThroughADay(server.url);
     await mkdir(FOLDER, { recursive: true });
@@ -72,7 +72,7 @@ export async function takeScreenshots(): Promise<void> {
   } finally {
     await close();
     await server.close();
-    for (const folder of [dataDir, unpackedIn]) await rm(folder, { recursive: true });
+    await rm(dataDir, { recursive: true });
   }
 }
 

@@ -5,10 +5,10 @@ import { parse } from "yaml";
 import { defineProof } from "../../../scripts/command/command.ts";
 import { ROOT } from "../../../scripts/command/root.ts";
 import { runProgram, type Settings } from "../../helpers/process.ts";
+import { READER_ENV, runAsReader } from "../../helpers/projects.ts";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
 import { installRuntime, NODES } from "../packed/runtimes.ts";
 import { check, endChecks } from "../support/checks.ts";
-import { READER_ENV, runAsReader } from "../support/projects.ts";
 
 /*
  * Runs the steps of .github/workflows as the service does: each job in a clean clone of the last commit, its steps in their order, by

@@ -79,6 +79,7 @@ describe("what production is made of", async () => {
 test.each([
   "package.json",
   "client/package.json",
+  "test/helpers/chromium/package.json",
   "test/proofs/generators/clients/package.json",
   "test/proofs/generators/clients/typescript/package.json",
 ])("%s names exact versions", async (path) => {

@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { cp, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { runProgram } from "../../../helpers/process.ts";
+import { READER_ENV, runAsReader } from "../../../helpers/projects.ts";
 import { makeTempDir } from "../../../helpers/temp-dir.ts";
-import { READER_ENV, runAsReader } from "../../support/projects.ts";
 import { findProgram } from "./programs.ts";
 
 /** Podman with images and containers of its own, which go with it. */

@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { readFile, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { ROOT } from "../../../../scripts/command/root.ts";
+import { runShell } from "../../../helpers/projects.ts";
 import { makeTempDir } from "../../../helpers/temp-dir.ts";
-import { runShell } from "../../support/projects.ts";
 
 /** The files of the release whose servers are still at work when this one migrates. */
 export type ReleaseBefore = AsyncDisposable & {

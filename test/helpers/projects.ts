@@ -1,7 +1,7 @@
 import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ROOT } from "../../../scripts/command/root.ts";
-import { runProgram, type Settings } from "../../helpers/process.ts";
+import { ROOT } from "../../scripts/command/root.ts";
+import { runProgram, type Settings } from "./process.ts";
 
 /** Compiling libraries takes minutes. */
 const LIMIT_MS = 1_800_000;
