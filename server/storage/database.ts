@@ -1,6 +1,6 @@
 import { Kysely, PGliteDialect, PostgresDialect } from "kysely";
 import { inStatementSpan } from "../tracing/tracing.ts";
-import { CITUS_SETTINGS, citus, readWhetherDistributed } from "./citus/citus.ts";
+import { CITUS_SETTINGS, citusMachine, readWhetherDistributed } from "./citus/citus.ts";
 import { installFunctions } from "./citus/functions.ts";
 import { type Machines, openMachines } from "./citus/machines.ts";
 import { withMachines } from "./citus/placement.ts";
@@ -152,7 +152,7 @@ async function migratePostgres(databaseUrl: string, migrations?: Migrations): Pr
 function connectMachines(databaseUrl: string, options: DatabaseOptions): Promise<Machines> {
   const { db, background } = toPoolOptions(options, CITUS_SETTINGS);
   const directory = createPool(databaseUrl, { ...db, ...PROBE });
-  const openStore = (ofMachine: Pool, run: RunStatement) => toStore(ofMachine, citus, run);
+  const openStore = (ofMachine: Pool, run: RunStatement) => toStore(ofMachine, citusMachine, run);
   return openMachines({ databaseUrl, directory, db, background, openStore });
 }
 

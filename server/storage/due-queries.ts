@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Store } from "./database/tables.ts";
-import { isHeld } from "./payments/holds.ts";
+import { isHeld } from "./statements/holds.ts";
 
 /** A refund or delivery that waits for a domain time (D30). */
 export type DueRecord = {

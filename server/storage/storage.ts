@@ -1,11 +1,10 @@
-import { setTimeout } from "node:timers/promises";
 import type { OnRun } from "../async/batcher.ts";
 import { block, listBlocks, unblock } from "./blocks.ts";
 import { findToken, insertToken, reportCalls } from "./callers.ts";
 import { readLastCheck } from "./check.ts";
+import { repeatAfterConflicts } from "./database/conflicts.ts";
 import { advance, claimMode, readOffset } from "./database/deployment.ts";
 import type { Store } from "./database/tables.ts";
-import { isConflict } from "./database/unavailable.ts";
 import type { Database } from "./database.ts";
 import { countDue, listDue } from "./due-queries.ts";
 import { insertFixtures, resetMerchant } from "./fixtures.ts";
@@ -157,20 +156,4 @@ function bind(store: Store, run: StorageFunction) {
   const choose = async (rest: never[]) => (await storeFor?.(run.name, rest)) ?? store;
   return (...rest: never[]) =>
     repeatAfterConflicts(async () => run(storeFor ? await choose(rest) : store, ...rest));
-}
-
-const MAX_CONFLICTS = 4;
-/** Longest wait before the first retry, in milliseconds; it doubles with each later one. */
-const CONFLICT_PAUSE_MS = 10;
-
-/** Repeats work that the database has rolled back because of concurrent transactions, as in a deadlock. */
-async function repeatAfterConflicts<Result>(work: () => Promise<Result>): Promise<Result> {
-  for (let conflicts = 1; ; conflicts += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isConflict(error) || conflicts === MAX_CONFLICTS) throw error;
-      await setTimeout(Math.random() * CONFLICT_PAUSE_MS * 2 ** conflicts);
-    }
-  }
 }

@@ -23,7 +23,7 @@ export const EMPTY_CLUSTER = "cluster";
 
 /** Files that stay away from a cluster, and why. */
 const NOT_ON_CLUSTER: Readonly<Record<string, readonly string[]>> = {
-  "about a database that is not distributed": ["server/admin/distribute", "server/storage/functions"],
+  "about a database that is not distributed": ["server/admin/distribute"],
   "about the embedded store": ["server/storage/database/{cluster,prepared-embedded}"],
   "about connections to one PostgreSQL": [
     "server/storage/database/{database,limits,pool,session,start-errors}",
@@ -31,7 +31,7 @@ const NOT_ON_CLUSTER: Readonly<Record<string, readonly string[]>> = {
     "server/lifecycle/{forgotten-lock,wrong-clock}",
     "server/http/unavailable",
   ],
-  "about triggers, which distributed tables can't have": ["server/storage/payments/guards"],
+  "about triggers, which distributed tables can't have": ["server/storage/payments/{guards,guards-at-once}"],
   "count pages, or read plans, of tables on one machine": [
     "server/storage/database/vacuum",
     "server/storage/payments/growth",

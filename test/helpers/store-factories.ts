@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { createPaymentId, createRefundId } from "../../server/domain/ids.ts";
 import { firstStatus } from "../../server/domain/refunds.ts";
-import { citus } from "../../server/storage/citus/citus.ts";
 import type { Store } from "../../server/storage/database/tables.ts";
 import { getPayment } from "../../server/storage/payments/payment-queries.ts";
 import { insertPayment, type NewPayment } from "../../server/storage/payments/payments.ts";
@@ -212,8 +211,6 @@ async function countWaitingForLocks(store: Store): Promise<number> {
   const onAll = sql<{ count: number }>`
     select sum(result::integer)::integer as count
     from run_command_on_all_nodes(format('%s %L', ${count}::text, current_database()))`;
-  const { rows } = await (statementsOf(store).saveRefunds === citus.saveRefunds ? onAll : here).execute(
-    store,
-  );
+  const { rows } = await (statementsOf(store).batchKey ? onAll : here).execute(store);
   return rows[0]?.count ?? 0;
 }

@@ -1,23 +1,17 @@
-import { sql } from "kysely";
 import type { Store } from "../database/tables.ts";
-import { type EndedAttempt, toResultRow } from "../statements/attempts.ts";
-import { inBatches } from "./batches.ts";
-import { callFunction } from "./functions.ts";
+import { type EndedAttempt, toResults } from "../statements/attempts.ts";
+import { callOnShards } from "./functions.ts";
 
-export async function recordAttempts(store: Store, attempts: readonly EndedAttempt[]): Promise<Set<string>> {
-  const recorded = await inBatches(attempts, (some) => recordOnOneMachine(store, some));
-  return new Set(recorded.filter((webhookId) => webhookId !== undefined));
-}
-
-async function recordOnOneMachine(
+export async function recordAttempts(
   store: Store,
   attempts: readonly EndedAttempt[],
-): Promise<(string | undefined)[]> {
-  const recorded = await callFunction<string[]>(
-    store,
-    "recordAttempts",
-    attempts[0]?.merchant ?? "",
-    sql`${JSON.stringify(attempts.map(toResultRow))}::json`,
-  );
-  return attempts.map(({ webhookId }) => (recorded.includes(webhookId) ? webhookId : undefined));
+): Promise<readonly (string | undefined)[]> {
+  const { rows: results, states } = toResults(attempts);
+  const rows = await callOnShards<{ webhook_id: string }>(store, "recordAttempts", results, {
+    states: states.map(({ state }) => state),
+    onlyOnce: states.map(({ onlyOnce }) => onlyOnce),
+    dueAfterMs: states.map(({ dueAfterMs }) => dueAfterMs),
+  });
+  const recorded = new Set(rows.map((row) => row.webhook_id));
+  return attempts.map(({ webhookId }) => (recorded.has(webhookId) ? webhookId : undefined));
 }

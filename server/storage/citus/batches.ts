@@ -1,5 +1,52 @@
 import { type RawBuilder, sql } from "kysely";
+import { repeatAfterConflicts } from "../database/conflicts.ts";
+import type { Store } from "../database/tables.ts";
 import type { OfMerchant } from "../statements/statements.ts";
+
+/** Divides items into those that may share a call, each with the store for it. */
+export type Divide = <Item extends OfMerchant>(
+  store: Store,
+  items: readonly Item[],
+) => Promise<(readonly [Store, readonly Item[]])[]>;
+
+/** The coordinator passes on a call for one merchant. */
+export const byMerchant: Divide = async (store, items) =>
+  groupByMerchant(items).map((some) => [store, some] as const);
+
+/** A machine runs a call for all merchants that it has. */
+export const together: Divide = async (store, items) => [[store, items]];
+
+/**
+ * Makes one call for each part. Where a shard has moved meanwhile, nothing of a call is done; so each of several calls is repeated by
+ * itself, and a single one by whoever made it.
+ */
+export async function inParts<Item extends OfMerchant, Result>(
+  divide: Divide,
+  store: Store,
+  items: readonly Item[],
+  call: (store: Store, items: readonly Item[]) => Promise<Result>,
+): Promise<{ items: readonly Item[]; result: Result }[]> {
+  const parts = await divide(store, items);
+  if (parts.length === 1 || store.isTransaction) {
+    return Promise.all(parts.map(async ([own, some]) => ({ items: some, result: await call(own, some) })));
+  }
+  const results = parts.map(([, some]) => repeatAfterConflicts(() => inParts(divide, store, some, call)));
+  return (await Promise.all(results)).flat();
+}
+
+/** The same where a call gives a result for each item; returns them in the order of all items. */
+export async function inPartsByItem<Item extends OfMerchant, Result>(
+  divide: Divide,
+  store: Store,
+  items: readonly Item[],
+  call: (store: Store, items: readonly Item[]) => Promise<readonly Result[]>,
+): Promise<readonly Result[]> {
+  const parts = await inParts(divide, store, items, call);
+  const results = new Map(
+    parts.flatMap((part) => part.items.map((item, index) => [item, part.result[index] as Result] as const)),
+  );
+  return items.map((item) => results.get(item) as Result);
+}
 
 /** Items that may share a statement: those of one merchant, whose rows are on one machine. */
 export function groupByMerchant<Item extends OfMerchant>(items: readonly Item[]): Item[][] {

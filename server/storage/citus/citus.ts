@@ -1,7 +1,9 @@
 import { type QueryExecutorProvider, sql } from "kysely";
+import type { Store } from "../database/tables.ts";
 import type { Statements } from "../statements/statements.ts";
 import { findWhole } from "./all-merchants.ts";
 import { recordAttempts } from "./attempts.ts";
+import { byMerchant, type Divide, inParts, inPartsByItem, together } from "./batches.ts";
 import { claimDeliveries, freeLeases, listWaiting, readShares } from "./claims.ts";
 import { changeAndNotify, insertEvents } from "./events.ts";
 import { publishWaiting } from "./payouts.ts";
@@ -12,13 +14,12 @@ import { removeOld } from "./retention.ts";
  * The statements for tables that Citus, an extension of PostgreSQL, spreads over machines by merchant. It refuses statements that
  * read or change the rows of several merchants in some ways, so most of these work on one merchant's rows.
  */
-export const citus: Statements = {
+const common: Omit<Statements, "claimDeliveries" | "loadOriginals" | "recordAttempts" | "saveRefunds"> = {
   batchKey: ({ merchant }) => merchant,
   // Citus allows no function there, and the driver of PostgreSQL needs none.
   returnedTexts: [],
   returnedTextColumns: sql`client_reference_id, request_key`,
   changeAndNotify,
-  claimDeliveries,
   countRefund,
   findByRequestKeys,
   findOverall: findWhole,
@@ -26,14 +27,33 @@ export const citus: Statements = {
   insertEvents,
   isOneOf,
   listWaiting,
-  loadOriginals,
   publishWaiting,
   readShares,
-  recordAttempts,
   removeOld,
   findMissingTriggers: async () => [], // tables that Citus spreads can't have triggers
-  saveRefunds,
 };
+
+/** The statements for a store whose calls are divided in some way. */
+export function dividedBy(divide: Divide): Statements {
+  return {
+    ...common,
+    loadOriginals: (store, keys) => inPartsByItem(divide, store, keys, loadOriginals),
+    saveRefunds: (store, refunds, options) =>
+      inPartsByItem(divide, store, refunds, (own, some) => saveRefunds(own, some, options)),
+    async recordAttempts(store, attempts) {
+      const recorded = await inPartsByItem(divide, store, attempts, recordAttempts);
+      return new Set(recorded.filter((webhookId) => webhookId !== undefined));
+    },
+    async claimDeliveries(store, { claimLimits, ...when }) {
+      const claim = (own: Store, some: typeof claimLimits) => claimDeliveries(own, some, when);
+      return (await inParts(divide, store, claimLimits, claim)).flatMap(({ result }) => result);
+    },
+  };
+}
+
+/** For a store of the coordinator, and for one of a machine. */
+export const citus = dividedBy(byMerchant);
+export const citusMachine = dividedBy(together);
 
 /** The coordinator may take a second to connect to another machine. Its default of 30 seconds is all that background work has. */
 export const CITUS_SETTINGS = "set citus.node_connection_timeout = 1000";

@@ -1,11 +1,12 @@
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import { toDomainTime } from "../../domain/clock.ts";
+import type { ClaimLimit } from "../../domain/fair-shares.ts";
 import { readOffset } from "../database/deployment.ts";
 import type { Store } from "../database/tables.ts";
 import {
   type Attempt,
+  type AttemptRow,
   type ClaimRequest,
-  claimStatement,
   type InHandRow,
   type Shares,
   type SharesRequest,
@@ -16,7 +17,7 @@ import {
   type WaitingRow,
 } from "../statements/claims.ts";
 import { statementsOf, storeOf } from "../statements/statements.ts";
-import { onOneMachine } from "./batches.ts";
+import { callOnShards } from "./functions.ts";
 
 /**
  * A change of the rows of all merchants would hold up every other change of the distributed table. What another transaction has
@@ -102,8 +103,32 @@ function waitsFor(): RawBuilder<SqlBool> {
     and d.state = 'PENDING' and d.leased_until is null`;
 }
 
-export async function claimDeliveries(store: Store, request: ClaimRequest): Promise<Attempt[]> {
-  const here = (column: string) => onOneMachine(column, request.claimLimits);
-  const { rows } = await claimStatement(request, sql`now()`, here).execute(store);
-  return rows.map(toAttempt);
+/** A row of `claimStatement` in JSON. */
+type ClaimedRow = Omit<AttemptRow, "secret_ciphertext" | "old_secret_ciphertext"> & {
+  secret_ciphertext: string;
+  old_secret_ciphertext: string | null;
+};
+
+export async function claimDeliveries(
+  store: Store,
+  claimLimits: readonly ClaimLimit[],
+  { now, leaseMs }: Pick<ClaimRequest, "now" | "leaseMs">,
+): Promise<Attempt[]> {
+  const items = claimLimits.map(({ subscriptionKey, merchant, limit }) => {
+    return { subscription_key: subscriptionKey, merchant, up_to: limit };
+  });
+  const rows = await callOnShards<ClaimedRow>(store, "claimDeliveries", items, { now, leaseMs });
+  return rows.map((row) => {
+    const { secret_ciphertext: secret, old_secret_ciphertext: old, ...rest } = row;
+    return toAttempt({
+      ...rest,
+      secret_ciphertext: toBytes(secret),
+      old_secret_ciphertext: old === null ? null : toBytes(old),
+    });
+  });
+}
+
+/** Of bytes as PostgreSQL writes them in JSON: `\x` and hexadecimal digits. */
+function toBytes(text: string): Uint8Array {
+  return Buffer.from(text.slice(2), "hex");
 }

@@ -10,7 +10,7 @@ import {
   type RunStatement,
 } from "../database/pool.ts";
 import type { Store } from "../database/tables.ts";
-import { onLocalShards } from "./functions.ts";
+import { hasMoved, onLocalShards } from "./functions.ts";
 
 /** A machine of a cluster, as a server sees it. */
 export type Machine = {
@@ -31,6 +31,8 @@ export type MachineParts = {
   readonly db: PoolOptions;
   readonly background: PoolOptions;
   readonly openStore: (pool: Pool, run: RunStatement) => Store;
+  /** Called after a statement has found that its rows are no longer here. */
+  readonly onMoved: () => Promise<void>;
 };
 
 /** The machine with the rows of a merchant does not respond. Others do. */
@@ -62,7 +64,7 @@ const MISSES = { background: 1, db: 2 };
  * silent or gone: then the statements under way are cut, so that nobody waits for their results, and the next ones are refused
  * until the machine responds again. As long as it responds to other statements, it is only slow.
  */
-export function createMachine(url: string, { db, background, openStore }: MachineParts): Machine {
+export function createMachine(url: string, { db, background, openStore, onMoved }: MachineParts): Machine {
   const questions = createPool(url, {
     ...background,
     size: CONNECTIONS.questions,
@@ -81,7 +83,12 @@ export function createMachine(url: string, { db, background, openStore }: Machin
   let heardMs = performance.now();
   const prepared = createPreparedRunner();
   const run: RunStatement = async (runner, text, values) => {
-    const result = await inStatementSpan(text, () => prepared(runner, text, values));
+    const result = await inStatementSpan(text, () => prepared(runner, text, values)).catch(
+      async (error: unknown) => {
+        if (hasMoved(error)) await onMoved().catch(() => {});
+        throw error;
+      },
+    );
     heardMs = performance.now();
     return result;
   };

@@ -15,6 +15,8 @@ export type Machines = {
    * @throws UnresponsiveError at once, while that machine does not respond
    */
   storeOf(merchant: string, kind: keyof Machine["stores"]): Promise<Store>;
+  /** Merchants with the same name are on the same machine, as far as is known. */
+  nameOf(merchant: string): string;
   /**
    * Asks every machine that responds, and returns the rows of all.
    *
@@ -26,7 +28,7 @@ export type Machines = {
   close(): Promise<void>;
 };
 
-type Parts = MachineParts & {
+type Parts = Omit<MachineParts, "onMoved"> & {
   /** Leads to the coordinator. */
   readonly databaseUrl: string;
   /** A few connections to the coordinator, which knows where the rows of each merchant are. */
@@ -63,7 +65,7 @@ export async function openMachines({ databaseUrl, directory, ...parts }: Parts):
     const urls = new Set(urlOf.values());
     for (const url of urls) {
       if (machines.has(url)) continue;
-      const machine = createMachine(url, parts);
+      const machine = createMachine(url, { ...parts, onMoved: refresh });
       machines.set(url, machine);
       for (const listening of listenings) void machine.listen(...listening);
     }
@@ -105,6 +107,7 @@ export async function openMachines({ databaseUrl, directory, ...parts }: Parts):
   const kept = keepUp();
   return {
     storeOf: findStore,
+    nameOf: (merchant) => urlOf.get(shardOf.get(merchant) ?? 0) ?? merchant,
     async ask<Row>(query: string) {
       const asked = [...machines.values()].filter((machine) => machine.responds("background"));
       const results = await Promise.allSettled(asked.map((machine) => machine.ask<Row>(query)));

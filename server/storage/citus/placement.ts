@@ -1,6 +1,7 @@
 import type { Statements } from "../statements/statements.ts";
 import { IN_SHARDS } from "./all-merchants.ts";
-import { citus } from "./citus.ts";
+import { byMerchant, type Divide } from "./batches.ts";
+import { dividedBy } from "./citus.ts";
 import type { Machine } from "./machine.ts";
 import type { Machines } from "./machines.ts";
 
@@ -11,27 +12,33 @@ import type { Machines } from "./machines.ts";
 const BY_COORDINATOR = ["emitFurtherEvent", "emitResourceEvent", "insertSubscription", "resetMerchant"];
 /** These name a merchant, and need no rows of it. */
 const WITHOUT_ROWS = ["hold", "insertFixtures", "insertToken", "release", "reportCalls"];
+/** These have a list of several merchants, and choose the machine for each. */
+const OF_SEVERAL = ["claimDeliveries", "findByRequestKeys", "loadOriginals", "recordAttempts", "saveRefunds"];
 
 /** The statements of a server that has connections to the machines. */
 export function withMachines(machines: Machines, kind: keyof Machine["stores"]): Statements {
+  const divide: Divide = async (store, items) => {
+    // A transaction of the coordinator has all that it changes.
+    if (store.isTransaction) return byMerchant(store, items);
+    const own = await Promise.all(items.map(({ merchant }) => machines.storeOf(merchant, kind)));
+    const parts = Map.groupBy(items.entries(), ([index]) => own[index] ?? store);
+    return [...parts].map(([machine, some]) => [machine, some.map(([, item]) => item)] as const);
+  };
   return {
-    ...citus,
+    ...dividedBy(divide),
+    batchKey: ({ merchant }) => machines.nameOf(merchant),
     findOverall: (store, write) => machines.ask(write(IN_SHARDS).compile(store).sql),
     storeOf: (merchant) => machines.storeOf(merchant, kind),
     async storeFor(name, [request]) {
       const merchant = merchantOf(request);
-      if (merchant === undefined || WITHOUT_ROWS.includes(name)) return undefined;
+      if (merchant === undefined || [...WITHOUT_ROWS, ...OF_SEVERAL].includes(name)) return undefined;
       const own = await machines.storeOf(merchant, kind);
       return BY_COORDINATOR.includes(name) ? undefined : own;
     },
   };
 }
 
-/** The merchant of a request, or of a list for which `batchKey` allows only one. */
 function merchantOf(request: unknown): string | undefined {
-  if (typeof request !== "object" || request === null) return undefined;
-  if ("claimLimits" in request) return merchantOf(request.claimLimits);
-  const one: unknown = Array.isArray(request) ? request[0] : request;
-  if (typeof one !== "object" || one === null || !("merchant" in one)) return undefined;
-  return typeof one.merchant === "string" ? one.merchant : undefined;
+  if (typeof request !== "object" || request === null || !("merchant" in request)) return undefined;
+  return typeof request.merchant === "string" ? request.merchant : undefined;
 }

@@ -4,8 +4,9 @@ import { statusesLeftBy } from "../../domain/refunds.ts";
 import { inLinkedSpan, linksTo } from "../../tracing/tracing.ts";
 import type { Store } from "../database/tables.ts";
 import { isLockTimeout, isUnavailable } from "../database/unavailable.ts";
+import { isHeld } from "../statements/holds.ts";
 import { statementsOf, storeOf } from "../statements/statements.ts";
-import { isHeld, listHolds } from "./holds.ts";
+import { listHolds } from "./holds.ts";
 import { type ChangedRefund, transitionRefunds } from "./refund-transitions.ts";
 
 /** What became of the refunds that were due. */

@@ -1,7 +1,8 @@
 import { setTimeout } from "node:timers/promises";
-import { type RawBuilder, sql } from "kysely";
+import { sql } from "kysely";
 import type { Store } from "../database/tables.ts";
 import { isLockTimeout } from "../database/unavailable.ts";
+import { ALL } from "../statements/holds.ts";
 
 /** While a merchant is held, none of its refunds becomes AUTHORIZED: they are accepted, and stay PENDING. */
 export type Hold = {
@@ -11,14 +12,6 @@ export type Hold = {
   /** Real time. */
   readonly heldAt: Date;
 };
-
-/** No merchant has an empty name, so it can stand for all of them. */
-const ALL = "";
-
-/** The condition that refunds of a merchant are held. */
-export function isHeld(merchant: RawBuilder<unknown>): RawBuilder<boolean> {
-  return sql<boolean>`exists (select from holds where holds.merchant in (${sql.lit(ALL)}, ${merchant}))`;
-}
 
 /** All holds, oldest first. */
 export async function listHolds(store: Store): Promise<Hold[]> {

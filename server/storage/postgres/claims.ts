@@ -82,6 +82,14 @@ const COUNT_IN_HAND = sql`select count(*)::integer from deliveries h
   where h.subscription_key = s.subscription_key and h.merchant = s.merchant and h.leased_until is not null`;
 
 export async function claimDeliveries(store: Store, request: ClaimRequest): Promise<Attempt[]> {
-  const { rows } = await claimStatement(request, sql`clock_timestamp()`).execute(store);
+  const { claimLimits, now, leaseMs } = request;
+  const limits = sql`unnest(
+        ${claimLimits.map(({ subscriptionKey }) => subscriptionKey)}::text[],
+        ${claimLimits.map(({ merchant }) => merchant)}::text[],
+        ${claimLimits.map(({ limit }) => limit)}::integer[]
+      ) as claim_limit (subscription_key, merchant, up_to)`;
+  const { rows } = await claimStatement({ limits, now: sql`${now}`, leaseMs: sql`${leaseMs}` }).execute(
+    store,
+  );
   return rows.map(toAttempt);
 }

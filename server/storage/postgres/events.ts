@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import { categoryOf } from "../../domain/events.ts";
 import { createEventId } from "../../domain/ids.ts";
 import type { Store } from "../database/tables.ts";
-import { isSubscribed, type NewEvent, newWebhookId, notify, tracesOf } from "../statements/events.ts";
+import { type NewEvent, notify, tracesOf, writeDeliveries } from "../statements/events.ts";
 
 /** All by one statement. */
 export async function insertEvents(store: Store, events: readonly NewEvent[]): Promise<void> {
@@ -24,24 +24,6 @@ export async function insertEvents(store: Store, events: readonly NewEvent[]): P
       select event_id, merchant, type, resource_id, sequence, occurred_at, payload, trace::jsonb from source
     ), ${writeDeliveries(sql`source`)}
     select count(*) from notified`.execute(store);
-}
-
-/**
- * The rest of a `with` clause that writes the deliveries of new events: one for each live subscription that matches the event
- * (D20a), due at once. The statement must select from `notified` at its end; otherwise no server is notified.
- *
- * @param events the new events: `event_id`, `merchant`, `type`, `category`, `occurred_at`
- */
-export function writeDeliveries(events: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`delivery as (
-      insert into deliveries (webhook_id, event_id, merchant, subscription_key, due_at)
-      select ${newWebhookId()}, e.event_id, e.merchant, s.subscription_key, e.occurred_at
-      from ${events} as e
-      join subscriptions s on s.merchant = e.merchant and ${isSubscribed()}
-      returning merchant
-    ), notified as (
-      select ${notify(sql`merchant`)} from (select distinct merchant from delivery) as written
-    )`;
 }
 
 /** By one statement. */

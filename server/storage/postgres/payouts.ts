@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Store } from "../database/tables.ts";
-import { isHeld } from "../payments/holds.ts";
+import { isHeld } from "../statements/holds.ts";
 import { LAST_POSITION, type Published } from "../statements/payouts.ts";
 
 /** By one statement. */

@@ -1,3 +1,4 @@
+import { type RawBuilder, sql } from "kysely";
 import {
   CIRCUMSTANCES,
   type Circumstance,
@@ -30,16 +31,10 @@ export type EndedAttempt = Claim &
   };
 
 /**
- * The result of an attempt as `json_to_recordset` reads it. What happened to the delivery during its attempt is known only to
+ * The results of attempts as `json_to_recordset` reads them. What happened to a delivery during its attempt is known only to
  * the statement, so it gets the next state for every circumstance, and stores the one that applies.
- */
-export function toResultRow(attempt: EndedAttempt) {
-  const nextIn = (circumstance: Circumstance) => [circumstance, nextOf(attempt, circumstance)];
-  return { ...toRow(attempt), next: Object.fromEntries(CIRCUMSTANCES.map(nextIn)) };
-}
-
-/**
- * The same for many attempts. Most have the same next states, so these are lists, and each row says where its own begin: one for
+ *
+ * Most have the same next states, so these are lists, and each row says where its own begin: one for
  * each of `CIRCUMSTANCES`, in their order.
  */
 export function toResults(attempts: readonly EndedAttempt[]) {
@@ -53,6 +48,7 @@ export function toResults(attempts: readonly EndedAttempt[]) {
     begins.set(key, next);
     return { ...toRow(attempt), attempts: attempt.earlierAttempts + 1, next };
   });
+  rows.sort((a, b) => (a.webhook_id < b.webhook_id ? -1 : 1));
   return { rows, states };
 }
 
@@ -72,4 +68,77 @@ function toRow(attempt: EndedAttempt) {
     milliseconds: attempt.milliseconds,
     response: attempt.bodyStart,
   };
+}
+
+/**
+ * The deliveries are locked in the order of their ids, so two such statements never wait for each other; and
+ * both parts look them up by id, because a plan that reads the whole table would outlive the day on which the table was small.
+ * For the same reason the condition on the lease is written so that the index of all deliveries in progress does not fit it.
+ *
+ * @param parts what `toResults` makes: the rows in JSON, and lists of what is in its states
+ */
+export function recordStatement({
+  rows,
+  states,
+  onlyOnce,
+  dueAfterMs,
+}: Readonly<Record<"rows" | "states" | "onlyOnce" | "dueAfterMs", RawBuilder<unknown>>>): RawBuilder<{
+  webhook_id: string;
+}> {
+  const next = sql`r.next + case
+    when d.redelivery_requested then ${indexOf("redelivery")}
+    when s.ended_at is not null
+      or (r.merchant, r.subscription_key) in (select merchant, subscription_key from held where ends_subscription)
+      then ${indexOf("subscription-ended")}
+    when d.only_once then ${indexOf("only-once")}
+    else ${indexOf("undisturbed")} end`;
+  return sql<{ webhook_id: string }>`
+    with held as (
+      select r.*, d.subscription_key
+      from (select set_config('synchronous_commit', 'off', true)) as commits_late,
+        json_to_recordset(${rows}) as r (webhook_id text, merchant text, fence integer, next integer,
+          attempts integer, ends_subscription boolean, ended_at timestamptz, at timestamptz, status integer, error text,
+          milliseconds integer, response text),
+        lateral (
+          select d.subscription_key from deliveries d
+          where d.webhook_id = r.webhook_id and d.merchant = r.merchant
+            and d.fence = r.fence and d.sending and coalesce(d.leased_until > clock_timestamp(), false)
+          for update
+        ) as d
+    ), recorded as (
+      update deliveries d set
+        leased_until = null, sending = false, redelivery_requested = false,
+        state = (${states})[${next}],
+        attempts = r.attempts,
+        only_once = d.only_once or (${onlyOnce})[${next}],
+        due_at = r.domain_now + (${dueAfterMs})[${next}] * interval '1 ms'
+      from (
+        select held.*, ended_at + coalesce((select offset_ms from clock), 0) * interval '1 ms' as domain_now
+        from held
+      ) as r
+      join subscriptions s on s.subscription_key = r.subscription_key and s.merchant = r.merchant
+      where d.webhook_id = any(array(select webhook_id from held)) and d.merchant = any(array(select merchant from held))
+        and d.webhook_id = r.webhook_id
+      returning r.*
+    ), attempt as (
+      insert into delivery_attempts
+        (webhook_id, merchant, number, at, domain_at, status, error, milliseconds, response)
+      select webhook_id, merchant,
+        1 + coalesce((select max(number) from delivery_attempts a
+          where a.webhook_id = recorded.webhook_id and a.merchant = recorded.merchant), 0),
+        at, domain_now, status, error, milliseconds, response
+      from recorded
+    ), ended as (
+      update subscriptions s
+      set ended_at = recorded.domain_now, secret_ciphertext = null, old_secret_ciphertext = null
+      from recorded
+      where recorded.ends_subscription and s.subscription_key = recorded.subscription_key
+        and s.merchant = recorded.merchant and s.ended_at is null
+    )
+    select webhook_id from recorded`;
+}
+
+/** After how many others a circumstance has its state in the lists of `toResults`; PostgreSQL counts from 1. */
+function indexOf(circumstance: Circumstance) {
+  return sql.lit(CIRCUMSTANCES.indexOf(circumstance) + 1);
 }

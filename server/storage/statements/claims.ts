@@ -96,42 +96,35 @@ export type AttemptRow = {
  * an event and of a subscription is compared by an expression that no index has, because on tables without statistics
  * PostgreSQL would read all events of the merchant for each delivery.
  *
- * @param leasedFrom when the lease begins
- * @param further a further condition on a table, given the column of its merchant
+ * @param parts.limits rows of a subscription_key, a merchant and how many to claim
  */
-export function claimStatement(
-  { claimLimits, now, leaseMs }: ClaimRequest,
-  leasedFrom: RawBuilder<unknown>,
-  further: (column: string) => RawBuilder<unknown> = () => sql``,
-): RawBuilder<AttemptRow> {
+export function claimStatement({
+  limits,
+  now,
+  leaseMs,
+}: Readonly<Record<"limits" | "now" | "leaseMs", RawBuilder<unknown>>>): RawBuilder<AttemptRow> {
   return sql<AttemptRow>`
     with due as materialized (
       select ready.webhook_id, ready.event_id, s.merchant
-      from unnest(
-        ${claimLimits.map(({ subscriptionKey }) => subscriptionKey)}::text[],
-        ${claimLimits.map(({ merchant }) => merchant)}::text[],
-        ${claimLimits.map(({ limit }) => limit)}::integer[]
-      ) as claim_limit (subscription_key, merchant, up_to)
-      join subscriptions s on s.subscription_key = claim_limit.subscription_key and s.merchant = claim_limit.merchant
-        ${further("s.merchant")},
+      from ${limits}
+      join subscriptions s on s.subscription_key = claim_limit.subscription_key and s.merchant = claim_limit.merchant,
       lateral (
         select webhook_id, event_id from deliveries d
         where d.subscription_key = s.subscription_key and d.merchant = s.merchant
           and d.state = 'PENDING' and d.leased_until is null and d.due_at <= ${now}::timestamptz
-          and s.ended_at is null ${further("d.merchant")}
+          and s.ended_at is null
         order by d.due_at limit claim_limit.up_to
         for update skip locked
       ) as ready
     )
     update deliveries d set
       fence = d.fence + 1, sending = true, redelivery_requested = false,
-      leased_until = ${leasedFrom} + ${leaseMs}::integer * interval '1 ms'
+      leased_until = clock_timestamp() + ${leaseMs}::integer * interval '1 ms'
     from subscriptions s, events e
     where d.webhook_id = any(array(select webhook_id from due)) and d.merchant = any(array(select merchant from due))
       and s.subscription_key = d.subscription_key and coalesce(s.merchant = d.merchant, false)
       and e.event_id = any(array(select event_id from due))
       and e.event_id = d.event_id and coalesce(e.merchant = d.merchant, false)
-      ${further("d.merchant")} ${further("s.merchant")} ${further("e.merchant")}
     returning d.webhook_id, d.fence, d.subscription_key, d.merchant, s.url, e.payload, e.trace, d.attempts, s.timeouts,
       s.secret_ciphertext, case when s.old_secret_until > ${now}::timestamptz then s.old_secret_ciphertext end as old_secret_ciphertext`;
 }

@@ -47,3 +47,21 @@ export function notify(merchant = sql`''`): RawBuilder<unknown> {
   return sql`pg_notify(${DELIVERIES_CHANNEL}::text,
     case when octet_length(${merchant}) <= ${MAX_NAME_BYTES}::integer then ${merchant} else '' end)`;
 }
+
+/**
+ * The rest of a `with` clause that writes the deliveries of new events: one for each live subscription that matches the event
+ * (D20a), due at once. The statement must select from `notified` at its end; otherwise no server is notified.
+ *
+ * @param events the new events: `event_id`, `merchant`, `type`, `category`, `occurred_at`
+ */
+export function writeDeliveries(events: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`delivery as (
+      insert into deliveries (webhook_id, event_id, merchant, subscription_key, due_at)
+      select ${newWebhookId()}, e.event_id, e.merchant, s.subscription_key, e.occurred_at
+      from ${events} as e
+      join subscriptions s on s.merchant = e.merchant and ${isSubscribed()}
+      returning merchant
+    ), notified as (
+      select ${notify(sql`merchant`)} from (select distinct merchant from delivery) as written
+    )`;
+}

@@ -1,9 +1,13 @@
+import { type RawBuilder, sql } from "kysely";
 import type { CallerIdentity } from "../../domain/caller-identity.ts";
 import { categoryOf, refundEvent } from "../../domain/events.ts";
 import { createEventId } from "../../domain/ids.ts";
 import { type FirstStatus, isRefundable, type Original } from "../../domain/refunds.ts";
 import type { TraceContext } from "../../domain/trace-context.ts";
 import type { HistoryEntry } from "../database/tables.ts";
+import { writeDeliveries } from "./events.ts";
+import { isHeld } from "./holds.ts";
+import { type OriginalRow, type PaymentKey, toOriginal } from "./payment-record.ts";
 
 /** A refund as decided, with the original payment on which the decision was made. */
 export type NewRefund = {
@@ -34,11 +38,28 @@ export type LoadedOriginal = {
   readonly held: boolean;
 };
 
+/** What to load, as `json_to_recordset` reads it. */
+export function toWanted({ merchant, paymentId }: PaymentKey, position: number) {
+  return { position, payment_id: paymentId, merchant };
+}
+
+export type LoadedRow = OriginalRow & {
+  found: boolean;
+  position: number;
+  offset_ms: number | null;
+  held: boolean;
+};
+
+export function toLoaded(row: LoadedRow): LoadedOriginal {
+  const original = row.found ? toOriginal(row) : undefined;
+  return { original, clockOffsetMs: row.offset_ms ?? 0, held: row.held };
+}
+
 /** The same for all events of refunds. */
 export const EVENT_CATEGORY = categoryOf("refund.pending");
 
 /** One refund of a statement, as `json_to_recordset` reads it. */
-type RefundRow = Record<
+type RefundRow = { readonly merchant: string } & Record<
   string,
   string | number | boolean | null | readonly HistoryEntry[] | CallerIdentity | TraceContext
 >;
@@ -92,4 +113,84 @@ function toRow(refund: NewRefund): RefundRow {
     caller: refund.caller ?? null,
     trace: refund.trace ?? null,
   };
+}
+
+/** @param keys as `toWanted` makes them, in JSON */
+export function loadStatement(keys: RawBuilder<unknown>): RawBuilder<LoadedRow> {
+  // PostgreSQL keeps the plan that it makes while there are few payments. `limit` stops it from planning to read all of them.
+  // For a list as JSON it always expects the same number of rows; for an array it would count the items and plan each time.
+  return sql<LoadedRow>`
+    select p.kind is not null as found, wanted.position, wanted.payment_id, p.*, (select offset_ms from clock) as offset_ms,
+      ${isHeld(sql`wanted.merchant`)} as held
+    from json_to_recordset(${keys})
+      as wanted (position integer, payment_id text, merchant text)
+    left join lateral (
+      select kind, status, amount_cents, refunded_cents, settled_at from payments
+      where payment_id = wanted.payment_id and merchant = wanted.merchant
+      limit 1
+    ) as p on true
+    order by wanted.position`;
+}
+
+/** What `saveStatement` reads: rows of `toRefundRows` in JSON, and a text; `count` adds their amounts where no trigger does. */
+type SaveParts = Readonly<Record<"refunds" | "lockTimeoutMs", RawBuilder<unknown>>> & {
+  readonly count?: RawBuilder<unknown>;
+};
+
+/**
+ * The originals' rows are locked first (D12a), in the order of their ids, so that two servers never wait for
+ * each other. When that had to wait for another transaction, the conditions are checked on the row that the other left, and the
+ * update below adds to that row too, so no change is lost. An amount is accepted when it fits together with all earlier refunds
+ * of its original in the list, and rejected when it would be too much even without them: either result is right whichever of
+ * those are saved.
+ */
+export function saveStatement({
+  refunds,
+  lockTimeoutMs,
+  count = sql``,
+}: SaveParts): RawBuilder<{ saved: string[] }> {
+  return sql<{ saved: string[] }>`
+    with settings as materialized (
+      select set_config('lock_timeout', ${lockTimeoutMs}, true)
+    ), source as materialized (
+      select refund.* from settings, json_to_recordset(${refunds}) as refund (
+        position integer, payment_id text, merchant text, status text, amount_cents bigint, request_key text,
+        client_reference_id text, soft_descriptor text, due_at timestamptz, error_code text, error_message text,
+        history jsonb, created_at timestamptz, original_payment_id text, original_kind text, original_status text,
+        original_settled_at timestamptz, refundable boolean, cents_before bigint,
+        event_id text, event_type text, event_payload text, caller jsonb, trace jsonb)
+    ), original as materialized (
+      select locked.*
+      from (select distinct original_payment_id, merchant from source order by 1, 2) as wanted
+      cross join lateral (
+        select payment_id, merchant, kind, status, settled_at, amount_cents, refunded_cents from payments
+        where payment_id = wanted.original_payment_id and merchant = wanted.merchant
+        for update
+      ) as locked
+    ), refund as (
+      insert into payments (payment_id, merchant, kind, status, amount_cents, request_key, client_reference_id,
+        soft_descriptor, original_payment_id, due_at, error_code, error_message, history, sequence, created_at)
+      select s.payment_id, s.merchant, 'REFUND', s.status, s.amount_cents, s.request_key, s.client_reference_id,
+        s.soft_descriptor, o.payment_id, s.due_at, s.error_code, s.error_message, s.history, 1, s.created_at
+      from source s
+      join original o on o.payment_id = s.original_payment_id and o.merchant = s.merchant
+      where o.kind = s.original_kind and o.status = s.original_status
+        and o.settled_at is not distinct from s.original_settled_at
+        and case when s.refundable then o.refunded_cents + s.cents_before + s.amount_cents <= o.amount_cents
+          else o.refunded_cents + s.amount_cents > o.amount_cents end
+        and (s.status <> 'AUTHORIZED' or not ${isHeld(sql`s.merchant`)})
+      order by s.request_key, s.merchant, s.position
+      on conflict (request_key, merchant) do nothing
+      returning payment_id, merchant, status, sequence, created_at
+    ), ${count}payout as (
+      insert into payouts_waiting (payment_id, merchant, authorized_at)
+      select payment_id, merchant, created_at from refund where status = 'AUTHORIZED'
+    ), event as (
+      insert into events (event_id, merchant, type, resource_id, sequence, occurred_at, payload, caller, trace)
+      select s.event_id, r.merchant, s.event_type, r.payment_id, r.sequence, r.created_at, s.event_payload, s.caller, s.trace
+      from refund r join source s on s.payment_id = r.payment_id and s.merchant = r.merchant
+      returning event_id, merchant, type, occurred_at
+    ), ${writeDeliveries(sql`(select event.*, ${EVENT_CATEGORY}::text as category from event)`)}
+    select coalesce(array_agg(payment_id), '{}') as saved, (select count(*) from notified) as woken
+    from refund`;
 }

@@ -1,9 +1,10 @@
 import { type RawBuilder, sql } from "kysely";
 import { afterEach, describe, expect, test } from "vitest";
 import { authorizeDue } from "../../../../server/storage/payments/due-refunds.ts";
-import { hold, isHeld, listHolds, release, untilHeld } from "../../../../server/storage/payments/holds.ts";
+import { hold, listHolds, release, untilHeld } from "../../../../server/storage/payments/holds.ts";
+import { isHeld } from "../../../../server/storage/statements/holds.ts";
 import { createTestDatabase, useDatabase } from "../../../helpers/databases.ts";
-import { engines, isOnCluster } from "../../../helpers/engine.ts";
+import { engines } from "../../../helpers/engine.ts";
 import {
   allRefunds,
   createPayment,
@@ -117,9 +118,7 @@ describe("a hold on postgres", () => {
     const { result, whenHeld } = await holdDuring(
       payment.merchant,
       // Each is locked by a refund after it has read the holds, which one statement does at its beginning.
-      isOnCluster
-        ? sql`lock table events in exclusive mode`
-        : sql`select from payments where payment_id = ${payment.paymentId} for update`,
+      sql`select from payments where payment_id = ${payment.paymentId} and merchant = ${payment.merchant} for update`,
       () => saveRefund(db, decided),
       (holding) => untilWaitingForLock(db, holding, 2),
     );
