@@ -100,6 +100,7 @@ test("a cluster of one worker saves refunds at a cost near that of one PostgreSQ
       measure: await createCallers(servers, receiver.url),
       rates: [] as number[],
       times: machines.map(() => 0),
+      connections: 0,
       refunds: 0,
     })),
   );
@@ -110,23 +111,28 @@ test("a cluster of one worker saves refunds at a cost near that of one PostgreSQ
       const { machines, servers, measure, rates, times } = setting;
       // The servers have closed their connections meanwhile, and what each of them has planned is gone.
       await measure();
-      const [before, countBefore] = [
+      const [before, countBefore, connectionsBefore] = [
         await Promise.all(machines.map(processorTimeOf)),
         await countRefunds(servers),
+        await countConnections(machines.at(-1)),
       ];
       rates.push(await measure());
       const after = await Promise.all(machines.map(processorTimeOf));
       for (const [index, time] of after.entries())
         times[index] = (times[index] ?? 0) + time - (before[index] ?? 0);
+      setting.connections += (await countConnections(machines.at(-1))) - connectionsBefore;
       setting.refunds += (await countRefunds(servers)) - countBefore;
     }
   }
 
-  for (const { name, rates, times, refunds } of measured) {
+  for (const { name, rates, times, connections, refunds } of measured) {
     record(`${MERCHANTS} merchants with a subscriber each, three servers, ${CALLERS} callers, ${name}`, {
       "refunds/s": Math.round(rates.toSorted((a, b) => a - b)[1] ?? 0),
       "ms of processor time for each refund": toHundredths((times.at(-1) ?? 0) / refunds),
-      ...(times.length > 1 && { "ms on the coordinator": toHundredths((times[0] ?? 0) / refunds) }),
+      ...(times.length > 1 && {
+        "ms on the coordinator": toHundredths((times[0] ?? 0) / refunds),
+        "new connections to the worker for each refund": toHundredths(connections / refunds),
+      }),
     });
     expect(refunds).toBeGreaterThan(0);
   }
@@ -137,6 +143,15 @@ async function countRefunds({ database: { db } }: Servers): Promise<number> {
     db,
   );
   return rows[0]?.count ?? 0;
+}
+
+async function countConnections(machine: PostgresServer | undefined): Promise<number> {
+  if (!machine) return 0;
+  const [row] = await query<{ count: number }>(
+    machine.urlOf("postgres"),
+    "select sum(sessions)::integer as count from pg_stat_database",
+  );
+  return row?.count ?? 0;
 }
 
 function toHundredths(value: number): number {
