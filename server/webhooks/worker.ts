@@ -116,9 +116,11 @@ export class Worker {
     const begunAt = this.#underWay.get(subscriptionKey)?.begunAt ?? [];
     begunAt.push(startedAt);
     this.#underWay.set(subscriptionKey, { merchant, timeouts, begunAt });
+    let ended = false; // it ends once, although an accepted one does so before it is recorded
     const end = () => {
-      const index = begunAt.indexOf(startedAt);
-      if (index >= 0) begunAt.splice(index, 1);
+      if (ended) return;
+      ended = true;
+      begunAt.splice(begunAt.indexOf(startedAt), 1);
       if (begunAt.length === 0) this.#underWay.delete(subscriptionKey);
     };
     const running: Promise<void> = inAttemptSpan(attempt, (span) =>

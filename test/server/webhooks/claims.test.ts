@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { sql } from "kysely";
 import { pino } from "pino";
 import { afterEach, describe, expect, test, vi } from "vitest";
@@ -5,9 +6,11 @@ import type { Attempt } from "../../../server/storage/statements/claims.ts";
 import { recordAttempts } from "../../../server/storage/statements/statements.ts";
 import { bindStorage } from "../../../server/storage/storage.ts";
 import { recordPace } from "../../../server/storage/webhooks/attempts.ts";
+import type { AttemptOptions, MadeAttempt } from "../../../server/webhooks/attempt.ts";
 import { Dispatcher } from "../../../server/webhooks/dispatcher.ts";
+import { Worker } from "../../../server/webhooks/worker.ts";
 import { useDatabase } from "../../helpers/databases.ts";
-import { createEvent, createSubscription, LEASE_MS } from "../../helpers/delivery-factories.ts";
+import { claim, createEvent, createSubscription, LEASE_MS } from "../../helpers/delivery-factories.ts";
 import { engines } from "../../helpers/engine.ts";
 import { startReceiver } from "../../helpers/receiver.ts";
 import { startTestServer } from "../../helpers/server.ts";
@@ -59,6 +62,39 @@ describe.each(engines)("claims on %s", (engine) => {
     dispatcher.stop();
     await dispatcher.ended();
     expect(sizes).toEqual(Array.from({ length: CLAIMS }, () => LIMITS.perSubscription));
+  });
+
+  test("count an attempt as under way also when one before it has been recorded meanwhile", async () => {
+    const merchant = newMerchant();
+    const subscriptionKey = await createSubscription(database.db, merchant);
+    for (const id of ["acc_1", "acc_2"]) await createEvent(database.db, merchant, id);
+    const [first, second] = await claim(database.db, { merchant, subscriptionKey });
+    if (!first || !second) throw new Error("two deliveries are due");
+    const response = Promise.withResolvers<MadeAttempt>();
+    const recorded = Promise.withResolvers<void>();
+    const made = { ...DELIVERED, outcome: { kind: "delivered" }, timedOut: false } as const;
+    const worker = new Worker({
+      ...({} as AttemptOptions),
+      store: bindStorage(database),
+      realNow: () => NOW,
+      logger: pino({ level: "silent" }),
+      attempts: {
+        makeAttempt: async (attempt) => (attempt === first ? made : response.promise),
+        onRecorded: () => {},
+      },
+      onAttempt: () => {},
+      onAccepted: () => void worker.begin([second]),
+      onRoom: () => recorded.resolve(),
+    });
+
+    await worker.begin([first]);
+    await recorded.promise;
+    await setImmediate();
+
+    expect(worker.underWay()).toMatchObject([{ subscriptionKey, begunAt: [expect.any(Number)] }]);
+    response.resolve(made);
+    worker.stop(0);
+    await worker.ended();
   });
 });
 
