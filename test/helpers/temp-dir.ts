@@ -14,6 +14,12 @@ const MEMORY = "/dev/shm";
 /** Several times the space that a run's stores take at once. */
 const ROOM_BYTES = 2 * 1024 ** 3;
 
+const storesDirs = new Set<string>();
+// Also when a run is interrupted, because nobody would look for them there. One listener for all: each project has one.
+process.once("exit", () => {
+  for (const path of storesDirs) rmSync(path, { recursive: true, force: true });
+});
+
 /** A folder for stores that live no longer than the run. */
 export type StoresDir = { readonly path: string; remove(): Promise<void> };
 
@@ -23,12 +29,10 @@ export type StoresDir = { readonly path: string; remove(): Promise<void> };
  */
 export async function makeStoresDir(): Promise<StoresDir> {
   const path = await mkdtemp(join((await hasRoom()) ? MEMORY : tmpdir(), "refund-contract-"));
-  // Also when a run is interrupted, because nobody would look for it there.
-  const removeAtExit = () => rmSync(path, { recursive: true, force: true });
-  process.once("exit", removeAtExit);
+  storesDirs.add(path);
   const remove = async () => {
     await rm(path, { recursive: true, force: true });
-    process.off("exit", removeAtExit);
+    storesDirs.delete(path);
   };
   return { path, remove };
 }
