@@ -17,8 +17,8 @@ export const byMerchant: Divide = async (store, items) =>
 export const together: Divide = async (store, items) => [[store, items]];
 
 /**
- * Makes one call for each part. Where a shard has moved meanwhile, nothing of a call is done; so each of several calls is repeated by
- * itself, and a single one by whoever made it.
+ * Makes one call for each part. A call does nothing where a shard has moved meanwhile. So each of several calls is repeated here, and a
+ * single one by the caller of this function.
  */
 export async function inParts<Item extends OfMerchant, Result>(
   divide: Divide,

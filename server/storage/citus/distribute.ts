@@ -10,16 +10,7 @@ import {
   NotDistributableError,
   requireCluster,
 } from "./preconditions.ts";
-
-/** Tables whose rows belong to one merchant. Each comes after the one that it refers to. */
-const BY_MERCHANT = [
-  "payments",
-  "payouts_waiting",
-  "events",
-  "subscriptions",
-  "deliveries",
-  "delivery_attempts",
-];
+import { BY_MERCHANT } from "./shard-statements.ts";
 
 /** Small tables, or tables that are read before the merchant is known. Every machine has all of their rows. */
 const EVERYWHERE = ["access_tokens", "clock", "deployment", "holds"];

@@ -36,7 +36,7 @@ const MOVED = "is not on this machine";
 
 /**
  * Lets a transaction use the tables of a shard until it ends, as Citus does for its own statements: the shard can't leave this
- * machine meanwhile, and whoever locks a whole table waits. Only the owner of the tables may take these locks, so it runs with
+ * machine meanwhile, and a transaction that locks a whole table waits. Only the owner of the tables may take these locks, so it runs with
  * the owner's rights. A statement that follows sees everything that was committed before.
  */
 const enterShard = (

@@ -47,16 +47,17 @@ const STATEMENTS = {
 
 export type ShardStatement = keyof typeof STATEMENTS;
 
-export const SHARD_TABLES = [
+/** Tables whose rows belong to one merchant. Each comes after the one that it refers to. */
+export const BY_MERCHANT = [
   "payments",
   "payouts_waiting",
   "events",
   "subscriptions",
   "deliveries",
   "delivery_attempts",
-  "clock",
-  "holds",
 ] as const;
+
+export const SHARD_TABLES = [...BY_MERCHANT, "clock", "holds"] as const;
 
 /** The names of the tables of a shard, which include those of which every machine has all rows. */
 export type ShardTables = Readonly<Record<(typeof SHARD_TABLES)[number], string>>;

@@ -75,7 +75,7 @@ function toRow(attempt: EndedAttempt) {
  * both parts look them up by id, because a plan that reads the whole table would outlive the day on which the table was small.
  * For the same reason the condition on the lease is written so that the index of all deliveries in progress does not fit it.
  *
- * @param parts what `toResults` makes: the rows in JSON, and lists of what is in its states
+ * @param parts the results of `toResults`: the rows in JSON, and a list for each column of the states
  */
 export function recordStatement({
   rows,
