@@ -14,7 +14,7 @@ export type LineStream = {
   report(summary: FeedSummary): void;
 };
 
-/** What was read and done, so that a file can be recognised, and found to be another one. Counts lines by their results, too. */
+/** What was read and done, so that a file can be recognized, and found to be another one. Counts lines by their results, too. */
 export type FeedSummary = {
   /** Of the bytes that were read, in hexadecimal digits. */
   readonly sha256: string;

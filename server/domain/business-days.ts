@@ -8,7 +8,7 @@ const SATURDAY = 6;
 const FIRST_YEAR = 2020;
 const LAST_YEAR = 2099;
 
-/** D16: a refund is authorised from the start of this business day after the date of settlement. */
+/** D16: a refund is authorized from the start of this business day after the date of settlement. */
 const WAITING_BUSINESS_DAYS = 3;
 
 /** The names of the closed days of a year, by their dates. */
@@ -79,7 +79,7 @@ export function addBusinessDays(date: Temporal.PlainDate, count: number): Tempor
   return day;
 }
 
-/** When a refund of a payment settled at this instant is authorised: 00:00 Eastern, third business day after (D16). */
+/** When a refund of a payment settled at this instant is authorized: 00:00 Eastern, third business day after (D16). */
 export function refundDueAt(settledAt: Date): Date {
   const due = addBusinessDays(toEastern(settledAt).toPlainDate(), WAITING_BUSINESS_DAYS);
   return new Date(due.toZonedDateTime(TIME_ZONE).epochMilliseconds);

@@ -26,7 +26,7 @@ import { bindStore } from "../../server/storage/storage.ts";
 
 /** A Monday, 10:00 in New York. */
 export const NOW = new Date("2026-11-16T15:00:00.000Z");
-/** Long enough before, for a refund to be authorised at once. */
+/** Long enough before, for a refund to be authorized at once. */
 export const LONG_AGO = new Date("2026-10-01T15:00:00.000Z");
 /** Three business days after NOW and later. */
 export const LATER = new Date("2026-11-30T15:00:00.000Z");

@@ -10,7 +10,7 @@ export type Delivery = SandboxSchemas["Delivery"];
 export type Subscriber = Merchant & {
   /** Subscribes an address, by default to all events; resolves with the key. */
   subscribe(url: string, fields?: Readonly<Record<string, unknown>>): Promise<string>;
-  /** Issues a refund of 1.00 that is authorised at once; resolves with its paymentId. */
+  /** Issues a refund of 1.00 that is authorized at once; resolves with its paymentId. */
   refund(): Promise<string>;
   /** Its deliveries, newest first. */
   deliveries(query?: Readonly<Record<string, string | number>>): Promise<readonly Delivery[]>;

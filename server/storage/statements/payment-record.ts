@@ -32,7 +32,7 @@ export type RefundRecord = CommonRecord & {
   readonly requestKey: string;
   readonly softDescriptor: string | null;
   readonly originalPaymentId: string;
-  /** When it is authorised; null until its original payment has settled, and for a refund that never waited. */
+  /** When it is authorized; null until its original payment has settled, and for a refund that never waited. */
   readonly dueAt: Date | null;
   readonly failure: RefundFailure | null;
 };

@@ -14,7 +14,7 @@ export type Backlog = {
   readonly subscriptions: { readonly responding: number; readonly silent: number; readonly unproven: number };
   /** For how long the oldest due delivery that is not in progress has been due; 0 when none is. */
   readonly oldestDeliverySeconds: number;
-  /** The same for refunds that wait to be authorised. */
+  /** The same for refunds that wait to be authorized. */
   readonly oldestRefundSeconds: number;
 };
 

@@ -10,7 +10,7 @@ import { countLosses } from "./setup/losses.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-test("the clock of the process moved back and forth: each refund exists, is authorised and is delivered once", async () => {
+test("the clock of the process moved back and forth: each refund exists, is authorized and is delivered once", async () => {
   const rounds = roundsOf(0.4);
   const random = createRandom("clock");
   let movedMs = 0;

@@ -21,7 +21,7 @@ describe.each(engines)("due refunds on %s", (engine) => {
   const database = useDatabase(engine);
   afterEach(() => sql`truncate payments, events`.execute(database.db));
 
-  test("are authorised by the thousand in seconds", async () => {
+  test("are authorized by the thousand in seconds", async () => {
     const { db } = database;
     const payment = await createPayment(db, { merchant: newMerchant(), amountCents: 100_000_00 });
     const refund = await createRefund(db, payment);
@@ -62,7 +62,7 @@ describe("due refunds on postgres", () => {
     expect(await authorizeDue(other.db, LATER)).toHaveLength(10);
   });
 
-  test("are each authorised once, with one event, by two replicas at once while payments fail", async () => {
+  test("are each authorized once, with one event, by two replicas at once while payments fail", async () => {
     const replicas = await Promise.all([testDatabase.open(), testDatabase.open(), testDatabase.open()]);
     const [{ db }, other, third] = replicas;
     const merchant = newMerchant();

@@ -99,7 +99,7 @@ describe("addBusinessDays", () => {
 /** @clause 12.4 @decision D16 */
 describe("refundDueAt", () => {
   test.each(fixture.vectors)(
-    "settled on $settled: authorised from $authorized ($why)",
+    "settled on $settled: authorized from $authorized ($why)",
     ({ settled, authorized }) => {
       for (const time of ["00:00:00", "12:00:00", "23:59:59.999"]) {
         expect(toEasternText(refundDueAt(eastern(`${settled}T${time}`)))).toBe(`${authorized}T00:00:00`);
@@ -155,7 +155,7 @@ describe("plusBusinessDays", () => {
     expect(toEasternText(plusBusinessDays(eastern(now), count))).toBe(expected);
   });
 
-  test("goes forward, and authorises after three business days what settled today", () => {
+  test("goes forward, and authorizes after three business days what settled today", () => {
     fc.assert(
       fc.property(anyInstant, fc.integer({ min: 1, max: 10 }), (now, count) => {
         expect(plusBusinessDays(now, count) > now).toBe(true);

@@ -44,7 +44,7 @@ describe("the first status of a refund", () => {
       BEFORE_DUE,
       { paymentStatus: "PENDING", dueAt: DUE_AT },
     ],
-    ["is authorised from that day's first instant on", settled, DUE_AT, { paymentStatus: "AUTHORIZED" }],
+    ["is authorized from that day's first instant on", settled, DUE_AT, { paymentStatus: "AUTHORIZED" }],
     [
       "is failed when the original debit failed",
       { ...settled, status: "FAILED" },
