@@ -14,8 +14,8 @@ export type Suite = { readonly calls: readonly Row[]; readonly messages: Message
 /** The part of the suite that detected the mutant, and its message. */
 export type Notice = { readonly by: string; readonly what: string };
 
-/** The first detection of a mutant, with the cheap parts of the suite first; undefined when it survives. */
-export async function notice(
+/** The detections of a mutant by the parts of the suite, the cheap parts first. A part runs when its detection is asked for. */
+export async function* detect(
   mutant: Mutant,
   {
     suite,
@@ -23,7 +23,7 @@ export async function notice(
     document,
     constraints,
   }: { suite: Suite; harness: Harness; document: Node; constraints: readonly Constraint[] },
-): Promise<Notice | undefined> {
+): AsyncGenerator<Notice> {
   const mutated = mutant.apply(document);
   const reach = reachOf(mutant, constraints);
   const near = messagesWithin(reach, suite.messages);
@@ -37,9 +37,8 @@ export async function notice(
   };
   for (const [by, find] of Object.entries(parts)) {
     const what = await attempt(find);
-    if (what !== undefined) return { by, what };
+    if (what !== undefined) yield { by, what };
   }
-  return undefined;
 }
 
 /** A document that can't be read, or with which nothing starts, also counts as detected. */

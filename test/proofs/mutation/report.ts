@@ -5,19 +5,24 @@ const MAX_NAMED = 4;
 
 /** The report in words, one finding a line. */
 export function renderReport(report: MutationReport): string {
-  const { constraints, calls, mutants, killed, equivalents, survivors, errors } = report;
+  const { constraints, calls, mutants, killed, alone, equivalents, survivors, errors } = report;
   const kills = Object.values(killed).reduce((sum, count) => sum + count, 0);
-  const by = Object.entries(killed).map(([name, count]) => `${count} by ${name}`);
   return [
     `constraints found: ${constraints}`,
     `requests tried: ${calls} of the table on mutants`,
     `mutants made: ${mutants}`,
-    `killed: ${kills}${by.length > 0 ? ` (${by.join(", ")})` : ""}`,
+    `killed: ${kills}${byPart(killed)}`,
+    ...(Object.keys(alone).length > 0 ? [`killed by one part only${byPart(alone)}`] : []),
     `equivalent, each listed with its reason: ${equivalents.length}`,
     `survivors: ${survivors.length}`,
     ...survivors.map(({ name, missed }) => `  survived: ${name}\n    missed by the ${listed(missed)}`),
     ...errors.map((error) => `  wrong: ${error}`),
   ].join("\n");
+}
+
+function byPart(counts: Readonly<Record<string, number>>): string {
+  const parts = Object.entries(counts).map(([name, count]) => `${count} by ${name}`);
+  return parts.length > 0 ? ` (${parts.join(", ")})` : "";
 }
 
 function listed(names: readonly string[]): string {
