@@ -1,22 +1,17 @@
 import type { Span } from "@opentelemetry/api";
 import type { Logger } from "pino";
 import { type AddToBatch, createBatcher, type OnRun } from "../async/batcher.ts";
-import { endsSubscription } from "../domain/delivery-outcome.ts";
 import { nextTimeouts, paceOf, type ShareHolder } from "../domain/fair-shares.ts";
 import { traceIdOf } from "../domain/trace-context.ts";
 import type { AttemptResult, EndedAttempt } from "../storage/statements/attempts.ts";
 import type { Attempt } from "../storage/statements/claims.ts";
 import type { BoundStorage } from "../storage/storage.ts";
-import { END_BATCH_SIZE } from "../storage/webhooks/subscriptions.ts";
 import { describeResult, inAttemptSpan } from "../tracing/attempt-span.ts";
 import { type AttemptOptions, type AttemptsOf, type MadeAttempt, makeAttempt } from "./attempt.ts";
 import { createConnections } from "./connections.ts";
 
 export type WorkerParts = Omit<AttemptOptions, "signal" | "connections"> & {
-  readonly store: Pick<
-    BoundStorage,
-    "batchKey" | "endSomeDeliveries" | "recordAttempts" | "recordPace" | "releaseClaim"
-  >;
+  readonly store: Pick<BoundStorage, "batchKey" | "recordAttempts" | "recordPace" | "releaseClaim">;
   readonly logger: Logger;
   /** Called with the number of results of each statement that records them. */
   readonly onRun?: OnRun | undefined;
@@ -152,7 +147,6 @@ export class Worker {
         attempts?.onRecorded(attempt);
         if (logger.isLevelEnabled("info")) logger.info(toLogged(attempt, result), "delivery");
         await this.#notePace(attempt, result);
-        if (endsSubscription(result.outcome)) await this.#endWaiting(attempt);
       }
     } catch (error) {
       // The lease runs out, and the delivery is sent again: at least once, never lost.
@@ -169,21 +163,6 @@ export class Worker {
     await this.#parts.store.recordPace({ merchant, subscriptionKey, pace });
     const underWay = this.#underWay.get(subscriptionKey);
     if (underWay) underWay.timeouts = next;
-  }
-
-  /** Ends the deliveries that wait for a subscription which its receiver has ended. */
-  async #endWaiting({ merchant, subscriptionKey }: Attempt): Promise<void> {
-    const { store, logger } = this.#parts;
-    const batch = { merchant, subscriptionKey, atMost: END_BATCH_SIZE };
-    try {
-      while ((await store.endSomeDeliveries(batch)) === END_BATCH_SIZE && !this.#stopping);
-    } catch (error) {
-      // The others are ended one by one, when they are due.
-      logger.error(
-        { err: error, subscriptionKey },
-        "can't end the deliveries of a subscription that has ended",
-      );
-    }
   }
 }
 

@@ -7,6 +7,8 @@ import { listenForSockets } from "./network/local-server.ts";
 /** A delivery as received. */
 export type Received = {
   readonly webhookId: string;
+  /** The path with the query. */
+  readonly target: string | undefined;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
   readonly event: {
@@ -55,7 +57,8 @@ export async function startReceiver(
     if (!chunks) return; // a sender that was killed
     const body = Buffer.concat(chunks).toString("utf8");
     const webhookId = String(request.headers["webhook-id"]);
-    const delivery = { webhookId, headers: request.headers, body, event: JSON.parse(body) };
+    const { url: target, headers } = request;
+    const delivery = { webhookId, target, headers, body, event: JSON.parse(body) };
     received.push(delivery);
     respond(response, delivery, received.length - 1);
     for (const waiter of waiting) if (received.length >= waiter.count) waiter.resolve(received);

@@ -88,6 +88,20 @@ describe("the inbox", () => {
     expect(response.status).toBe(status);
   });
 
+  test("shows the first 100 characters of a webhook-id, as the contract says", async () => {
+    const headers = { "webhook-id": "x".repeat(101) };
+    await fetch(`${server.url}/sandbox/inbox/${acme.merchant}`, { method: "POST", headers });
+
+    const { body: inbox } = await acme.sandbox("getInbox");
+    expect(inbox.received[0]?.webhookId).toBe("x".repeat(100));
+  });
+
+  test("is not at a path that can't be decoded", async () => {
+    const response = await fetch(`${server.url}/sandbox/inbox/%E0`, { method: "POST" });
+    const problem = { status: response.status, body: await response.json() };
+    expect(problemOf(problem)).toEqual(notFound(expect.any(String)));
+  });
+
   test.each(["GET", "PUT", "DELETE"])("refuses %s, because it is a receiver only", async (method) => {
     const response = await fetch(`${server.url}/sandbox/inbox/${acme.merchant}`, { method });
     expect([response.status, response.headers.get("allow")]).toEqual([405, "POST"]);

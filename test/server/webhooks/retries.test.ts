@@ -110,13 +110,17 @@ describe("a receiver that responds with 410", () => {
     const acme = await createSubscriber(server);
     const key = await acme.subscribe(receiver.url);
     await acme.refund();
-    const waiting = await acme.delivery("PENDING", 1);
+    await acme.delivery("PENDING", 1);
+    await acme.sandbox("advanceClock", { body: { by: "PT6S" } });
+    await acme.delivery("PENDING", 2);
+    await acme.sandbox("advanceClock", { body: { by: "PT10M" } });
+    const waiting = await acme.delivery("PENDING", 3); // it is due in half an hour, too late to end by itself
     status = 410;
 
     await acme.refund();
 
     const [latest] = await acme.deliveries();
-    await receiver.first(2);
+    await receiver.first(4);
     const ended = await acme.delivery("ENDED", 1);
     expect(ended.attempts[0]).toMatchObject({
       status: 410,

@@ -179,6 +179,24 @@ describe("a receiver", () => {
     expect(receiver.received).toHaveLength(10);
   });
 
+  test("that ends a kept connection when it is used again gets the delivery over a new one", async () => {
+    await using receiver = await startRawReceiver((socket) => {
+      socket.once("data", () => {
+        socket.write(head("200 OK", EMPTY));
+        socket.once("data", () => socket.destroy());
+      });
+    });
+    const delivery = { ...DELIVERY, url: `http://127.0.0.1:${receiver.port}/` };
+    const connections = createConnections();
+
+    await send(delivery, { ...OPTIONS, connections });
+    const result = await send(delivery, { ...OPTIONS, connections });
+
+    await connections.close();
+    expect(result).toMatchObject(success(200));
+    expect(receiver.connections()).toBe(2);
+  });
+
   test("that is not there", async () => {
     const gone = await startRawReceiver(() => {});
     await gone[Symbol.asyncDispose]();
@@ -219,8 +237,9 @@ describe("a receiver", () => {
 
     await send({ ...DELIVERY, url: `http://hooks.example.com:${port}/a?b=c&d=%2F#not-sent` }, OPTIONS);
 
-    expect(receiver.received.map(({ headers, body }) => ({ headers, body }))).toEqual([
+    expect(receiver.received.map(({ target, headers, body }) => ({ target, headers, body }))).toEqual([
       {
+        target: "/a?b=c&d=%2F",
         body: DELIVERY.body,
         headers: {
           host: `hooks.example.com:${port}`,
