@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Logger } from "pino";
 import { singleFlight } from "../async/repeat.ts";
 import type { DomainClock } from "../domain/clock.ts";
@@ -152,6 +153,8 @@ export class Dispatcher {
       await this.#claim({ due: page.filter((waiting) => waiting.due), now });
       after = page.at(-1)?.subscriptionKey ?? "";
       if (page.length < PAGE_SIZE) return;
+      // The embedded store works in this thread: without a turn of the event loop, calls would wait for all pages.
+      await setImmediate();
       // A merchant with a new delivery does not wait until the subscriptions of all others have been examined.
       await this.#claimWoken();
     }

@@ -4,7 +4,7 @@ import { Pool } from "undici";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
 import { compare } from "./lib/compare.ts";
 import { atEnd, bench, createStore, postgresSeconds, receive, serve, subscribe } from "./lib/frame.ts";
-import { profileTime, readParts } from "./lib/parts.ts";
+import { listParts, listTimes, type Parts, profileTime, profileTo } from "./lib/parts.ts";
 
 /*
  * Deliveries a second to a fast receiver, signed, leased and recorded, compared with POSTs of the same bytes by the same HTTP
@@ -16,6 +16,17 @@ const EVENTS = Number(process.env.BENCH_EVENTS ?? 500);
 const COUNT = EVENTS * SUBSCRIPTIONS;
 const IN_PROGRESS = 64;
 const TARGETS = { PostgreSQL: 0.3, embedded: 0.2 };
+
+const PARTS: Parts = [
+  ["claim", /server\/(webhooks\/dispatcher|storage\/.*\/claims)\.ts$/],
+  ["record", /server\/(async\/batcher|storage\/.*\/attempts)\.ts$/],
+  ["sign", /server\/(webhooks\/sign-delivery|storage\/webhooks\/(secrets|wrapping-keys))\.ts$/],
+  [
+    "send and read the response",
+    /\/undici\/|server\/webhooks\/(send|connections|target|tunnel|resolver)\.ts$/,
+  ],
+  ["database driver", /\/(pg|pg-protocol|pg-pool|kysely|pglite)\/|^wasm:/],
+];
 
 /** Works several times at once until so many are done. */
 async function inParallel(callers: number, count: number, work: () => Promise<unknown>): Promise<void> {
@@ -97,7 +108,7 @@ await bench(
     await server.stop();
     const profiles = await makeTempDir();
     atEnd(() => rm(profiles, { recursive: true, force: true }));
-    server = await serve(store, { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profiles}` });
+    server = await serve(store, profileTo(profiles));
     await rateOfArrivals(deliver); // warm-up
     let from = 0;
     await rateOfArrivals(async () => {
@@ -108,21 +119,19 @@ await bench(
     const spent = readUsed().map((seconds, index) => (1e6 * (seconds - (used[index] ?? 0))) / COUNT);
     await server.stop();
     const [ofServer = 0, ofPostgres = 0, ofReceiver = 0] = spent;
-    const parts = [...(await readParts(profiles, from, to))].toSorted(([, one], [, other]) => other - one);
+    const parts = await listParts(profiles, PARTS, { from, to, microseconds: ofServer });
     const inAll = ofServer + ofPostgres + ofReceiver;
     // The embedded store works in the server's thread, which is then the bound.
     const bound = engine === "embedded" ? 1e6 / ofServer : (availableParallelism() * 1e6) / inAll;
-    const list = (items: [string, number][]) =>
-      items.map(([name, us]) => `${name} ${us.toFixed(0)}`).join(", ");
     return {
       figures: [figure],
       notes: [
-        `${engine}: µs of processor time for a delivery, with the profiler: ${list([
+        `${engine}: µs of processor time for a delivery, with the profiler: ${listTimes([
           ["server", ofServer],
           ["PostgreSQL", ofPostgres],
           ["receiver", ofReceiver],
         ])}. So at most ${bound.toFixed(0)} a second; measured without the profiler: ${figure.value.toFixed(0)}`,
-        `${engine}: the server's µs: ${list(parts.map(([name, part]) => [name, part * ofServer]))}`,
+        `${engine}: the server's µs: ${parts}`,
       ],
     };
   },

@@ -5,29 +5,31 @@ import { join } from "node:path";
  * Where a server's processor time goes: the samples of Node's profiler, each counted for the innermost function on its stack that
  * belongs to a part.
  */
-const PARTS: readonly (readonly [part: string, source: RegExp])[] = [
-  ["claim", /server\/(webhooks\/dispatcher|storage\/.*\/claims)\.ts$/],
-  ["record", /server\/(async\/batcher|storage\/.*\/attempts)\.ts$/],
-  ["sign", /server\/(webhooks\/sign-delivery|storage\/webhooks\/(secrets|wrapping-keys))\.ts$/],
-  [
-    "send and read the response",
-    /\/undici\/|server\/webhooks\/(send|connections|target|tunnel|resolver)\.ts$/,
-  ],
-  ["database driver", /\/(pg|pg-protocol|pg-pool|kysely|pglite)\/|^wasm:/],
-];
+
+/** Names of parts, and the files of their functions. */
+export type Parts = readonly (readonly [part: string, source: RegExp])[];
 
 type Node = { id: number; callFrame: { functionName: string; url: string }; children?: number[] };
 type Profile = { startTime: number; nodes: Node[]; samples: number[]; timeDeltas: number[] };
+
+/** Has Node write a profile to a folder when the process ends. */
+export const profileTo = (folder: string) => ({ NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${folder}` });
 
 /** A time on the clock of profiles. */
 export const profileTime = (): number => Number(process.hrtime.bigint() / 1_000n);
 
 /**
- * The part of each, from 0 up to 1, of the busy time between two times; reads the one profile in a folder.
+ * Lists parts with their microseconds, the largest first. Reads the one profile in a folder.
  *
- * @param from see {@link profileTime}
+ * @param microseconds of the processor for each unit of work, among which the busy time from one time to the other is shared out
+ * @param rest the name of what belongs to no part
  */
-export async function readParts(folder: string, from: number, to: number): Promise<Map<string, number>> {
+export async function listParts(
+  folder: string,
+  parts: Parts,
+  options: { from: number; to: number; microseconds: number; rest?: string },
+): Promise<string> {
+  const { from, to, microseconds, rest = "the rest" } = options;
   const [file = ""] = (await readdir(folder)).filter((name) => name.endsWith(".cpuprofile"));
   const profile: Profile = JSON.parse(await readFile(join(folder, file), "utf8"));
   const parents = new Map<number, Node>();
@@ -36,10 +38,10 @@ export async function readParts(folder: string, from: number, to: number): Promi
   const partOf = (leaf: Node | undefined): string => {
     if (leaf?.callFrame.functionName === "(garbage collector)") return "garbage collection";
     for (let node = leaf; node; node = parents.get(node.id)) {
-      const found = PARTS.find(([, source]) => source.test(node?.callFrame.url ?? ""));
+      const found = parts.find(([, source]) => source.test(node?.callFrame.url ?? ""));
       if (found) return found[0];
     }
-    return "the rest";
+    return rest;
   };
   const times = new Map<string, number>();
   let at = profile.startTime;
@@ -52,5 +54,10 @@ export async function readParts(folder: string, from: number, to: number): Promi
     busy += took;
     times.set(partOf(node), (times.get(partOf(node)) ?? 0) + took);
   }
-  return new Map([...times].map(([part, took]) => [part, took / busy]));
+  const largest = [...times].toSorted(([, one], [, other]) => other - one);
+  return listTimes(largest.map(([part, took]) => [part, (took / busy) * microseconds]));
+}
+
+export function listTimes(times: readonly (readonly [name: string, microseconds: number])[]): string {
+  return times.map(([name, us]) => `${name} ${us.toFixed(0)}`).join(", ");
 }
