@@ -1,10 +1,10 @@
 import { type QueryExecutorProvider, sql } from "kysely";
 import type { Store } from "../database/tables.ts";
-import type { Statements } from "../statements/statements.ts";
+import type { OfMerchant, Statements } from "../statements/statements.ts";
 import { findWhole } from "./all-merchants.ts";
 import { recordAttempts } from "./attempts.ts";
-import { byMerchant, type Divide, inParts, inPartsByItem, together } from "./batches.ts";
-import { claimDeliveries, freeLeases, listWaiting, readShares } from "./claims.ts";
+import { type Divide, inParts, inPartsByItem, together } from "./batches.ts";
+import { claimDeliveries, freeLeases, listWaiting, mergeShares, readShares } from "./claims.ts";
 import { changeAndNotify, insertEvents } from "./events.ts";
 import { publishWaiting } from "./payouts.ts";
 import { countRefund, findByRequestKeys, isOneOf, loadOriginals, saveRefunds } from "./refunds.ts";
@@ -14,7 +14,10 @@ import { removeOld } from "./retention.ts";
  * The statements for tables that Citus, an extension of PostgreSQL, spreads over machines by merchant. It refuses statements that
  * read or change the rows of several merchants in some ways, so most of these work on one merchant's rows.
  */
-const common: Omit<Statements, "claimDeliveries" | "loadOriginals" | "recordAttempts" | "saveRefunds"> = {
+const common: Omit<
+  Statements,
+  "claimDeliveries" | "loadOriginals" | "readShares" | "recordAttempts" | "saveRefunds"
+> = {
   batchKey: ({ merchant }) => merchant,
   // Citus allows no function there, and the driver of PostgreSQL needs none.
   returnedTexts: [],
@@ -28,7 +31,6 @@ const common: Omit<Statements, "claimDeliveries" | "loadOriginals" | "recordAtte
   isOneOf,
   listWaiting,
   publishWaiting,
-  readShares,
   removeOld,
   findMissingTriggers: async () => [], // tables that Citus spreads can't have triggers
 };
@@ -48,11 +50,23 @@ export function dividedBy(divide: Divide): Statements {
       const claim = (own: Store, some: typeof claimLimits) => claimDeliveries(own, some, when);
       return (await inParts(divide, store, claimLimits, claim)).flatMap(({ result }) => result);
     },
+    async readShares(store, { merchants, ...when }) {
+      const read = (own: Store, some: readonly OfMerchant[]) => readShares(own, some, when);
+      const parts = await inParts(
+        divide,
+        store,
+        merchants.map((merchant) => ({ merchant })),
+        read,
+      );
+      return mergeShares(
+        parts.map(({ result }) => result),
+        when.realNow,
+      );
+    },
   };
 }
 
-/** For a store of the coordinator, and for one of a machine. */
-export const citus = dividedBy(byMerchant);
+/** For a store of a machine. */
 export const citusMachine = dividedBy(together);
 
 /** The coordinator may take a second to connect to another machine. Its default of 30 seconds is all that background work has. */

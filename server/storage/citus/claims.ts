@@ -1,7 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from "kysely";
-import { toDomainTime } from "../../domain/clock.ts";
 import type { ClaimLimit } from "../../domain/fair-shares.ts";
-import { readOffset } from "../database/deployment.ts";
 import type { Store } from "../database/tables.ts";
 import {
   type Attempt,
@@ -16,7 +14,7 @@ import {
   type Waiting,
   type WaitingRow,
 } from "../statements/claims.ts";
-import { statementsOf, storeOf } from "../statements/statements.ts";
+import { type OfMerchant, statementsOf, storeOf } from "../statements/statements.ts";
 import { callOnShards } from "./functions.ts";
 
 /**
@@ -69,26 +67,23 @@ export async function listWaiting(
     .map(toWaiting);
 }
 
-/** Each machine has the clock, so the domain's time needs no other one. */
 export async function readShares(
   store: Store,
-  { merchants, realNow, ended }: SharesRequest,
+  items: readonly OfMerchant[],
+  { realNow, ended }: Omit<SharesRequest, "merchants">,
 ): Promise<Shares> {
-  const now = toDomainTime(realNow, await readOffset(store));
-  const due = await statementsOf(store).findOverall(
-    store,
-    ({ subscriptions, deliveries, value, list }) => sql<InHandRow>`
-      select s.subscription_key, s.merchant, s.timeouts,
-        (${countInHand(deliveries)} and h.webhook_id <> all(${list(ended)})) as count
-      from ${subscriptions} s
-      where s.merchant = any(${list(merchants)}) and s.ended_at is null
-        and exists (select from ${deliveries} d where ${waitsFor()} and d.due_at <= ${value(now)}::timestamptz)`,
-  );
-  const shuffled = due
-    .map((row) => ({ holder: toInHand(row), rank: Math.random() }))
-    .sort((a, b) => a.rank - b.rank)
-    .map(({ holder }) => holder);
-  return { now, due: shuffled };
+  const rows = await callOnShards<InHandRow & { now: string }>(store, "readShares", items, {
+    realNow,
+    ended,
+  });
+  return { now: new Date(rows[0]?.now ?? realNow), due: rows.map(toInHand) };
+}
+
+/** The shares of several parts, in a random order again. */
+export function mergeShares(parts: readonly Shares[], realNow: Date): Shares {
+  const due = parts.flatMap((part) => part.due.map((holder) => ({ holder, rank: Math.random() })));
+  const now = parts.find((part) => part.due.length > 0)?.now ?? realNow;
+  return { now, due: due.sort((a, b) => a.rank - b.rank).map(({ holder }) => holder) };
 }
 
 /** Counts the deliveries in progress of a subscription `s`. */

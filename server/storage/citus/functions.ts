@@ -35,24 +35,27 @@ const ON_LOCAL_SHARDS = `(query text) returns json language plpgsql as $$
 const MOVED = "is not on this machine";
 
 /**
- * Lets a transaction use the tables of a shard until it ends, as Citus does for its own statements: the shard can't leave this
+ * Lets a transaction use the tables of some shards until it ends, as Citus does for its own statements: they can't leave this
  * machine meanwhile, and a transaction that locks a whole table waits. Only the owner of the tables may take these locks, so it runs with
- * the owner's rights. A statement that follows sees everything that was committed before.
+ * the owner's rights, for whoever may add payments. A statement that follows sees everything that was committed before.
  */
-const enterShard = (
+const enterShards = (
   names: ShardTables,
-) => `(shard bigint) returns void language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+) => `(shards bigint[]) returns void language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
   begin
-    perform lock_shard_metadata(5, array[shard]);
+    if not has_any_column_privilege(session_user, '${names.payments}', 'insert') then
+      raise exception 'only roles that may add payments use their shards' using errcode = 'insufficient_privilege';
+    end if;
+    perform lock_shard_metadata(5, shards);
     perform lock_relation_if_exists('${names.holds}', 'ACCESS SHARE'),
       lock_relation_if_exists('${names.payments}', 'ROW EXCLUSIVE'),
       lock_relation_if_exists('${names.events}', 'ROW EXCLUSIVE'),
       lock_relation_if_exists('${names.deliveries}', 'ROW EXCLUSIVE');
-    if not exists (
-      select from pg_dist_placement placement join pg_dist_local_group here on here.groupid = placement.groupid
-      where placement.shardid = shard
-    ) then
-      raise exception 'shard % ${MOVED}', shard using errcode = 'serialization_failure';
+    if (
+      select count(*) from pg_dist_placement placement join pg_dist_local_group here on here.groupid = placement.groupid
+      where placement.shardid = any(shards)
+    ) < cardinality(shards) then
+      raise exception 'one of the shards % ${MOVED}', shards using errcode = 'serialization_failure';
     end if;
   end $$`;
 
@@ -64,45 +67,52 @@ export function hasMoved(error: unknown): boolean {
 /**
  * Does a kind of work with some items on the shards of this machine, and returns the rows of each shard. It goes through them in
  * the order of their ids, so two calls never wait for each other. By its first argument Citus passes a call at the coordinator on to the
- * machine of that merchant, to whom all items must belong then.
+ * machine of that merchant, to whom all items must belong then. The plans of its statements are made once for each connection, for
+ * whatever items follow; one that reads a whole small shard would stay in use when the shard has grown.
  */
-const ON_SHARDS = `(merchant text, work text, items json, further json) returns json language plpgsql as $$
+const ON_SHARDS = `(merchant text, work text, items json, further json) returns json language plpgsql
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off as $$
   declare
-    part record;
+    shards bigint[];
+    parts json[];
     found json;
     results json[] := '{}';
   begin
-    for part in
-      select get_shard_id_for_distribution_column('payments', item.value ->> 'merchant') as shard,
-        json_agg(item.value order by item.position) as items
-      from json_array_elements(items) with ordinality as item (value, position)
-      group by 1 order by 1
-    loop
-      execute format('select coalesce(json_agg(done), ''[]'') from %I($1, $2, $3) as done', '{onShard}' || part.shard)
-        into found using work, part.items, further;
+    select array_agg(part.shard order by part.shard), array_agg(part.items order by part.shard) into shards, parts
+      from (
+        select get_shard_id_for_distribution_column('payments', item.value ->> 'merchant') as shard,
+          json_agg(item.value order by item.position) as items
+        from json_array_elements(items) with ordinality as item (value, position)
+        group by 1
+      ) as part;
+    if shards is null then return '[]'; end if;
+    perform set_config('lock_timeout', coalesce(further ->> 'lockTimeoutMs', '0'), true);
+    perform {enterShards}(shards);
+    for index in 1 .. cardinality(shards) loop
+      execute 'select {onShard}' || shards[index] || '($1, $2, $3)' into found using work, parts[index], further;
       results := results || found;
     end loop;
     return array_to_json(results);
   end $$`;
 
-/** Does it on one shard. The plans of its statements are made once for each connection, for whatever items follow. */
-function onShard(shard: string, tables: ShardTables): string {
+/** Does it on one shard. */
+function onShard(tables: ShardTables): string {
   const branches = writeStatements(tables).map(
     ([name, text]) => `if work = '${name}' then
       for done in ${text} loop
-        return next to_json(done);
+        results := results || to_json(done);
       end loop;
     els`,
   );
-  return `(work text, items json, further json) returns setof json language plpgsql set plan_cache_mode = force_generic_plan as $$
+  return `(work text, items json, further json) returns json language plpgsql as $$
   declare
     done record;
+    results json[] := '{}';
   begin
-    perform set_config('lock_timeout', coalesce(further ->> 'lockTimeoutMs', '0'), true);
-    perform {enterShard}(${shard});
     ${branches.join("")}e
       raise exception 'there is no work %', work;
     end if;
+    return array_to_json(results);
   end $$`;
 }
 
@@ -110,14 +120,14 @@ const THEMSELVES = Object.fromEntries(SHARD_TABLES.map((table) => [table, table]
 
 /** A part of the hash of all their texts, so that servers of two releases, with different functions, can run side by side. */
 const RELEASE = createHash("sha256")
-  .update([ON_LOCAL_SHARDS, ON_SHARDS, enterShard(THEMSELVES), onShard("0", THEMSELVES)].join())
+  .update([ON_LOCAL_SHARDS, ON_SHARDS, enterShards(THEMSELVES), onShard(THEMSELVES)].join())
   .digest("hex")
   .slice(0, 8);
 
 const NAMES = {
   onLocalShards: `on_local_shards_${RELEASE}`,
   onShards: `on_shards_${RELEASE}`,
-  enterShard: `enter_shard_${RELEASE}`,
+  enterShards: `enter_shards_${RELEASE}`,
   /** Its shard follows. */
   onShard: `on_shard_${RELEASE}_`,
 };
@@ -156,9 +166,9 @@ async function findMissing(store: QueryExecutorProvider): Promise<[string, strin
   const shards = await readShards(store);
   const all: [string, string][] = [
     [NAMES.onLocalShards, ON_LOCAL_SHARDS],
-    [NAMES.enterShard, enterShard(await readNames(store))],
+    [NAMES.enterShards, enterShards(await readNames(store))],
     [NAMES.onShards, ON_SHARDS],
-    ...shards.map(({ shard, tables }): [string, string] => [NAMES.onShard + shard, onShard(shard, tables)]),
+    ...shards.map(({ shard, tables }): [string, string] => [NAMES.onShard + shard, onShard(tables)]),
   ];
   const { rows } = await sql<{ proname: string }>`
     select proname from pg_proc join pg_dist_object on classid = 'pg_proc'::regclass and objid = pg_proc.oid

@@ -1,7 +1,10 @@
+import { repeatAfterConflicts } from "../database/conflicts.ts";
+import { isUnavailable } from "../database/unavailable.ts";
 import type { Statements } from "../statements/statements.ts";
 import { IN_SHARDS } from "./all-merchants.ts";
 import { byMerchant, type Divide } from "./batches.ts";
 import { dividedBy } from "./citus.ts";
+import { mergeShares } from "./claims.ts";
 import type { Machine } from "./machine.ts";
 import type { Machines } from "./machines.ts";
 
@@ -24,10 +27,22 @@ export function withMachines(machines: Machines, kind: keyof Machine["stores"]):
     const parts = Map.groupBy(items.entries(), ([index]) => own[index] ?? store);
     return [...parts].map(([machine, some]) => [machine, some.map(([, item]) => item)] as const);
   };
+  const divided = dividedBy(divide);
   return {
-    ...dividedBy(divide),
+    ...divided,
     batchKey: ({ merchant }) => machines.nameOf(merchant),
     findOverall: (store, write) => machines.ask(write(IN_SHARDS).compile(store).sql),
+    async readShares(store, { merchants, ...when }) {
+      const groups = [...Map.groupBy(merchants, machines.nameOf).values()];
+      const read = (some: string[]) => divided.readShares(store, { ...when, merchants: some });
+      const results = await Promise.allSettled(groups.map((some) => repeatAfterConflicts(() => read(some))));
+      const shares = results.flatMap((result) => {
+        if (result.status === "fulfilled") return [result.value];
+        if (isUnavailable(result.reason)) return []; // the deliveries of its merchants wait
+        throw result.reason;
+      });
+      return mergeShares(shares, when.realNow);
+    },
     storeOf: (merchant) => machines.storeOf(merchant, kind),
     async storeFor(name, [request]) {
       const merchant = merchantOf(request);

@@ -8,7 +8,7 @@ import {
   sql,
 } from "kysely";
 import { recordStatement } from "../statements/attempts.ts";
-import { claimStatement } from "../statements/claims.ts";
+import { claimStatement, sharesStatement } from "../statements/claims.ts";
 import { loadStatement, saveStatement } from "../statements/refunds.ts";
 
 /**
@@ -37,6 +37,11 @@ const STATEMENTS = {
     states: sql`array(select json_array_elements_text(further -> 'states'))`,
     onlyOnce: sql`array(select json_array_elements_text(further -> 'onlyOnce')::boolean)`,
     dueAfterMs: sql`array(select json_array_elements_text(further -> 'dueAfterMs')::bigint)`,
+  }),
+  readShares: sharesStatement({
+    realNow: sql`(further ->> 'realNow')`,
+    merchants: sql`array(select item ->> 'merchant' from json_array_elements(items) as item)`,
+    ended: sql`array(select json_array_elements_text(further -> 'ended'))`,
   }),
   claimDeliveries: claimStatement({
     limits: sql`json_to_recordset(items) as claim_limit (subscription_key text, merchant text, up_to integer)`,

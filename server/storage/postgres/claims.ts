@@ -3,10 +3,11 @@ import type { Store } from "../database/tables.ts";
 import {
   type Attempt,
   type ClaimRequest,
+  COUNT_IN_HAND,
   claimStatement,
-  type InHandRow,
   type Shares,
   type SharesRequest,
+  sharesStatement,
   toAttempt,
   toInHand,
   toWaiting,
@@ -55,31 +56,17 @@ export async function listWaiting(
   return rows.map(toWaiting);
 }
 
-/** By one statement, which costs the same however many subscriptions of other merchants wait. */
 export async function readShares(
   store: Store,
   { merchants, realNow, ended }: SharesRequest,
 ): Promise<Shares> {
-  const { rows } = await sql<InHandRow & { now: Date }>`
-    with domain as materialized (
-      select ${realNow}::timestamptz + coalesce((select offset_ms from clock), 0) * interval '1 ms' as now
-    )
-    select s.subscription_key, s.merchant, s.timeouts, domain.now,
-      (${COUNT_IN_HAND} and h.webhook_id <> all(${ended}::text[])) as count
-    from domain, subscriptions s, lateral (
-      select due_at from deliveries d
-      where d.subscription_key = s.subscription_key and d.merchant = s.merchant
-        and d.state = 'PENDING' and d.leased_until is null and d.due_at <= (select now from domain)
-      order by d.due_at limit 1
-    ) as oldest
-    where s.merchant = any(${merchants}::text[]) and s.ended_at is null
-    order by random()`.execute(store);
+  const { rows } = await sharesStatement({
+    realNow: sql`${realNow}`,
+    merchants: sql`${merchants}::text[]`,
+    ended: sql`${ended}::text[]`,
+  }).execute(store);
   return { now: rows[0]?.now ?? realNow, due: rows.map(toInHand) };
 }
-
-/** Of a subscription `s`, by a lookup in the index of deliveries in progress. */
-const COUNT_IN_HAND = sql`select count(*)::integer from deliveries h
-  where h.subscription_key = s.subscription_key and h.merchant = s.merchant and h.leased_until is not null`;
 
 export async function claimDeliveries(store: Store, request: ClaimRequest): Promise<Attempt[]> {
   const { claimLimits, now, leaseMs } = request;

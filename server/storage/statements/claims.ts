@@ -47,6 +47,38 @@ export function toInHand({
   return { subscriptionKey, merchant, timeouts, count };
 }
 
+/**
+ * The statement for `readShares`, which costs the same however many subscriptions of other merchants wait.
+ *
+ * @param parts a time and two lists of texts
+ */
+export function sharesStatement({
+  realNow,
+  merchants,
+  ended,
+}: Readonly<Record<"realNow" | "merchants" | "ended", RawBuilder<unknown>>>): RawBuilder<
+  InHandRow & { now: Date }
+> {
+  return sql<InHandRow & { now: Date }>`
+    with domain as materialized (
+      select ${realNow}::timestamptz + coalesce((select offset_ms from clock), 0) * interval '1 ms' as now
+    )
+    select s.subscription_key, s.merchant, s.timeouts, domain.now,
+      (${COUNT_IN_HAND} and h.webhook_id <> all(${ended})) as count
+    from domain, subscriptions s, lateral (
+      select due_at from deliveries d
+      where d.subscription_key = s.subscription_key and d.merchant = s.merchant
+        and d.state = 'PENDING' and d.leased_until is null and d.due_at <= (select now from domain)
+      order by d.due_at limit 1
+    ) as oldest
+    where s.merchant = any(${merchants}) and s.ended_at is null
+    order by random()`;
+}
+
+/** Of a subscription `s`, by a lookup in the index of deliveries in progress. */
+export const COUNT_IN_HAND: RawBuilder<number> = sql`select count(*)::integer from deliveries h
+  where h.subscription_key = s.subscription_key and h.merchant = s.merchant and h.leased_until is not null`;
+
 /** A delivery in progress. Only a process that knows its present fence may write the result. */
 export type Claim = { readonly webhookId: string; readonly merchant: string; readonly fence: number };
 

@@ -1,12 +1,12 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { distributeTables } from "../../../server/admin/distribute.ts";
-import { citus } from "../../../server/storage/citus/citus.ts";
 import { distribute } from "../../../server/storage/citus/distribute.ts";
 import type { Database } from "../../../server/storage/database.ts";
 import { statementsOf } from "../../../server/storage/statements/statements.ts";
 import { collectOutput } from "../../helpers/admin.ts";
 import { query, runStatement } from "../../helpers/postgres.ts";
+import { createPayment, issueRefund, LONG_AGO, newMerchant } from "../../helpers/store-factories.ts";
 import { forSuite } from "../../helpers/suite.ts";
 import { requireCitus } from "./setup/citus.ts";
 import { startCluster } from "./setup/cluster.ts";
@@ -163,6 +163,40 @@ test("lets a server that starts meanwhile wait, and then use distributed tables"
   );
 
   const server = await starting;
-  expect(server && statementsOf(server.db).saveRefunds).toBe(citus.saveRefunds);
+  expect(server && statementsOf(server.db).batchKey).toBeDefined();
   await server?.close();
+});
+
+test("a merchant on a shard of its own takes refunds after the next run; a role without rights can't hold up shards", async () => {
+  const databaseUrl = await createFilled(cluster, "split");
+  await run(databaseUrl);
+  const merchant = newMerchant();
+  const payment = await inDatabase(databaseUrl, ({ db }) =>
+    createPayment(db, { merchant, settledAt: LONG_AGO }),
+  );
+  const before = await readRows(databaseUrl);
+  await runStatement(
+    databaseUrl,
+    `select isolate_tenant_to_new_shard('payments', '${merchant}', 'CASCADE', 'block_writes')`,
+  );
+  await runStatement(databaseUrl, "create role stranger login");
+
+  const repeated = await run(databaseUrl);
+
+  expect(repeated).toMatchObject({ code: 0, stdout: expect.stringContaining("in 34 shards each") });
+  expect(await readRows(databaseUrl)).toEqual(before);
+  await inDatabase(databaseUrl, ({ db }) => issueRefund(db, payment, { amountCents: 1 }));
+  expect(
+    await query(databaseUrl, "select refunded_cents from payments where merchant = $1 and kind = 'DEBIT'", [
+      merchant,
+    ]),
+  ).toEqual([{ refunded_cents: "1" }]);
+  const [row] = await query<{ name: string }>(
+    databaseUrl,
+    "select proname as name from pg_proc where proname like 'enter_shards_%'",
+  );
+  const asStranger = databaseUrl.replace("postgres@", "stranger@");
+  await expect(query(asStranger, `select ${row?.name}('{1}')`)).rejects.toThrow(
+    "only roles that may add payments",
+  );
 });

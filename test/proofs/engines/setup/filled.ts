@@ -55,6 +55,7 @@ export const run = (databaseUrl: string, command = "distribute"): Promise<AdminR
 
 const TABLES = [
   "payments",
+  "payouts_waiting",
   "events",
   "subscriptions",
   "deliveries",
