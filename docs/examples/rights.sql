@@ -16,7 +16,7 @@ grant insert (payment_id, merchant, kind, status, amount_cents, request_key, cli
 grant update (status, history, sequence) on payments to refunds_serve;
 grant insert on subscriptions to refunds_serve;
 grant update (ended_at, secret_ciphertext, old_secret_ciphertext, timeouts, caller) on subscriptions to refunds_serve;
-grant select, insert on deployment to refunds_serve;
+grant select, insert, update (restored_at) on deployment to refunds_serve;
 grant select, insert, update on rate_limits to refunds_serve;
 grant select on blocks, last_check to refunds_serve;
 grant select, insert on holds to refunds_serve;

@@ -60,7 +60,7 @@ export async function holdAfterRestore(
   return store.transaction().execute(async (transaction) => {
     const { rows } = await sql`
       insert into deployment as known (mode, restored_at) values ('production', clock_timestamp())
-      on conflict (single_row) do update set restored_at = clock_timestamp()
+      on conflict (single_row) do update set restored_at = excluded.restored_at
         where known.restored_at is null or known.restored_at < ${at}::timestamptz
       returning 1`.execute(transaction);
     if (rows.length === 0) return false;

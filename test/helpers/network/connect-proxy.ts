@@ -9,8 +9,17 @@ export type ConnectProxy = AsyncDisposable & {
   readonly asked: readonly { readonly request: string; readonly authorization: string | undefined }[];
 };
 
-/** @param refusal the status that it responds with instead of opening a tunnel */
-export async function startConnectProxy({ refusal }: { refusal?: number } = {}): Promise<ConnectProxy> {
+/**
+ * @param refusal the status that it responds with instead of opening a tunnel
+ * @param port that of this machine to which every tunnel leads, wherever it was asked for
+ */
+export async function startConnectProxy({
+  refusal,
+  port: leadsTo,
+}: {
+  refusal?: number;
+  port?: number;
+} = {}): Promise<ConnectProxy> {
   const asked: ConnectProxy["asked"][number][] = [];
   const sockets = new Set<Socket>();
   const note = ({ method, url, headers }: IncomingMessage) => {
@@ -28,7 +37,8 @@ export async function startConnectProxy({ refusal }: { refusal?: number } = {}):
       return;
     }
     const { hostname, port } = new URL(`http://${request.url}`);
-    const target = connect(Number(port || 80), hostname.replace(/^\[|\]$/g, ""), () => {
+    const host = leadsTo === undefined ? hostname.replace(/^\[|\]$/g, "") : "127.0.0.1";
+    const target = connect(leadsTo ?? Number(port || 80), host, () => {
       caller.write("HTTP/1.1 200 Connection established\r\n\r\n");
       caller.pipe(target).pipe(caller);
     });

@@ -3,6 +3,8 @@ import { Readable } from "node:stream";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runAdmin } from "../../../server/admin/run-command.ts";
+import { openUnmigrated } from "../../../server/storage/database.ts";
+import { holdAfterRestore } from "../../../server/storage/payments/high-water-mark.ts";
 import { collectOutput, runCommand } from "../../helpers/admin.ts";
 import { createTestDatabase, type TestDatabase } from "../../helpers/databases.ts";
 import { type Refund, refundOf, type Subscription, subscriptionTo } from "../../helpers/factories.ts";
@@ -248,6 +250,14 @@ describe("the roles of the guide", () => {
     const left = `select (select array_agg(event_id) from events where resource_id in ('past', 'present')) as events,
       (select array_agg(webhook_id) from deliveries where subscription_key = 'sub_x') as deliveries`;
     expect(await query("serve", left)).toEqual([{ events: ["present"], deliveries: ["present"] }]);
+  });
+
+  test("let a server hold all refunds when it notices a restore", async () => {
+    await using store = openUnmigrated(urlOf("serve"), {});
+
+    expect(await holdAfterRestore(store.db, { at: new Date(), missing: "a refund" })).toBe(true);
+
+    expect(await run("admin", ["release", "--all"])).toMatchObject({ code: 0 });
   });
 
   test("let reports be made", async () => {

@@ -27,6 +27,8 @@ export type ClusterOptions = Pick<PostgresOptions, "durable" | "settings"> & {
   readonly workers: number;
   /** The port by which others reach a worker, as of a proxy; by default its own. */
   readonly reach?: (worker: PostgresServer) => Promise<number>;
+  /** Starts a machine; by default on the loopback address, where all trust each other. */
+  readonly start?: (options: PostgresOptions) => Promise<PostgresServer>;
   /** Called with the logs of the workers, which are counted from 0. */
   readonly onLog?: (worker: number, text: string) => void;
 };
@@ -44,12 +46,13 @@ const SETTINGS = [
 
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const { programs, durable = false, reach = async (worker) => portOf(worker), onLog } = options;
+  const { start: startMachine = startPostgres } = options;
   const machines: PostgresServer[] = [];
   const databases: string[] = [];
   const stop = () => Promise.all(machines.map((machine) => machine.stop()));
   const settings = [...SETTINGS, ...(options.settings ?? [])];
   const start = async (onOwnLog?: (text: string) => void) => {
-    const machine = await startPostgres({
+    const machine = await startMachine({
       programs,
       durable,
       settings,
@@ -70,8 +73,11 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       async createDatabase(name) {
         await Promise.all(machines.map((machine) => createExtension(machine, name)));
         const url = coordinator.urlOf(name);
-        await runStatement(url, `select citus_set_coordinator_host('127.0.0.1', ${portOf(coordinator)})`);
-        for (const worker of workers) await addNode(url, await reach(worker));
+        await runStatement(
+          url,
+          `select citus_set_coordinator_host('${hostOf(coordinator)}', ${portOf(coordinator)})`,
+        );
+        for (const worker of workers) await addNode(url, hostOf(worker), await reach(worker));
         databases.push(name);
         return url;
       },
@@ -79,7 +85,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
         const worker = await startWorker(workers.length);
         for (const name of databases) {
           await createExtension(worker, name);
-          await addNode(coordinator.urlOf(name), await reach(worker));
+          await addNode(coordinator.urlOf(name), hostOf(worker), await reach(worker));
         }
         workers.push(worker);
         return worker;
@@ -97,8 +103,13 @@ async function createExtension(machine: PostgresServer, database: string): Promi
   await runStatement(machine.urlOf(database), "create extension citus");
 }
 
-function addNode(databaseUrl: string, port: number): Promise<void> {
-  return runStatement(databaseUrl, `select citus_add_node('127.0.0.1', ${port})`);
+function addNode(databaseUrl: string, host: string, port: number): Promise<void> {
+  return runStatement(databaseUrl, `select citus_add_node('${host}', ${port})`);
+}
+
+/** The address of a machine, as others reach it. */
+export function hostOf(machine: Pick<PostgresServer, "urlOf">): string {
+  return new URL(machine.urlOf("postgres")).hostname;
 }
 
 /** A database of the cluster with empty tables, distributed as an operator does it; resolves with its address. */

@@ -1,0 +1,228 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { verifyWebhook } from "../../../client/src/webhooks.ts";
+import { openUnmigrated } from "../../../server/storage/database.ts";
+import { holdAfterRestore } from "../../../server/storage/payments/high-water-mark.ts";
+import { spawnCommand } from "../../helpers/admin.ts";
+import { dollars, type Refund, refundOf, subscriptionTo } from "../../helpers/factories.ts";
+import { startIssuer } from "../../helpers/issuer.ts";
+import { startConnectProxy } from "../../helpers/network/connect-proxy.ts";
+import { query, runStatement } from "../../helpers/postgres.ts";
+import { startReceiver } from "../../helpers/receiver.ts";
+import { post, runServer, spawnServer } from "../../helpers/server.ts";
+import { forSuite } from "../../helpers/suite.ts";
+import { record, recordMissing } from "../faults/setup/figures.ts";
+import { postgresEnv } from "../faults/setup/lasting-store.ts";
+import { findProgram } from "../faults/setup/programs.ts";
+import { requireCitus } from "./setup/citus.ts";
+import { type Cluster, startCluster } from "./setup/cluster.ts";
+import { countCalls, createBusinesses, settle, startLoad, startServers } from "./setup/deployment.ts";
+import {
+  createNetwork,
+  type Network,
+  PUBLIC_ADDRESS,
+  passwordOf,
+  placeOf,
+  type Role,
+  readExample,
+} from "./setup/network.ts";
+
+const MERCHANTS_PER_WORKER = 4;
+const MERCHANTS = 12;
+const SETTLED = "2026-01-05T15:30:00Z";
+const EVERY_MS = 100;
+const LOAD_MS = 75_000;
+
+const setting = forSuite(startMachines, (started) => started.end());
+
+async function startMachines() {
+  const programs = requireCitus();
+  const network = await createNetwork("machines that trust nobody", programs);
+  if (!network) return { end: async () => {} };
+  const cluster = await startCluster({ programs, workers: 2, durable: true, start: network.start });
+  const end = async () => {
+    await cluster[Symbol.asyncDispose]();
+    await network[Symbol.asyncDispose]();
+  };
+  const admin = await cluster.createDatabase("refunds");
+  await runStatement(admin, readExample("roles.sql"));
+  for (const role of ["refunds_migrate", "refunds_serve"] as const)
+    await runStatement(admin, `alter role ${role} password '${passwordOf(role)}'`);
+  return { network, cluster, end };
+}
+
+/** Tables in a database, distributed as the guide says, by the role that migrates. */
+async function distribute(network: Network, cluster: Cluster, name: string): Promise<void> {
+  const env = { DATABASE_URL: network.urlOf(placeOf(cluster.coordinator), "refunds_migrate", name) };
+  for (const command of ["migrate", "distribute"])
+    expect(await spawnCommand([command], { env })).toMatchObject({ code: 0, stderr: "" });
+}
+
+test("without verified TLS and a password nobody gets in, and no machine talks to another one", async () => {
+  const { network, cluster } = setting;
+  if (!network) return;
+  const [worker] = cluster.workers;
+  if (!worker) throw new Error("no worker");
+  const alias = network.addAddress(worker);
+  const own = network.urlOf(placeOf(worker), "refunds_serve", "refunds");
+  const refusals = await Promise.all(
+    [
+      own.replace("verify-full", "disable").replace(/&sslrootcert.*/, ""),
+      own.replace(passwordOf("refunds_serve"), "guess"),
+      own.replace("/cluster-ca.crt", "/other/cluster-ca.crt"),
+      own.replace(placeOf(worker).host, alias),
+    ].map((url) => query(url, "select 1").catch(({ code, message }) => `${code} ${message}`)),
+  );
+  expect(refusals).toEqual([
+    expect.stringMatching(/^28000 no pg_hba.conf entry for host .*, no encryption/),
+    expect.stringMatching(/^28P01 password authentication failed/),
+    expect.stringMatching(/certificate/),
+    expect.stringMatching(/^ERR_TLS_CERT_ALTNAME_INVALID/),
+  ]);
+  const atCoordinator = cluster.coordinator.urlOf("refunds");
+  await expect(
+    query(atCoordinator, `select citus_add_node('${alias}', ${placeOf(worker).port})`),
+  ).rejects.toThrow(/does not match host name/);
+  const health = await query(atCoordinator, "select distinct result from citus_check_cluster_node_health()");
+  expect(health).toEqual([{ result: true }]);
+});
+
+test("through PgBouncer in session mode for minutes, with a restart of it: nothing is lost", async () => {
+  const { network, cluster } = setting;
+  if (!network) return;
+  const program = findProgram("pgbouncer");
+  if (!program) return recordMissing("a cluster behind PgBouncer", "pgbouncer");
+  const owner: Role = "refunds_migrate";
+  const admin = await cluster.createDatabase("sandbox");
+  await runStatement(admin, `grant usage, create on schema public to ${owner}`);
+  await distribute(network, cluster, "sandbox");
+  const coordinator = placeOf(cluster.coordinator);
+  await using transactions = await network.startPooler(program, coordinator, "transaction");
+  await using pooler = await network.startPooler(program, coordinator);
+  const databaseUrl = network.urlOf(pooler, owner, "sandbox");
+
+  const refused = await runServer({
+    PORT: "0",
+    ...postgresEnv(network.urlOf(transactions, owner, "sandbox")),
+  });
+  expect(refused).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^DATABASE_URL leads to a pooler .*pool_mode = session/),
+  });
+
+  await using started = await startServers(databaseUrl);
+  const deployment = { ...started, cluster, databaseUrl, [Symbol.asyncDispose]: async () => {} };
+  const businesses = await createBusinesses(deployment, MERCHANTS_PER_WORKER);
+  const load = startLoad(deployment, businesses, () => ({ everyMs: EVERY_MS }));
+  await setTimeout(LOAD_MS);
+  const before = countCalls(businesses);
+  const restartedAt = performance.now();
+  await pooler.restart();
+  const restartMs = performance.now() - restartedAt;
+  await setTimeout(LOAD_MS);
+  await load.stop();
+  const sessions = await Promise.all(
+    [cluster.coordinator, ...cluster.workers].map((machine) => readSessions(machine.urlOf("sandbox"))),
+  );
+
+  const { acknowledged, failed } = countCalls(businesses);
+  const { cameThrough, lost, doubled, wrong } = await settle(deployment, businesses);
+  record("machines that trust nobody, behind PgBouncer", {
+    seconds: (2 * LOAD_MS) / 1000,
+    acknowledged,
+    "failed calls before its restart": before.failed,
+    "failed calls after it": failed - before.failed,
+    "ms of the restart": Math.round(restartMs),
+    "came through without a response": cameThrough,
+    "encrypted sessions": sessions.reduce((sum, { encrypted }) => sum + encrypted, 0),
+    "unencrypted sessions": sessions.reduce((sum, { plain }) => sum + plain, 0),
+    "listening sessions through PgBouncer": sessions[0]?.listening ?? 0,
+    lost: lost.length,
+    doubled: doubled.length,
+  });
+  expect({ lost, doubled, wrong }).toEqual({ lost: [], doubled: [], wrong: [] });
+  expect(before.failed).toBe(0);
+  expect(acknowledged).toBeGreaterThan(before.acknowledged);
+  expect(sessions.map(({ plain }) => plain)).toEqual([0, 0, 0]);
+});
+
+test("in production mode, with the roles of the guide and tokens of an issuer, refunds are made and delivered", async () => {
+  const { network, cluster } = setting;
+  if (!network) return;
+  const urlOf = (role: Role) => network.urlOf(placeOf(cluster.coordinator), role, "refunds");
+  const owner = { DATABASE_URL: urlOf("refunds_migrate") };
+  expect(await spawnCommand(["migrate"], { env: owner })).toMatchObject({ code: 0 });
+  await runStatement(urlOf("postgres"), readExample("audit.sql"));
+  await runStatement(urlOf("refunds_migrate"), readExample("rights.sql"));
+  expect(await spawnCommand(["distribute"], { env: owner })).toMatchObject({ code: 0, stderr: "" });
+  await runStatement(urlOf("refunds_migrate"), readExample("cluster-rights.sql"));
+  const tlsFile = (name: string) => join(network.folder, `${PUBLIC_ADDRESS}.${name}`);
+  const tls = { key: readFileSync(tlsFile("key"), "utf8"), cert: readFileSync(tlsFile("crt"), "utf8") };
+  await using receiver = await startReceiver(undefined, { tls });
+  await using proxy = await startConnectProxy({ port: Number(new URL(receiver.url).port) });
+  await using issuer = await startIssuer();
+  await using server = await spawnServer({
+    dataDir: "unused",
+    command: ["npm", "run", "-s", "start:production"],
+    env: {
+      ...postgresEnv(urlOf("refunds_serve")),
+      ...issuer.env,
+      WEBHOOK_PROXY: proxy.url,
+      WEBHOOK_CA_FILE: join(network.folder, "cluster-ca.crt"),
+    },
+  });
+  const merchants = Array.from({ length: MERCHANTS }, (_, index) => `merchant${index}`);
+  const lines = merchants.flatMap((merchant) => [
+    { op: "put", merchant, paymentId: `pay_${merchant}`, amount: dollars(100) },
+    { op: "settle", merchant, paymentId: `pay_${merchant}`, settledAt: SETTLED },
+  ]);
+  const stdin = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+  expect(await spawnCommand(["payments"], { env: owner, stdin })).toMatchObject({ code: 0 });
+  const subscription = subscriptionTo(`https://${PUBLIC_ADDRESS}/hooks`);
+  const statuses = await Promise.all(
+    merchants.map(async (merchant) => {
+      const token = await issuer.token({ merchant_id: merchant });
+      const call = async (path: string, sent: unknown) => {
+        const { status, body } = await post<Partial<Refund>>(server.url, path, sent, { token });
+        return body.paymentStatus ?? status;
+      };
+      const refund = refundOf(`pay_${merchant}`);
+      return [
+        await call("/v1/webhook/subscribe", subscription),
+        await call("/v1/refunds", refund),
+        await call("/v1/refunds", refund),
+        await call("/v1/refunds", refundOf("pay_of_another")),
+        await call("/v1/refunds", refundOf(`pay_${merchant}`, { amount: dollars(99.01) })),
+      ];
+    }),
+  );
+  const foreign = await post(server.url, "/v1/refunds", refundOf("pay_merchant0"), { token: "sandbox_acme" });
+  const deliveries = await receiver.first(2 * MERCHANTS);
+  const verified = deliveries.map(({ body, headers }) =>
+    verifyWebhook(body, headers, subscription.secretKey),
+  );
+  await using store = openUnmigrated(urlOf("refunds_serve"), {});
+  const held = await holdAfterRestore(store.db, { at: new Date(), missing: "a refund" });
+  record("a cluster in production mode", {
+    merchants: MERCHANTS,
+    refunds: 2 * statuses.length,
+    "verified deliveries": verified.length,
+  });
+  expect(new Set(statuses.map(String))).toEqual(new Set(["200,AUTHORIZED,409,404,TERMINAL_FAILED"]));
+  expect([foreign.status, held]).toEqual([401, true]);
+  expect(verified).toMatchObject(deliveries.map(({ event }) => ({ type: event.type })));
+});
+
+async function readSessions(url: string) {
+  const [row] = await query<Record<"encrypted" | "plain" | "listening", number>>(
+    url,
+    `select count(*) filter (where ssl)::integer as encrypted, count(*) filter (where not ssl)::integer as plain,
+       count(*) filter (where query ilike 'listen%')::integer as listening
+     from pg_stat_activity join pg_stat_ssl using (pid)
+     where datname = current_database() and backend_type = 'client backend'`,
+  );
+  if (!row) throw new Error("no row");
+  return row;
+}
