@@ -37,8 +37,11 @@ export const readExample = (name: string) => readFileSync(`docs/examples/${name}
 export const passwordOf = (role: Role) => `secret-of-${role}`;
 
 /** An address of PostgreSQL, or of what stands before it. */
-export type Place = { readonly host: string; readonly port: number };
-export const placeOf = (machine: PostgresServer): Place => ({ host: hostOf(machine), port: portOf(machine) });
+export type Endpoint = { readonly host: string; readonly port: number };
+export const endpointOf = (machine: PostgresServer): Endpoint => ({
+  host: hostOf(machine),
+  port: portOf(machine),
+});
 
 /**
  * Machines in a network namespace each, set up by the files of the guide. None trusts another one: without TLS and a password
@@ -49,13 +52,13 @@ export type Network = AsyncDisposable & {
   readonly folder: string;
   /** Starts PostgreSQL on the next machine, by default on new tables; the first is the coordinator. */
   start(options: PostgresOptions): Promise<PostgresServer>;
-  urlOf(place: Place, role: Role, database: string): string;
+  urlOf(endpoint: Endpoint, role: Role, database: string): string;
   /** Gives a machine another address, for which it has no certificate. */
   addAddress(machine: PostgresServer): string;
-  startPooler(program: string, coordinator: Place, poolMode?: "session" | "transaction"): Promise<Pooler>;
+  startPooler(program: string, coordinator: Endpoint, poolMode?: "session" | "transaction"): Promise<Pooler>;
 };
 
-export type Pooler = AsyncDisposable & Place & { restart(): Promise<void> };
+export type Pooler = AsyncDisposable & Endpoint & { restart(): Promise<void> };
 
 /** Undefined where this process may not create networks, which is recorded. */
 export async function createNetwork(proof: string, programs: string): Promise<Network | undefined> {
@@ -75,7 +78,7 @@ export async function createNetwork(proof: string, programs: string): Promise<Ne
   const nameOf = (address: string) => `${bridge}-${address.split(".").at(-1)}`;
 
   /** The text of a file of the guide, for a machine. */
-  const adapt = (name: string, { host, port }: Place) =>
+  const adapt = (name: string, { host, port }: Endpoint) =>
     readExample(name)
       .replaceAll(GUIDE.coordinator, host)
       .replaceAll(GUIDE.network, prefix)
@@ -111,7 +114,7 @@ export async function createNetwork(proof: string, programs: string): Promise<Ne
     `HOME=${folder}`,
     ...command,
   ];
-  function urlOf({ host, port }: Place, role: Role, database: string): string {
+  function urlOf({ host, port }: Endpoint, role: Role, database: string): string {
     const options = `sslmode=verify-full&sslrootcert=${folder}/cluster-ca.crt`;
     return `postgres://${role}:${passwordOf(role)}@${host}:${port}/${database}?${options}`;
   }
@@ -137,13 +140,13 @@ export async function createNetwork(proof: string, programs: string): Promise<Ne
     urlOf,
     async start({ fill = initialize, settings = [], ...options }) {
       const host = addMachine(COORDINATOR + machines++);
-      const place = join(folder, host);
-      await mkdir(place);
-      chownSync(place, identity.uid, identity.gid);
+      const home = join(folder, host);
+      await mkdir(home);
+      chownSync(home, identity.uid, identity.gid);
       const server = await startPostgres({
         ...options,
         programs,
-        disk: { folder: place, seenFromHere: place, command: (command) => runOn(host, command) },
+        disk: { folder: home, seenFromHere: home, command: (command) => runOn(host, command) },
         settings: [...settings, ...toSettings(adapt("cluster.conf", { host, port: 0 }))],
         async fill(data) {
           await fill(data);
@@ -216,7 +219,7 @@ function toSettings(text: string): string[] {
   );
 }
 
-async function tryConnect({ host, port }: Place): Promise<void> {
+async function tryConnect({ host, port }: Endpoint): Promise<void> {
   const socket = connect({ host, port });
   try {
     await once(socket, "connect");
