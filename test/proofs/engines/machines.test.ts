@@ -42,7 +42,7 @@ const MERCHANTS = 12;
 const POLL_MS = 1_000;
 const SETTLED = "2026-01-05T15:30:00Z";
 const EVERY_MS = 100;
-const LOAD_MS = 3_000;
+const LOAD_MS = 75_000;
 
 const setting = forSuite(startMachines, (started) => started.end());
 
