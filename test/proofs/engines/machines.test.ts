@@ -17,8 +17,6 @@ import { forSuite } from "../../helpers/suite.ts";
 import { record, recordMissing } from "../faults/setup/figures.ts";
 import { postgresEnv } from "../faults/setup/lasting-store.ts";
 import { findProgram } from "../faults/setup/programs.ts";
-import { requireCitus } from "./setup/citus.ts";
-import { type Cluster, startCluster } from "./setup/cluster.ts";
 import {
   countCalls,
   createBusinesses,
@@ -27,15 +25,8 @@ import {
   startLoad,
   startServers,
 } from "./setup/deployment.ts";
-import {
-  createNetwork,
-  endpointOf,
-  type Network,
-  PUBLIC_ADDRESS,
-  passwordOf,
-  type Role,
-  readExample,
-} from "./setup/network.ts";
+import { startMachines } from "./setup/machines.ts";
+import { endpointOf, PUBLIC_ADDRESS, passwordOf, type Role, readExample } from "./setup/network.ts";
 
 const MERCHANTS_PER_WORKER = 4;
 const MERCHANTS = 12;
@@ -44,34 +35,14 @@ const SETTLED = "2026-01-05T15:30:00Z";
 const EVERY_MS = 100;
 const LOAD_MS = 75_000;
 
-const setting = forSuite(startMachines, (started) => started.end());
-
-async function startMachines() {
-  const programs = requireCitus();
-  const network = await createNetwork("machines that trust nobody", programs);
-  if (!network) return { end: async () => {} };
-  const cluster = await startCluster({ programs, workers: 2, durable: true, start: network.start });
-  const end = async () => {
-    await cluster[Symbol.asyncDispose]();
-    await network[Symbol.asyncDispose]();
-  };
-  const admin = await cluster.createDatabase("refunds");
-  await runStatement(admin, readExample("roles.sql"));
-  for (const role of ["refunds_migrate", "refunds_serve"] as const)
-    await runStatement(admin, `alter role ${role} password '${passwordOf(role)}'`);
-  return { network, cluster, end };
-}
-
-/** Tables in a database, distributed as the guide says, by the role that migrates. */
-async function distribute(network: Network, cluster: Cluster, name: string): Promise<void> {
-  const env = { DATABASE_URL: network.urlOf(endpointOf(cluster.coordinator), "refunds_migrate", name) };
-  for (const command of ["migrate", "distribute"])
-    expect(await spawnCommand([command], { env })).toMatchObject({ code: 0, stderr: "" });
-}
+const started = forSuite(
+  async () => ({ setting: await startMachines("machines that trust nobody") }),
+  async ({ setting }) => setting?.[Symbol.asyncDispose](),
+);
 
 test("without verified TLS and a password nobody gets in, and no machine talks to another one", async () => {
-  const { network, cluster } = setting;
-  if (!network) return;
+  if (!started.setting) return;
+  const { network, cluster } = started.setting;
   const [worker] = cluster.workers;
   if (!worker) throw new Error("no worker");
   const alias = network.addAddress(worker);
@@ -99,30 +70,27 @@ test("without verified TLS and a password nobody gets in, and no machine talks t
 });
 
 test("through PgBouncer in session mode for minutes, with a restart of it: nothing is lost", async () => {
-  const { network, cluster } = setting;
-  if (!network) return;
+  if (!started.setting) return;
+  const { network, cluster } = started.setting;
   const program = findProgram("pgbouncer");
   if (!program) return recordMissing("a cluster behind PgBouncer", "pgbouncer");
-  const owner: Role = "refunds_migrate";
-  const admin = await cluster.createDatabase("sandbox");
-  await runStatement(admin, `grant usage, create on schema public to ${owner}`);
-  await distribute(network, cluster, "sandbox");
+  await started.setting.createSandbox();
   const coordinator = endpointOf(cluster.coordinator);
   await using transactions = await network.startPooler(program, coordinator, "transaction");
   await using pooler = await network.startPooler(program, coordinator);
-  const databaseUrl = network.urlOf(pooler, owner, "sandbox");
+  const databaseUrl = network.urlOf(pooler, "refunds_migrate", "sandbox");
 
   const refused = await runServer({
     PORT: "0",
-    ...postgresEnv(network.urlOf(transactions, owner, "sandbox")),
+    ...postgresEnv(network.urlOf(transactions, "refunds_migrate", "sandbox")),
   });
   expect(refused).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/^DATABASE_URL leads to a pooler .*pool_mode = session/),
   });
 
-  await using started = await startServers(databaseUrl);
-  const deployment = { ...started, cluster, databaseUrl, [Symbol.asyncDispose]: async () => {} };
+  await using servers = await startServers(databaseUrl);
+  const deployment = { ...servers, cluster, databaseUrl, [Symbol.asyncDispose]: async () => {} };
   const businesses = await createBusinesses(deployment, MERCHANTS_PER_WORKER);
   const load = startLoad(deployment, businesses, () => ({ everyMs: EVERY_MS }));
   await setTimeout(LOAD_MS);
@@ -132,7 +100,7 @@ test("through PgBouncer in session mode for minutes, with a restart of it: nothi
   const restartMs = performance.now() - restartedAt;
   await setTimeout(LOAD_MS);
   await load.stop();
-  const lagMs = await measureLag(started);
+  const lagMs = await measureLag(servers);
   const sessions = await Promise.all(
     [cluster.coordinator, ...cluster.workers].map((machine) => readSessions(machine.urlOf("sandbox"))),
   );
@@ -160,8 +128,8 @@ test("through PgBouncer in session mode for minutes, with a restart of it: nothi
 });
 
 test("in production mode, with the roles of the guide and tokens of an issuer, refunds are made and delivered", async () => {
-  const { network, cluster } = setting;
-  if (!network) return;
+  if (!started.setting) return;
+  const { network, cluster } = started.setting;
   const urlOf = (role: Role) => network.urlOf(endpointOf(cluster.coordinator), role, "refunds");
   const owner = { DATABASE_URL: urlOf("refunds_migrate") };
   expect(await spawnCommand(["migrate"], { env: owner })).toMatchObject({ code: 0 });

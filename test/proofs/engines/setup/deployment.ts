@@ -59,9 +59,12 @@ export async function startDeployment({
   }
 }
 
-export async function startServers(databaseUrl: string): Promise<Servers> {
+export async function startServers(
+  databaseUrl: string,
+  store: Readonly<Record<string, string>> = postgresEnv(databaseUrl),
+): Promise<Servers> {
   const database = await openDatabase({ databaseUrl, dataDir: "unused" });
-  const env = { LOG_LEVEL: "silent", RATE_LIMIT: "off", ...postgresEnv(databaseUrl) };
+  const env = { LOG_LEVEL: "silent", RATE_LIMIT: "off", ...store };
   const start = () => spawnServer({ dataDir: "unused", env });
   const servers = [await start(), await start(), await start()] as const;
   return {
