@@ -4,6 +4,7 @@ import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { spawnCommand } from "../../helpers/admin.ts";
+import type { Refund } from "../../helpers/factories.ts";
 import { chooseUser, type PostgresServer, portOf, query, runStatement } from "../../helpers/postgres.ts";
 import { until } from "../../helpers/subscriber.ts";
 import { record } from "../faults/setup/figures.ts";
@@ -162,12 +163,7 @@ test("a cluster is restored to a restore point made under load: all that was ack
     forgotten += later.length;
     for (const key of later) ledger.acknowledged.delete(key);
     for (const { key, id } of rows)
-      if (!ledger.acknowledged.has(key))
-        ledger.acknowledged.set(key, {
-          paymentId: id,
-          paymentStatus: "AUTHORIZED",
-          clientReferenceId: null,
-        } as never);
+      if (!ledger.acknowledged.has(key)) ledger.acknowledged.set(key, { paymentId: id } as Refund);
     ledger.subscriptions.clear();
     for (const key of subscriptions) ledger.subscriptions.add(key);
     losses.push(await countLosses(servers.servers[0], ledger, receiver));
