@@ -72,6 +72,7 @@ describe("the code on the pages", () => {
       "after-a-restore: needs-postgresql",
       "after-a-restore: needs-postgresql",
       "replicas: needs-postgresql",
+      "beyond-one-machine: needs-postgresql",
     ]);
   });
 
