@@ -123,6 +123,8 @@ async function spreadTables(
   // without a connection.
   await sql`set local citus.multi_shard_modify_mode = 'sequential'`.execute(transaction);
   await sql`set local citus.enable_local_execution = off`.execute(transaction);
+  const members = (await findMembers(transaction, tables)).join(", ");
+  if (members) await sql.raw(`grant select on ${tables[0]} to ${members}`).execute(transaction);
   let moved = 0;
   for (const [index, table] of tables.entries()) {
     signal?.throwIfAborted();
@@ -136,11 +138,29 @@ async function spreadTables(
     }
     moved += rows;
   }
+  if (members) await sql.raw(`revoke select on ${tables[0]} from ${members}`).execute(transaction);
   // What was copied. Nothing can see it any more, but it takes up space. Each table comes before the one that it refers to.
   for (const table of tables.toReversed()) {
     await sql`select truncate_local_data_after_distributing_table(${table}::regclass)`.execute(transaction);
   }
   return moved;
+}
+
+/**
+ * Operators have rights as members of a role. Citus creates on all machines only roles with rights of their own, so members get one
+ * until the tables are there.
+ */
+async function findMembers(transaction: Store, tables: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    with entitled as (
+      select refobjid as role from pg_shdepend
+      where classid = 'pg_class'::regclass and objid = any(${tables}::text[]::regclass[]) and refclassid = 'pg_authid'::regclass
+        and dbid = (select oid from pg_database where datname = current_database())
+    )
+    select quote_ident(rolname) as name from pg_roles
+    where not rolsuper and oid not in (select role from entitled)
+      and exists (select from entitled where pg_has_role(oid, role, 'member'))`.execute(transaction);
+  return rows.map(({ name }) => name);
 }
 
 /** Citus refuses tables with triggers. What constraints can't refuse, only the statements of servers and commands keep from then on. */
@@ -149,7 +169,10 @@ async function replaceTriggers(transaction: Store, tables: readonly string[]): P
     select format('drop trigger %I on %s', tgname, tgrelid::regclass) as statement from pg_trigger
     where tgrelid = any(${tables}::text[]::regclass[]) and not tgisinternal`.execute(transaction);
   for (const { statement } of rows) await sql.raw(statement).execute(transaction);
-  if (rows.length > 0) await sql`select constrain_payments()`.execute(transaction);
+  if (rows.length === 0) return;
+  await sql`select constrain_payments()`.execute(transaction);
+  // A later migration could not add some columns while there are functions of rows.
+  await sql`drop function keeps_terms, may_become, extends_history`.execute(transaction);
 }
 
 async function spread(transaction: Store, table: string): Promise<void> {

@@ -6,6 +6,7 @@ import { ADVISORY_LOCKS } from "./advisory-locks.ts";
 import { firstTables } from "./migrations/0001-first-tables.ts";
 import { eventTrace } from "./migrations/0003-event-trace.ts";
 import { cheaperGuards } from "./migrations/0004-cheaper-guards.ts";
+import { guardsAnew } from "./migrations/0005-guards-anew.ts";
 import type { Store } from "./tables.ts";
 
 export type Migrations = Readonly<Record<string, Migration>>;
@@ -15,6 +16,7 @@ export const MIGRATIONS: Migrations = {
   "0001-first-tables": firstTables,
   "0003-event-trace": eventTrace,
   "0004-cheaper-guards": cheaperGuards,
+  "0005-guards-anew": guardsAnew,
 };
 
 /**
