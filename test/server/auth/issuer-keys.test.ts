@@ -164,6 +164,7 @@ describe("the issuer's keys", () => {
       const { issuer } = production;
       const token = await issuer.token();
       await call(server, token);
+      await until(() => (issuer.fetches() > 1 ? true : undefined)); // no token asked for the second one
 
       issuer.mood(mood);
       const during = [await call(server, token), await call(server, token)];

@@ -83,6 +83,7 @@ describe("an access token in production", () => {
     ["of a merchant without a name", { merchant_id: "" }],
     ["of a merchant whose name is a number", { merchant_id: 7 }],
     ["of a merchant whose name no database holds", { merchant_id: "a\0b" }],
+    ["of a merchant whose name a database would change", { merchant_id: "a\ud800" }],
     ["of a merchant whose name breaks a line", { merchant_id: "a\nb" }],
     ["of a merchant whose name clears a terminal", { merchant_id: "a\u009b2Jb" }],
     ["of a subject that breaks a line", { sub: "a\nb" }],
