@@ -35,17 +35,13 @@ export function isSubscribed(): RawBuilder<boolean> {
 /** The channel that notifies servers of new deliveries. */
 export const DELIVERIES_CHANNEL = "deliveries";
 
-/** More bytes than a merchant's name has; a notification has room for some thousand. */
-export const MAX_NAME_BYTES = 1_000;
-
 /**
  * Wakes the dispatchers of all servers when the transaction commits.
  *
  * @param merchant whose deliveries they should look for; without it they look for all
  */
 export function notify(merchant = sql`''`): RawBuilder<unknown> {
-  return sql`pg_notify(${DELIVERIES_CHANNEL}::text,
-    case when octet_length(${merchant}) <= ${MAX_NAME_BYTES}::integer then ${merchant} else '' end)`;
+  return sql`pg_notify(${DELIVERIES_CHANNEL}::text, ${merchant})`;
 }
 
 /**

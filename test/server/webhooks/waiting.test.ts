@@ -118,7 +118,7 @@ describe.each(engines)("deliveries that wait on %s", (engine) => {
     expect(new Set(turnOfPages).size).toBe(turnOfPages.length);
   });
 
-  test("of a subscription that ends are not waited for when another transaction has locked them", async () => {
+  test("of a subscription that ends are not waited for when another transaction has locked them, nor claimed", async () => {
     await emit();
     await emit("acc_2");
     const [locked] = await pending();
@@ -136,5 +136,6 @@ describe.each(engines)("deliveries that wait on %s", (engine) => {
 
     const ended = (await pending()).filter(({ state }) => state === "ENDED").length;
     expect(ended).toBe(engine !== "embedded" ? 1 : 2);
+    expect(await claim()).toEqual([]);
   });
 });

@@ -62,6 +62,23 @@ describe("due refunds on postgres", () => {
     expect(await authorizeDue(other.db, LATER)).toHaveLength(10);
   });
 
+  test("stay due when their authorization fails, and hold up no others", async () => {
+    const { db } = await testDatabase.open();
+    const [broken, sound] = await Promise.all(
+      [newMerchant(), newMerchant()].map(async (merchant) =>
+        createRefund(db, await createPayment(db, { merchant })),
+      ),
+    );
+    await sql`
+      update payments set sequence = 2147483647 where payment_id = ${broken?.paymentId}`.execute(db);
+
+    const run = await runDue(db, LATER);
+
+    expect(run.errors).toMatchObject([{ message: "integer out of range" }]);
+    expect(run.authorized).toMatchObject([{ paymentId: sound?.paymentId }]);
+    await sql`delete from payments where payment_id = ${broken?.paymentId}`.execute(db);
+  });
+
   test("are each authorized once, with one event, by two replicas at once while payments fail", async () => {
     const replicas = await Promise.all([testDatabase.open(), testDatabase.open(), testDatabase.open()]);
     const [{ db }, other, third] = replicas;
