@@ -15,7 +15,6 @@ const WELL_BEHAVED: Behaviour = { status: 200, delayMs: 0 };
 const LISTED = 50;
 
 /** The limit for all merchants together. */
-const MAX_RECEIVED = 500;
 const MAX_BYTES = 4_000_000;
 
 export type InboxParts = {
@@ -38,7 +37,6 @@ export type InboxReceiver = {
 export function createInbox({ store, changes, ownUrl, realNow }: InboxParts): InboxReceiver {
   const behaviours = new Map<string, Behaviour>();
   const ring = createRing<Received>({
-    maxItems: MAX_RECEIVED,
     maxBytes: MAX_BYTES,
     bytesOf: ({ webhook }) => 500 + 2 * webhook.body.length,
   });

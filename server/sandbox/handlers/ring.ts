@@ -1,4 +1,4 @@
-/** The latest items, limited by count and by bytes, and kept in memory only. */
+/** The latest items, limited by bytes and perhaps by count, and kept in memory only. */
 export type Ring<Item> = {
   add(item: Item): void;
   /** The newest first. */
@@ -8,11 +8,11 @@ export type Ring<Item> = {
 
 /** @param bytesOf the approximate size of an item in memory */
 export function createRing<Item>(options: {
-  maxItems: number;
+  maxItems?: number;
   maxBytes: number;
   bytesOf: (item: Item) => number;
 }): Ring<Item> {
-  const { maxItems, maxBytes, bytesOf } = options;
+  const { maxItems = Number.POSITIVE_INFINITY, maxBytes, bytesOf } = options;
   let items: Item[] = [];
   let bytes = 0;
   return {

@@ -5,6 +5,7 @@ import { pino } from "pino";
 import { beforeAll, describe, expect, test } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
 import * as contracts from "../../../server/contract/document.ts";
+import type { EventStream } from "../../../server/contract/operations.ts";
 import { compileResponseValidators } from "../../../server/contract/validate-response.ts";
 import type { HttpResponse } from "../../../server/http/middleware/request-locals.ts";
 import { logRequests } from "../../../server/http/middleware/request-log.ts";
@@ -211,6 +212,24 @@ describe("a response to an operation is replaced", () => {
 
     expect([sent.status, JSON.stringify(sent.body), notified]).toEqual([201, whole, ["written", "ended"]]);
   });
+});
+
+test("a stream is cut off when its reader falls behind, and not before", async () => {
+  const streamOf = (bytes: number) => {
+    respond = (response) => {
+      const stream: EventStream = (send, end) => {
+        send("x".repeat(bytes));
+        end();
+        return () => {};
+      };
+      sendResponse(response.req, response as HttpResponse, { status: 200, stream });
+    };
+    return fetch(`${url}/sandbox/changes`).then((response) => response.text());
+  };
+
+  expect(await streamOf(60_000)).toHaveLength("event: change\ndata: \n\n".length + 60_000);
+  // More than the system takes at once for a reader.
+  await expect(streamOf(50_000_000)).rejects.toThrow("terminated");
 });
 
 test("a path that the contract does not have is none of its business", async () => {

@@ -53,6 +53,8 @@ describe("the fair share of a subscription", () => {
 
     expect(sum(taken(many))).toBe(64);
     expect(share([...many, proven("z", "other")])).toMatchObject({ z: 16 });
+    const alone = shareFairly(create(1, 400, 0), [], { ...LIMITS, perMerchant: 256 });
+    expect(alone.reduce((total, { limit }) => total + limit, 0)).toBe(256 / 4);
   });
 
   test("is one for every merchant and subscription before any gets two", () => {

@@ -14,3 +14,16 @@ test("a part of a request that has no time left is not begun", async () => {
   await expect(waited).rejects.toThrow();
   expect(begun).toBe(false);
 });
+
+test("a part of a request that takes too long is told so", async () => {
+  const deadline = createDeadline(1);
+  let told: AbortSignal | undefined;
+
+  const waited = deadline({ locals: {} } as HttpResponse, ({ signal }) => {
+    told = signal;
+    return new Promise(() => {});
+  });
+
+  await expect(waited).rejects.toThrow();
+  expect(told?.aborted).toBe(true);
+});

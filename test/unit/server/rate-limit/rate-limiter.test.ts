@@ -126,4 +126,24 @@ describe("servers that share a rate limit", () => {
     expect(served(taken)).toBe(40);
     expect(reports).toEqual([10, 10, 10, 10]);
   });
+
+  test("count alone for a second after a report has failed", async () => {
+    let nowMs = 1_000;
+    const reports: number[] = [];
+    const report = async ({ calls }: { calls: number }) => {
+      reports.push(calls);
+      throw new Error("the database is away");
+    };
+    const { take } = createRateLimiter({ requestsPerSecond: 100, report, logger, nowMs: () => nowMs });
+    const takeAll = () => Promise.all(Array.from({ length: 30 }, () => take("acme")));
+
+    await takeAll();
+    nowMs += 999;
+    await takeAll();
+    expect(reports).toEqual([10]);
+    nowMs += 1;
+    await takeAll();
+
+    expect(reports).toEqual([10, 50]);
+  });
 });
