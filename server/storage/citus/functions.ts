@@ -75,7 +75,6 @@ const ON_SHARDS = `(merchant text, work text, items json, further json) returns 
   declare
     shards bigint[];
     parts json[];
-    found json;
     results json[] := '{}';
   begin
     select array_agg(part.shard order by part.shard), array_agg(part.items order by part.shard) into shards, parts
@@ -89,8 +88,7 @@ const ON_SHARDS = `(merchant text, work text, items json, further json) returns 
     perform set_config('lock_timeout', coalesce(further ->> 'lockTimeoutMs', '0'), true);
     perform {enterShards}(shards);
     for index in 1 .. cardinality(shards) loop
-      execute 'select {onShard}' || shards[index] || '($1, $2, $3)' into found using work, parts[index], further;
-      results := results || found;
+      results := results || {onShard}(shards[index], work, parts[index], further);
     end loop;
     return array_to_json(results);
   end $$`;
@@ -116,11 +114,22 @@ function onShard(tables: ShardTables): string {
   end $$`;
 }
 
+/** Does it on the shard with this id. A text with the name of its function would be planned each time. */
+const onAnyShard = (
+  shards: readonly string[],
+) => `(shard bigint, work text, items json, further json) returns json
+  language plpgsql as $$
+  begin
+    case shard
+      ${shards.map((shard) => `when ${shard} then return {onShard}_${shard}(work, items, further);`).join("\n      ")}
+    end case;
+  end $$`;
+
 const THEMSELVES = Object.fromEntries(SHARD_TABLES.map((table) => [table, table])) as ShardTables;
 
 /** A part of the hash of all their texts, so that servers of two releases, with different functions, can run side by side. */
 const RELEASE = createHash("sha256")
-  .update([ON_LOCAL_SHARDS, ON_SHARDS, enterShards(THEMSELVES), onShard(THEMSELVES)].join())
+  .update([ON_LOCAL_SHARDS, ON_SHARDS, enterShards(THEMSELVES), onShard(THEMSELVES), onAnyShard([])].join())
   .digest("hex")
   .slice(0, 8);
 
@@ -128,8 +137,8 @@ const NAMES = {
   onLocalShards: `on_local_shards_${RELEASE}`,
   onShards: `on_shards_${RELEASE}`,
   enterShards: `enter_shards_${RELEASE}`,
-  /** Its shard follows. */
-  onShard: `on_shard_${RELEASE}_`,
+  /** A shard follows in the name of what does it on that one. */
+  onShard: `on_shard_${RELEASE}`,
 };
 
 /** The name of the function that runs a query on every shard of the machine on which it is called. */
@@ -168,7 +177,8 @@ async function findMissing(store: QueryExecutorProvider): Promise<[string, strin
     [NAMES.onLocalShards, ON_LOCAL_SHARDS],
     [NAMES.enterShards, enterShards(await readNames(store))],
     [NAMES.onShards, ON_SHARDS],
-    ...shards.map(({ shard, tables }): [string, string] => [NAMES.onShard + shard, onShard(tables)]),
+    ...shards.map(({ shard, tables }): [string, string] => [`${NAMES.onShard}_${shard}`, onShard(tables)]),
+    [NAMES.onShard, onAnyShard(shards.map(({ shard }) => shard))],
   ];
   const { rows } = await sql<{ proname: string }>`
     select proname from pg_proc join pg_dist_object on classid = 'pg_proc'::regclass and objid = pg_proc.oid
@@ -177,7 +187,9 @@ async function findMissing(store: QueryExecutorProvider): Promise<[string, strin
     store,
   );
   const known = new Set(rows.map(({ proname }) => proname));
-  return all.filter(([name]) => !known.has(name));
+  const missing = all.filter(([name]) => !known.has(name));
+  const last = all.at(-1); // knows the shards, so it is outdated when one is new
+  return last && missing.length > 0 ? [...new Set([...missing, last])] : missing;
 }
 
 /** The shards of the payments, each with the names of all tables for its merchants. */

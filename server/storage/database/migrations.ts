@@ -7,6 +7,7 @@ import { firstTables } from "./migrations/0001-first-tables.ts";
 import { eventTrace } from "./migrations/0003-event-trace.ts";
 import { cheaperGuards } from "./migrations/0004-cheaper-guards.ts";
 import { guardsAnew } from "./migrations/0005-guards-anew.ts";
+import { cheaperCheck } from "./migrations/0006-cheaper-check.ts";
 import type { Store } from "./tables.ts";
 
 export type Migrations = Readonly<Record<string, Migration>>;
@@ -17,6 +18,7 @@ export const MIGRATIONS: Migrations = {
   "0003-event-trace": eventTrace,
   "0004-cheaper-guards": cheaperGuards,
   "0005-guards-anew": guardsAnew,
+  "0006-cheaper-check": cheaperCheck,
 };
 
 /**

@@ -5,6 +5,7 @@ import { distribute } from "../../../server/storage/citus/distribute.ts";
 import type { Database } from "../../../server/storage/database.ts";
 import { statementsOf } from "../../../server/storage/statements/statements.ts";
 import { collectOutput } from "../../helpers/admin.ts";
+import { accepts, refundInsert } from "../../helpers/payment-sql.ts";
 import { query, runStatement } from "../../helpers/postgres.ts";
 import { createPayment, issueRefund, LONG_AGO, newMerchant } from "../../helpers/store-factories.ts";
 import { forSuite } from "../../helpers/suite.ts";
@@ -83,6 +84,20 @@ test("moves the rows of a filled database, each once, those of a merchant side b
     "select sum(pg_relation_size(logicalrelid))::integer as bytes from pg_dist_partition",
   );
   expect(left).toEqual([{ bytes: 0 }]);
+  const [payment] = await query<{ payment_id: string; merchant: string }>(
+    databaseUrl,
+    "select payment_id, merchant from payments where kind = 'DEBIT' limit 1",
+  );
+  const { payment_id: of = "", merchant = "" } = payment ?? {};
+  const refunds = [
+    { of, cents: 1 },
+    { of, cents: 0 },
+    { of: "pay_missing", cents: 1 },
+  ];
+  await inDatabase(databaseUrl, async ({ db }) => {
+    const accepted = refunds.map((refund) => accepts(db, refundInsert(merchant, [refund])));
+    expect(await Promise.all(accepted)).toEqual([true, false, false]);
+  });
 });
 
 test("refuses a cluster without workers, and says how to add one", async () => {

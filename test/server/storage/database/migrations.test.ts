@@ -64,6 +64,7 @@ const SUMS: Readonly<Record<string, string>> = {
   "0003-event-trace.ts": "545646a7143afb7b1eb7bd32449e3e07f7bf3e3293fe7420a3d916379bc138b6",
   "0004-cheaper-guards.ts": "4619edd4a3b411b372fb2fff85e7ad978b7fdf9ffd131281b4ca546728172f58",
   "0005-guards-anew.ts": "b97a9c939717c0f7944da8de79cd815967d5e6865236ab78b09f68dbc6490c2d",
+  "0006-cheaper-check.ts": "3a577ceb02564da75ab8de005b34b48ad7fb2a4160ad1aabf390c37afe2261be",
 };
 
 test("a migration that has been committed is never changed", async () => {
