@@ -130,7 +130,7 @@ await bench(
           ["server", ofServer],
           ["PostgreSQL", ofPostgres],
           ["receiver", ofReceiver],
-        ])}. So at most ${bound.toFixed(0)} a second; measured without the profiler: ${figure.value.toFixed(0)}`,
+        ])}. So at most ${bound.toFixed(0)} a second with the profiler; measured without it: ${figure.value.toFixed(0)}`,
         `${engine}: the server's µs: ${parts}`,
       ],
     };
