@@ -73,6 +73,7 @@ describe("the code on the pages", () => {
       "after-a-restore: needs-postgresql",
       "replicas: needs-postgresql",
       "beyond-one-machine: needs-postgresql",
+      "beyond-one-machine: needs-postgresql",
     ]);
   });
 

@@ -36,7 +36,7 @@ describe("the lines of a stream", () => {
   );
 
   test("take no memory when a line never ends", async () => {
-    const MEGABYTES = 384;
+    const MEGABYTES = 1_024;
     const megabyte = 1024 * 1024;
     let most = 0;
     async function* oneLine() {
