@@ -15,7 +15,7 @@ test("a part of a request that has no time left is not begun", async () => {
   expect(begun).toBe(false);
 });
 
-test("a part of a request that takes too long is told so", async () => {
+test("what still works for a request past its deadline gets its signal aborted", async () => {
   const deadline = createDeadline(1);
   let told: AbortSignal | undefined;
 
