@@ -3,7 +3,7 @@ import { cpSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
-import { inject } from "vitest";
+import { inject, onTestFinished } from "vitest";
 import type { Store } from "../../server/storage/database/tables.ts";
 import { type Database, type DatabaseOptions, openDatabase } from "../../server/storage/database.ts";
 import { CLUSTER_TEMPLATE, EMPTY_CLUSTER, type Engine, isOnCluster } from "./engine.ts";
@@ -14,8 +14,10 @@ import { forSuite } from "./suite.ts";
 export const GENEROUS_LIMITS = { connectMs: 120_000, statementMs: 120_000, backgroundMs: 120_000 };
 
 /** A database for one test file, with empty tables. */
-export type TestDatabase = {
+export type TestDatabase = AsyncDisposable & {
   readonly options: DatabaseOptions;
+  /** Its address, on PostgreSQL. */
+  readonly url: string;
   /** Opens it, on PostgreSQL also several times at once: each with its own pool, as replicas do. */
   open(options?: Partial<DatabaseOptions>): Promise<Database>;
   /** Closes what was opened and removes the database with all its files. */
@@ -30,13 +32,19 @@ export async function createTestDatabase(engine: Engine, { empty = false } = {})
 
 /** A database for all tests of a suite, opened once. */
 export function useDatabase(engine: Engine): Database {
-  return forSuite(
-    async () => {
-      const { open, remove } = await createTestDatabase(engine);
-      return { ...(await open()), close: remove };
-    },
-    ({ close }) => close(),
-  );
+  return forSuite(async () => {
+    const { open, remove } = await createTestDatabase(engine);
+    return { ...(await open()), [Symbol.asyncDispose]: remove };
+  });
+}
+
+/** A transaction that the test ends, or that ends with the test. */
+export async function beginTransaction(store: Store) {
+  const transaction = await store.startTransaction().execute();
+  onTestFinished(async () => {
+    if (!transaction.isCommitted && !transaction.isRolledBack) await transaction.rollback().execute();
+  });
+  return transaction;
 }
 
 async function createEmbedded(empty: boolean): Promise<TestDatabase> {
@@ -82,17 +90,20 @@ async function dropDatabase(url: string, name: string): Promise<void> {
 
 function toTestDatabase(options: DatabaseOptions, drop: () => Promise<void>): TestDatabase {
   const opened: Database[] = [];
+  const remove = async () => {
+    await Promise.all(opened.map((database) => database.close()));
+    await drop();
+  };
   return {
     options,
+    url: options.databaseUrl ?? "",
     async open(more) {
       const database = await openDatabase({ limits: GENEROUS_LIMITS, ...options, ...more });
       opened.push(database);
       return database;
     },
-    async remove() {
-      await Promise.all(opened.map((database) => database.close()));
-      await drop();
-    },
+    remove,
+    [Symbol.asyncDispose]: remove,
   };
 }
 

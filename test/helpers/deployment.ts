@@ -7,6 +7,8 @@ import { startTestServer, type TestServer, type TestServerOptions } from "./serv
 /** Servers on one database of the test, which outlives them. */
 export type Deployment = AsyncDisposable & {
   readonly database: TestDatabase;
+  /** The address of the database, on PostgreSQL. */
+  readonly url: string;
   /** The settings of its servers. */
   readonly env: Settings;
   /** Starts a server: embedded, one after the other; on PostgreSQL, also several at once. */
@@ -20,10 +22,11 @@ export async function createDeployment(
   settings: Settings = {},
 ): Promise<Deployment> {
   const database = await createTestDatabase(engine);
-  const { databaseUrl, dataDir } = database.options;
+  const { url } = database;
+  const { dataDir } = database.options;
   const ENCRYPTION_KEY = randomBytes(32).toString("base64");
   const env = {
-    ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl, ENCRYPTION_KEY }),
+    ...(url !== "" && { DATABASE_URL: url, ENCRYPTION_KEY }),
     ...settings,
   };
   const started: TestServer[] = [];
@@ -34,6 +37,7 @@ export async function createDeployment(
   };
   return {
     database,
+    url,
     env,
     async start(options = {}) {
       const server = await startTestServer({ ...options, dataDir, env: { ...env, ...options.env } });

@@ -31,7 +31,7 @@ const NOT_ON_CLUSTER: Readonly<Record<string, readonly string[]>> = {
     "server/lifecycle/{forgotten-lock,wrong-clock}",
     "server/http/unavailable",
   ],
-  "about triggers, which distributed tables can't have": ["server/storage/payments/{guards,guards-at-once}"],
+  "about triggers, which distributed tables can't have": ["server/storage/payments/guards"],
   "count pages, or read plans, of tables on one machine": [
     "server/storage/database/vacuum",
     "server/storage/payments/growth",

@@ -1,8 +1,14 @@
+import { type AdminRun, runCommand } from "./admin.ts";
 import { createDeployment, type Deployment } from "./deployment.ts";
 import { type Issuer, startIssuer } from "./issuer.ts";
 
 /** A PostgreSQL database, an issuer, and servers in production mode that use them; a test closes them together. */
-export type Production = Omit<Deployment, "remove"> & { readonly issuer: Issuer; end(): Promise<void> };
+export type Production = Omit<Deployment, "remove"> & {
+  readonly issuer: Issuer;
+  /** Runs a command of `npm run admin` on the database, inside the test's process. */
+  admin(args: readonly string[], stdin?: string): Promise<AdminRun>;
+  end(): Promise<void>;
+};
 
 export async function startProduction(options: Parameters<typeof startIssuer>[0] = {}): Promise<Production> {
   const issuer = await startIssuer(options);
@@ -12,5 +18,7 @@ export async function startProduction(options: Parameters<typeof startIssuer>[0]
     await remove();
     await issuer[Symbol.asyncDispose]();
   };
-  return { ...deployment, issuer, end, [Symbol.asyncDispose]: end };
+  const admin: Production["admin"] = (args, stdin = "") =>
+    runCommand(args, { env: { DATABASE_URL: deployment.url }, stdin });
+  return { ...deployment, issuer, admin, end, [Symbol.asyncDispose]: end };
 }

@@ -67,10 +67,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
 
 /** A server for all tests of a suite. */
 export function useTestServer(options: TestServerOptions = {}): TestServer {
-  return forSuite(
-    () => startTestServer(options),
-    (server) => server.close(),
-  );
+  return forSuite(() => startTestServer(options));
 }
 
 /** Fails a suite whose requests must all be refused, when one of them has stored something. */
@@ -89,11 +86,11 @@ function defaultEngine({ env, dataDir }: TestServerOptions): Engine {
 }
 
 async function preparePostgres(engine: Engine) {
-  const { options, remove } = await createTestDatabase(engine);
+  const { options, url, remove } = await createTestDatabase(engine);
   const ENCRYPTION_KEY = randomBytes(32).toString("base64");
   return {
     dataDir: options.dataDir,
-    settings: { DATABASE_URL: options.databaseUrl ?? "", ENCRYPTION_KEY },
+    settings: { DATABASE_URL: url, ENCRYPTION_KEY },
     remove,
   };
 }

@@ -39,7 +39,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
 /** Redoc's links beside fields, which only the pointer brings out: the size that axe measures changes while the page settles. */
 const UNDER_POINTER = ".deep-link-anchor";
 
-const site = forSuite(openSite, (opened) => opened[Symbol.asyncDispose]());
+const site = forSuite(openSite);
 
 describe.each(["light", "dark"] as const)("in %s, wide and narrow", (colorScheme) => {
   test("each page fits, and axe finds nothing in it", async () => {

@@ -5,13 +5,10 @@ import { isConsoleCurrent } from "../../../scripts/console/stale.ts";
 import { goTo, openSite } from "../../helpers/site.ts";
 import { forSuite } from "../../helpers/suite.ts";
 
-const site = forSuite(
-  async () => {
-    if (!(await isConsoleCurrent())) await buildConsole();
-    return openSite();
-  },
-  (opened) => opened[Symbol.asyncDispose](),
-);
+const site = forSuite(async () => {
+  if (!(await isConsoleCurrent())) await buildConsole();
+  return openSite();
+});
 
 const consoleUrl = () => new URL("/console", site.url).href;
 

@@ -4,7 +4,7 @@ import { readContract } from "../../../openapi/document/contract.ts";
 import { fileOf, goTo, headingOf, openSite, readBuilt, watch } from "../../helpers/site.ts";
 import { forSuite } from "../../helpers/suite.ts";
 
-const site = forSuite(openSite, (opened) => opened[Symbol.asyncDispose]());
+const site = forSuite(openSite);
 
 const PAGES = [
   { file: "", title: "Refunds and webhooks: API docs", name: "Refund a bank payment, exactly once" },

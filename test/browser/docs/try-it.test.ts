@@ -11,7 +11,7 @@ beforeAll(async () => {
   if (!(await isConsoleCurrent())) await buildConsole();
 });
 
-const site = forSuite(openSite, (opened) => opened[Symbol.asyncDispose]());
+const site = forSuite(openSite);
 
 async function openReference(): Promise<Page> {
   const page = await site.browser.newPage({ viewport: { width: 1280, height: 900 } });

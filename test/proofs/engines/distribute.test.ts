@@ -26,10 +26,7 @@ const LOCATIONS =
   "payments, payouts_waiting, events, subscriptions, deliveries, delivery_attempts: by merchant, in 32 shards each, on 2 machines\n" +
   "access_tokens, clock, deployment, holds: on every machine\n";
 
-const cluster = forSuite(
-  () => startCluster({ programs: requireCitus(), workers: 2 }),
-  (started) => started[Symbol.asyncDispose](),
-);
+const cluster = forSuite(() => startCluster({ programs: requireCitus(), workers: 2 }));
 
 const readTables = (databaseUrl: string) =>
   query(

@@ -35,10 +35,10 @@ const SETTLED = "2026-01-05T15:30:00Z";
 const EVERY_MS = 100;
 const LOAD_MS = 75_000;
 
-const started = forSuite(
-  async () => ({ setting: await startMachines("machines that trust nobody") }),
-  async ({ setting }) => setting?.[Symbol.asyncDispose](),
-);
+const started = forSuite(async () => {
+  const setting = await startMachines("machines that trust nobody");
+  return { setting, [Symbol.asyncDispose]: async () => setting?.[Symbol.asyncDispose]() };
+});
 
 test("without verified TLS and a password nobody gets in, and no machine talks to another one", async () => {
   if (!started.setting) return;

@@ -59,7 +59,7 @@ test("each alert of a fault fires, and is resolved after it", async () => {
       .subscriptionKey;
   };
   await using prometheus = await startPrometheus(program, metricsUrl, await shortenRules());
-  const databaseUrl = production.env.DATABASE_URL ?? "";
+  const databaseUrl = production.url;
   const name = new URL(databaseUrl).pathname.slice(1);
   const elsewhere = Object.assign(new URL(databaseUrl), { pathname: "/postgres" }).href;
   /** Changes the database for all sessions, those of the server included. */

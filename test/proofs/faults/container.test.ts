@@ -47,7 +47,7 @@ test("the image is built as the guide says, migrates, serves a refund on a read-
   const files = {
     "settings.env": Object.entries(settings).map(([name, value]) => `${name}=${value}`),
     "payments.jsonl": PAYMENTS.map((line) => JSON.stringify(line)),
-    "database-url": [database.options.databaseUrl ?? ""],
+    "database-url": [database.url],
     "encryption-key": [randomBytes(32).toString("base64")],
   };
   for (const [name, lines] of Object.entries(files))

@@ -41,7 +41,7 @@ const ADDITIONS = [
 /** A server of the release before on a database that it has migrated itself, and migrations by later releases. */
 async function startBefore() {
   const database = await createTestDatabase("postgres", { empty: true });
-  const env = postgresEnv(database.options.databaseUrl ?? "");
+  const env = postgresEnv(database.url);
   const server = await startServerProcess({
     command: [process.execPath, ...SERVER_OPTIONS, "server/main.ts"],
     cwd: before.folder,

@@ -153,7 +153,7 @@ describe("the commands of the packages", () => {
   test("serve on PostgreSQL after a migration, take a payment and a refund, and stop", async () => {
     await using production = await startProduction();
     const { database, issuer, env } = production;
-    const settings = { ...env, DATABASE_URL: database.options.databaseUrl ?? "" };
+    const settings = { ...env, DATABASE_URL: database.url };
 
     expect(await runWith(settings, "server", "migrate")).toMatchObject({ code: 0 });
     const lines = join(packages.folder, "payments.jsonl");

@@ -26,7 +26,7 @@ const ACTION = {
 /** An empty database, and commands on it. */
 async function createEmpty() {
   const database = await createTestDatabase("postgres", { empty: true });
-  const url = database.options.databaseUrl ?? "";
+  const url = database.url;
   const run = (args: readonly string[], stdin = "") =>
     runCommand(args, { env: { DATABASE_URL: url, ADMIN_OPERATOR: "jane" }, stdin });
   const list = async () => {

@@ -16,13 +16,10 @@ import {
 } from "../../helpers/store-factories.ts";
 import { forEachTest } from "../../helpers/suite.ts";
 
-const stored = forEachTest(
-  async () => {
-    const database = await createTestDatabase("postgres");
-    return { ...database, db: (await database.open()).db, url: database.options.databaseUrl ?? "" };
-  },
-  ({ remove }) => remove(),
-);
+const stored = forEachTest(async () => {
+  const database = await createTestDatabase("postgres");
+  return { ...database, db: (await database.open()).db };
+});
 
 const run = (...args: string[]): Promise<AdminRun> =>
   runCommand(args, { env: { DATABASE_URL: stored.url, RETENTION_DAYS: "off" } });

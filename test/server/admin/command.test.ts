@@ -12,11 +12,11 @@ import { forSuite } from "../../helpers/suite.ts";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
 
 describe("npm run admin", () => {
-  const production = forSuite(startProduction, ({ end }) => end());
+  const production = forSuite(() => startProduction());
   const server = forSuite(() => production.start());
 
   const run = (args: readonly string[], stdin = "", env = {}) =>
-    runCommand(args, { stdin, env: { DATABASE_URL: production.env.DATABASE_URL ?? "", ...env } });
+    runCommand(args, { stdin, env: { DATABASE_URL: production.url, ...env } });
 
   /** A merchant with a live subscription whose host does not resolve, and a refund with an exhausted delivery to it. */
   async function createExhausted() {
@@ -80,7 +80,7 @@ describe("npm run admin", () => {
       runCommand([]),
       spawnCommand(["help"]),
       runCommand(["deliveries"]),
-      runCommand(["rotate-key"], { env: { DATABASE_URL: production.env.DATABASE_URL ?? "" } }),
+      runCommand(["rotate-key"], { env: { DATABASE_URL: production.url } }),
       run(["payments", "/nowhere/lines.jsonl"]),
       runCommand(["deliveries"], { env: { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" } }),
     ]);
@@ -114,7 +114,7 @@ describe("npm run admin", () => {
     const file = join(folder, "lines.jsonl");
     await writeFile(file, `${put}\n${settle}\n${settle.replace("pay_1", "pay_2")}\n`);
     try {
-      const env = { DATABASE_URL: production.env.DATABASE_URL ?? "" };
+      const env = { DATABASE_URL: production.url };
       const fromStdin = await spawnCommand(["payments"], { env, stdin: `${put}\n` });
       const fromFile = await spawnCommand(["payments", file], { env });
 

@@ -3,13 +3,10 @@ import { runCommand } from "../../helpers/admin.ts";
 import { createTestDatabase } from "../../helpers/databases.ts";
 import { forSuite } from "../../helpers/suite.ts";
 
-const database = forSuite(
-  () => createTestDatabase("postgres"),
-  ({ remove }) => remove(),
-);
+const database = forSuite(() => createTestDatabase("postgres"));
 
 test("npm run admin -- distribute refuses plain PostgreSQL, and says so in its record", async () => {
-  const env = { DATABASE_URL: database.options.databaseUrl ?? "" };
+  const env = { DATABASE_URL: database.url };
 
   const { code, stdout, stderr, log } = await runCommand(["distribute"], { env });
 

@@ -10,11 +10,10 @@ import { forSuite } from "../../helpers/suite.ts";
 const UNKNOWN = "acmee has no payments: is that the name of the merchant?\n";
 
 describe("npm run admin --", () => {
-  const production = forSuite(startProduction, ({ end }) => end());
+  const production = forSuite(() => startProduction());
   const server = forSuite(() => production.start());
 
-  const run = (...args: string[]) =>
-    runCommand(args, { env: { DATABASE_URL: production.env.DATABASE_URL ?? "" } });
+  const run = (...args: string[]) => runCommand(args, { env: { DATABASE_URL: production.url } });
 
   /** @decision D17 */
   test("hold, holds and release hold a merchant's refunds, list what is held, and release them", async () => {

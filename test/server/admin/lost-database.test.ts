@@ -18,7 +18,7 @@ test.each<[fault: string, strike: (proxy: SilentProxy) => void]>([
   "a feed whose database %s says so and how to go on, and goes on when it is run again",
   async (_, strike) => {
     const database = await createTestDatabase("postgres");
-    await using proxy = await startSilentProxy(database.options.databaseUrl ?? "");
+    await using proxy = await startSilentProxy(database.url);
     const { db } = await database.open();
     const merchant = newMerchant();
     const lines = Array.from({ length: PAYMENTS }, (_, index) => [

@@ -9,11 +9,11 @@ import { forSuite } from "../../helpers/suite.ts";
 
 /** @decision D25 */
 describe("npm run admin -- payouts and reconcile", () => {
-  const production = forSuite(startProduction, ({ end }) => end());
+  const production = forSuite(() => startProduction());
   const server = forSuite(() => production.start());
 
   const run = (args: readonly string[], stdin = "") =>
-    runCommand(args, { stdin, env: { DATABASE_URL: production.env.DATABASE_URL ?? "" } });
+    runCommand(args, { stdin, env: { DATABASE_URL: production.url } });
   const read = async (after: number, limit = 100) => {
     const { stdout } = await run(["payouts", "--after", `${after}`, "--limit", `${limit}`]);
     return stdout

@@ -24,8 +24,7 @@ describe("a block in production", () => {
   /** Statuses of a call with an empty body: 400 when the caller is accepted. */
   const statuses = (servers: readonly TestServer[], token: string) => async () =>
     Promise.all(servers.map(async ({ url }) => (await post(url, "/v1/refunds", {}, { token })).status));
-  const run = (...args: string[]) =>
-    runCommand(args, { env: { DATABASE_URL: production.env.DATABASE_URL ?? "" } });
+  const run = (...args: string[]) => runCommand(args, { env: { DATABASE_URL: production.url } });
   const start = (...all: TestServerOptions["blocks"][]) =>
     Promise.all(all.map((blocks) => production.start({ ...(blocks && { blocks }) })));
 

@@ -72,7 +72,7 @@ describe("who makes a call", () => {
     expect(subscriptions).toEqual([{ caller: john }]);
     const show = (id: string) =>
       runCommand(["payments", "show", id, "--merchant", merchant], {
-        env: { DATABASE_URL: production.env.DATABASE_URL ?? "" },
+        env: { DATABASE_URL: production.url },
       });
     const [original, refund] = [await show(paymentId), await show(byPerson.paymentId)];
     expect(original.stdout).toMatch(

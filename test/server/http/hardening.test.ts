@@ -98,7 +98,7 @@ describe("every response", () => {
 /** @decision D08 */
 test("another merchant's payment costs the database the same statements as none at all", async () => {
   const stored = await createTestDatabase("postgres");
-  const direct = new URL(stored.options.databaseUrl ?? "");
+  const direct = new URL(stored.url);
   await using proxy = await startWireProxy(Number(direct.port));
   const DATABASE_URL = Object.assign(new URL(direct), { port: proxy.port }).href;
   const ENCRYPTION_KEY = Buffer.alloc(32, 1).toString("base64");

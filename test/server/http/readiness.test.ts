@@ -55,7 +55,7 @@ describe("a server whose database is read-only", () => {
   test("is alive, but not ready until it takes writes again, on PostgreSQL", async () => {
     await using deployment = await createDeployment();
     const server = await deployment.start({ env });
-    const name = new URL(deployment.env.DATABASE_URL ?? "").pathname.slice(1);
+    const name = new URL(deployment.url).pathname.slice(1);
     const paymentId = await createPayment(server);
     const issue = async () => (await post(server.url, "/v1/refunds", refundOf(paymentId))).status;
     await expectReady(server, true);
@@ -108,7 +108,7 @@ describe("a server on PostgreSQL that lacks the key of stored secrets", () => {
   const start = (env: Readonly<Record<string, string>>) =>
     startTestServer({
       dataDir: "unused",
-      env: { DATABASE_URL: stored.options.databaseUrl ?? "", ...env },
+      env: { DATABASE_URL: stored.url, ...env },
     });
 
   test("does not start, and says what to do; with the key it starts", async () => {

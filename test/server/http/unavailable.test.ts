@@ -34,7 +34,7 @@ describe("a server whose PostgreSQL", () => {
   let server: TestServer;
   beforeEach(async () => {
     stored = await createTestDatabase("postgres");
-    proxy = await startSilentProxy(stored.options.databaseUrl ?? "");
+    proxy = await startSilentProxy(stored.url);
     server = await start();
   });
   afterEach(async () => {

@@ -17,7 +17,7 @@ import { makeTempDir } from "../../helpers/temp-dir.ts";
 async function startBusiness() {
   const production = await startProduction();
   const folder = await makeTempDir();
-  const databaseUrl = production.env.DATABASE_URL ?? "";
+  const databaseUrl = production.url;
   const token = await production.issuer.token({ merchant_id: "acme" });
   const start = (mark: string, more = {}) =>
     production.start({ env: { HIGH_WATER_MARK_FILE: join(folder, mark), ...more } });

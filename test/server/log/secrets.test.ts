@@ -57,7 +57,7 @@ describe("in production no secret is disclosed or stored in clear", () => {
 
   beforeAll(async () => {
     production = await startProduction();
-    const databaseUrl = new URL(production.env.DATABASE_URL ?? "");
+    const databaseUrl = new URL(production.url);
     databaseUrl.password = password; // the database trusts connections from this machine, without a password
     server = await production.start({
       env: {

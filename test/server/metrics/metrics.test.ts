@@ -64,7 +64,7 @@ describe("the metrics of a production server", () => {
     await post(server.url, "/v1/refunds", {}, { token: "nobody" });
     await exchange(server.url, head(`GET /v1/${paymentId}/${merchant}`));
     await fetch(`${server.url}/readyz`);
-    await runCommand(["check"], { env: { DATABASE_URL: production.env.DATABASE_URL ?? "" } });
+    await runCommand(["check"], { env: { DATABASE_URL: production.url } });
     samples = await until(async () => {
       const read = await scrape(server);
       return read.get('webhook_attempts_total{outcome="retry"}') === 2 && RUNS.every((name) => read.has(name))
@@ -229,7 +229,7 @@ describe("the metrics of a server", () => {
     await using production = await startProduction();
     const server = await production.start({ env: { METRICS_PORT: "0" } });
     const token = await production.issuer.token();
-    await using holder = await begin(production.env.DATABASE_URL ?? "");
+    await using holder = await begin(production.url);
     await holder.client.query("lock table subscriptions in share mode");
 
     const subscription = subscriptionTo("https://receiver.invalid/hooks");

@@ -36,7 +36,7 @@ describe("a stop while a nameserver never responds", () => {
       [Symbol.asyncDispose]: created.remove,
     }));
     const nameserver = await createNameserver();
-    const url = new URL(database.options.databaseUrl ?? "");
+    const url = new URL(database.url);
     url.hostname = "database.test";
     const ENCRYPTION_KEY = Buffer.alloc(32, "k").toString("base64");
     await using server = await spawnServer({

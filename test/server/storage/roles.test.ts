@@ -38,7 +38,7 @@ describe("the roles of the guide", () => {
 
   beforeAll(async () => {
     database = await createTestDatabase("postgres", { empty: true });
-    ownerUrl = database.options.databaseUrl ?? "";
+    ownerUrl = database.url;
     name = new URL(ownerUrl).pathname.slice(1);
     production = await startProduction();
     await runStatement(ownerUrl, adapt(readScript("roles.sql")));

@@ -64,7 +64,7 @@ test("with the SDK of the guide, a refund is one trace from its call to its last
   await using server = await startServerProcess({
     command: [node, "--import", "./docs/examples/tracing.mjs", ...options],
     env: {
-      DATABASE_URL: database.options.databaseUrl ?? "",
+      DATABASE_URL: database.url,
       ENCRYPTION_KEY: Buffer.alloc(32, 7).toString("base64"),
       LOG_FORMAT: "json",
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,

@@ -71,7 +71,7 @@ describe("a database on postgres", () => {
     await runStatement(
       inject("postgresUrl"),
       "select pg_terminate_backend(pid) from pg_stat_activity " +
-        `where datname = '${new URL(testDatabase.options.databaseUrl ?? "").pathname.slice(1)}'`,
+        `where datname = '${new URL(testDatabase.url).pathname.slice(1)}'`,
     );
 
     expect(await broken).toMatchObject({ code: "57P01" });

@@ -17,7 +17,7 @@ describe("time limits on postgres", () => {
   let databaseUrl: string;
   beforeEach(async () => {
     testDatabase = await createTestDatabase("postgres");
-    databaseUrl = testDatabase.options.databaseUrl ?? "";
+    databaseUrl = testDatabase.url;
   });
   afterEach(() => testDatabase.remove());
 

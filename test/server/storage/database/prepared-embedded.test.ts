@@ -8,17 +8,11 @@ import { forSuite } from "../../../helpers/suite.ts";
 const TIMES = 4;
 
 describe("prepared statements of the embedded store", () => {
-  const store = forSuite(
-    async () => {
-      const { pglite, unlock } = await openEmbedded(await makeDataDir());
-      const db = new Kysely<object>({ dialect: new PGliteDialect({ pglite: toPreparedPGlite(pglite) }) });
-      return { db, pglite, unlock };
-    },
-    async ({ db, unlock }) => {
-      await db.destroy();
-      unlock();
-    },
-  );
+  const store = forSuite(async () => {
+    const { pglite, unlock } = await openEmbedded(await makeDataDir());
+    const db = new Kysely<object>({ dialect: new PGliteDialect({ pglite: toPreparedPGlite(pglite) }) });
+    return { db, pglite, [Symbol.asyncDispose]: () => db.destroy().then(unlock) };
+  });
 
   async function repeated<Result>(run: () => Promise<Result>): Promise<Result[]> {
     const results: Result[] = [];

@@ -32,7 +32,7 @@ describe("a database whose own settings are hostile", () => {
   let databaseUrl: string;
   beforeEach(async () => {
     stored = await createTestDatabase("postgres");
-    databaseUrl = stored.options.databaseUrl ?? "";
+    databaseUrl = stored.url;
     const name = new URL(databaseUrl).pathname.slice(1);
     for (const [setting, value] of Object.entries(HOSTILE)) {
       await runStatement(databaseUrl, `alter database ${name} set ${setting} = '${value}'`);

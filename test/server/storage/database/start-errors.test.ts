@@ -75,7 +75,7 @@ test.each([
   ],
 ])("an address with a wrong %s says what to correct", async (_, change, sentence) => {
   const database = await createTestDatabase("postgres");
-  const { href } = change(new URL(database.options.databaseUrl ?? ""));
+  const { href } = change(new URL(database.url));
 
   await expect(openDatabase({ databaseUrl: href, dataDir: "" })).rejects.toMatchObject({
     name: "StoreStartError",

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { Store } from "../../../../server/storage/database/tables.ts";
 import { authorizeDue as runDue } from "../../../../server/storage/payments/due-refunds.ts";
 import { failOriginal } from "../../../../server/storage/payments/payments.ts";
-import { createTestDatabase, useDatabase } from "../../../helpers/databases.ts";
+import { beginTransaction, useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import {
   allEvents,
@@ -13,7 +13,6 @@ import {
   LATER,
   newMerchant,
 } from "../../../helpers/store-factories.ts";
-import { forSuite } from "../../../helpers/suite.ts";
 
 const authorizeDue = async (...args: Parameters<typeof runDue>) => (await runDue(...args)).authorized;
 
@@ -37,33 +36,30 @@ describe.each(engines)("due refunds on %s", (engine) => {
 });
 
 describe("due refunds on postgres", () => {
-  const testDatabase = forSuite(
-    () => createTestDatabase("postgres"),
-    (opened) => opened.remove(),
-  );
+  const database = useDatabase("postgres");
 
   test("are left for later when another transaction has locked them or their payment, and only those", async () => {
-    const [{ db }, other] = [await testDatabase.open(), await testDatabase.open()];
+    const { db } = database;
     const merchant = newMerchant();
     const payments = await Promise.all(Array.from({ length: 20 }, () => createPayment(db, { merchant })));
     const refunds = await Promise.all(payments.map((payment) => createRefund(db, payment)));
     const locked = [...payments.slice(0, 5), ...refunds.slice(5, 10)].map(({ paymentId }) => paymentId);
 
-    const beside = await db.transaction().execute(async (transaction) => {
-      await sql`
-        select from payments where merchant = ${merchant} and payment_id = any(${locked}::text[]) for update`.execute(
-        transaction,
-      );
-      return runDue(other.db, LATER, { page: 15, transaction: 15 });
-    });
+    const transaction = await beginTransaction(db);
+    await sql`
+      select from payments where merchant = ${merchant} and payment_id = any(${locked}::text[]) for update`.execute(
+      transaction,
+    );
+    const beside = await runDue(db, LATER, { page: 15, transaction: 15 });
+    await transaction.rollback().execute();
 
     expect(beside).toMatchObject({ skipped: 10, errors: [] });
     expect(beside.authorized).toHaveLength(10);
-    expect(await authorizeDue(other.db, LATER)).toHaveLength(10);
+    expect(await authorizeDue(db, LATER)).toHaveLength(10);
   });
 
   test("stay due when their authorization fails, and hold up no others", async () => {
-    const { db } = await testDatabase.open();
+    const { db } = database;
     const [broken, sound] = await Promise.all(
       [newMerchant(), newMerchant()].map(async (merchant) =>
         createRefund(db, await createPayment(db, { merchant })),
@@ -79,9 +75,8 @@ describe("due refunds on postgres", () => {
     await sql`delete from payments where payment_id = ${broken?.paymentId}`.execute(db);
   });
 
-  test("are each authorized once, with one event, by two replicas at once while payments fail", async () => {
-    const replicas = await Promise.all([testDatabase.open(), testDatabase.open(), testDatabase.open()]);
-    const [{ db }, other, third] = replicas;
+  test("are each authorized once, with one event, by two scans at once while payments fail", async () => {
+    const { db } = database;
     const merchant = newMerchant();
     const payments = await Promise.all(Array.from({ length: 40 }, () => createPayment(db, { merchant })));
     const failing = payments.slice(0, 10);
@@ -89,8 +84,8 @@ describe("due refunds on postgres", () => {
 
     const [one, two] = await Promise.all([
       authorizeDue(db, LATER, { page: 17, transaction: 5 }),
-      authorizeDue(other.db, LATER, { page: 23, transaction: 9 }),
-      ...failing.map((payment) => failOriginal(third.db, { ...payment, now: LATER })),
+      authorizeDue(db, LATER, { page: 23, transaction: 9 }),
+      ...failing.map((payment) => failOriginal(db, { ...payment, now: LATER })),
     ]);
 
     const refunds = await allRefunds(db, merchant);

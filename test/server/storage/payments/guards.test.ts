@@ -7,10 +7,19 @@ import {
   REFUND_TRANSITIONS,
   type RefundStatus,
 } from "../../../../server/domain/refunds.ts";
-import { useDatabase } from "../../../helpers/databases.ts";
+import { beginTransaction, useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import { accepts, refundInsert, statusChange } from "../../../helpers/payment-sql.ts";
-import { createPayment, createRefund, LONG_AGO, NOW, newMerchant } from "../../../helpers/store-factories.ts";
+import { runStatement } from "../../../helpers/postgres.ts";
+import { startProduction } from "../../../helpers/production.ts";
+import {
+  createPayment,
+  createRefund,
+  LONG_AGO,
+  NOW,
+  newMerchant,
+  untilWaitingForLock,
+} from "../../../helpers/store-factories.ts";
 
 const ORIGINAL_STATUSES: readonly OriginalStatus[] = ["PROCESSING", "SETTLED", "FAILED", "COVERED"];
 const REFUND_STATUSES: readonly RefundStatus[] = ["PENDING", "AUTHORIZED", "TERMINAL_FAILED"];
@@ -204,4 +213,46 @@ describe.each(engines)("whatever SQL the owner of the tables sends to %s,", (eng
 
     expect(await accepts(database.db, statusChange(rows[0]?.payment_id ?? "", to))).toBe(allowed);
   });
+});
+
+describe("transactions at the same time", () => {
+  const database = useDatabase("postgres");
+  const create = () => createPayment(database.db, { merchant: newMerchant(), settledAt: LONG_AGO });
+  type Payment = Awaited<ReturnType<typeof create>>;
+  const add = (cents: number, status?: string) => (payment: Payment) =>
+    refundInsert(payment.merchant, [{ of: payment.paymentId, cents, ...(status && { status }) }]);
+  const fail = ({ paymentId }: Payment) => statusChange(paymentId, "FAILED");
+  const remove = ({ paymentId }: Payment) => `delete from payments where payment_id = '${paymentId}'`;
+
+  test.each([
+    ["together refund more than the amount", add(60_00), add(60_00)],
+    ["add a refund to a payment that fails meanwhile", fail, add(60_00)],
+    ["fail a payment to which a refund is added", add(60_00), fail],
+    ["delete a payment to which a refund is added", add(1), remove],
+    ["delete a payment to which a failed refund is added", add(1, "TERMINAL_FAILED"), remove],
+  ])("can't %s", async (_, first, second) => {
+    const { db } = database;
+    const payment = await create();
+    const transaction = await beginTransaction(db);
+    await sql.raw(first(payment)).execute(transaction);
+
+    const accepted = accepts(db, second(payment));
+    await untilWaitingForLock(db, accepted);
+    await transaction.commit().execute();
+
+    expect(await accepted).toBe(false);
+  });
+});
+
+test("a server starts only where the database adds up refunds", async () => {
+  await using production = await startProduction();
+  const url = production.url;
+  await runStatement(url, "alter table payments disable trigger payments_add_refunds");
+
+  await expect(production.start()).rejects.toMatchObject({
+    name: "StoreStartError",
+    message: expect.stringMatching(/payments_add_refunds\. .*: select guard_payments\(\)$/),
+  });
+  await runStatement(url, "select guard_payments()");
+  await production.start();
 });

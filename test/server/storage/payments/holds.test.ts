@@ -1,9 +1,9 @@
-import { type RawBuilder, sql } from "kysely";
+import { sql } from "kysely";
 import { afterEach, describe, expect, test } from "vitest";
 import { authorizeDue } from "../../../../server/storage/payments/due-refunds.ts";
 import { hold, listHolds, release, untilHeld } from "../../../../server/storage/payments/holds.ts";
 import { isHeld } from "../../../../server/storage/statements/holds.ts";
-import { createTestDatabase, useDatabase } from "../../../helpers/databases.ts";
+import { beginTransaction, useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import {
   allRefunds,
@@ -17,7 +17,6 @@ import {
   saveRefund,
   untilWaitingForLock,
 } from "../../../helpers/store-factories.ts";
-import { forSuite } from "../../../helpers/suite.ts";
 
 const reason = "a stolen token";
 
@@ -85,61 +84,42 @@ describe.each(engines)("held refunds on %s", (engine) => {
 });
 
 describe("a hold on postgres", () => {
-  const testDatabase = forSuite(
-    () => createTestDatabase("postgres"),
-    (opened) => opened.remove(),
-  );
-
-  /** Runs work that has to wait for a lock, holds a merchant meanwhile, and then releases the lock. */
-  async function holdDuring<Result>(
-    merchant: string,
-    lock: RawBuilder<unknown>,
-    work: () => Promise<Result>,
-    whileLocked: (holding: Promise<unknown>) => Promise<unknown>,
-  ) {
-    const { db } = await testDatabase.open();
-    const begun = await db.transaction().execute(async (transaction) => {
-      await lock.execute(transaction);
-      const working = work();
-      await untilWaitingForLock(db, working);
-      await hold(db, { merchant, reason });
-      const holding = untilHeld(db).then(() => allRefunds(db, merchant));
-      await whileLocked(holding);
-      return { working, holding };
-    });
-    return { result: await begun.working, whenHeld: await begun.holding };
-  }
+  const database = useDatabase("postgres");
 
   test("is in force only when the refunds that had begun before are done", async () => {
-    const { db } = await testDatabase.open();
+    const { db } = database;
     const payment = await createPayment(db, { merchant: newMerchant(), settledAt: LONG_AGO });
     const decided = await decideRefund(db, payment);
-
-    const { result, whenHeld } = await holdDuring(
-      payment.merchant,
-      // Each is locked by a refund after it has read the holds, which one statement does at its beginning.
-      sql`select from payments where payment_id = ${payment.paymentId} and merchant = ${payment.merchant} for update`,
-      () => saveRefund(db, decided),
-      (holding) => untilWaitingForLock(db, holding, 2),
+    const transaction = await beginTransaction(db);
+    // Each is locked by a refund after it has read the holds, which one statement does at its beginning.
+    await sql`
+      select from payments where payment_id = ${payment.paymentId} and merchant = ${payment.merchant} for update`.execute(
+      transaction,
     );
+    const saving = saveRefund(db, decided);
+    await untilWaitingForLock(db, saving);
+    await hold(db, { merchant: payment.merchant, reason });
+    const whenHeld = untilHeld(db).then(() => allRefunds(db, payment.merchant));
+    await untilWaitingForLock(db, whenHeld, 2);
+    await transaction.rollback().execute();
 
-    expect(result).toBe(true);
-    expect(whenHeld).toMatchObject([{ status: "AUTHORIZED" }]);
+    expect(await saving).toBe(true);
+    expect(await whenHeld).toMatchObject([{ status: "AUTHORIZED" }]);
     expect(await createRefund(db, payment)).toMatchObject({ status: "PENDING" });
   });
 
   test("leaves out refunds that a scan has found already", async () => {
-    const { db } = await testDatabase.open();
+    const { db } = database;
     const payment = await createPayment(db, { merchant: newMerchant() });
     await createRefund(db, payment);
+    const transaction = await beginTransaction(db);
+    await sql`lock table payments in exclusive mode`.execute(transaction);
+    const scanning = authorizeDue(db, LATER);
+    await untilWaitingForLock(db, scanning);
+    await hold(db, { merchant: payment.merchant, reason });
+    await untilHeld(db);
+    await transaction.rollback().execute();
 
-    const { result } = await holdDuring(
-      payment.merchant,
-      sql`lock table payments in exclusive mode`,
-      () => authorizeDue(db, LATER),
-      (holding) => holding,
-    );
-
-    expect(result.authorized).toEqual([]);
+    expect((await scanning).authorized).toEqual([]);
   });
 });
