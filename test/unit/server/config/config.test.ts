@@ -18,46 +18,44 @@ const PRODUCTION = {
   AUTH_ALGORITHM: "ES256",
 };
 
+const DEFAULTS = {
+  host: "127.0.0.1",
+  port: 3000,
+  maxConnections: expect.any(Number),
+  stopDelaySeconds: 0,
+  mode: "sandbox",
+  databaseUrl: undefined,
+  dataDir: resolve(".data"),
+  encryptionKeys: [],
+  auth: undefined,
+  rateLimit: undefined,
+  allowPrivateTargets: false,
+  metricsPort: undefined,
+  logLevel: "info",
+  logFormat: "text",
+  serveDocs: true,
+  egress: {},
+  tomorrowSeed: undefined,
+  retentionDays: 90,
+};
+
 const toSetting = (text: string) => ({ key: Buffer.from(text, "base64") });
+
+/** Each name with each of its values. */
+const pairsOf = (values: Readonly<Record<string, readonly string[]>>) =>
+  Object.entries(values).flatMap(([name, texts]) => texts.map((text): [string, string] => [name, text]));
+
+function expectRefusal(name: string, env: Readonly<Record<string, string>>): void {
+  expect(() => readConfig(env)).toThrow(ConfigError);
+  expect(() => readConfig(env)).toThrow(new RegExp(`^${name}\\b`));
+}
 
 describe("the settings", () => {
   test("are those of a sandbox on this machine when nothing is set", () => {
-    const expected = {
-      host: "127.0.0.1",
-      port: 3000,
-      maxConnections: expect.any(Number),
-      stopDelaySeconds: 0,
-      mode: "sandbox",
-      databaseUrl: undefined,
-      dataDir: resolve(".data"),
-      encryptionKeys: [],
-      auth: undefined,
-      rateLimit: undefined,
-      allowPrivateTargets: false,
-      metricsPort: undefined,
-      logLevel: "info",
-      logFormat: "text",
-      serveDocs: true,
-      egress: {},
-      tomorrowSeed: undefined,
-      retentionDays: 90,
-    };
+    const empty = { HOST: "", PORT: "", MODE: "", DATABASE_URL: "", DATA_DIR: "", ENCRYPTION_KEY: "" };
 
-    expect(readConfig({})).toEqual(expected);
-    const empty = {
-      HOST: "",
-      PORT: "",
-      MODE: "",
-      DATABASE_URL: "",
-      DATA_DIR: "",
-      ENCRYPTION_KEY: "",
-      RATE_LIMIT: "",
-      RETENTION_DAYS: "",
-    };
-    expect(readConfig(empty)).toEqual(expected);
-  });
-
-  test("can keep finished deliveries and past events for good", () => {
+    expect(readConfig({})).toEqual(DEFAULTS);
+    expect(readConfig({ ...empty, RATE_LIMIT: "", RETENTION_DAYS: "" })).toEqual(DEFAULTS);
     expect(readConfig({ RETENTION_DAYS: "off" }).retentionDays).toBeUndefined();
   });
 
@@ -81,37 +79,29 @@ describe("the settings", () => {
     });
 
     expect(config).toEqual({
+      ...DEFAULTS,
       host: "0.0.0.0",
       port: 8080,
       maxConnections: 100,
       stopDelaySeconds: 20,
-      mode: "sandbox",
       databaseUrl: DATABASE_URL,
       dataDir: "/var/lib/refunds",
       encryptionKeys: [KEY, OLD_KEY, KEY].map(toSetting),
-      auth: undefined,
       rateLimit: 5,
       allowPrivateTargets: true,
       probePort: 9463,
       metricsPort: 9464,
       logLevel: "debug",
-      serveDocs: true,
-      egress: {},
       logFormat: "json",
-      tomorrowSeed: undefined,
       retentionDays: 30,
     });
   });
 
   test("of production are the issuer's, and by default a rate limit and a log of every call", () => {
     expect(readConfig(PRODUCTION)).toEqual({
-      host: "127.0.0.1",
-      port: 3000,
-      maxConnections: expect.any(Number),
-      stopDelaySeconds: 0,
+      ...DEFAULTS,
       mode: "production",
       databaseUrl: DATABASE_URL,
-      dataDir: resolve(".data"),
       encryptionKeys: [toSetting(RANDOM_KEY)],
       auth: {
         issuer: "https://issuer.example.com/",
@@ -123,14 +113,7 @@ describe("the settings", () => {
         clientCertHeader: undefined,
       },
       rateLimit: 100,
-      allowPrivateTargets: false,
-      metricsPort: undefined,
-      logLevel: "info",
-      serveDocs: true,
-      egress: {},
       logFormat: "json",
-      tomorrowSeed: undefined,
-      retentionDays: 90,
     });
   });
 
@@ -141,97 +124,72 @@ describe("the settings", () => {
     },
   );
 
-  test.each<Record<string, string>>([
-    { DATABASE_URL: "postgres://user@db.internal/refunds?sslmode=verify-full" },
-    { DATABASE_URL: "postgres://user@db.internal/refunds?sslmode=require" },
-    { DATABASE_URL: "postgres://user@db.internal/refunds", DATABASE_ALLOW_PLAINTEXT: "true" },
-    { DATABASE_URL: "postgres://user@[::1]/refunds" },
-    { DATABASE_URL: "postgres://user@/refunds?host=/run/postgresql" },
-  ])(
-    "of production may name a database on this machine, over TLS, or that the operator allows (%j)",
-    (env) => {
-      expect(readConfig({ ...PRODUCTION, ...env }).databaseUrl).toBe(env.DATABASE_URL);
-    },
-  );
-
-  test.each<[name: string, env: Record<string, string>]>([
-    ...Object.keys(PRODUCTION)
-      .filter((name) => name !== "MODE")
-      .map((name): [string, Record<string, string>] => [name, { [name]: "" }]),
-    ["AUTH_ISSUER", { AUTH_ISSUER: " " }],
-    ["AUTH_JWKS_URL", { AUTH_JWKS_URL: "keys" }],
-    ["AUTH_JWKS_URL", { AUTH_JWKS_URL: "file:///etc/keys" }],
-    ["AUTH_JWKS_URL", { AUTH_JWKS_URL: "http://issuer.example.com/keys" }],
-    ["AUTH_JWKS_URL", { AUTH_JWKS_URL: "http://127.0.0.1.example.com/keys" }],
-    ["AUTH_JWKS_URL", { AUTH_JWKS_URL: "https://user:password@issuer.example.com/keys" }],
-    ["AUTH_ALGORITHM", { AUTH_ALGORITHM: "HS256" }],
-    ["AUTH_MAX_LIFETIME", { AUTH_MAX_LIFETIME: "0" }],
-    ["AUTH_MAX_LIFETIME", { AUTH_MAX_LIFETIME: "1h" }],
-    ["AUTH_KEYS_MAX_AGE", { AUTH_KEYS_MAX_AGE: "0" }],
-    ["AUTH_CLIENT_CERT_HEADER", { AUTH_CLIENT_CERT_HEADER: "Client-Cert: x" }],
-    ["CALLER_ADDRESS_HEADER", { CALLER_ADDRESS_HEADER: "X-Forwarded-For, Forwarded" }],
-    ["AUTH_ALGORITHM", { AUTH_ALGORITHM: "none" }],
-    ["AUTH_ALGORITHM", { AUTH_ALGORITHM: "ES256,RS256" }],
-    ["ENCRYPTION_KEY", { ENCRYPTION_KEY: Buffer.alloc(32).toString("base64") }],
-    ["ENCRYPTION_KEY", { ENCRYPTION_KEY: Buffer.alloc(32, "secret").toString("base64") }],
-    ["ENCRYPTION_KEY", { ENCRYPTION_KEY: Buffer.from([...Array(32).keys()]).toString("base64") }],
-    ["DATABASE_URL", { DATABASE_URL: "postgres://user@db.internal/refunds" }],
-    ["DATABASE_URL", { DATABASE_URL: "postgres://user@db.internal/refunds?sslmode=disable" }],
-    ["DATABASE_URL", { DATABASE_URL: "postgres://user@db.internal/refunds?sslmode=no-verify" }],
-    ["DATABASE_URL", { DATABASE_URL: "postgres://user@127.0.0.1.example.com/refunds" }],
-    ["DATABASE_URL", { DATABASE_URL: "postgres://user@localhost/refunds?host=db.internal" }],
-    ["WEBHOOK_ALLOW_PRIVATE", { WEBHOOK_ALLOW_PRIVATE: "true" }],
-    ["NODE_TLS_REJECT_UNAUTHORIZED", { NODE_TLS_REJECT_UNAUTHORIZED: "0" }],
-    ["METRICS_PORT", { METRICS_PORT: "metrics" }],
-  ])("of production are refused by the name of the one that is missing or unsafe (%s, %j)", (name, env) => {
-    const read = () => readConfig({ ...PRODUCTION, ...env });
-
-    expect(read).toThrow(ConfigError);
-    expect(read).toThrow(new RegExp(`^${name}\\b`));
+  test.each<[url: string, more?: Record<string, string>]>([
+    ["postgres://user@db.internal/refunds?sslmode=verify-full"],
+    ["postgres://user@db.internal/refunds", { DATABASE_ALLOW_PLAINTEXT: "true" }],
+    ["postgres://user@[::1]/refunds"],
+    ["postgres://user@/refunds?host=/run/postgresql"],
+  ])("of production may name a database here, over TLS, or that the operator allows (%s %j)", (url, more) => {
+    expect(readConfig({ ...PRODUCTION, ...more, DATABASE_URL: url }).databaseUrl).toBe(url);
   });
 
-  /** @decision D24 */
-  test.each([
-    ["PORT", { PORT: "http" }],
-    ["PORT", { PORT: "-1" }],
-    ["PORT", { PORT: "65536" }],
-    ["PORT", { PORT: "80.5" }],
-    ["PORT", { PORT: " 80" }],
-    ["PORT", { PORT: "1e3" }],
-    ["HIGH_WATER_MARK_FILE", { HIGH_WATER_MARK_FILE: "/var/lib/refunds/mark.json" }],
-    ["MAX_CONNECTIONS", { MAX_CONNECTIONS: "0" }],
-    ["MAX_CONNECTIONS", { MAX_CONNECTIONS: "9999999999" }],
-    ["STOP_DELAY", { STOP_DELAY: "301" }],
-    ["STOP_DELAY", { STOP_DELAY: "1s" }],
-    ["MODE", { MODE: "prod" }],
-    ["MODE", { MODE: "Sandbox" }],
-    ["DATABASE_URL", { DATABASE_URL: "mysql://localhost/refunds" }],
-    ["DATABASE_URL", { DATABASE_URL: "localhost" }],
-    ["DATABASE_URL", { DATABASE_URL: "postgres://user@one:5432,two:5432/refunds" }],
-    ["ENCRYPTION_KEY", { DATABASE_URL }],
-    ["ENCRYPTION_KEY", { ENCRYPTION_KEY: "secret" }],
-    ["ENCRYPTION_KEY", { ENCRYPTION_KEY: Buffer.alloc(31).toString("base64") }],
-    ["ENCRYPTION_KEY", { ENCRYPTION_KEY: "0".repeat(64) }],
-    ["ENCRYPTION_KEYS_OLD", { ENCRYPTION_KEYS_OLD: OLD_KEY }],
-    ["ENCRYPTION_KEYS_OLD", { ENCRYPTION_KEY: KEY, ENCRYPTION_KEYS_OLD: `${OLD_KEY},secret` }],
-    ["RATE_LIMIT", { RATE_LIMIT: "0" }],
-    ["TOMORROW", { TOMORROW: "2147483648" }],
-    ["TOMORROW", { ...PRODUCTION, TOMORROW: "7" }],
-    ["RATE_LIMIT", { RATE_LIMIT: "-5" }],
-    ["RATE_LIMIT", { RATE_LIMIT: "1.5" }],
-    ["RATE_LIMIT", { RATE_LIMIT: "none" }],
-    ["WEBHOOK_ALLOW_PRIVATE", { WEBHOOK_ALLOW_PRIVATE: "yes" }],
-    ["LOG_LEVEL", { LOG_LEVEL: "loud" }],
-    ["SERVE_DOCS", { SERVE_DOCS: "yes" }],
-    ["LOG_FORMAT", { LOG_FORMAT: "xml" }],
-    ["RETENTION_DAYS", { RETENTION_DAYS: "0" }],
-    ["RETENTION_DAYS", { RETENTION_DAYS: "1.5" }],
-    ["RETENTION_DAYS", { RETENTION_DAYS: "36501" }],
-    ["RETENTION_DAYS", { RETENTION_DAYS: "never" }],
-  ])("are refused by the name of the one that is wrong (%s, %j)", (name, env) => {
-    const read = () => readConfig(env);
+  const IN_PRODUCTION = {
+    AUTH_ISSUER: ["", " "],
+    AUTH_AUDIENCE: [""],
+    AUTH_JWKS_URL: [
+      ...["", "keys", "file:///etc/keys", "http://issuer.example.com/keys"],
+      ...["http://127.0.0.1.example.com/keys", "https://user:password@issuer.example.com/keys"],
+    ],
+    AUTH_ALGORITHM: ["", "HS256", "none", "ES256,RS256"],
+    AUTH_MAX_LIFETIME: ["0", "1h"],
+    AUTH_KEYS_MAX_AGE: ["0"],
+    AUTH_CLIENT_CERT_HEADER: ["Client-Cert: x"],
+    CALLER_ADDRESS_HEADER: ["X-Forwarded-For, Forwarded"],
+    ENCRYPTION_KEY: [
+      "",
+      ...[Buffer.alloc(32), Buffer.alloc(32, "secret"), Buffer.from([...Array(32).keys()])].map((key) =>
+        key.toString("base64"),
+      ),
+    ],
+    // The parameters that decide on TLS are all in `database-url.test.ts`.
+    DATABASE_URL: [
+      ...["", "postgres://user@db.internal/refunds", "postgres://user@127.0.0.1.example.com/refunds"],
+      "postgres://user@localhost/refunds?host=db.internal",
+    ],
+    WEBHOOK_ALLOW_PRIVATE: ["true"],
+    NODE_TLS_REJECT_UNAUTHORIZED: ["0"],
+    TOMORROW: ["7"],
+  };
+  test.each(pairsOf(IN_PRODUCTION))(
+    "of production are refused by the name of the one that is missing or unsafe (%s=%s)",
+    (name, value) => expectRefusal(name, { ...PRODUCTION, [name]: value }),
+  );
 
-    expect(read).toThrow(ConfigError);
-    expect(read).toThrow(new RegExp(`^${name}\\b`));
+  const ANYWHERE = {
+    PORT: ["http", "-1", "65536", "80.5", " 80", "1e3"],
+    METRICS_PORT: ["metrics"],
+    HIGH_WATER_MARK_FILE: ["/var/lib/refunds/mark.json"],
+    MAX_CONNECTIONS: ["0", "9999999999"],
+    STOP_DELAY: ["301", "1s"],
+    MODE: ["prod", "Sandbox"],
+    DATABASE_URL: ["mysql://localhost/refunds", "localhost", "postgres://user@one:5432,two:5432/refunds"],
+    ENCRYPTION_KEY: ["secret", Buffer.alloc(31).toString("base64"), "0".repeat(64)],
+    ENCRYPTION_KEYS_OLD: [OLD_KEY],
+    RATE_LIMIT: ["0", "-5", "1.5", "none"],
+    TOMORROW: ["2147483648"],
+    WEBHOOK_ALLOW_PRIVATE: ["yes"],
+    LOG_LEVEL: ["loud"],
+    SERVE_DOCS: ["yes"],
+    LOG_FORMAT: ["xml"],
+    RETENTION_DAYS: ["0", "1.5", "36501", "never"],
+  };
+  /** @decision D24 */
+  test.each(pairsOf(ANYWHERE))("are refused by the name of the one that is wrong (%s=%s)", (name, value) =>
+    expectRefusal(name, { [name]: value }),
+  );
+
+  test("are refused when keys do not belong together, or a database has none", () => {
+    expectRefusal("ENCRYPTION_KEY", { DATABASE_URL });
+    expectRefusal("ENCRYPTION_KEYS_OLD", { ENCRYPTION_KEY: KEY, ENCRYPTION_KEYS_OLD: `${OLD_KEY},secret` });
   });
 });

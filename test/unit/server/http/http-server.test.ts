@@ -62,12 +62,11 @@ test("excess connections get 503 without being read, and those in excess of thes
     return received.split("\r\n")[0];
   };
 
-  const [served, others] = [
-    await Promise.all(
-      Array.from({ length: MAX_CONNECTIONS }, () => open("GET / HTTP/1.1\r\nHost: a\r\n\r\n")),
-    ),
-    await Promise.all(Array.from({ length: MAX_REFUSED + 1 }, () => open(""))),
-  ];
+  const openAll = (count: number, sent: string) =>
+    Promise.all(Array.from({ length: count }, () => open(sent)));
+
+  const served = await openAll(MAX_CONNECTIONS, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  const others = await openAll(MAX_REFUSED + 1, "");
 
   expect(served).toEqual(Array(MAX_CONNECTIONS).fill("HTTP/1.1 200 OK"));
   expect(others.sort()).toEqual(["", ...Array(MAX_REFUSED).fill("HTTP/1.1 503 Unavailable")]);

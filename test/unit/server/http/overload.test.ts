@@ -27,9 +27,8 @@ let url: string;
 let findValidator: FindResponseValidator;
 const state: { refusal: Refusal | undefined; isDraining: boolean } = { refusal: "full", isDraining: false };
 const observed: RequestOutcome[] = [];
-const reasons: Refusal[] = [];
 const logged: { level: number; refused: number; msg: string }[] = [];
-let onLogged = () => {};
+const log = { write: (line: string) => void logged.push(JSON.parse(line)) };
 
 beforeAll(async () => {
   const document = await readContract("openapi");
@@ -41,16 +40,8 @@ beforeAll(async () => {
     isDraining: () => state.isDraining,
     headChecks: [checkHost, checkPlainHead],
     observe: (outcome) => observed.push(outcome),
-    onRefused: (reason) => reasons.push(reason),
-    logger: pino(
-      {},
-      {
-        write(line: string) {
-          logged.push(JSON.parse(line));
-          onLogged();
-        },
-      },
-    ),
+    onRefused: () => {},
+    logger: pino({}, log),
   });
   const server = await listenLocally(createServer({ requireHostHeader: false }, listener));
   url = server.url;
@@ -90,20 +81,9 @@ test.each([
   expect(observed).toEqual([{ route, status: 503, milliseconds: 0 }]);
 });
 
-test("every refusal has an instance of its own", async () => {
-  const instances = [];
-  for (let call = 0; call < 3; call += 1) {
-    const { body } = await exchange(url, head(REFUND));
-    instances.push((body as { instance: string }).instance);
-  }
-
-  expect(new Set(instances).size).toBe(3);
-});
-
 /** @decision D08a */
 test.each([
   ["another path", head("/v1/refund"), {}],
-  ["a longer path", head(`${REFUND}/more`), {}],
   ["another method", head(`PUT ${REFUND}`), {}],
   ["no Host", head(REFUND, { Host: null }), {}],
   ["two Hosts", head(REFUND, { Host: "a\r\nHost: b" }), {}],
@@ -131,10 +111,14 @@ test("a connection is kept, and the body that was not read is not taken for the 
   const request = head(REFUND, { "Content-Length": 20_000 }) + "x".repeat(20_000);
   using connection = await openConnection(url);
 
+  const instances = new Set<unknown>();
   for (let call = 0; call < 2; call += 1) {
     connection.send(request);
-    expect((await connection.response()).status).toBe(503);
+    const { status, body } = await connection.response();
+    expect(status).toBe(503);
+    instances.add((body as { instance: string }).instance);
   }
+  expect(instances.size).toBe(2);
 });
 
 test("refusals are counted under the route, and logged by their number rather than one by one", async () => {
@@ -142,11 +126,10 @@ test("refusals are counted under the route, and logged by their number rather th
   const CALLS = 20;
 
   await Promise.all(Array.from({ length: CALLS }, () => exchange(url, head("/v1/webhook/subscribe"))));
-  expect(observed).toEqual(
-    Array(CALLS).fill({ route: "/v1/webhook/subscribe", status: 503, milliseconds: 0 }),
-  );
-  const sum = () => logged.reduce((total, { refused }) => total + refused, 0);
-  while (sum() < CALLS) await new Promise<void>((resolve) => (onLogged = resolve));
+  const outcome = { route: "/v1/webhook/subscribe", status: 503, milliseconds: 0 };
+  expect(observed).toEqual(Array(CALLS).fill(outcome));
+  const counted = () => logged.reduce((total, { refused }) => total + refused, 0);
+  await expect.poll(counted).toBeGreaterThanOrEqual(CALLS);
 
   expect(logged.length).toBeLessThan(CALLS);
   expect(logged.at(-1)).toMatchObject({ level: 40, msg: expect.stringMatching(/^refused \d+ calls?, /) });

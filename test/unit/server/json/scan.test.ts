@@ -18,23 +18,14 @@ describe("a body", () => {
   };
 
   test.each([
-    ["items", list(MAX_MEMBERS, "1.5")],
-    ["members", members(MAX_MEMBERS)],
-    ["both, at several levels", `{"a": ${list(MAX_MEMBERS - 3, "[]")}, "b": {"c": true}}`],
-  ])("with as many %s as are read passes", (_kind, text) => {
-    JSON.parse(text);
+    ["items", (count: number) => list(count, "1.5")],
+    ["members", members],
+    ["both, at several levels", (count: number) => `{"a": ${list(count - 3, "[]")}, "b": {"c": true}}`],
+  ])("with as many %s as are read passes, and with one more gets one error", (_kind, write) => {
+    JSON.parse(write(MAX_MEMBERS + 1));
 
-    expect(scanJson(text).error).toBeUndefined();
-  });
-
-  test.each([
-    ["items", list(MAX_MEMBERS + 1, "1.5")],
-    ["members", members(MAX_MEMBERS + 1)],
-    ["both, at several levels", `{"a": ${list(MAX_MEMBERS - 2, "[]")}, "b": {"c": true}}`],
-  ])("with one more of %s gets one error", (_kind, text) => {
-    JSON.parse(text);
-
-    expect(scanJson(text).error).toEqual(tooMany);
+    expect(scanJson(write(MAX_MEMBERS)).error).toBeUndefined();
+    expect(scanJson(write(MAX_MEMBERS + 1)).error).toEqual(tooMany);
   });
 
   test.each([
@@ -67,7 +58,7 @@ describe("a body", () => {
     });
   });
 
-  test("of the contract stays far below the limits", async () => {
+  test("of the contract is far smaller", async () => {
     const documents = await Promise.all([readContract("openapi"), readContract("sandbox")]);
     const sizes = documents.flatMap((document) =>
       bodiesOf(document).map((schema) => sizeOf(document, schema)),
@@ -77,8 +68,6 @@ describe("a body", () => {
     const longest = Math.max(...sizes.map(({ name }) => name));
     // As D31 says.
     expect([largest, longest]).toEqual([69, 19]);
-    expect(largest).toBeLessThanOrEqual(MAX_MEMBERS);
-    expect(longest).toBeLessThanOrEqual(MAX_NAME_LENGTH);
   });
 });
 
@@ -97,14 +86,12 @@ function sizeOf(document: ContractDocument, reference: Schema): { count: number;
     return { count: 1 + inner.count, name: Math.max(name.length, inner.name) };
   });
   const item = schema.items && sizeOf(document, schema.items);
-  const items = item
-    ? [{ count: (schema.maxItems ?? Number.POSITIVE_INFINITY) * (1 + item.count), name: item.name }]
-    : [];
+  const items = item ? [{ ...item, count: (schema.maxItems ?? Infinity) * (1 + item.count) }] : [];
   const together = [...members, ...items];
   return {
     count:
       Math.max(0, ...branches.map(({ count }) => count)) +
       together.reduce((sum, { count }) => sum + count, 0),
-    name: Math.max(0, ...branches.map(({ name }) => name), ...together.map(({ name }) => name)),
+    name: Math.max(0, ...[...branches, ...together].map(({ name }) => name)),
   };
 }

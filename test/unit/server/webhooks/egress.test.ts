@@ -1,13 +1,12 @@
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
-import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { readConfig } from "../../../../server/config/config.ts";
 import { createConnections } from "../../../../server/webhooks/connections.ts";
 import { type SendOptions, send } from "../../../../server/webhooks/send.ts";
 import { startConnectProxy } from "../../../helpers/network/connect-proxy.ts";
+import { listenLocally } from "../../../helpers/network/local-server.ts";
 import { resolverOf } from "../../../helpers/network/resolver.ts";
 import { startReceiver } from "../../../helpers/receiver.ts";
 
@@ -109,9 +108,8 @@ test("a receiver that wants a client certificate gets the one of the settings", 
   const asking = createServer({ ...RECEIVER, ca: pem("authority.pem"), requestCert: true }, (_, response) => {
     response.writeHead(204).end();
   });
-  asking.listen(0, "127.0.0.1");
-  await once(asking, "listening");
-  const url = `https://127.0.0.1:${(asking.address() as AddressInfo).port}/`;
+  await using server = await listenLocally(asking);
+  const url = server.url.replace("http:", "https:");
   const trusting = { WEBHOOK_CA_FILE: path("authority.pem") };
   const showing = {
     ...trusting,
@@ -121,7 +119,6 @@ test("a receiver that wants a client certificate gets the one of the settings", 
 
   const without = await send({ ...DELIVERY, url }, optionsOf(trusting));
   const shown = await send({ ...DELIVERY, url }, optionsOf(showing));
-  asking.close();
 
   expect([without.status, shown.status]).toEqual([null, 204]);
 });

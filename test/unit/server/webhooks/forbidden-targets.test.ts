@@ -36,21 +36,8 @@ describe("a target that is not allowed is never connected to", () => {
   test.each<[policy: TargetPolicy, target: string, error: string]>([
     // Literal addresses; all ways to write them are tested with the policy itself.
     [PRODUCTION, "http://127.0.0.1", "the url must begin with https://"],
-    [PRODUCTION, "https://127.0.0.1", "the url must have a public host; 127.0.0.1 is not a public address"],
     [PRODUCTION, "https://2130706433", "the url must have a public host; 127.0.0.1 is not a public address"],
-    [
-      PRODUCTION,
-      "https://[::ffff:127.0.0.1]",
-      "the url must have a public host; ::ffff:7f00:1 is not a public address",
-    ],
-    [PRODUCTION, "https://localhost", "the url must have a public host; localhost is this machine itself"],
-    [
-      PRODUCTION,
-      "https://user:secret@127.0.0.1",
-      "the url must not contain a user name or password; remove what ends with @",
-    ],
     [SANDBOX, "http://10.0.0.1", "the url must have a public host; 10.0.0.1 is not a public address"],
-    [SANDBOX, "ftp://127.0.0.1", "the url must begin with https:// or http://"],
     // Names, which are resolved when connecting.
     ...Object.keys(NAMES)
       .filter((name) => name !== "empty.example.com")

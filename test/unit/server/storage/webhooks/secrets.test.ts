@@ -9,18 +9,11 @@ const keys = createEncryptionKeys([key]);
 
 /** @decision D29 */
 describe("a stored secret", () => {
-  test.each(["s", "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD", "sécret 🔑", "x".repeat(256)])(
-    "is read back as %j",
-    async (secret) => {
-      expect(await keys.decrypt("acme", await keys.encrypt("acme", secret))).toBe(secret);
-    },
-  );
-
   test("is read from a view into a larger buffer, as drivers return it", async () => {
-    const stored = await keys.encrypt("acme", "secret");
+    const stored = await keys.encrypt("acme", "sécret 🔑");
     const view = new Uint8Array([9, ...stored, 9]).subarray(1, 1 + stored.length);
 
-    expect(await keys.decrypt("acme", view)).toBe("secret");
+    expect(await keys.decrypt("acme", view)).toBe("sécret 🔑");
   });
 
   test("shows neither itself nor that two are the same", async () => {
@@ -41,13 +34,10 @@ describe("a stored secret", () => {
     expect(await keys.decrypt("acme", await both.encrypt("acme", "secret"))).toBe("secret");
   });
 
-  test("is of no use to another merchant", async () => {
-    await expect(keys.decrypt("globex", await keys.encrypt("acme", "secret"))).rejects.toThrow();
-  });
-
-  test("is refused when any byte of it was changed, or some are missing", async () => {
+  test("is refused to another merchant, or when any byte of it was changed, or some are missing", async () => {
     const stored = await keys.encrypt("acme", "secret");
 
+    await expect(keys.decrypt("globex", stored)).rejects.toThrow();
     for (let index = 0; index < stored.length; index += 1) {
       const changed = Buffer.from(stored);
       changed.writeUInt8(changed.readUInt8(index) ^ 1, index);
@@ -63,9 +53,7 @@ describe("a stored secret", () => {
       ["acme", "acme", "globex"].map((merchant) => writer.encrypt(merchant, "secret")),
     );
     const afterWrites = { ...calls };
-    for (let round = 0; round < 3; round += 1) {
-      for (const stored of [one, two]) await reader.decrypt("acme", stored ?? Buffer.alloc(0));
-    }
+    for (const stored of [one, two, one]) await reader.decrypt("acme", stored ?? Buffer.alloc(0));
 
     expect([afterWrites, calls]).toEqual([
       { wrap: 2, unwrap: 0 },
@@ -102,16 +90,9 @@ const sealedOf = (stored: Buffer) => stored.subarray(7 + WRAPPED_BYTES);
 
 function countCalls(of: WrappingKey) {
   const calls = { wrap: 0, unwrap: 0 };
-  const counting: WrappingKey = {
-    id: of.id,
-    wrap: (dataKey) => {
-      calls.wrap += 1;
-      return of.wrap(dataKey);
-    },
-    unwrap: (wrapped) => {
-      calls.unwrap += 1;
-      return of.unwrap(wrapped);
-    },
+  const countedAs = (name: keyof typeof calls) => (bytes: Parameters<WrappingKey["wrap"]>[0]) => {
+    calls[name] += 1;
+    return of[name](bytes);
   };
-  return { counting, calls };
+  return { counting: { id: of.id, wrap: countedAs("wrap"), unwrap: countedAs("unwrap") }, calls };
 }
