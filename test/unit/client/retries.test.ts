@@ -1,8 +1,11 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
-import { createClient, NetworkError, ProblemError, TimeoutError } from "../../../client/src/index.ts";
-import { createTestClient, failureOf, made, REQUEST } from "../../client/factories.ts";
+import { realClock } from "../../../client/src/clock.ts";
+import { CallError, createClient, NetworkError, TimeoutError } from "../../../client/src/index.ts";
+import { createTestClient, failureOf, made, REQUEST, SUBSCRIPTION } from "../../client/factories.ts";
 import {
   hangUp,
+  json,
   page,
   problem,
   REFUND,
@@ -12,55 +15,74 @@ import {
   staySilent,
 } from "../../client/scripted-server.ts";
 
-describe("refunds.issue repeats the same call", () => {
-  test.each<[string, Step]>([
-    ["a connection that breaks", hangUp],
-    ["429", problem(429, "RATE_LIMITED")],
-    ["503", problem(503, "UNAVAILABLE")],
-    ["a balancer's 502", page(502)],
-    ["a balancer's 503", page(503)],
-    ["a balancer's 504", page(504)],
-  ])("after %s", async (_, fault) => {
-    await using server = await startScriptedServer(fault, made);
-    const { client, waits } = createTestClient(server.url);
+const tooMany = problem(429, "RATE_LIMITED");
+const THIN = { ...REQUEST, amount: { currency: "USD", value: 1 } } as const;
+const unlimited = { attemptTimeoutMs: 60_000, accessToken: "t" };
 
-    expect(await client.refunds.issue(REQUEST)).toEqual(REFUND);
-    const sent = '{"paymentId":"pay_1","amount":{"currency":"USD","value":1},"requestKey":"key-1"}';
-    expect(server.bodies).toEqual([sent, sent]);
-    expect(waits).toEqual([250]);
-  });
+describe("after a first response", () => {
+  test.each<[what: string, ofRefund: number, ofSubscription: number, isUnknown: boolean, step: Step]>([
+    ["429", 2, 2, false, tooMany],
+    ["a connection that breaks", 2, 1, true, hangUp],
+    ["503", 2, 1, true, problem(503, "UNAVAILABLE")],
+    ["a balancer's 502", 2, 1, true, page(502)],
+    ["a balancer's 503", 2, 1, true, page(503)],
+    ["a balancer's 504", 2, 1, true, page(504)],
+    ["500", 1, 1, true, problem(500, "INTERNAL_ERROR")],
+    ["a page that is no gateway's", 1, 1, true, page(404)],
+    ["400", 1, 1, false, problem(400, "INVALID_REQUEST")],
+    ["401", 1, 1, false, problem(401, "UNAUTHORIZED")],
+    ["404", 1, 1, false, problem(404, "PAYMENT_NOT_FOUND")],
+    ["409", 1, 1, false, problem(409, "DUPLICATE_REQUEST_KEY")],
+  ])(
+    "(%s) a refund takes %i attempts, and a subscription %i",
+    async (_, ofRefund, ofSubscription, isUnknown, step) => {
+      const subscription = { subscriptionKey: "sub_1" };
+      await using refunds = await startScriptedServer(step, made);
+      await using subscriptions = await startScriptedServer(step, json(200, subscription));
+      const { client, waits } = createTestClient(refunds.url);
+      const { webhooks } = createTestClient(subscriptions.url).client;
+
+      const issued = await client.refunds.issue(REQUEST).catch((error: unknown) => error);
+      const subscribed = await webhooks.subscribe(SUBSCRIPTION).catch((error: unknown) => error);
+
+      const sent = '{"paymentId":"pay_1","amount":{"currency":"USD","value":1},"requestKey":"key-1"}';
+      expect(refunds.bodies).toEqual(Array(ofRefund).fill(sent));
+      expect(waits).toEqual(Array(ofRefund - 1).fill(250));
+      expect(issued).toEqual(ofRefund === 2 ? REFUND : expect.any(CallError));
+      expect(subscriptions.bodies).toHaveLength(ofSubscription);
+      const failure = { attempts: 1, outcomeUnknown: isUnknown };
+      expect(subscribed).toMatchObject(ofSubscription === 2 ? subscription : failure);
+    },
+  );
 
   test.each<[string, Step]>([
     ["says nothing", staySilent],
     ["does not end its response", stall],
-  ])("when a service that %s takes longer than an attempt may", async (_, silence) => {
-    await using server = await startScriptedServer(silence, made);
-    const { client } = createTestClient(server.url, { attemptTimeoutMs: 1_000 });
+  ])(
+    "of a service that %s, a refund is repeated when an attempt has taken as long as it may",
+    async (_, silence) => {
+      await using server = await startScriptedServer(silence, made);
+      const { client } = createTestClient(server.url, { attemptTimeoutMs: 1_000 });
 
-    expect(await client.refunds.issue(REQUEST)).toEqual(REFUND);
-    expect(server.bodies).toHaveLength(2);
-  });
+      expect(await client.refunds.issue(REQUEST)).toEqual(REFUND);
+      expect(server.bodies).toHaveLength(2);
+    },
+  );
 
-  test.each<[string, Step, string]>([
-    ["400", problem(400, "INVALID_REQUEST"), "ProblemError"],
-    ["401", problem(401, "UNAUTHORIZED"), "ProblemError"],
-    ["404", problem(404, "PAYMENT_NOT_FOUND"), "ProblemError"],
-    ["409", problem(409, "DUPLICATE_REQUEST_KEY"), "ProblemError"],
-    ["500", problem(500, "INTERNAL_ERROR"), "ProblemError"],
-    ["a page that is no gateway's", page(404), "UnexpectedResponseError"],
-  ])("but not after %s", async (_, turn, name) => {
-    await using server = await startScriptedServer(turn, made);
+  test("issueRefund and subscribeToWebhooks leave the rest to the caller", async () => {
+    await using server = await startScriptedServer(tooMany);
+    const { client } = createTestClient(server.url);
 
-    expect(await failureOf(createTestClient(server.url).client.refunds.issue(REQUEST))).toMatchObject({
-      name,
-    });
-    expect(server.bodies).toHaveLength(1);
+    const refund = await client.issueRefund(THIN);
+    const subscription = await client.subscribeToWebhooks(SUBSCRIPTION);
+
+    expect([refund.status, subscription.status, server.bodies.length]).toEqual([429, 429, 2]);
   });
 });
 
 describe("the time between attempts", () => {
   test("doubles its limit up to 8 seconds", async () => {
-    await using server = await startScriptedServer(problem(429, "RATE_LIMITED"));
+    await using server = await startScriptedServer(tooMany);
     const { client, waits } = createTestClient(server.url, { maxAttempts: 8 });
 
     await failureOf(client.refunds.issue(REQUEST));
@@ -71,14 +93,9 @@ describe("the time between attempts", () => {
   const DATE = "Wed, 25 Nov 2026 05:00:00 GMT";
   test.each<[string, Record<string, string>, number]>([
     ["seconds", { "Retry-After": "7" }, 7_000],
-    [
-      "a date, by the clock of the service",
-      { "Retry-After": "Wed, 25 Nov 2026 05:00:09 GMT", Date: DATE },
-      9_000,
-    ],
+    ["a date by the service's clock", { "Retry-After": "Wed, 25 Nov 2026 05:00:09 GMT", Date: DATE }, 9_000],
     ["a date that is over", { "Retry-After": "Wed, 25 Nov 2026 04:00:00 GMT", Date: DATE }, 0],
-    ["nothing that can be read", { "Retry-After": "soon" }, 0],
-    ["less than nothing", { "Retry-After": "-5" }, 0],
+    ["nothing that can be read", { "Retry-After": "-5" }, 0],
   ])("is longer by a Retry-After in %s", async (_, headers, more) => {
     await using server = await startScriptedServer(problem(429, "RATE_LIMITED", headers), made);
     const { client, waits } = createTestClient(server.url);
@@ -98,19 +115,19 @@ describe("the time between attempts", () => {
 });
 
 describe("a call ends", () => {
-  test("after four attempts, with the last one's fault, and says that the refund may exist", async () => {
-    await using server = await startScriptedServer(
-      hangUp,
-      hangUp,
-      hangUp,
-      problem(429, "RATE_LIMITED"),
-      made,
-    );
+  test.each([
+    ["as many attempts as the client makes", {}, {}, 4],
+    ["as many as an option of the client says", { maxAttempts: 2 }, {}, 2],
+    ["as many as an option of the call says", {}, { maxAttempts: 3 }, 3],
+  ])("after %s, and says that the refund may exist", async (_, ofClient, ofCall, attempts) => {
+    await using server = await startScriptedServer(hangUp);
+    const { client } = createTestClient(server.url, ofClient);
 
-    const error = await failureOf(createTestClient(server.url).client.refunds.issue(REQUEST));
+    const error = await failureOf(client.refunds.issue(REQUEST, ofCall));
 
-    expect(error).toBeInstanceOf(ProblemError);
-    expect(error).toMatchObject({ errorCode: "RATE_LIMITED", attempts: 4, outcomeUnknown: true });
+    expect(error).toBeInstanceOf(NetworkError);
+    expect(error).toMatchObject({ attempts, outcomeUnknown: true });
+    expect(server.bodies).toHaveLength(attempts);
   });
 
   test.each([
@@ -120,33 +137,19 @@ describe("a call ends", () => {
     [409, "DUPLICATE_REQUEST_KEY", false],
     [500, "INTERNAL_ERROR", true],
   ])(
-    "with %i after a lost response, and says whether the refund may exist",
-    async (status, errorCode, unknown) => {
+    "with %i %s after a lost response, and the refund may exist: %s",
+    async (status, errorCode, outcomeUnknown) => {
       await using server = await startScriptedServer(hangUp, problem(status, errorCode));
 
       const error = await failureOf(createTestClient(server.url).client.refunds.issue(REQUEST));
 
-      expect(error).toMatchObject({ status, errorCode, attempts: 2, outcomeUnknown: unknown });
+      expect(error).toMatchObject({ name: "ProblemError", status, errorCode, attempts: 2, outcomeUnknown });
     },
   );
 
-  test.each([
-    ["of the client", { maxAttempts: 2 }, {}],
-    ["of the call", {}, { maxAttempts: 2 }],
-  ])("after as many attempts as an option %s says", async (_, ofClient, ofCall) => {
-    await using server = await startScriptedServer(hangUp);
-    const { client } = createTestClient(server.url, ofClient);
-
-    const error = await failureOf(client.refunds.issue(REQUEST, ofCall));
-
-    expect(error).toBeInstanceOf(NetworkError);
-    expect(error).toMatchObject({ attempts: 2, outcomeUnknown: true });
-    expect(server.bodies).toHaveLength(2);
-  });
-
   test("when its time in all is over", async () => {
     await using server = await startScriptedServer(staySilent);
-    const client = createClient({ baseUrl: server.url, accessToken: "t", attemptTimeoutMs: 60_000 });
+    const client = createClient({ ...unlimited, baseUrl: server.url });
 
     const error = await failureOf(client.refunds.issue(REQUEST, { totalTimeoutMs: 100 }));
 
@@ -158,42 +161,68 @@ describe("a call ends", () => {
     const forever = () => new Promise<Response>(() => {});
     const { client } = createTestClient("http://127.0.0.1:9", { fetch: forever, attemptTimeoutMs: 20 });
 
-    expect(
-      await failureOf(client.issueRefund({ ...REQUEST, amount: { currency: "USD", value: 1 } })),
-    ).toMatchObject({
-      name: "TimeoutError",
-      timeoutMs: 20,
-    });
+    expect(await failureOf(client.issueRefund(THIN))).toMatchObject({ name: "TimeoutError", timeoutMs: 20 });
   });
 
-  test("when it is aborted while it waits for the response, with the reason", async () => {
+  test.each<[when: string, step: (abort: () => void) => Step, onAttempt: (abort: () => void) => () => void]>([
+    ["the response", (abort) => abort, () => () => {}],
+    [
+      "the next attempt",
+      () => problem(429, "RATE_LIMITED", { "Retry-After": "30" }),
+      (abort) => () => void setImmediate(abort),
+    ],
+  ])("when it is aborted while it waits for %s, with the reason", async (_, step, onAttempt) => {
     const controller = new AbortController();
-    await using server = await startScriptedServer(() => controller.abort("enough"));
-
-    const call = createTestClient(server.url).client.refunds.issue(REQUEST, { signal: controller.signal });
-
-    await expect(call).rejects.toBe("enough");
-    expect(server.bodies).toHaveLength(1);
-  });
-
-  test("when it is aborted while it waits for the next attempt, with the reason", async () => {
-    const controller = new AbortController();
-    await using server = await startScriptedServer(problem(429, "RATE_LIMITED", { "Retry-After": "30" }));
-    const onAttempt = () => void setImmediate(() => controller.abort("enough"));
-    const client = createClient({ baseUrl: server.url, accessToken: "t", onAttempt });
+    const abort = () => controller.abort("enough");
+    await using server = await startScriptedServer(step(abort));
+    const client = createClient({ ...unlimited, baseUrl: server.url, onAttempt: onAttempt(abort) });
 
     await expect(client.refunds.issue(REQUEST, { signal: controller.signal })).rejects.toBe("enough");
     expect(server.bodies).toHaveLength(1);
+    await expect(client.refunds.issue(REQUEST, { signal: controller.signal })).rejects.toBe("enough");
+    await expect(realClock.sleep(60_000, controller.signal)).rejects.toBe("enough");
+    expect(server.bodies).toHaveLength(1);
   });
 
-  test("before it begins when it was aborted before", async () => {
-    await using server = await startScriptedServer(made);
+  test("without a listener that stays at its signal", async () => {
+    await using server = await startScriptedServer(tooMany, made);
+    const { signal } = new AbortController();
 
-    const call = createTestClient(server.url).client.refunds.issue(REQUEST, {
-      signal: AbortSignal.abort("never"),
-    });
+    await createTestClient(server.url).client.refunds.issue(REQUEST, { signal });
 
-    await expect(call).rejects.toBe("never");
-    expect(server.bodies).toEqual([]);
+    expect(getEventListeners(signal, "abort")).toEqual([]);
   });
+});
+
+test("onAttempt hears of each request, and may fail without harm", async () => {
+  await using server = await startScriptedServer(tooMany, hangUp, made);
+  const { client, reports } = createTestClient(server.url);
+
+  await client.refunds.issue(REQUEST);
+
+  const call = { operation: "issueRefund", durationMs: 0 };
+  expect(reports).toEqual([
+    { ...call, attempt: 1, status: 429, requestId: "5e0f", retryInMs: 250 },
+    { ...call, attempt: 2, error: expect.any(NetworkError), retryInMs: 500 },
+    { ...call, attempt: 3, status: 201 },
+  ]);
+  const onAttempt = () => {
+    throw new Error("no disk for logs");
+  };
+  expect(await createTestClient(server.url, { onAttempt }).client.refunds.issue(REQUEST)).toEqual(REFUND);
+});
+
+test("an access token may be a function, which is asked at each call", async () => {
+  const seen: (string | undefined)[] = [];
+  await using server = await startScriptedServer((response, request) => {
+    seen.push(request.headers.authorization);
+    made(response, request);
+  });
+  const tokens = ["first", "second"].values();
+  const { client } = createTestClient(server.url, { accessToken: async () => String(tokens.next().value) });
+
+  await client.refunds.issue(REQUEST);
+  await client.refunds.issue(REQUEST);
+
+  expect(seen).toEqual(["Bearer first", "Bearer second"]);
 });

@@ -31,39 +31,24 @@ function outcome(
   }
 }
 
-describe("the signature", () => {
-  test.each(SIGNATURE_VECTORS)("$name", ({ secretKey, id, timestamp, body, signature }) => {
-    expect(createSign(secretKey)({ webhookId: id, timestamp, body })).toBe(signature);
-  });
+test.each(SIGNATURE_VECTORS)("the signature is that of the vector: $name", (vector) => {
+  const { secretKey, id, timestamp, body, signature } = vector;
 
-  test.each(SIGNATURE_VECTORS.slice(0, -1))("is accepted: $name", ({ secretKey, body, ...signed }) => {
-    const headers = {
-      "webhook-id": signed.id,
-      "webhook-timestamp": String(signed.timestamp),
-      "webhook-signature": signed.signature,
-    };
-    const at = new Date(signed.timestamp * 1000);
-
-    expect(outcome(body, headers, { secretKey, at })).toEqual(JSON.parse(body));
-  });
+  expect(createSign(secretKey)({ webhookId: id, timestamp, body })).toBe(signature);
 });
 
 describe("a delivery as it was sent", () => {
   const { body, headers } = signDelivery();
 
-  test("gives its event", () => {
-    expect(verifyWebhook(body, headers, SECRET_KEY, { now })).toEqual(AUTHORIZED_EVENT);
-  });
-
-  test("is measured by the clock of the runtime unless another is given", () => {
+  test("gives its event, by the clock of the runtime unless another is given", () => {
     const fresh = signDelivery(AUTHORIZED_EVENT, new Date());
 
+    expect(verifyWebhook(body, headers, SECRET_KEY, { now })).toEqual(AUTHORIZED_EVENT);
     expect(verifyWebhook(fresh.body, fresh.headers, SECRET_KEY)).toEqual(AUTHORIZED_EVENT);
   });
 
   test.each([
     ["bytes", new TextEncoder().encode(body)],
-    ["a Buffer", Buffer.from(body)],
     ["a Buffer inside of a larger one", Buffer.from(`xx${body}xx`).subarray(2, -2)],
   ])("may come as %s", (_, bytes) => {
     expect(outcome(bytes, headers)).toEqual(AUTHORIZED_EVENT);
@@ -85,7 +70,6 @@ describe("a delivery as it was sent", () => {
   });
 
   test.each([
-    ["after another secret's", `v1,${"A".repeat(43)}= ${signature}`],
     ["before another secret's", `${signature} v1,${"A".repeat(43)}=`],
     ["among other versions", `v1a,abc ${signature} v2,def`],
   ])("may be signed several times, ours standing %s", (_, signatures) => {
@@ -93,26 +77,23 @@ describe("a delivery as it was sent", () => {
   });
 });
 
-/** @clause 10.2 */
+/** Most changes are drawn by `fuzzed-webhooks.test.ts`. @clause 10.2 */
 describe("a delivery that was changed", () => {
   const { body, headers } = signDelivery();
   const signature = headers["webhook-signature"];
 
   test.each([
-    ["has another body", body.replace("order-1042", "order-1043"), {}],
-    ["has a blank at its end", `${body} `, {}],
-    ["has a byte order mark", `\uFEFF${body}`, {}],
-    ["has no body", "", {}],
-    ["has another id", body, { "webhook-id": "msg_1" }],
-    ["has another time", body, { "webhook-timestamp": String(SENT_AT.getTime() / 1000 + 1) }],
-    ["has one other character in its signature", body, { "webhook-signature": swapLastCharacter(signature) }],
-    ["has its signature cut off", body, { "webhook-signature": signature.slice(0, -1) }],
-    ["has its signature without a version", body, { "webhook-signature": signature.slice(3) }],
-    ["has its signature as another version", body, { "webhook-signature": signature.replace("v1,", "v2,") }],
-    ["has its signature in small letters", body, { "webhook-signature": signature.toLowerCase() }],
-    ["has an empty signature of our version", body, { "webhook-signature": "v1," }],
-    ["has a signature outside of ASCII", body, { "webhook-signature": "v1,☃" }],
-  ])("is refused when it %s", (_, changedBody, changedHeaders) => {
+    ["another body", body.replace("order-1042", "order-1043"), {}],
+    ["a byte order mark", `\uFEFF${body}`, {}],
+    ["another id", body, { "webhook-id": "msg_1" }],
+    ["another time", body, { "webhook-timestamp": String(SENT_AT.getTime() / 1000 + 1) }],
+    ["one other character in its signature", body, { "webhook-signature": swapLastCharacter(signature) }],
+    ["its signature without a version", body, { "webhook-signature": signature.slice(3) }],
+    ["its signature as another version", body, { "webhook-signature": signature.replace("v1,", "v2,") }],
+    ["its signature in small letters", body, { "webhook-signature": signature.toLowerCase() }],
+    ["an empty signature of our version", body, { "webhook-signature": "v1," }],
+    ["a signature outside of ASCII", body, { "webhook-signature": "v1,☃" }],
+  ])("is refused when it has %s", (_, changedBody, changedHeaders) => {
     const given = { ...headers, ...changedHeaders };
 
     expect(outcome(changedBody, given)).toBe("no-matching-signature");
@@ -127,10 +108,6 @@ describe("a delivery that was changed", () => {
 
     expect(outcome(bytes, marked.headers)).toMatchObject({ data: { note: "\uFFFD" } });
     expect(outcome(broken, marked.headers)).toBe("no-matching-signature");
-  });
-
-  test("is refused under another secret", () => {
-    expect(outcome(body, headers, { secretKey: `${SECRET_KEY} ` })).toBe("no-matching-signature");
   });
 
   test.each(["webhook-id", "webhook-timestamp", "webhook-signature"])("is refused without %s", (name) => {
@@ -148,7 +125,6 @@ describe("a delivery that was changed", () => {
     " 1795582800",
     "01795582800",
     "+1795582800",
-    "1e9",
     "-1",
     "1795582800000000000",
   ])("is refused when its time is %j", (timestamp) => {
@@ -156,31 +132,23 @@ describe("a delivery that was changed", () => {
   });
 });
 
-describe("a delivery that comes late or early", () => {
-  test.each([
-    [-301, "timestamp-too-new"],
-    [-300, AUTHORIZED_EVENT],
-    [-299, AUTHORIZED_EVENT],
-    [299, AUTHORIZED_EVENT],
-    [300, AUTHORIZED_EVENT],
-    [300.999, AUTHORIZED_EVENT],
-    [301, "timestamp-too-old"],
-  ])("by %d seconds gives %j", (seconds, expected) => {
-    const { body, headers } = signDelivery();
+test.each([
+  [-301, "timestamp-too-new"],
+  [-300, AUTHORIZED_EVENT],
+  [300.999, AUTHORIZED_EVENT],
+  [301, "timestamp-too-old"],
+])("a delivery that comes %d seconds late gives %j", (seconds, expected) => {
+  const { body, headers } = signDelivery();
 
-    expect(outcome(body, headers, { at: new Date(SENT_AT.getTime() + seconds * 1000) })).toEqual(expected);
-  });
+  expect(outcome(body, headers, { at: new Date(SENT_AT.getTime() + seconds * 1000) })).toEqual(expected);
 });
 
 describe("what is signed", () => {
   test.each([
-    ["text", "hello"],
     ["cut off", '{"type":'],
     ["a list", []],
     ["null", "null"],
     ["without a type", { timestamp: "", sequence: 1, data: {} }],
-    ["without a timestamp", { type: "a.b", sequence: 1, data: {} }],
-    ["without a sequence", { type: "a.b", timestamp: "", data: {} }],
     ["without data", { type: "a.b", timestamp: "", sequence: 1 }],
   ])("is refused when it is no event: %s", (_, content) => {
     const { body, headers } = signDelivery(content);
@@ -198,48 +166,31 @@ describe("what is signed", () => {
   );
 });
 
-describe("a delivery that signWebhook made", () => {
-  test("is the one that the service would send", () => {
-    expect(signWebhook(AUTHORIZED_EVENT, SECRET_KEY, { webhookId: WEBHOOK_ID, now })).toEqual({
-      method: "POST",
-      ...signDelivery(),
-    });
+test("signWebhook makes the delivery that the service would send, of any text, under an id of its own", () => {
+  const [one, other] = [signWebhook("no event", SECRET_KEY, { now }), signWebhook("no event", SECRET_KEY)];
+
+  expect(signWebhook(AUTHORIZED_EVENT, SECRET_KEY, { webhookId: WEBHOOK_ID, now })).toEqual({
+    method: "POST",
+    ...signDelivery(),
   });
-
-  test("is accepted, and has an id of its own", () => {
-    const first = signWebhook(AUTHORIZED_EVENT, "a secret");
-    const second = signWebhook(AUTHORIZED_EVENT, "a secret");
-
-    expect(verifyWebhook(first.body, first.headers, "a secret")).toEqual(AUTHORIZED_EVENT);
-    expect(first.headers["webhook-id"]).not.toBe(second.headers["webhook-id"]);
-  });
-
-  test("may hold any text, for a receiver that must refuse it", () => {
-    const { body, headers } = signWebhook("no event", SECRET_KEY, { now });
-
-    expect(outcome(body, headers)).toBe("invalid-payload");
-  });
+  expect(outcome(one.body, one.headers)).toBe("invalid-payload");
+  expect(one.headers["webhook-id"]).not.toBe(other.headers["webhook-id"]);
 });
 
 describe("a fault of the receiver's own", () => {
   const { body, headers } = signDelivery();
 
-  test.each([`${SECRET_KEY}\n`, ` ${SECRET_KEY}`, `"${SECRET_KEY}"`, `'${SECRET_KEY}'\r\n`])(
-    "gets an explanation when the secret is %j",
-    (secretKey) => {
-      expect(() => verifyWebhook(body, headers, secretKey, { now })).toThrow(
-        /It matches without the white space or quotes around the secret/,
-      );
-    },
-  );
-
   test.each([
-    ["has a line break at its end", `${body}\n`],
-    ["was parsed and written again", JSON.stringify(JSON.parse(body), null, 2)],
-  ])("gets an explanation when the body %s", (_, changed) => {
-    expect(() => verifyWebhook(changed, headers, SECRET_KEY, { now })).toThrow(
-      /It matches with other white space in the body: pass on the raw body/,
-    );
+    ["without the white space or quotes around the secret", body, `${SECRET_KEY}\n`],
+    ["without the white space or quotes around the secret", body, `'${SECRET_KEY}'\r\n`],
+    ["with other white space in the body: pass on the raw body", `${body}\n`, SECRET_KEY],
+    [
+      "with other white space in the body: pass on the raw body",
+      JSON.stringify(JSON.parse(body), null, 2),
+      SECRET_KEY,
+    ],
+  ])("gets an explanation when it matches %s", (how, changed, secretKey) => {
+    expect(() => verifyWebhook(changed, headers, secretKey, { now })).toThrow(`It matches ${how}`);
   });
 
   test("is not guessed at otherwise", () => {
