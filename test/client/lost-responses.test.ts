@@ -1,11 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { createClient, type IssuedRefund, ProblemError } from "../../client/src/index.ts";
-import { post, useTestServer } from "../helpers/server.ts";
+import { createClient, type IssuedRefund } from "../../client/src/index.ts";
+import type { SandboxSchemas } from "../../server/contract/document.ts";
+import { dollars } from "../helpers/factories.ts";
+import { merchantAt, sandboxOf } from "../helpers/sandbox.ts";
+import { useTestServer } from "../helpers/server.ts";
 import { type Fate, startLossyProxy } from "./lossy-proxy.ts";
 
 const REFUNDS = 300;
 const AT_ONCE = 16;
 const SEED = "lossy proxy";
+const ACME = { merchant: "acme", token: "sandbox_acme" };
 
 const server = useTestServer();
 
@@ -25,36 +29,18 @@ function chooseFate(chance: number): Fate {
   return chance < 0.875 ? "cut" : "gateway-page";
 }
 
-async function createPayment(value: number): Promise<string> {
-  const amount = { currency: "USD", value };
-  const { body } = await post<{ paymentId: string }>(server.url, "/sandbox/payments", { amount });
-  return body.paymentId;
-}
+type RefundRecord = SandboxSchemas["RefundRecord"];
+type Page = SandboxSchemas["PaymentPage"];
 
-type RefundRecord = {
-  paymentId: string;
-  paymentStatus: string;
-  requestKey: string;
-  clientReferenceId: string | null;
-  amount: { value: number };
-};
-
-async function get<Body>(path: string): Promise<Body> {
-  const headers = { Authorization: "Bearer sandbox_acme", Accept: "application/json" };
-  return (await (await fetch(server.url + path, { headers })).json()) as Body;
-}
-
-async function listRefunds(): Promise<RefundRecord[]> {
+async function listRefunds() {
+  const sandbox = sandboxOf(server);
   const records: RefundRecord[] = [];
-  let cursor: string | null | undefined;
-  do {
-    const page = cursor ? `&cursor=${encodeURIComponent(cursor)}` : "";
-    const body = await get<{ items: RefundRecord[]; nextCursor: string | null }>(
-      `/sandbox/payments?kind=REFUND&limit=100${page}`,
-    );
-    records.push(...body.items);
-    cursor = body.nextCursor;
-  } while (cursor);
+  let query: Record<string, string> | undefined = { kind: "REFUND", limit: "100" };
+  while (query) {
+    const { items, nextCursor }: Page = (await sandbox("listPayments", { query })).body;
+    records.push(...items.flatMap((item) => (item.kind === "REFUND" ? item : [])));
+    query = nextCursor === null ? undefined : { ...query, cursor: nextCursor };
+  }
   return records;
 }
 
@@ -62,7 +48,7 @@ describe("refunds.issue, where every second response is lost", () => {
   test(`makes each of ${REFUNDS} refunds once, and gives every one of them as its value`, async () => {
     await using proxy = await startLossyProxy(server.url, { seed: SEED, choose: chooseFate });
     const client = createTestClient(proxy.url);
-    const paymentId = await createPayment(100_000);
+    const { paymentId } = await merchantAt(server, ACME).create({ amount: dollars(100_000) });
     const requests = Array.from({ length: REFUNDS }, (_, index) => ({
       paymentId,
       amount: { cents: index + 1 },
@@ -86,8 +72,8 @@ describe("refunds.issue, where every second response is lost", () => {
     }));
     expect(records.map(toRecord).sort(byKey)).toEqual(values.sort(byKey));
     const cents = (REFUNDS * (REFUNDS + 1)) / 2;
-    const payment = await get<{ refundableAmount: { value: number } }>(`/sandbox/payments/${paymentId}`);
-    expect(payment.refundableAmount.value).toBe((10_000_000 - cents) / 100);
+    const left = dollars((10_000_000 - cents) / 100);
+    expect(await merchantAt(server, ACME).get(paymentId)).toMatchObject({ refundableAmount: left });
     // The test proves something only if many messages were lost.
     const { pass, ...faults } = proxy.count;
     expect(Math.min(...Object.values(faults))).toBeGreaterThan(50);
@@ -101,11 +87,8 @@ describe("refunds.issue, when the response of the first attempt is lost", () => 
   test("gives a refund that failed as the value that it is", async () => {
     await using proxy = await startLossyProxy(server.url, loseFirst("lost-after"));
 
-    const refund = await createTestClient(proxy.url).refunds.issue({
-      paymentId: "pay_failed",
-      amount: "1.00",
-      requestKey: "lost-and-failed",
-    });
+    const request = { paymentId: "pay_failed", amount: "1.00", requestKey: "lost-and-failed" };
+    const refund = await createTestClient(proxy.url).refunds.issue(request);
 
     expect(refund).toEqual({
       paymentId: expect.stringMatching(/^rfd_/),
@@ -126,19 +109,16 @@ describe("refunds.issue, when the response of the first attempt is lost", () => 
     await createTestClient(server.url).refunds.issue({ ...made, requestKey });
     await using proxy = await startLossyProxy(server.url, loseFirst("lost-after"));
 
-    const error = await createTestClient(proxy.url)
-      .refunds.issue({ ...asked, requestKey })
-      .catch((thrown: unknown) => thrown);
-
-    if (!(error instanceof ProblemError)) throw new Error(`gave ${JSON.stringify(error)}`);
-    expect(error.errorCode).toBe("DUPLICATE_REQUEST_KEY");
-    expect(error.existing?.originalPaymentId).toBe("pay_settled");
-    expect(error.attempts).toBe(2);
+    await expect(createTestClient(proxy.url).refunds.issue({ ...asked, requestKey })).rejects.toMatchObject({
+      name: "ProblemError",
+      errorCode: "DUPLICATE_REQUEST_KEY",
+      existing: { originalPaymentId: "pay_settled" },
+      attempts: 2,
+    });
   });
 
   test("does not take an original payment with the same requestKey for its own", async () => {
-    const amount = { currency: "USD", value: 1 };
-    await post(server.url, "/sandbox/payments", { amount, requestKey: "a payment's" });
+    await merchantAt(server, ACME).create({ amount: dollars(1), requestKey: "a payment's" });
     await using proxy = await startLossyProxy(server.url, loseFirst("lost-before"));
 
     await expect(
@@ -147,10 +127,11 @@ describe("refunds.issue, when the response of the first attempt is lost", () => 
   });
 });
 
-function toRecord({ requestKey, amount, paymentId, paymentStatus, clientReferenceId }: RefundRecord) {
+function toRecord(record: RefundRecord) {
+  const { requestKey, amount, paymentId, paymentStatus, clientReferenceId } = record;
   return { requestKey, value: amount.value, refund: { paymentId, paymentStatus, clientReferenceId } };
 }
 
-function byKey(a: { requestKey: string }, b: { requestKey: string }): number {
-  return a.requestKey < b.requestKey ? -1 : 1;
+function byKey(a: { requestKey: string | null }, b: { requestKey: string | null }): number {
+  return String(a.requestKey) < String(b.requestKey) ? -1 : 1;
 }
