@@ -30,10 +30,7 @@ const toUrl = (parameters: string) => `postgres://user:password@hooks.example.co
 describe("the address of a database on another machine", () => {
   // Its certificate is one that the authority has signed, for another name.
   const certificate = { cert: pem("other.pem"), key: pem("receiver.key") };
-  const impostor = forSuite(
-    () => startDatabase(certificate),
-    (database) => database.close(),
-  );
+  const impostor = forSuite(() => startDatabase(certificate));
 
   test("is accepted only if the driver tells nothing to a server that has no certificate for its name", async () => {
     const accepted = PARAMETERS.filter((parameters) => isAccepted(toUrl(parameters)));
@@ -89,7 +86,7 @@ async function startDatabase(certificate: { cert: string; key: string }) {
     });
   });
   return {
-    close: () => listener[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => listener[Symbol.asyncDispose](),
     /** Whether it gets a message from the driver, which begins with the user's name, when it is at this address. */
     async hears(url: string): Promise<boolean> {
       const before = heard;
