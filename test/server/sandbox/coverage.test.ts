@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
 import { setAt } from "../../../openapi/document/pointer.ts";
 import { type Element, readElements } from "../../../server/sandbox/coverage/elements.ts";
@@ -6,15 +6,15 @@ import { refundOf } from "../../helpers/factories.ts";
 import { runProgram } from "../../helpers/process.ts";
 import { accept, startReceiver } from "../../helpers/receiver.ts";
 import { createSandboxMerchant } from "../../helpers/sandbox.ts";
-import { startTestServer, type TestServer } from "../../helpers/server.ts";
-import { createSubscriber, type Subscriber } from "../../helpers/subscriber.ts";
+import { useTestServer } from "../../helpers/server.ts";
+import { createSubscriber } from "../../helpers/subscriber.ts";
+import { forEachTest } from "../../helpers/suite.ts";
 import { eventNames } from "../webhooks/event-schema.ts";
 
 const { document, operations } = readContract("openapi");
 const { all, inEvent } = readElements(document);
 const keyOf = ({ kind, name }: Element) => `${kind} ${name}`;
-const names = (kind: string, elements: readonly Element[] = all) =>
-  elements.filter((one) => one.kind === kind).map(({ name }) => name);
+const names = (kind: string) => all.filter((one) => one.kind === kind).map(({ name }) => name);
 
 describe("the elements of the contract", () => {
   test("are all operations, statuses, events and states of the document", () => {
@@ -33,26 +33,12 @@ describe("the elements of the contract", () => {
   });
 
   test.each([
-    [
-      "/components/schemas/RefundRequest/properties/note",
-      { type: "string" },
-      "FIELD request RefundRequest.note",
-    ],
-    [
-      "/components/schemas/RefundEventData/properties/note",
-      { type: "string" },
-      "FIELD event RefundEventData.note",
-    ],
-    ["/paths/~1v1~1refunds/post/responses/425", {}, "STATUS issueRefund 425"],
-    ["/webhooks/refund.reversed", { post: {} }, "EVENT refund.reversed"],
-    [
-      "/components/schemas/RefundStatus/enum",
-      ["PENDING", "AUTHORIZED", "TERMINAL_FAILED", "REVERSED"],
-      "STATE REVERSED",
-    ],
-  ])("grow with the document at %s", (pointer, value, element) => {
+    ["RefundRequest", "FIELD request RefundRequest.note"],
+    ["RefundEventData", "FIELD event RefundEventData.note"],
+  ])("grow with the fields of the document (%s)", (schema, element) => {
     const before = all.map(keyOf);
-    const after = readElements(setAt(document, pointer, value)).all.map(keyOf);
+    const pointer = `/components/schemas/${schema}/properties/note`;
+    const after = readElements(setAt(document, pointer, { type: "string" })).all.map(keyOf);
 
     expect(after.filter((one) => !before.includes(one))).toEqual([element]);
   });
@@ -60,16 +46,9 @@ describe("the elements of the contract", () => {
 
 /** @decision D25 */
 describe("GET /sandbox/coverage", () => {
-  let server: TestServer;
-  let acme: Subscriber;
-  beforeAll(async () => {
-    server = await startTestServer();
-    return () => server.close();
-  });
-  beforeEach(async () => {
-    acme = await createSubscriber(server);
-  });
-  const coverage = async ({ sandbox } = acme) => (await sandbox("getCoverage")).body;
+  const server = useTestServer();
+  const acme = forEachTest(() => createSubscriber(server));
+  const coverage = async (call = {}) => (await acme.sandbox("getCoverage", call)).body;
   const met = async () => (await coverage()).items.filter(({ count }) => count > 0).map(keyOf);
 
   test("counts what a merchant's calls meet, whatever is reset, until it is cleared", async () => {
@@ -80,28 +59,24 @@ describe("GET /sandbox/coverage", () => {
 
     const { percent, met: count, total, kinds, items } = await coverage();
 
-    expect(items.filter((one) => one.count > 0)).toEqual(
-      [
-        "OPERATION issueRefund",
-        "FIELD request RefundRequest.paymentId",
-        "FIELD request RefundRequest.amount",
-        "FIELD request Amount.currency",
-        "FIELD request Amount.value",
-        "FIELD request RefundRequest.requestKey",
-        "STATUS issueRefund 201",
-        "FIELD response Refund.paymentId",
-        "FIELD response Refund.paymentStatus",
-        "STATE AUTHORIZED",
-        "FIELD response Refund.clientReferenceId",
-      ].map((key) => ({ kind: key.split(" ")[0], name: key.slice(key.indexOf(" ") + 1), count: 2 })),
-    );
-    expect({ percent, count, total }).toEqual({
-      percent: Math.floor(1100 / all.length),
-      count: 11,
-      total: all.length,
-    });
+    const counted = items.filter((one) => one.count > 0);
+    expect(new Set(counted.map((one) => one.count))).toEqual(new Set([2]));
+    expect(counted.map(keyOf)).toEqual([
+      "OPERATION issueRefund",
+      "FIELD request RefundRequest.paymentId",
+      "FIELD request RefundRequest.amount",
+      "FIELD request Amount.currency",
+      "FIELD request Amount.value",
+      "FIELD request RefundRequest.requestKey",
+      "STATUS issueRefund 201",
+      "FIELD response Refund.paymentId",
+      "FIELD response Refund.paymentStatus",
+      "STATE AUTHORIZED",
+      "FIELD response Refund.clientReferenceId",
+    ]);
+    expect([percent, count, total]).toEqual([Math.floor(1100 / all.length), 11, all.length]);
     expect(kinds.find(({ kind }) => kind === "STATE")).toEqual({ kind: "STATE", met: 1, total: 3 });
-    expect((await coverage({ ...acme, ...other })).met).toBe(0);
+    expect((await coverage({ token: other.token })).met).toBe(0);
     await acme.sandbox("clearCoverage");
     expect(await met()).toEqual([]);
   });
@@ -111,17 +86,13 @@ describe("GET /sandbox/coverage", () => {
     await acme.sandbox("armFault", { body: { kind: "CLOSED_AFTER" } });
     await acme.issue(refundOf("pay_none")).catch(() => undefined);
 
-    expect(await met()).toEqual(
-      [
-        "OPERATION issueRefund",
-        "STATUS issueRefund 400",
-        ...names("FIELD").flatMap((name) =>
-          /^response (InvalidRequestProblem|Violation|ProblemErrorDetails)\./.test(name)
-            ? [`FIELD ${name}`]
-            : [],
-        ),
-        "ERROR_CODE INVALID_REQUEST",
-      ].toSorted(byContract),
+    const ofProblem = /^response (InvalidRequestProblem|Violation|ProblemErrorDetails)\./;
+    const fields = names("FIELD").filter((name) => ofProblem.test(name));
+    expect(new Set(await met())).toEqual(
+      new Set([
+        ...["OPERATION issueRefund", "STATUS issueRefund 400", "ERROR_CODE INVALID_REQUEST"],
+        ...fields.map((name) => `FIELD ${name}`),
+      ]),
     );
   });
 
@@ -137,23 +108,14 @@ describe("GET /sandbox/coverage", () => {
     await acme.sandbox("armFault", { body: { kind: "UNKNOWN_EVENT" } });
     await acme.refund();
     await acme.delivery("PENDING", 1);
-    expect(
-      names(
-        "EVENT",
-        (await coverage()).items.filter(({ count }) => count > 0),
-      ),
-    ).toEqual([]);
+    const events = async () => (await met()).filter((key) => key.startsWith("EVENT"));
+    expect(await events()).toEqual([]);
 
     status = 204;
     await acme.sandbox("advanceClock", { body: { by: "PT6S" } });
     await acme.delivery("DELIVERED", 2);
 
-    expect(
-      names(
-        "EVENT",
-        (await coverage()).items.filter(({ count }) => count > 0),
-      ),
-    ).toEqual(["refund.authorized"]);
+    expect(await events()).toEqual(["EVENT refund.authorized"]);
     expect(await met()).toContain("FIELD event RefundEventData.requestKey");
   });
 
@@ -180,7 +142,7 @@ describe("GET /sandbox/coverage", () => {
     });
 
     test.each([
-      ...["101", "-1", "80.5", "most", ""].map((limit): [string[], RegExp] => [
+      ...["101", "80.5", ""].map((limit): [string[], RegExp] => [
         [`--fail-under=${limit}`],
         /It must be a whole number from 0 to 100/,
       ]),
@@ -196,6 +158,3 @@ describe("GET /sandbox/coverage", () => {
     });
   });
 });
-
-const order = new Map(all.map((one, index) => [keyOf(one), index]));
-const byContract = (a: string, b: string) => (order.get(a) ?? 0) - (order.get(b) ?? 0);

@@ -42,13 +42,12 @@ describe("npx @refund-contract/sandbox diff", () => {
       0,
       /^minor {2}POST \/v1\/refunds 429: added$/m,
     ],
-    ["new wording", (text: string) => text.replace('"summary":"', '"summary":"Once '), [], 0, /1 patch\.\n$/],
     [
-      "new wording when all has to fail",
+      "new wording, which fails only where all has to",
       (text: string) => text.replace('"summary":"', '"summary":"Once '),
       ["--fail-on", "patch"],
       1,
-      /^patch /,
+      /^patch [^]*1 patch\.\n$/,
     ],
   ])("reports %s", async (_name, toBefore, args, code, report) => {
     const exit = await diff(toBefore(JSON.stringify(JSON.parse(await readFile(CONTRACT, "utf8")))), ...args);
@@ -58,11 +57,9 @@ describe("npx @refund-contract/sandbox diff", () => {
 
   test.each([
     ["a file that isn't there", "", [], /^Can't read .*contract\.json\. Save the contract there: curl http/],
-    ["YAML", "openapi: 3.1.0", [], /contract\.json is not a contract as JSON/],
     ["other JSON", '{"servers":[{"url":"x"}]}', [], /contract\.json is not a contract as JSON/],
     ["an unknown level", "{}", ["--fail-on", "all"], /Allowed choices are patch, minor, major, never/],
     ["an address without a server", "{}", ["--url", "http://127.0.0.1:9"], /^There is no contract at http/],
-    ["what is no address", "{}", ["--url", "sandbox"], /^There is no contract at sandbox\./],
   ])("refuses %s, and exits with 2", async (_name, before, args, error) => {
     expect(await diff(before, ...args)).toMatchObject({
       code: 2,

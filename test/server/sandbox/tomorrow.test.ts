@@ -45,25 +45,19 @@ describe("tomorrow's API in a sandbox", () => {
 
   test("sends responses that only the later version allows, and to this merchant alone", async () => {
     const globex = await createSandboxMerchant(server);
-    const issue = (body: object) => ["issueRefund", "/v1/refunds", body] as const;
-    const call = async ({ create, sandbox, token }: Merchant) => {
-      const [{ paymentId }, failing] = [await create(), await create()];
-      await sandbox("failPayment", { path: { paymentId: failing.paymentId } });
+    const call = async (merchant: Merchant) => {
+      const [{ paymentId }, { paymentId: failing }] = [await merchant.create(), await merchant.create()];
+      await merchant.sandbox("failPayment", { path: { paymentId: failing } });
       const first = refundOf(paymentId);
-      const calls = [
-        issue(first),
-        issue(first),
-        issue(refundOf(failing.paymentId)),
-        issue(refundOf("pay_nobodys")),
-        issue({ ...refundOf(paymentId), amount: { currency: "USD", value: 1.234 } }),
-        ["subscribeToWebhooks", SUBSCRIBE, subscriptionTo(TARGET)],
-        ["subscribeToWebhooks", SUBSCRIBE, { ...subscriptionTo(TARGET), url: 1 }],
-      ] as const;
-      const send = async ([id, path, body]: (typeof calls)[number]) => {
-        return { id, ...(await post<Node>(server.url, path, body, { token })) };
-      };
+      const wrong = refundOf(paymentId, { amount: dollars(1.234) });
       const responses = [];
-      for (const one of calls) responses.push(await send(one));
+      for (const body of [first, first, refundOf(failing), refundOf("pay_nobodys"), wrong]) {
+        responses.push({ id: "issueRefund", ...(await merchant.issue<Node>(body)) });
+      }
+      for (const body of [subscriptionTo(TARGET), subscriptionTo(TARGET, { url: 1 })]) {
+        const response = await post<Node>(server.url, SUBSCRIBE, body, merchant);
+        responses.push({ id: "subscribeToWebhooks", ...response });
+      }
       return responses;
     };
 
@@ -71,13 +65,10 @@ describe("tomorrow's API in a sandbox", () => {
 
     const statuses = [201, 409, 201, 404, 400, 200, 400];
     expect([tomorrows, todays].map((all) => all.map(({ status }) => status))).toEqual([statuses, statuses]);
-    const code = {
-      refund: named("VALUE", "RefundErrorDetails"),
-      problem: named("VALUE", "ProblemErrorDetails"),
-    };
-    const codes = [undefined, code.problem, code.refund, code.problem, code.problem, undefined, code.problem];
+    const [ofRefund, code] = [named("VALUE", "RefundErrorDetails"), named("VALUE", "ProblemErrorDetails")];
+    const codes = [undefined, code, ofRefund, code, code, undefined, code];
     expect(tomorrows.map(({ body }) => (body.errorDetails as Node | undefined)?.errorCode)).toEqual(codes);
-    const type = `urn:problem:${code.problem.toLowerCase().replaceAll("_", "-")}`;
+    const type = `urn:problem:${code.toLowerCase().replaceAll("_", "-")}`;
     expect(new Set(tomorrows.flatMap(({ body }) => body.type ?? []))).toEqual(new Set([type]));
     const order = (all: typeof todays) => all.map(({ body }) => Object.keys(body).join());
     expect(order(tomorrows)).not.toEqual(order(todays));
@@ -109,11 +100,9 @@ describe("tomorrow's API in a sandbox", () => {
     for (const { name, pointer } of fields) {
       const [path, at, body] = calls[pointer.split("/").at(-1) ?? ""] ?? [SUBSCRIBE, "/", {}];
       const later = setAt(body as Node, at + name, "x");
-      const [tomorrow, today] = [
-        await post(server.url, path, later, acme),
-        await post(server.url, path, later, globex),
-      ];
-      expect(tomorrow).toMatchObject({ status: path === SUBSCRIBE ? 200 : 201 });
+      const tomorrow = await post(server.url, path, later, acme);
+      const today = await post(server.url, path, later, globex);
+      expect(tomorrow.status).toBe(path === SUBSCRIBE ? 200 : 201);
       expect(problemOf(today)).toEqual(violationAt(at + name, expect.any(String)));
     }
   });
@@ -122,11 +111,8 @@ describe("tomorrow's API in a sandbox", () => {
     await using receiver = await startReceiver();
     const merchant = await playing(server);
     const create = async (fields: object = {}) => (await merchant.create(fields)).paymentId;
-    const [settled, failing, covered] = [
-      await create({ settledAt: LONG_AGO }),
-      await create(),
-      await create(),
-    ];
+    const settled = await create({ settledAt: LONG_AGO });
+    const [failing, covered] = [await create(), await create()];
     const processing = await create({ status: "PROCESSING" });
     await post(server.url, SUBSCRIBE, subscriptionTo(receiver.url, { secretKey: SECRET }), merchant);
 
@@ -191,10 +177,8 @@ describe("tomorrow's API in a sandbox", () => {
 
     await merchant.sandbox("resetSandbox");
     const reset = await merchant.sandbox("getTomorrow");
-    const [on, again] = [
-      await merchant.sandbox("setTomorrow", { body: { on: true } }),
-      await merchant.sandbox("getTomorrow"),
-    ];
+    const on = await merchant.sandbox("setTomorrow", { body: { on: true } });
+    const again = await merchant.sandbox("getTomorrow");
     const ended = await merchant.sandbox("setTomorrow", { body: { on: false } });
 
     expect([reset.body, ended.body]).toEqual([off, off]);
@@ -210,19 +194,6 @@ describe("tomorrow's API in a sandbox", () => {
 
     expect(body).toEqual({ ...example, additions: expect.arrayContaining(example.additions) });
   });
-
-  test.each([
-    ["a seed that is too large", { on: true, seed: 2 ** 31 }, "/seed"],
-    ["a switch in words", { on: "yes" }, "/on"],
-    ["no switch", { seed: 1 }, "/on"],
-  ])("refuses %s, and switches nothing on", async (_name, body, pointer) => {
-    const merchant = await createSandboxMerchant(server);
-
-    const refused = await merchant.sandbox("setTomorrow", { body });
-
-    expect(problemOf(refused)).toEqual(violationAt(pointer, expect.any(String)));
-    expect((await merchant.sandbox("getTomorrow")).body.on).toBe(false);
-  });
 });
 
 /** The texts for people in a body. */
@@ -231,12 +202,8 @@ function wordingOf(body: Node): string[] {
     errorDetails?: Node;
     violations?: Node[];
   };
-  const texts = [
-    title,
-    detail,
-    errorDetails?.errorMessage,
-    ...(violations ?? []).map(({ message }) => message),
-  ];
+  const messages = (violations ?? []).map(({ message }) => message);
+  const texts = [title, detail, errorDetails?.errorMessage, ...messages];
   return texts.filter((text) => text !== undefined).map(String);
 }
 
@@ -255,9 +222,7 @@ test("a sandbox that is started with a seed has a merchant that plays it, also a
   const sandbox = sandboxOf(server, token);
 
   await sandbox("resetSandbox");
-  const issued = await post(server.url, "/v1/refunds", refundOf("pay_settled", { amount: dollars(1) }), {
-    token,
-  });
+  const issued = await post(server.url, "/v1/refunds", refundOf("pay_settled"), { token });
   const [own, acmes] = [await sandbox("getTomorrow"), await sandboxOf(server)("getTomorrow")];
 
   expect(issued.status).toBe(201);
