@@ -1,7 +1,6 @@
 import { Webhook } from "standardwebhooks";
 import { expect, test } from "vitest";
 import { verifyWebhook } from "../../../client/src/webhooks/verify.ts";
-import { refundOf } from "../../helpers/factories.ts";
 import { type Received, startReceiver } from "../../helpers/receiver.ts";
 import { notFound, problemOf, violationAt } from "../../helpers/sandbox.ts";
 import { useTestServer } from "../../helpers/server.ts";
@@ -50,10 +49,7 @@ test("while a secret replaces another, each delivery is verified with either, an
   expect(received.map(verifiers)).toEqual([[FIRST], [FIRST, SECOND], [SECOND]]);
   expect(new Set(received.map(({ webhookId }) => webhookId)).size).toBe(3);
   const { now } = (await acme.sandbox("getClock")).body;
-  expect([status, body]).toEqual([
-    200,
-    expect.objectContaining({ subscriptionKey: key, secretWarning: null }),
-  ]);
+  expect({ status, ...body }).toMatchObject({ status: 200, subscriptionKey: key, secretWarning: null });
   expect(Date.parse(now) - Date.parse(body.oldSecretUntil ?? "")).toBeGreaterThanOrEqual(3_600_000);
   const shown = await acme.sandbox("getSubscription", { path: { subscriptionKey: key } });
   expect(shown.body).toEqual({ ...body, oldSecretUntil: null });
@@ -89,29 +85,22 @@ test("a secret is not changed beside two others, nor of a subscription that has 
   await rotate(acme, key, { secretKey: FIRST });
 
   const third = await rotate(acme, key, { secretKey: SECOND });
-  const atOnce = await rotate(acme, key, { secretKey: SECOND, overlapHours: 0 });
   await acme.sandbox("endSubscription", { path: { subscriptionKey: key } });
   const ended = await rotate(acme, key, { secretKey: FIRST });
 
-  expect(problemOf(third)).toEqual(
-    violationAt(
-      "/overlapHours",
-      expect.stringMatching(/^must be 0, because two secrets sign already .* wait until 20\d\d-/),
-    ),
-  );
-  expect([atOnce.status, atOnce.body.oldSecretUntil]).toEqual([200, null]);
+  const message = /^must be 0, because two secrets sign already .* wait until 20\d\d-/;
+  expect(problemOf(third)).toEqual(violationAt("/overlapHours", expect.stringMatching(message)));
   expect(problemOf(ended)).toEqual(notFound("You have no live subscription with this subscriptionKey."));
 });
 
 /** @decision D29 */
 test("a secret that a person could guess is taken, and the log and the sandbox say so", async () => {
-  await using receiver = await startReceiver();
   const acme = await createSubscriber(server);
   const warnings = () =>
     server.logLines.filter((line) => line.includes("could guess") && line.includes(acme.merchant)).length;
   const warning = expect.stringContaining("could guess");
 
-  const key = await acme.subscribe(receiver.url, { secretKey: "my-secret" });
+  const key = await acme.subscribe("https://merchant.example.com/", { secretKey: "my-secret" });
   const listed = await acme.sandbox("listSubscriptions");
   const better = await rotate(acme, key, { secretKey: FIRST, overlapHours: 0 });
   const logged = warnings();
@@ -120,6 +109,4 @@ test("a secret that a person could guess is taken, and the log and the sandbox s
   expect(listed.body.items).toMatchObject([{ subscriptionKey: key, secretWarning: warning }]);
   expect([better.body.secretWarning, worse.body.secretWarning]).toEqual([null, warning]);
   expect([logged, warnings()]).toEqual([1, 2]);
-  expect((await acme.issue(refundOf((await acme.create()).paymentId))).status).toBe(201);
-  await receiver.first(1);
 });
