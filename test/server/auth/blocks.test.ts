@@ -24,16 +24,16 @@ describe("a block in production", () => {
   /** Statuses of a call with an empty body: 400 when the caller is accepted. */
   const statuses = (servers: readonly TestServer[], token: string) => async () =>
     Promise.all(servers.map(async ({ url }) => (await post(url, "/v1/refunds", {}, { token })).status));
-  const run = (...args: string[]) => runCommand(args, { env: { DATABASE_URL: production.url } });
-  const start = (...all: TestServerOptions["blocks"][]) =>
-    Promise.all(all.map((blocks) => production.start({ ...(blocks && { blocks }) })));
+  const run = (...args: string[]) =>
+    runCommand(args, { env: { DATABASE_URL: production.env.DATABASE_URL ?? "" } });
+  const start = (blocks: TestServerOptions["blocks"] = {}) => production.start({ blocks });
 
   test.each<[Blocked["kind"], string]>([
     ["merchant", "acme"],
     ["client", "shop"],
     ["token", "jti-1"],
   ])("of a %s refuses its calls alone, at every server, until it ends", async (kind, name) => {
-    const servers = await start({}, {});
+    const servers = [await start(), await start()] as const;
     const claims = { merchant_id: "acme", client_id: "shop", jti: "jti-1" };
     const token = await production.issuer.token(claims);
     const claim = { merchant: "merchant_id", client: "client_id", token: "jti" }[kind];
@@ -42,19 +42,16 @@ describe("a block in production", () => {
     const blocked = await run("block", `--${kind}`, name, "--reason", reason);
     await expect.poll(statuses(servers, token), SOON).toEqual([401, 401]);
     const others = await statuses(servers, other)();
-    const refused = await post<Problem>(servers[0]?.url ?? "", "/v1/refunds", {}, { token });
+    const refused = await post<Problem>(servers[0].url, "/v1/refunds", {}, { token });
     const unblocked = await run("unblock", `--${kind}`, name);
     await expect.poll(statuses(servers, token), SOON).toEqual([400, 400]);
 
     expect(blocked.stdout).toBe(`${kind} ${name}: blocked, at every server within a second\n`);
     expect(others).toEqual([400, 400]);
-    expect([refused.headers.get("WWW-Authenticate"), refused.body.errorDetails.errorCode]).toEqual([
-      'Bearer error="invalid_token"',
-      "UNAUTHORIZED",
-    ]);
+    expect(refused.headers.get("WWW-Authenticate")).toBe('Bearer error="invalid_token"');
     const requestId = refused.body.instance?.slice("urn:uuid:".length);
-    const lines = servers[0]?.logLines.map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(lines?.find((line) => line.requestId === requestId)).toMatchObject({
+    const lines = servers[0].logLines.map((line) => JSON.parse(line));
+    expect(lines.find((line) => line.requestId === requestId)).toMatchObject({
       merchant: "acme",
       clientId: "shop",
       tokenId: "jti-1",
@@ -67,10 +64,8 @@ describe("a block in production", () => {
   test("ends by itself at the time that it names", async () => {
     let now = new Date();
     const server = await production.start({ realNow: () => now });
-    const token = await production.issuer.token({
-      merchant_id: "acme",
-      exp: Math.floor(now.getTime() / 1000) + 80_000,
-    });
+    const exp = Math.floor(now.getTime() / 1000) + 80_000;
+    const token = await production.issuer.token({ merchant_id: "acme", exp });
     const until = new Date(now.getTime() + NEVER_MS);
     await run("block", "--merchant", "acme", "--until", until.toISOString(), "--reason", reason);
 
@@ -82,8 +77,8 @@ describe("a block in production", () => {
   });
 
   test("is known by a notification, by reading again after a lost connection, and by reading each second", async () => {
-    const [notified, polling] = await start({ everyMs: NEVER_MS, maxAgeMs: NEVER_MS }, {});
-    if (!notified || !polling) throw new Error("no servers");
+    const notified = await start({ everyMs: NEVER_MS, maxAgeMs: NEVER_MS });
+    const polling = await start();
     const token = (merchant_id: string) => production.issuer.token({ merchant_id });
     const { db } = polling.database;
     const insert = (name: string) =>
@@ -101,8 +96,7 @@ describe("a block in production", () => {
   });
 
   test("refuses a call whose body comes after it", async () => {
-    const [server] = await start({});
-    if (!server) throw new Error("no server");
+    const server = await start();
     const merchant = newMerchant();
     const paymentId = await createPayment(server, { merchant });
     const token = await production.issuer.token({ merchant_id: merchant });
@@ -119,14 +113,13 @@ describe("a block in production", () => {
   });
 
   test("can't be missed: a server that has not read the blocks lately responds 503, and one that can't does not start", async () => {
-    const [server] = await start({ everyMs: NEVER_MS, maxAgeMs: 1 });
-    if (!server) throw new Error("no server");
+    const server = await start({ everyMs: NEVER_MS, maxAgeMs: 1 });
     const token = await production.issuer.token({ merchant_id: "acme" });
 
     expect(await statuses([server], token)()).toEqual([503]);
     expect((await fetch(`${server.url}/readyz`)).status).toBe(503);
     expect(server.logLines.join()).toContain("the blocks have not been read for too long");
     await sql`alter table blocks rename to gone`.execute(server.database.db);
-    await expect(start({})).rejects.toThrow("blocks");
+    await expect(start()).rejects.toThrow("blocks");
   });
 });

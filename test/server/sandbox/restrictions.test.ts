@@ -1,17 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { createDeployment } from "../../helpers/deployment.ts";
 import { engines } from "../../helpers/engine.ts";
 import { refundOf } from "../../helpers/factories.ts";
 import { createSandboxMerchant } from "../../helpers/sandbox.ts";
+import { useTestServer } from "../../helpers/server.ts";
 import { LONG_AGO } from "../../helpers/store-factories.ts";
 
 const NONE = { blocked: false, held: false };
 
 /** @decision D17 D18 */
 describe.each(engines)("restrictions of a sandbox's merchant on %s", (engine) => {
+  const server = useTestServer({ engine });
+
   test("hold its refunds alone, and authorize them with the response that ends the hold", async () => {
-    await using deployment = await createDeployment(engine);
-    const server = await deployment.start();
     const merchants = [await createSandboxMerchant(server), await createSandboxMerchant(server)] as const;
     const [acme] = merchants;
     const issue = async ({ create, issue }: typeof acme) =>
@@ -29,8 +29,6 @@ describe.each(engines)("restrictions of a sandbox's merchant on %s", (engine) =>
   });
 
   test("block its published calls alone from the response on, until a reset", async () => {
-    await using deployment = await createDeployment(engine);
-    const server = await deployment.start();
     const merchants = [await createSandboxMerchant(server), await createSandboxMerchant(server)] as const;
     const [acme] = merchants;
     const statuses = () => Promise.all(merchants.map(async ({ issue }) => (await issue({})).status));
