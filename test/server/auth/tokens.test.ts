@@ -10,9 +10,6 @@ import { post, type TestServer } from "../../helpers/server.ts";
 const NOW = new Date("2026-11-16T15:00:00.500Z");
 const CERTIFICATE = new URL("../../fixtures/tls/receiver.pem", import.meta.url);
 const SECOND = Math.floor(NOW.getTime() / 1000);
-/** A call with an empty body: 400 when the token was accepted. */
-const call = (server: TestServer, token: string | null, path = "/v1/refunds") =>
-  post<Problem>(server.url, path, {}, { token });
 
 /** @decision D18 */
 describe("an access token in production", () => {
@@ -24,6 +21,9 @@ describe("an access token in production", () => {
   });
   afterAll(() => production.end());
   const token: Production["issuer"]["token"] = (...wish) => production.issuer.token(...wish);
+  /** The status of a call with an empty body: 400 when the token was accepted. */
+  const statusOf = async (token: string | null, path = "/v1/refunds") =>
+    (await post(server.url, path, {}, { token })).status;
 
   test("speaks for the merchant that it names, and for no other", async () => {
     const merchant = `merchant ${crypto.randomUUID()}`;
@@ -47,8 +47,8 @@ describe("an access token in production", () => {
   ])("allows what its scope says, blank separated (%j)", async (scope, refund, subscribe) => {
     const bearer = await token({ scope });
 
-    expect((await call(server, bearer)).status).toBe(refund);
-    expect((await call(server, bearer, "/v1/webhook/subscribe")).status).toBe(subscribe);
+    expect(await statusOf(bearer)).toBe(refund);
+    expect(await statusOf(bearer, "/v1/webhook/subscribe")).toBe(subscribe);
   });
 
   test.each([
@@ -58,7 +58,7 @@ describe("an access token in production", () => {
     ["meant for several audiences", { aud: ["other", "refunds-api"] }],
     ["issued in the future by a clock that is ahead", { iat: SECOND + 60 }],
   ])("is accepted when %s", async (_name, claims) => {
-    expect((await call(server, await token(claims))).status).toBe(400);
+    expect(await statusOf(await token(claims))).toBe(400);
   });
 
   test.each([
@@ -82,13 +82,9 @@ describe("an access token in production", () => {
     ["to expire in more than a day", { exp: SECOND + 86_400 + 61 }],
     ["of a merchant whose name is endless", { merchant_id: "m".repeat(256) }],
   ])("is refused when %s", async (_name, claims) => {
-    const { status, headers, body } = await call(server, await token(claims));
+    const { status, headers } = await post(server.url, "/v1/refunds", {}, { token: await token(claims) });
 
-    expect([status, headers.get("www-authenticate"), body.errorDetails.errorCode]).toEqual([
-      401,
-      'Bearer error="invalid_token"',
-      "UNAUTHORIZED",
-    ]);
+    expect([status, headers.get("www-authenticate")]).toEqual([401, 'Bearer error="invalid_token"']);
   });
 
   test.each([
@@ -96,48 +92,30 @@ describe("an access token in production", () => {
     ["AT+JWT", 400],
     ["JWT", 401],
   ])("that names its type must be one of RFC 9068 (%s)", async (typ, expected) => {
-    const bearer = await token({}, production.issuer.key(), { typ });
-
-    expect((await call(server, bearer)).status).toBe(expected);
+    expect(await statusOf(await token({}, production.issuer.key(), { typ }))).toBe(expected);
   });
 
-  test("is refused when another key has signed it, whatever key it names", async () => {
+  test("is refused when another key has signed it, no key, or the public key as a secret, and when it was changed", async () => {
     const stranger = await createKey("ES256");
-    const { kid } = production.issuer.key();
-
-    for (const key of [stranger, { ...stranger, kid }]) {
-      expect((await call(server, await token({}, key))).status).toBe(401);
-    }
-  });
-
-  test("does not choose its algorithm: none, and the public key as a secret, are refused", async () => {
     const { publicJwk, kid } = production.issuer.key();
     const pem = await exportSPKI((await importJWK(publicJwk, "ES256", { extractable: true })) as CryptoKey);
-    const [, payload = ""] = (await token()).split(".");
-    const headerOf = (alg: string) => Buffer.from(JSON.stringify({ alg, kid })).toString("base64url");
+    const [header, payload = "", signature = ""] = (await token()).split(".");
+    const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString("base64url");
     const hmac = (secret: string) => {
-      const signed = `${headerOf("HS256")}.${payload}`;
+      const signed = `${encode({ alg: "HS256", kid })}.${payload}`;
       return `${signed}.${createHmac("sha256", secret).update(signed).digest("base64url")}`;
     };
-
-    for (const forged of [`${headerOf("none")}.${payload}.`, hmac(pem), hmac(JSON.stringify(publicJwk))]) {
-      expect((await call(server, forged)).status).toBe(401);
-    }
-  });
-
-  test("is refused when a byte of it was changed", async () => {
-    const [header = "", payload = "", signature = ""] = (await token()).split(".");
     const claims = JSON.parse(Buffer.from(payload, "base64url").toString());
-    const more = Buffer.from(JSON.stringify({ ...claims, merchant_id: "other" })).toString("base64url");
+    const otherClaims = encode({ ...claims, merchant_id: "other" });
+    const otherSignature = signature.replace(/^./, (first) => (first === "A" ? "B" : "A"));
 
-    const other = signature.replace(/^./, (first) => (first === "A" ? "B" : "A"));
-    const changed = [
-      `${header}.${more}.${signature}`,
-      `${header}.${payload}.${other}`,
-      `${header}.${payload}`,
-    ];
-    for (const bearer of [...changed, "sandbox_acme", null]) {
-      expect((await call(server, bearer)).status).toBe(401);
+    for (const forged of [
+      ...[await token({}, stranger), await token({}, { ...stranger, kid })],
+      ...[`${encode({ alg: "none", kid })}.${payload}.`, hmac(pem), hmac(JSON.stringify(publicJwk))],
+      ...[`${header}.${otherClaims}.${signature}`, `${header}.${payload}.${otherSignature}`],
+      ...[`${header}.${payload}`, "sandbox_acme", null],
+    ]) {
+      expect([forged, await statusOf(forged)]).toEqual([forged, 401]);
     }
   });
 
@@ -150,10 +128,9 @@ describe("an access token in production", () => {
       const env = { AUTH_CLIENT_CERT_HEADER: "Client-Cert" };
       behindProxy = await production.start({ env, realNow: () => NOW });
     });
-    const statusOf = async (of: TestServer, cnf: unknown, header?: string) => {
+    const statusAt = async ({ url }: TestServer, cnf: unknown, header?: string) => {
       const headers = header === undefined ? {} : { "Client-Cert": header };
-      const options = { token: await token({ cnf }), headers };
-      return (await post(of.url, "/v1/refunds", {}, options)).status;
+      return (await post(url, "/v1/refunds", {}, { token: await token({ cnf }), headers })).status;
     };
 
     test.each([
@@ -161,7 +138,7 @@ describe("an access token in production", () => {
       ["base64", der],
       ["PEM with percent-encoding", encodeURIComponent(certificate.toString())],
     ])("is accepted from a caller with that certificate, in %s", async (_name, header) => {
-      expect(await statusOf(behindProxy, { "x5t#S256": thumbprint }, header)).toBe(400);
+      expect(await statusAt(behindProxy, { "x5t#S256": thumbprint }, header)).toBe(400);
     });
 
     test.each([
@@ -175,18 +152,18 @@ describe("an access token in production", () => {
       ["whose token is bound to nothing that is named", {}, der],
       ["whose token is bound by a text", thumbprint, der],
     ])("is refused from a caller %s", async (_name, cnf, header) => {
-      expect(await statusOf(behindProxy, cnf, header)).toBe(401);
+      expect(await statusAt(behindProxy, cnf, header)).toBe(401);
     });
 
     test("is refused where no setting names the header, whatever the caller sends", async () => {
-      expect(await statusOf(server, { "x5t#S256": thumbprint }, der)).toBe(401);
+      expect(await statusAt(server, { "x5t#S256": thumbprint }, der)).toBe(401);
     });
   });
 
   test("is refused with the reason in the log, under the id of the response, and without any part of the token", async () => {
     const bearer = await token({ exp: SECOND - 3600 });
 
-    const { body } = await call(server, bearer);
+    const { body } = await post<Problem>(server.url, "/v1/refunds", {}, { token: bearer });
 
     const requestId = body.instance.replace("urn:uuid:", "");
     const line = server.logLines.find((text) => text.includes(requestId)) ?? "";

@@ -1,8 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { refundOf } from "../../helpers/factories.ts";
+import { type InvalidRequest, refundOf, subscriptionTo } from "../../helpers/factories.ts";
 import { exchange, head, openConnection } from "../../helpers/network/raw-http.ts";
-import { expectNothingStored, useTestServer } from "../../helpers/server.ts";
+import { expectNothingStored, post, useTestServer } from "../../helpers/server.ts";
 
 const problem = (status: number, errorCode: string) => ({ status, errorDetails: { errorCode } });
 const INVALID = problem(400, "INVALID_REQUEST");
@@ -154,6 +154,38 @@ describe("a call", () => {
     const { body } = await send(headers, target);
 
     expect(body).toMatchObject({ ...INVALID, violations: [{ pointer: "/paymentId" }, {}, {}] });
+  });
+});
+
+/** @decision D07 D31 */
+describe("a call that is wrong in many fields", () => {
+  const server = useTestServer();
+  expectNothingStored(server);
+
+  const membersOf = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`~/${index}`, 0]));
+  const details = Array(28_000).fill(1);
+
+  test.each([
+    ["members", "/v1/refunds", { ...refundOf("pay_1"), amount: membersOf(5_000) }],
+    ["items", "/v1/webhook/subscribe", subscriptionTo("x", { subscriptionDetails: { details } })],
+  ])(
+    "is not validated where they are thousands, and gets one violation (%s)",
+    async (_case, path, request) => {
+      const { status, body } = await post<InvalidRequest>(server.url, path, request);
+
+      expect([status, body.detail]).toEqual([400, "The request has one error; see violations."]);
+      const message = "has too many fields and list items; at most 128 in all are allowed";
+      expect(body.violations).toEqual([{ pointer: "", message }]);
+    },
+  );
+
+  test("has 20 of its errors listed, and their total number", async () => {
+    const request = refundOf("pay_1", membersOf(100));
+    const { body } = await post<InvalidRequest>(server.url, "/v1/refunds", request);
+
+    expect(body.violations).toHaveLength(20);
+    expect(body.detail).toBe("The request has 100 errors; see violations.");
   });
 });
 

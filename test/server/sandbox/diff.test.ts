@@ -47,7 +47,7 @@ describe("npx @refund-contract/sandbox diff", () => {
       (text: string) => text.replace('"summary":"', '"summary":"Once '),
       ["--fail-on", "patch"],
       1,
-      /^patch [^]*1 patch\.\n$/,
+      /^patch [\s\S]*1 patch\.\n$/,
     ],
   ])("reports %s", async (_name, toBefore, args, code, report) => {
     const exit = await diff(toBefore(JSON.stringify(JSON.parse(await readFile(CONTRACT, "utf8")))), ...args);

@@ -1,5 +1,5 @@
-import { describe, expect, test } from "vitest";
-import { countRows, type Duplicate, dollars, refundOf } from "../../helpers/factories.ts";
+import { beforeEach, describe, expect, test } from "vitest";
+import { countRows, dollars, refundOf } from "../../helpers/factories.ts";
 import {
   createSandboxMerchant,
   type Debit,
@@ -15,7 +15,11 @@ const NOW = new Date("2026-11-16T15:00:00.000Z");
 const AT = NOW.toISOString();
 const HUNDRED = { amount: dollars(100) };
 
-const server = useTestServer({ realNow: () => NOW });
+let now = NOW;
+const server = useTestServer({ realNow: () => now });
+beforeEach(() => {
+  now = NOW;
+});
 const acme = forEachTest(() => createSandboxMerchant(server));
 
 describe("POST /sandbox/payments", () => {
@@ -55,25 +59,6 @@ describe("POST /sandbox/payments", () => {
     expect((await eventsOf(server, payment.paymentId)).map(({ type }) => type)).toEqual(events);
   });
 
-  test("takes no key that a payment or refund of the merchant has, and names the record that has it", async () => {
-    const { paymentId } = await acme.create({ requestKey: "debit-1" });
-    const refund = await acme.issue(refundOf(paymentId, { requestKey: "refund-1" }));
-    const before = await countRows(server);
-    const existing = {
-      "debit-1": { paymentId },
-      "refund-1": { ...refund.body, originalPaymentId: paymentId, amount: dollars(1) },
-    };
-
-    for (const [requestKey, record] of Object.entries(existing)) {
-      const { status, body } = await acme.sandbox("createPayment", { body: { ...HUNDRED, requestKey } });
-
-      const { detail, existing } = body as unknown as Duplicate;
-      expect([status, existing]).toEqual([409, record]);
-      expect(detail).toContain("no payment was made");
-    }
-    expect(await countRows(server)).toEqual(before);
-  });
-
   test.each([
     [{ settledAt: "2026-11-16T15:00:00.001Z" }, expect.stringContaining(AT)],
     [{ settledAt: "2026-06-30T23:59:60Z" }, expect.stringContaining("a time")],
@@ -90,28 +75,17 @@ describe("POST /sandbox/payments", () => {
   });
 });
 
-describe("POST /sandbox/payments/{paymentId}/settle", () => {
-  const settle = (paymentId: string, settledAt: string) =>
-    acme.sandbox("settlePayment", { path: { paymentId }, body: { settledAt } });
+test.each([
+  ["2026-11-16T15:00:00.001Z", `must not lie after the sandbox's time, which is ${AT}`],
+  ["2019-12-31T23:59:59Z", "must lie in the years 2020 to 2099"],
+])("a payment does not settle at %s", async (settledAt, message) => {
+  const payment = await acme.create({ status: "PROCESSING" });
+  const { paymentId } = payment;
 
-  test("settles an original payment at the time that is given", async () => {
-    const { paymentId } = await acme.create({ status: "PROCESSING" });
+  const response = await acme.sandbox("settlePayment", { path: { paymentId }, body: { settledAt } });
 
-    const { body } = await settle(paymentId, "2026-11-13T10:30:00-05:00");
-
-    expect(body).toMatchObject({ status: "SETTLED", settledAt: "2026-11-13T15:30:00.000Z" });
-    expect(body.history.at(-1)).toEqual({ status: "SETTLED", at: AT });
-  });
-
-  test.each([
-    ["2026-11-16T15:00:00.001Z", `must not lie after the sandbox's time, which is ${AT}`],
-    ["2019-12-31T23:59:59Z", "must lie in the years 2020 to 2099"],
-  ])("refuses the time %s", async (settledAt, message) => {
-    const payment = await acme.create({ status: "PROCESSING" });
-
-    expect(problemOf(await settle(payment.paymentId, settledAt))).toEqual(violationAt("/settledAt", message));
-    expect(await acme.get(payment.paymentId)).toEqual(payment);
-  });
+  expect(problemOf(response)).toEqual(violationAt("/settledAt", message));
+  expect(await acme.get(paymentId)).toEqual(payment);
 });
 
 test.each(["settlePayment", "failPayment", "coverPayment"] as const)(
@@ -125,3 +99,105 @@ test.each(["settlePayment", "failPayment", "coverPayment"] as const)(
     expect(await acme.get(refund.paymentId)).toMatchObject({ paymentStatus: "AUTHORIZED" });
   },
 );
+
+describe("the records of a merchant", () => {
+  const list = async (query: Readonly<Record<string, string | number>>) =>
+    (await acme.sandbox("listPayments", { query })).body;
+  const refund = async (paymentId: string, fields = {}) =>
+    (await acme.issue(refundOf(paymentId, fields))).body.paymentId;
+
+  /** @clause 1.3 2.1 2.2 2.5 2.7 2.8 7.3 @decision D25 */
+  test("show a refund with all that is stored of it", async () => {
+    const payment = await acme.create({ settledAt: AT });
+    const request = refundOf(payment.paymentId, {
+      amount: dollars(25.5),
+      clientReferenceId: "Bestellung ✓ 😀",
+      softDescriptor: "ACME refund",
+    });
+    const { body } = await acme.issue(request);
+
+    expect(await acme.get(body.paymentId)).toEqual({
+      kind: "REFUND",
+      ...body,
+      amount: request.amount,
+      status: "PENDING",
+      originalPaymentId: payment.paymentId,
+      softDescriptor: "ACME refund",
+      requestKey: request.requestKey,
+      due: { at: "2026-11-19T05:00:00.000Z", holidays: [] },
+      history: [{ paymentStatus: "PENDING", at: AT }],
+    });
+    expect(await acme.get(payment.paymentId)).toEqual({ ...payment, refundableAmount: dollars(74.5) });
+    const processing = await acme.create({ status: "PROCESSING" });
+    expect(await acme.get(await refund(processing.paymentId))).toMatchObject({ due: null });
+  });
+
+  test("are listed newest first, page by page, also those of one millisecond, and while others are added", async () => {
+    const { paymentId } = await acme.create();
+    const newestFirst = [paymentId];
+    for (let left = 4; left > 0; left -= 1) {
+      if (left % 2 === 1) now = new Date(now.getTime() + 1);
+      newestFirst.unshift(await refund(paymentId));
+    }
+
+    const first = await list({ limit: 2 });
+    await refund(paymentId);
+    const second = await list({ limit: 2, cursor: first.nextCursor ?? "" });
+    const last = await list({ limit: 2, cursor: second.nextCursor ?? "" });
+
+    const pages = [first, second, last].map(({ items }) => items.map(({ paymentId }) => paymentId));
+    expect(pages).toEqual([newestFirst.slice(0, 2), newestFirst.slice(2, 4), newestFirst.slice(4)]);
+    expect(last.nextCursor).toBeNull();
+  });
+
+  test("are found by kind, status and original payment, and by a part of an identifier, a reference or a key", async () => {
+    const { paymentId: payment } = await acme.create({
+      clientReferenceId: "Order-1042",
+      requestKey: "50%_off",
+    });
+    const done = await refund(payment, { clientReferenceId: "return-7", requestKey: "key-7" });
+    const failed = await refund(payment, { amount: dollars(100.01) });
+    const { paymentId: another } = await acme.create();
+    const found = async (query: Readonly<Record<string, string>>) =>
+      (await list(query)).items.map(({ paymentId }) => paymentId).toSorted();
+
+    expect(await found({ kind: "DEBIT" })).toEqual([payment, another].toSorted());
+    expect(await found({ kind: "REFUND" })).toEqual([done, failed].toSorted());
+    expect(await found({ status: "TERMINAL_FAILED" })).toEqual([failed]);
+    expect(await found({ kind: "DEBIT", status: "AUTHORIZED" })).toEqual([]);
+    expect(await found({ originalPaymentId: payment })).toEqual([done, failed].toSorted());
+    expect(await found({ text: "ORDER-10" })).toEqual([payment]);
+    expect(await found({ text: "%_O" })).toEqual([payment]);
+    expect(await found({ text: "rn-7" })).toEqual([done]);
+    expect(await found({ text: "KEY-7", status: "AUTHORIZED" })).toEqual([done]);
+    expect(await found({ text: payment })).toEqual([payment, done, failed].toSorted());
+    expect(await found({ text: "%" })).toEqual([payment]);
+  });
+
+  test("are listed by twenty where no limit is given", async () => {
+    for (let left = 21; left > 0; left -= 1) await acme.create();
+
+    const page = await list({});
+
+    expect(page.items).toHaveLength(20);
+    expect(page.nextCursor).not.toBeNull();
+  });
+
+  test.each(["x", Buffer.from("1 \0").toString("base64url"), "' or 1=1", "bm90IGEgY3Vyc29y"])(
+    "are not listed by the cursor %s, nor is anything else",
+    async (cursor) => {
+      const lists = [
+        "listPayments",
+        "listDeliveries",
+        "listRequests",
+        "listEvents",
+        "listSubscriptions",
+      ] as const;
+      for (const id of lists) {
+        const response = await acme.sandbox(id, { query: { cursor } });
+
+        expect(problemOf(response)).toEqual(violationAt("/query/cursor", expect.any(String)));
+      }
+    },
+  );
+});

@@ -20,13 +20,10 @@ test("production serves no call of the sandbox, and has none of its merchants", 
     return `${method} ${path} ${response.status} ${problem.errorDetails.errorCode}`;
   };
   const responses = await Promise.all(operations.map(({ method, path }) => send(method, path, token)));
-  const published = await send("POST", "/v1/refunds", token);
-  const withKnownToken = await send("POST", "/v1/refunds", "sandbox_acme");
 
   expect(responses).toEqual(operations.map(({ method, path }) => `${method} ${path} 404 NOT_FOUND`));
-  expect(responses).toHaveLength(35);
-  expect(published).toBe("POST /v1/refunds 400 INVALID_REQUEST");
-  expect(withKnownToken).toBe("POST /v1/refunds 401 UNAUTHORIZED");
+  expect(await send("POST", "/v1/refunds", token)).toBe("POST /v1/refunds 400 INVALID_REQUEST");
+  expect(await send("POST", "/v1/refunds", "sandbox_acme")).toBe("POST /v1/refunds 401 UNAUTHORIZED");
 });
 
 /** @decision D18 D25 D30 */

@@ -20,7 +20,7 @@ import {
   violationAt,
 } from "../../helpers/sandbox.ts";
 import { post, startTestServer, type TestServer, useTestServer } from "../../helpers/server.ts";
-import { LONG_AGO } from "../../helpers/store-factories.ts";
+import { createSubscriber, type Subscriber } from "../../helpers/subscriber.ts";
 
 const SEED = 7;
 const SUBSCRIBE = "/v1/webhook/subscribe";
@@ -32,13 +32,12 @@ describe("tomorrow's API in a sandbox", () => {
   const server = useTestServer();
   let api: LaterApi;
   let later: Contract;
-  let acme: Merchant;
+  let acme: Subscriber;
 
   beforeAll(async () => {
     api = await createLaterApi(SEED);
     later = toContract(api.document as unknown as Node);
-    acme = await createSandboxMerchant(server);
-    await acme.sandbox("setTomorrow", { body: { on: true, seed: SEED } });
+    acme = await createPlaying(server);
   });
   const named = (kind: string, pointer = "") =>
     api.additions.find((one) => one.kind === kind && one.pointer.includes(pointer))?.name ?? "";
@@ -109,12 +108,11 @@ describe("tomorrow's API in a sandbox", () => {
 
   test("delivers signed events with each new member, name and status, in another order", async () => {
     await using receiver = await startReceiver();
-    const merchant = await playing(server);
+    const merchant = await createPlaying(server);
     const create = async (fields: object = {}) => (await merchant.create(fields)).paymentId;
-    const settled = await create({ settledAt: LONG_AGO });
-    const [failing, covered] = [await create(), await create()];
+    const [settled, failing, covered] = [await create(), await create(), await create()];
     const processing = await create({ status: "PROCESSING" });
-    await post(server.url, SUBSCRIBE, subscriptionTo(receiver.url, { secretKey: SECRET }), merchant);
+    await merchant.subscribe(receiver.url, { secretKey: SECRET });
 
     const refund = await merchant.issue(refundOf(settled));
     await merchant.issue(refundOf(processing));
@@ -130,9 +128,8 @@ describe("tomorrow's API in a sandbox", () => {
     const sent = deliveries.map(({ body }) => body).join();
     const unsent = api.additions.filter(({ name }) => !sent.includes(`"${name}"`));
     expect(new Set(unsent.map(({ kind }) => kind))).toEqual(new Set(["VALUE", "HEADER", "REQUEST_FIELD"]));
-    expect(unsent.filter(({ kind }) => kind === "VALUE").map(({ name }) => name)).toEqual([
-      named("VALUE", "ProblemErrorDetails"),
-    ]);
+    const values = unsent.filter(({ kind }) => kind === "VALUE").map(({ name }) => name);
+    expect(values).toEqual([named("VALUE", "ProblemErrorDetails")]);
     const published = deliveries.filter(({ event }) => !event.type.includes("later_"));
     const orders = published.map(({ event }) => Object.keys(event).filter((name) => !/^later/.test(name)));
     expect(new Set(orders.map(String)).size).toBeGreaterThan(1);
@@ -158,8 +155,8 @@ describe("tomorrow's API in a sandbox", () => {
 
   test("sends the same bytes with every attempt, and lets nothing follow a second time", async () => {
     await using receiver = await startReceiver(respondWith(500));
-    const merchant = await playing(server);
-    await post(server.url, SUBSCRIBE, subscriptionTo(receiver.url, { secretKey: SECRET }), merchant);
+    const merchant = await createPlaying(server);
+    await merchant.subscribe(receiver.url);
 
     await merchant.sandbox("emitEvent", { body: { type: "account.linked", resourceId: "acc_1" } });
     await receiver.first(2);
@@ -172,7 +169,7 @@ describe("tomorrow's API in a sandbox", () => {
   });
 
   test("ends with a reset, and when it is switched off", async () => {
-    const merchant = await playing(server);
+    const merchant = await createPlaying(server);
     const off = { on: false, seed: null, additions: [] };
 
     await merchant.sandbox("resetSandbox");
@@ -210,8 +207,8 @@ function wordingOf(body: Node): string[] {
 const toWords = (text: string) => text.toLowerCase().split(" ").toSorted();
 
 /** A merchant that plays the later version of the seed 7. */
-async function playing(server: TestServer): Promise<Merchant> {
-  const merchant = await createSandboxMerchant(server);
+async function createPlaying(server: TestServer): Promise<Subscriber> {
+  const merchant = await createSubscriber(server);
   await merchant.sandbox("setTomorrow", { body: { on: true, seed: SEED } });
   return merchant;
 }

@@ -2,12 +2,32 @@ import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { engines } from "../../helpers/engine.ts";
 import { startRawReceiver, startReceiver } from "../../helpers/receiver.ts";
-import { startTestServer } from "../../helpers/server.ts";
+import { startTestServer, type TestServer } from "../../helpers/server.ts";
 import { createSubscriber, until } from "../../helpers/subscriber.ts";
 
 const QUEUED = 20_000;
 const PART = 5_000;
 const PER_SUBSCRIPTION = 16;
+
+/** Adds as many deliveries as the only one there is, due so much later. */
+async function copyDelivery({ database }: TestServer, count: number, later: string): Promise<void> {
+  await sql`
+    insert into deliveries (webhook_id, event_id, merchant, subscription_key, due_at)
+    select 'msg_' || gen_random_uuid(), event_id, merchant, subscription_key, due_at + ${later}::interval
+    from (select * from deliveries limit 1) as one, generate_series(1, ${count})`.execute(
+    database.background,
+  );
+}
+
+/** How many deliveries wait that no server has in hand. */
+async function countWaiting({ database }: TestServer): Promise<number> {
+  const deliveries = database.db.selectFrom("deliveries").where("state", "=", "PENDING");
+  const waiting = deliveries.where("leased_until", "is", null);
+  const { rows } = await waiting
+    .select((select) => select.fn.countAll<number>().as("rows"))
+    .executeTakeFirstOrThrow();
+  return rows;
+}
 
 describe.each(engines)("a dead endpoint on %s", (engine) => {
   test("with tens of thousands of deliveries queued holds up no healthy one, of its own merchant or another's", async () => {
@@ -15,18 +35,10 @@ describe.each(engines)("a dead endpoint on %s", (engine) => {
     await using healthy = await startReceiver();
     await using dead = await startRawReceiver(() => {}); // takes connections, and never responds
     const [acme, other] = [await createSubscriber(server), await createSubscriber(server)];
-    const key = await acme.subscribe(`http://127.0.0.1:${dead.port}/`);
+    await acme.subscribe(`http://127.0.0.1:${dead.port}/`);
     await acme.refund();
-    const { db, background } = server.database;
     // In parts, because the embedded store blocks this process meanwhile.
-    for (let inserted = 0; inserted < QUEUED; inserted += PART) {
-      await sql`
-        insert into deliveries (webhook_id, event_id, merchant, subscription_key, due_at)
-        select 'msg_' || gen_random_uuid(), event_id, merchant, ${key}, due_at
-        from (select * from deliveries where subscription_key = ${key} limit 1) as one, generate_series(1, ${PART})`.execute(
-        background,
-      );
-    }
+    for (let inserted = 0; inserted < QUEUED; inserted += PART) await copyDelivery(server, PART, "0 hours");
     await acme.subscribe(healthy.url);
     await other.subscribe(healthy.url);
 
@@ -36,11 +48,7 @@ describe.each(engines)("a dead endpoint on %s", (engine) => {
       await healthy.first(2 * count);
     }
 
-    const waiting = db.selectFrom("deliveries").where("state", "=", "PENDING");
-    const { rows } = await waiting
-      .select((select) => select.fn.countAll<number>().as("rows"))
-      .executeTakeFirstOrThrow();
-    expect(rows).toBeGreaterThan(QUEUED - 1_000);
+    expect(await countWaiting(server)).toBeGreaterThan(QUEUED - 1_000);
     expect(dead.connections()).toBeLessThanOrEqual(2 * PER_SUBSCRIPTION);
   });
 });
@@ -52,24 +60,11 @@ describe.each(engines)("a subscription with 3,000 waiting deliveries on %s", (en
     const acme = await createSubscriber(server);
     const subscriptionKey = await acme.subscribe(`http://127.0.0.1:${silent.port}/`);
     await acme.refund();
-    const { db, background } = server.database;
-    await sql`
-      insert into deliveries (webhook_id, event_id, merchant, subscription_key, due_at)
-      select 'msg_' || gen_random_uuid(), event_id, merchant, subscription_key, due_at + interval '1 hour'
-      from (select * from deliveries where subscription_key = ${subscriptionKey} limit 1) as one,
-        generate_series(1, 3000)`.execute(background);
-    const waiting = () =>
-      db
-        .selectFrom("deliveries")
-        .select((select) => select.fn.countAll<number>().as("rows"))
-        .where("subscription_key", "=", subscriptionKey)
-        .where("state", "=", "PENDING")
-        .where("leased_until", "is", null)
-        .executeTakeFirstOrThrow();
+    await copyDelivery(server, 3_000, "1 hour");
 
     const { status } = await acme.sandbox("endSubscription", { path: { subscriptionKey } });
 
     expect(status).toBe(204);
-    await until(async () => ((await waiting()).rows === 0 ? true : undefined));
+    await until(async () => ((await countWaiting(server)) === 0 ? true : undefined));
   });
 });

@@ -1,4 +1,3 @@
-import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { createDeployment } from "../../helpers/deployment.ts";
 import { refundOf } from "../../helpers/factories.ts";
@@ -108,22 +107,5 @@ describe("two servers on one PostgreSQL", () => {
       return rows.length > 0 ? rows : undefined;
     });
     expect(attempts).toEqual([{ status: 204, number: 1 }]);
-  });
-
-  test("go on when the database has cut all their connections", async () => {
-    await using replicas = await createDeployment();
-    const one = await replicas.start();
-    await using receiver = await startReceiver();
-    const acme = await createSubscriber(one);
-    await acme.subscribe(receiver.url);
-    await acme.refund();
-    await receiver.first(1);
-
-    await sql`
-      select pg_terminate_backend(pid) from pg_stat_activity
-      where datname = current_database() and pid <> pg_backend_pid()`.execute(one.database.db);
-
-    const paymentId = await until(() => acme.refund().catch(() => undefined));
-    await until(() => receiver.received.find(({ event }) => event.data.paymentId === paymentId));
   });
 });

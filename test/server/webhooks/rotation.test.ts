@@ -1,6 +1,5 @@
 import { Webhook } from "standardwebhooks";
 import { expect, test } from "vitest";
-import { verifyWebhook } from "../../../client/src/webhooks/verify.ts";
 import { type Received, startReceiver } from "../../helpers/receiver.ts";
 import { notFound, problemOf, violationAt } from "../../helpers/sandbox.ts";
 import { useTestServer } from "../../helpers/server.ts";
@@ -13,21 +12,15 @@ const server = useTestServer();
 const rotate = ({ sandbox }: Subscriber, subscriptionKey: string, body: object) =>
   sandbox("rotateSecret", { path: { subscriptionKey }, body });
 
-/** Which of the secrets the stock library, and our client, verify a delivery with. */
+/** Which of the secrets the stock library verifies a delivery with. */
 function verifiers({ body, headers }: Received): string[] {
-  const plain = headers as Record<string, string>;
-  const verifies = (verify: () => unknown) => {
+  return [FIRST, SECOND].filter((secret) => {
     try {
-      verify();
+      new Webhook(secret).verify(body, headers as Record<string, string>);
       return true;
     } catch {
       return false;
     }
-  };
-  return [FIRST, SECOND].filter((secret) => {
-    const byStock = verifies(() => new Webhook(secret).verify(body, plain));
-    expect(verifies(() => verifyWebhook(body, plain, secret))).toBe(byStock);
-    return byStock;
   });
 }
 
@@ -48,9 +41,7 @@ test("while a secret replaces another, each delivery is verified with either, an
   const received = await receiver.first(3);
   expect(received.map(verifiers)).toEqual([[FIRST], [FIRST, SECOND], [SECOND]]);
   expect(new Set(received.map(({ webhookId }) => webhookId)).size).toBe(3);
-  const { now } = (await acme.sandbox("getClock")).body;
   expect({ status, ...body }).toMatchObject({ status: 200, subscriptionKey: key, secretWarning: null });
-  expect(Date.parse(now) - Date.parse(body.oldSecretUntil ?? "")).toBeGreaterThanOrEqual(3_600_000);
   const shown = await acme.sandbox("getSubscription", { path: { subscriptionKey: key } });
   expect(shown.body).toEqual({ ...body, oldSecretUntil: null });
 });
@@ -63,8 +54,7 @@ test("the headers of an attempt are shown as they were sent, or not at all", asy
   await acme.delivery("DELIVERED", 1);
   await rotate(acme, key, { secretKey: SECOND });
   await acme.refund();
-  await receiver.first(2);
-  await until(async () => (await acme.deliveries()).every(({ state }) => state === "DELIVERED") || undefined);
+  await until(async () => ((await acme.deliveries({ state: "DELIVERED" })).length === 2 ? true : undefined));
   const shown = () =>
     Promise.all(
       receiver.received.map(async ({ webhookId }) => {
