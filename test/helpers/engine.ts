@@ -39,7 +39,7 @@ const NOT_ON_CLUSTER: Readonly<Record<string, readonly string[]>> = {
   "about HTTP, the log and the process, whatever the storage": [
     "server/{log,process}/*",
     "server/webhooks/backlog",
-    "server/http/{amount-literals,backpressure,hardening,http-request,readiness,response-guard}",
+    "server/http/{amount-literals,hardening,http-request,readiness,response-guard}",
   ],
 };
 

@@ -11,8 +11,9 @@ import {
   refundOf,
   subscriptionTo,
 } from "../../helpers/factories.ts";
+import { head, openConnection } from "../../helpers/network/raw-http.ts";
 import { startSilentProxy } from "../../helpers/network/silent-proxy.ts";
-import { post, type TestResponse, type TestServer } from "../../helpers/server.ts";
+import { post, startTestServer, type TestResponse, type TestServer } from "../../helpers/server.ts";
 import { until } from "../../helpers/subscriber.ts";
 import { forEachTest } from "../../helpers/suite.ts";
 
@@ -26,8 +27,35 @@ const PATIENT = { storeLimits: { statementMs: 300_000 }, callLimitMs: 300_000 };
 const LATEST_MS = 60_000;
 /** How many calls may wait for one payment, for the payments of one merchant, and in all. */
 const [OF_PAYMENT, OF_MERCHANT, IN_ALL] = [128, 192, 256];
+/** How many calls a server takes at a time of one merchant, and of all others meanwhile; and how many more are sent. */
+const [AT_A_TIME, EXCESS] = [256, 100];
 /** How many connections calls may hold while they wait for locks. */
 const MOST_CONNECTIONS = 10;
+
+const issue = (server: TestServer, request: object, token = "sandbox_acme") =>
+  post<Duplicate & Problem>(server.url, "/v1/refunds", request, { token });
+
+/** A new merchant with so many payments. */
+async function createCaller(server: TestServer, count: number) {
+  const { merchant, token } = await createMerchant(server);
+  const created = Array.from({ length: count }, () => createPayment(server, { merchant }));
+  return { token, paymentIds: await Promise.all(created) };
+}
+
+type Caller = Awaited<ReturnType<typeof createCaller>>;
+
+/** Makes so many calls of a merchant for each of its payments, and collects the statuses as they come. */
+function flood(server: TestServer, { token, paymentIds }: Caller, each: number) {
+  const statuses: number[] = [];
+  const calls = paymentIds.flatMap((paymentId) =>
+    Array.from({ length: each }, async () => {
+      const { status } = await issue(server, refundOf(paymentId, { amount: dollars(0.01) }), token);
+      statuses.push(status);
+    }),
+  );
+  const untilStatuses = (count: number) => until(() => (statuses.length === count ? true : undefined));
+  return { statuses, untilStatuses, ended: Promise.all(calls) };
+}
 
 describe("a server whose PostgreSQL", () => {
   const deployment = forEachTest(
@@ -35,8 +63,6 @@ describe("a server whose PostgreSQL", () => {
     (created) => created.remove(),
   );
 
-  const issue = (server: TestServer, request: object, token = "sandbox_acme") =>
-    post<Duplicate & Problem>(server.url, "/v1/refunds", request, { token });
   const readiness = async ({ url }: TestServer) => (await fetch(`${url}/readyz`)).status;
   const untilReadiness = (server: TestServer, status: number) =>
     until(async () => ((await readiness(server)) === status ? true : undefined));
@@ -119,28 +145,6 @@ describe("a server whose PostgreSQL", () => {
     const untilWaiting = (least: number) =>
       until(async () => ((await waiting()) >= least ? true : undefined));
     return { waiting, untilWaiting, end: () => holder.end() };
-  }
-
-  /** A new merchant with so many payments. */
-  async function createCaller(server: TestServer, count: number) {
-    const { merchant, token } = await createMerchant(server);
-    const created = Array.from({ length: count }, () => createPayment(server, { merchant }));
-    return { token, paymentIds: await Promise.all(created) };
-  }
-
-  type Caller = Awaited<ReturnType<typeof createCaller>>;
-
-  /** Makes so many calls of a merchant for each of its payments, and collects the statuses as they come. */
-  function flood(server: TestServer, { token, paymentIds }: Caller, each: number) {
-    const statuses: number[] = [];
-    const calls = paymentIds.flatMap((paymentId) =>
-      Array.from({ length: each }, async () => {
-        const { status } = await issue(server, refundOf(paymentId, { amount: dollars(0.01) }), token);
-        statuses.push(status);
-      }),
-    );
-    const untilStatuses = (count: number) => until(() => (statuses.length === count ? true : undefined));
-    return { statuses, untilStatuses, ended: Promise.all(calls) };
   }
 
   /** @decision D08 D12a */
@@ -233,5 +237,48 @@ describe("a server whose PostgreSQL", () => {
 
     expect([201, 409]).toContain(repeated);
     expect((await issue(server, request)).status).toBe(409);
+  });
+});
+
+describe("a server", () => {
+  /** @decision D08 */
+  test("refuses more calls than the store takes, of one merchant or of all, with 503 at once, and serves the others", async () => {
+    // No call may miss its deadline on a busy machine: that would make room for others.
+    await using server = await startTestServer({ callLimitMs: 120_000 });
+    const callers = [await createCaller(server, 1), await createCaller(server, 1)] as const;
+    // From now on both callers are known.
+    for (const caller of callers) await flood(server, caller, 1).ended;
+    const { promise, resolve: finish } = Promise.withResolvers<void>();
+    const busy = server.database.db.transaction().execute(() => promise);
+    const anonymous = async () => (await fetch(`${server.url}/v1/refunds`, { method: "POST" })).status;
+
+    const one = flood(server, callers[0], AT_A_TIME + EXCESS);
+    await one.untilStatuses(EXCESS);
+    const beside = await anonymous();
+    const other = flood(server, callers[1], AT_A_TIME + EXCESS);
+    await other.untilStatuses(EXCESS);
+    // A call that is refused early is refused before its token, which it lacks, is looked for.
+    const excess = await anonymous();
+    const refused = [...one.statuses.splice(0), ...other.statuses.splice(0)];
+    finish();
+    await Promise.all([busy, one.ended, other.ended]);
+
+    expect([beside, excess]).toEqual([401, 503]);
+    expect(refused).toEqual(Array(2 * EXCESS).fill(503));
+    expect([one, other].map(({ statuses }) => statuses)).toEqual(Array(2).fill(Array(AT_A_TIME).fill(201)));
+  });
+
+  test("keeps nobody out because of callers whose bodies are on their way, however many they are", async () => {
+    await using server = await startTestServer();
+    using connections = new DisposableStack();
+    for (let caller = 0; caller < 2 * AT_A_TIME; caller += 1) {
+      const token = caller < AT_A_TIME ? "sandbox_acme" : "sandbox_globex";
+      const headers = { Authorization: `Bearer ${token}`, "Content-Length": 100, Expect: "100-continue" };
+      const connection = connections.use(await openConnection(server.url));
+      connection.send(head("/v1/refunds", headers));
+      expect((await connection.response()).status).toBe(100);
+    }
+
+    expect((await issue(server, refundOf("pay_settled"))).status).toBe(201);
   });
 });

@@ -165,7 +165,8 @@ describe("tomorrow's API in a sandbox", () => {
 
     const bodies = attempts.map(({ webhookId, body }) => `${webhookId} ${body}`);
     expect(new Set(bodies).size).toBe(2);
-    expect((await merchant.sandbox("listEvents")).body.items).toHaveLength(2);
+    const { body } = await merchant.sandbox("listEvents", { query: { resourceId: "acc_1" } });
+    expect(body.items).toHaveLength(2);
   });
 
   test("ends with a reset, and when it is switched off", async () => {

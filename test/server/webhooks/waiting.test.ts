@@ -1,25 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Database } from "../../../server/storage/database.ts";
+import { beforeEach, describe, expect, test } from "vitest";
 import { listWaiting, readShares } from "../../../server/storage/statements/statements.ts";
 import { recordPace } from "../../../server/storage/webhooks/attempts.ts";
 import { endSubscription } from "../../../server/storage/webhooks/subscriptions.ts";
 import { Dispatcher, type DispatcherParts } from "../../../server/webhooks/dispatcher.ts";
-import { createTestDatabase, type TestDatabase } from "../../helpers/databases.ts";
+import { useDatabase } from "../../helpers/databases.ts";
 import { claim as claimDue, createEvent, createSubscription } from "../../helpers/delivery-factories.ts";
 import { engines } from "../../helpers/engine.ts";
 import { NOW, newMerchant } from "../../helpers/store-factories.ts";
 
 describe.each(engines)("deliveries that wait on %s", (engine) => {
-  let testDatabase: TestDatabase;
-  let database: Database;
+  const database = useDatabase(engine);
   let merchant: string;
   let subscriptionKey: string;
 
-  beforeAll(async () => {
-    testDatabase = await createTestDatabase(engine);
-    database = await testDatabase.open();
-  });
-  afterAll(() => testDatabase.remove());
   beforeEach(async () => {
     merchant = newMerchant();
     subscriptionKey = await subscribe();
@@ -51,26 +44,21 @@ describe.each(engines)("deliveries that wait on %s", (engine) => {
         all.push(...page);
       }
     };
-    const waiting = { merchant, timeouts: null, ended: false };
+    const early = new Date(NOW.getTime() - 1);
+    const shareOf = (key: string, count = 0) => ({ merchant, subscriptionKey: key, timeouts: null, count });
+    const shares = (ofOther: number) =>
+      [other, subscriptionKey].toSorted().map((key) => shareOf(key, key === other ? ofOther : 0));
 
-    expect(await find(new Date(NOW.getTime() - 1))).toEqual([]);
-    expect(await find()).toEqual([{ merchant, subscriptionKey, timeouts: null, count: 0 }]);
-    expect(await listAll(new Date(NOW.getTime() - 1))).toEqual([
-      { ...waiting, subscriptionKey, due: false, count: 0 },
-    ]);
+    expect(await find(early)).toEqual([]);
+    expect(await find()).toEqual([shareOf(subscriptionKey)]);
+    expect(await listAll(early)).toEqual([{ ...shareOf(subscriptionKey), ended: false, due: false }]);
     await emit();
-    const shares = [other, subscriptionKey].toSorted().map((key) => ({
-      ...{ subscriptionKey: key, merchant, timeouts: null },
-      count: key === other ? 1 : 0,
-    }));
-    expect(await find()).toEqual(shares);
-    expect(await listAll()).toEqual(shares.map((share) => ({ ...waiting, ...share, due: true })));
+    expect(await find()).toEqual(shares(1));
+    expect(await listAll()).toEqual(shares(1).map((share) => ({ ...share, ended: false, due: true })));
     // An attempt that has ended at this server no longer counts, whether its result is stored or not.
-    expect(await find(NOW, [claimed?.webhookId ?? ""])).toEqual(
-      shares.map((share) => ({ ...share, count: 0 })),
-    );
+    expect(await find(NOW, [claimed?.webhookId ?? ""])).toEqual(shares(0));
     await claim();
-    expect(await find()).toEqual(shares.filter((share) => share.count === 1));
+    expect(await find()).toEqual([shareOf(other, 1)]);
   });
 
   const PACES = ["silent", "silent", "silent", "silent", "quick", "slow", "slow"] as const;
