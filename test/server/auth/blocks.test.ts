@@ -1,12 +1,12 @@
 import { sql } from "kysely";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { BLOCKS_CHANNEL, type Blocked, block } from "../../../server/storage/blocks.ts";
-import { runCommand } from "../../helpers/admin.ts";
 import { createPayment, type Problem, refundOf } from "../../helpers/factories.ts";
 import { head, openConnection } from "../../helpers/network/raw-http.ts";
-import { type Production, startProduction } from "../../helpers/production.ts";
+import { startProduction } from "../../helpers/production.ts";
 import { post, type TestServer, type TestServerOptions } from "../../helpers/server.ts";
 import { newMerchant } from "../../helpers/store-factories.ts";
+import { forEachTest } from "../../helpers/suite.ts";
 
 const NEVER_MS = 3_600_000;
 /** How long a busy machine may take for what a server does within a second. */
@@ -15,17 +15,12 @@ const reason = "stolen";
 
 /** @decision D18 */
 describe("a block in production", () => {
-  let production: Production;
-  beforeEach(async () => {
-    production = await startProduction();
-  });
-  afterEach(() => production.end());
+  const production = forEachTest(() => startProduction());
 
   /** Statuses of a call with an empty body: 400 when the caller is accepted. */
   const statuses = (servers: readonly TestServer[], token: string) => async () =>
     Promise.all(servers.map(async ({ url }) => (await post(url, "/v1/refunds", {}, { token })).status));
-  const run = (...args: string[]) =>
-    runCommand(args, { env: { DATABASE_URL: production.env.DATABASE_URL ?? "" } });
+  const run = (...args: string[]) => production.admin(args);
   const start = (blocks: TestServerOptions["blocks"] = {}) => production.start({ blocks });
 
   test.each<[Blocked["kind"], string]>([

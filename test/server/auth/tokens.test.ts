@@ -1,11 +1,12 @@
 import { createHash, createHmac, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { type CryptoKey, exportSPKI, importJWK } from "jose";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createPayment, type Problem, refundOf } from "../../helpers/factories.ts";
 import { createKey } from "../../helpers/issuer.ts";
 import { type Production, startProduction } from "../../helpers/production.ts";
 import { post, type TestServer } from "../../helpers/server.ts";
+import { forSuite } from "../../helpers/suite.ts";
 
 const NOW = new Date("2026-11-16T15:00:00.500Z");
 const CERTIFICATE = new URL("../../fixtures/tls/receiver.pem", import.meta.url);
@@ -13,13 +14,8 @@ const SECOND = Math.floor(NOW.getTime() / 1000);
 
 /** @decision D18 */
 describe("an access token in production", () => {
-  let production: Production;
-  let server: TestServer;
-  beforeAll(async () => {
-    production = await startProduction({ now: () => NOW });
-    server = await production.start({ realNow: () => NOW, issuerKeys: { cooldownMs: 0 } });
-  });
-  afterAll(() => production.end());
+  const production = forSuite(() => startProduction({ now: () => NOW }));
+  const server = forSuite(() => production.start({ realNow: () => NOW, issuerKeys: { cooldownMs: 0 } }));
   const token: Production["issuer"]["token"] = (...wish) => production.issuer.token(...wish);
   /** The status of a call with an empty body: 400 when the token was accepted. */
   const statusOf = async (token: string | null, path = "/v1/refunds") =>
@@ -123,11 +119,8 @@ describe("an access token in production", () => {
     const certificate = new X509Certificate(readFileSync(CERTIFICATE));
     const der = certificate.raw.toString("base64");
     const thumbprint = createHash("sha256").update(certificate.raw).digest("base64url");
-    let behindProxy: TestServer;
-    beforeAll(async () => {
-      const env = { AUTH_CLIENT_CERT_HEADER: "Client-Cert" };
-      behindProxy = await production.start({ env, realNow: () => NOW });
-    });
+    const env = { AUTH_CLIENT_CERT_HEADER: "Client-Cert" };
+    const behindProxy = forSuite(() => production.start({ env, realNow: () => NOW }));
     const statusAt = async ({ url }: TestServer, cnf: unknown, header?: string) => {
       const headers = header === undefined ? {} : { "Client-Cert": header };
       return (await post(url, "/v1/refunds", {}, { token: await token({ cnf }), headers })).status;

@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { runCommand } from "../../helpers/admin.ts";
+import { describe, expect, test } from "vitest";
 import { createPayment, type Refund, refundOf, subscriptionTo } from "../../helpers/factories.ts";
-import { type Production, startProduction } from "../../helpers/production.ts";
-import { post, type TestServer } from "../../helpers/server.ts";
+import { startProduction } from "../../helpers/production.ts";
+import { post } from "../../helpers/server.ts";
 import { newMerchant } from "../../helpers/store-factories.ts";
+import { forSuite } from "../../helpers/suite.ts";
 
 const TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736";
 
 describe("who makes a call", () => {
-  let production: Production;
-  let server: TestServer;
-  beforeAll(async () => {
-    production = await startProduction();
-    server = await production.start({ env: { CALLER_ADDRESS_HEADER: "X-Forwarded-For" } });
-  });
-  afterAll(() => production.end());
+  const production = forSuite(() => startProduction());
+  const server = forSuite(() => production.start({ env: { CALLER_ADDRESS_HEADER: "X-Forwarded-For" } }));
 
   /** The last line of the log about a request to this path. */
   const logged = (path: string) =>
@@ -46,10 +41,7 @@ describe("who makes a call", () => {
     expect(logged("/v1/webhook/subscribe")).toMatchObject({ subject: "john", address: "127.0.0.1" });
     const subscriptions = server.database.db.selectFrom("subscriptions").where("merchant", "=", merchant);
     expect(await subscriptions.select("caller").execute()).toEqual([{ caller: john }]);
-    const show = (id: string) =>
-      runCommand(["payments", "show", id, "--merchant", merchant], {
-        env: { DATABASE_URL: production.url },
-      });
+    const show = (id: string) => production.admin(["payments", "show", id, "--merchant", merchant]);
     const rows = [
       `^${byPerson.paymentId} .* jane +shop +token-1 +203\\.0\\.113\\.7 +${TRACE_ID}$`,
       `^${byProgram.paymentId} .* - +shop +- +2001:db8::7 +-$`,

@@ -112,7 +112,7 @@ test("the id of a response with 500 is that under which the error is logged", as
 /** @decision D08 */
 test("another merchant's payment costs the database the same statements as none at all", async () => {
   await using deployment = await createDeployment();
-  const direct = new URL(deployment.env.DATABASE_URL ?? "");
+  const direct = new URL(deployment.url);
   await using proxy = await startWireProxy(Number(direct.port));
   const DATABASE_URL = Object.assign(new URL(direct), { port: proxy.port }).href;
   const server = await deployment.start({ env: { DATABASE_URL } });

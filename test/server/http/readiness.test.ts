@@ -47,7 +47,7 @@ describe("a server whose database is read-only", () => {
   test("is not ready until it takes writes again, on PostgreSQL", async () => {
     await using deployment = await createDeployment();
     const server = await deployment.start({ env });
-    const name = new URL(deployment.env.DATABASE_URL ?? "").pathname.slice(1);
+    const name = new URL(deployment.url).pathname.slice(1);
     const run = (statement: string) => runStatement(inject("postgresUrl"), statement);
     const paymentId = await createPayment(server);
     const issue = async () => (await post(server.url, "/v1/refunds", refundOf(paymentId))).status;

@@ -58,10 +58,7 @@ function flood(server: TestServer, { token, paymentIds }: Caller, each: number) 
 }
 
 describe("a server whose PostgreSQL", () => {
-  const deployment = forEachTest(
-    () => createDeployment(),
-    (created) => created.remove(),
-  );
+  const deployment = forEachTest(() => createDeployment());
 
   const readiness = async ({ url }: TestServer) => (await fetch(`${url}/readyz`)).status;
   const untilReadiness = (server: TestServer, status: number) =>
@@ -78,7 +75,7 @@ describe("a server whose PostgreSQL", () => {
   }
 
   async function startBehindProxy() {
-    const proxy = await startSilentProxy(deployment.env.DATABASE_URL ?? "");
+    const proxy = await startSilentProxy(deployment.url);
     const server = await deployment.start({ ...HASTY, env: { DATABASE_URL: proxy.url } });
     const close = () => server.close().then(() => proxy[Symbol.asyncDispose]());
     return { proxy, server, [Symbol.asyncDispose]: close };
@@ -129,7 +126,7 @@ describe("a server whose PostgreSQL", () => {
 
   /** Holds the rows of payments until the connection ends. */
   async function lock(paymentIds: readonly string[]) {
-    const holder = new pg.Client(deployment.env.DATABASE_URL);
+    const holder = new pg.Client(deployment.url);
     await holder.connect();
     await holder.query("begin");
     await holder.query("select from payments where payment_id = any($1) for update", [paymentIds]);
