@@ -96,7 +96,7 @@ async function readForPage() {
 function readCalls() {
   return (["openapi", "sandbox"] as const).flatMap((name) => {
     const calls = callsOf(readContract(name).document);
-    return calls.map(({ route, summary, method, url, examples, before = [] }) => {
+    return calls.map(({ route, summary, method, preparedUrl: url, examples, before = [] }) => {
       const path = url.slice(new URL(url).origin.length);
       return { route, summary, method, path, examples, before, isRecorded: name === "openapi" };
     });

@@ -19,7 +19,6 @@ import {
   readPages,
   routeOf,
 } from "./pages.ts";
-import { readPicture } from "./plots.ts";
 import { readDrawing, STATES_DRAWING } from "./states.ts";
 
 /** Everything that the site is made from. */
@@ -75,15 +74,11 @@ export function createSiteRendering(site: Site): Rendering {
       });
       return `<span class="sources">${links.join(" ")}</span>`;
     },
-    // Pictures of pages are too large to be in the text, and lead to their full size; plots are small, and follow the reader's colour scheme there.
+    // Pictures are too large to be in the text, and lead to their full size.
     picture(alternative, file) {
-      if (/^docs\/(console|operate)\//.test(file)) {
-        const name = pictureName(file);
-        return `<a class="picture" href="${name}"><img src="${name}" alt="${alternative}" loading="lazy"></a>`;
-      }
       if (file === STATES_DRAWING) return readDrawing(site.published.document);
-      const source = Buffer.from(readPicture(file)).toString("base64");
-      return `<img src="data:image/svg+xml;base64,${source}" alt="${alternative}">`;
+      const name = pictureName(file);
+      return `<a class="picture" href="${name}"><img src="${name}" alt="${alternative}" loading="lazy"></a>`;
     },
   };
 }

@@ -18,7 +18,7 @@ export function hashSources(): Promise<string> {
   return hashFiles([
     "*.md",
     "docs/*.*",
-    "docs/{console,examples,guides,operate,performance}/**/*.*",
+    "docs/{console,examples,guides,operate}/**/*.*",
     "client/README.md",
     "openapi/{,sandbox/}*.md",
     "openapi/{generated,released}/*.{json,yaml}",

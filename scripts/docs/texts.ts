@@ -1,11 +1,12 @@
-import { posix } from "node:path";
+import { readFileSync } from "node:fs";
+import { join, posix } from "node:path";
 import type { Root } from "mdast";
 import { visit } from "unist-util-visit";
+import { ROOT } from "../command/root.ts";
 import { renderData } from "./data.ts";
 import { readDownloads } from "./downloads.ts";
 import { renderPage } from "./fill.ts";
 import { toMarkdown } from "./markdown.ts";
-import { readPicture } from "./plots.ts";
 import { renderReference } from "./reference/reference.ts";
 import { createFileRendering, pictureName, type Site } from "./rendering.ts";
 import { GROUPS } from "./site.ts";
@@ -36,7 +37,7 @@ function picturesOf({ pages }: Site): [string, string][] {
   for (const { file, parts } of pages) {
     visit({ type: "root", children: [...parts] } satisfies Root, "image", ({ url }) => {
       const path = posix.join(posix.dirname(file), url);
-      pictures.push([pictureName(path), readPicture(path)]);
+      pictures.push([pictureName(path), readFileSync(join(ROOT, path), "utf8")]);
     });
   }
   return pictures;

@@ -13,8 +13,9 @@ export type Step = {
 export type Call = {
   readonly operationId: string;
   readonly method: string;
-  /** With its parameters filled in, except for those that come from earlier steps. */
   readonly url: string;
+  /** The same with the names of values from earlier steps in braces. */
+  readonly preparedUrl: string;
   readonly body: unknown;
   /** All bodies of the contract for it, that one first, by their summaries. */
   readonly examples: readonly { readonly name: string; readonly body: unknown }[];
@@ -29,7 +30,7 @@ export type Call = {
  * Payments of a fresh sandbox in the state that a call needs, used instead of the parameter's example. No two calls that
  * change a payment for good share one, so that the samples also work one after the other.
  */
-export const PAYMENTS: Readonly<Record<string, string>> = {
+const PAYMENTS: Readonly<Record<string, string>> = {
   settlePayment: "pay_processing",
   failPayment: "pay_recent",
 };
@@ -65,7 +66,7 @@ const DELIVER: readonly Step[] = [
 ];
 
 /** Records that a fresh sandbox does not have are created first. */
-export const PREPARATIONS: Readonly<Record<string, readonly Step[]>> = {
+const PREPARATIONS: Readonly<Record<string, readonly Step[]>> = {
   endSubscription: SUBSCRIBED,
   getSubscription: SUBSCRIBED,
   rotateSecret: SUBSCRIBED,
@@ -91,7 +92,10 @@ type Parameter = {
 /** Operations without a sample: a program that printed the whole response would never end. */
 const STREAMS = ["streamChanges"];
 
-/** A call of each operation of a contract, with the values of its first examples; each succeeds on a fresh sandbox. */
+/**
+ * A call of each operation of a contract, with the values of its first examples; each succeeds on a fresh sandbox, after the
+ * calls before it.
+ */
 export function callsOf(document: Node): (Call & { readonly path: string })[] {
   const { url: base } = (document.servers as { url: string }[])[0] ?? { url: "" };
   return Object.entries(document.paths as Record<string, Node>).flatMap(([path, item]) => {
@@ -114,10 +118,11 @@ export function callsOf(document: Node): (Call & { readonly path: string })[] {
       const known = [...shared, ...parameters].map((part) => follow(document, part) as unknown as Parameter);
       const before = PREPARATIONS[operationId];
       const taken = before?.map(({ take }) => take?.name);
-      const filled = path.replaceAll(/\{(\w+)\}/g, (whole, name: string) => {
-        if (taken?.includes(name)) return whole;
-        return (name === "paymentId" && PAYMENTS[operationId]) || exampleOf(known, name);
-      });
+      const fill = (kept: readonly (string | undefined)[] = []) =>
+        path.replaceAll(/\{(\w+)\}/g, (whole, name: string) => {
+          if (kept.includes(name)) return whole;
+          return (name === "paymentId" && PAYMENTS[operationId]) || exampleOf(known, name);
+        });
       const examples = examplesOf(document, requestBody);
       return {
         operationId,
@@ -125,7 +130,8 @@ export function callsOf(document: Node): (Call & { readonly path: string })[] {
         route: `${tag}/${operationId}`.toLowerCase(),
         method: method.toUpperCase(),
         path,
-        url: base + filled,
+        url: base + fill(),
+        preparedUrl: base + fill(taken),
         body: examples[0]?.body,
         examples,
         ...(before && { before }),

@@ -8,8 +8,6 @@ import {
   rubySample,
   type Sent,
 } from "./language-samples.ts";
-import { preparedCsharp, preparedGo, preparedJava, preparedPhp, preparedRuby } from "./prepared-languages.ts";
-import { preparedCurl, preparedFetch, preparedPython, toJavaScript, toPython } from "./prepared-samples.ts";
 
 /** A sample as Redoc takes it (`x-codeSamples`). */
 export type Sample = { readonly lang: string; readonly label: Label; readonly source: string };
@@ -35,29 +33,21 @@ export const SAMPLE_LANGUAGES = [
 type Label = (typeof SAMPLE_LANGUAGES)[number]["label"];
 
 const WRITE: Readonly<Record<Label, (call: Call) => string>> = {
-  curl: prepared(preparedCurl, curlSample),
+  curl: curlSample,
   "Our client": clientSample,
-  fetch: prepared(preparedFetch, fetchSample),
-  Python: prepared(preparedPython, pythonSample),
-  Go: prepared(preparedGo, (call) => goSample(toSent(call))),
-  Java: prepared(preparedJava, (call) => javaSample(toSent(call))),
-  "C#": prepared(preparedCsharp, (call) => csharpSample(toSent(call))),
-  PHP: prepared(preparedPhp, (call) => phpSample(toSent(call))),
-  Ruby: prepared(preparedRuby, (call) => rubySample(toSent(call))),
+  fetch: fetchSample,
+  Python: pythonSample,
+  Go: (call) => goSample(toSent(call)),
+  Java: (call) => javaSample(toSent(call)),
+  "C#": (call) => csharpSample(toSent(call)),
+  PHP: (call) => phpSample(toSent(call)),
+  Ruby: (call) => rubySample(toSent(call)),
 };
 
-/** The first form is for a call that needs others before it, the second for a call on its own. */
-function prepared(withSteps: typeof preparedCurl, alone: (call: Call) => string): (call: Call) => string {
-  return (call) => {
-    const { method, url, body, before } = call;
-    if (!before) return alone(call);
-    const { origin } = new URL(url);
-    const last = { method, path: url.slice(origin.length), body };
-    return withSteps({ base: origin, token: TOKEN, before, last });
-  };
-}
-
-/** The same call in every language; each sample is complete and runs unchanged against a sandbox. */
+/**
+ * The same call in every language; each sample is complete and runs unchanged against a sandbox. Where a call needs others
+ * before it, the sample for curl makes them, and the others show the id of the contract's example.
+ */
 export function samplesOf(call: Call): Sample[] {
   const languages = SAMPLE_LANGUAGES.filter(
     ({ label }) => label !== "Our client" || CLIENT_CALLS.includes(call.operationId),
@@ -71,7 +61,7 @@ function toSent(call: Call): Sent {
   return { method, url, headers: headersOf(call), json };
 }
 
-function headersOf({ body }: Call): [string, string][] {
+function headersOf({ body }: { readonly body?: unknown }): [string, string][] {
   return [
     ["Authorization", `Bearer ${TOKEN}`],
     ...(body === undefined ? [] : [["Content-Type", "application/json"] as [string, string]]),
@@ -79,14 +69,26 @@ function headersOf({ body }: Call): [string, string][] {
   ];
 }
 
-function curlSample(call: Call): string {
-  const method = call.method === "GET" || call.body !== undefined ? "" : `-X ${call.method} `;
+/** The calls before, each of which keeps in a variable what later ones take from its response, and then the call. */
+function curlSample({ method, preparedUrl, body, before = [] }: Call): string {
+  const { origin } = new URL(preparedUrl);
+  const steps = before.map((step) => {
+    const sent = { ...step, url: origin + step.path };
+    if (!step.take) return writeCurl("-s -o /dev/null", sent);
+    const { name } = step.take;
+    return `${name}=$(${writeCurl("-s", sent)} |\n  sed 's/.*"${name}":"\\([^"]*\\).*/\\1/')`;
+  });
+  return [...steps, writeCurl("-i", { method, url: preparedUrl, body })].join("\n\n");
+}
+
+function writeCurl(flags: string, call: Pick<Call, "method" | "url"> & { readonly body?: unknown }): string {
+  const { method, url, body } = call;
+  const implied = method === "GET" || body !== undefined;
+  const address = url.includes("{") ? `"${url.replaceAll(/\{(\w+)\}/g, "$$$1")}"` : `'${url}'`;
   const lines = [
-    `curl -i ${method}'${call.url}'`,
+    `curl ${flags} ${implied ? "" : `-X ${method} `}${address}`,
     ...headersOf(call).map(([name, value]) => `  -H '${name}: ${value}'`),
-    ...(call.body === undefined
-      ? []
-      : [`  -d '${JSON.stringify(call.body, null, 2).replaceAll("'", "'\\''")}'`]),
+    ...(body === undefined ? [] : [`  -d '${JSON.stringify(body, null, 2).replaceAll("'", "'\\''")}'`]),
   ];
   return lines.join(" \\\n");
 }
@@ -139,4 +141,19 @@ try:
         print(response.status, response.read().decode())
 except HTTPError as problem:
     print(problem.code, problem.read().decode())`;
+}
+
+/** A value as JavaScript writes it. */
+function toJavaScript(value: unknown): string {
+  return JSON.stringify(value, null, 2).replaceAll(/^(\s*)"(\w+)":/gm, "$1$2:");
+}
+
+/** A value as Python writes it. */
+function toPython(value: unknown): string {
+  const words: Readonly<Record<string, string>> = { true: "True", false: "False", null: "None" };
+  const text = JSON.stringify(value, null, 4);
+  return text.replaceAll(
+    /("(?:[^"\\]|\\.)*")|\b(?:true|false|null)\b/g,
+    (found, quoted) => quoted ?? words[found],
+  );
 }

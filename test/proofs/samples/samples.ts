@@ -50,7 +50,7 @@ async function tryLanguage({ label, version, file, run }: Language): Promise<voi
       for (const contract of [readContract("openapi"), readContract("sandbox")]) {
         for (const call of callsOf(contract.document)) {
           const sample = samplesOf(call).find((one) => one.label === label);
-          if (!sample) continue;
+          if (!sample || call.before) continue;
           const source = sample.source.replaceAll("http://127.0.0.1:3000", sandbox.url);
           await writeFile(join(folder, file), source);
           const printed = await runShell(run, folder).catch(String);

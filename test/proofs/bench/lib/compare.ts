@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { createProgress } from "../../../../scripts/command/progress.ts";
-import type { Figure } from "../../../../scripts/docs/plots.ts";
+import type { Figure } from "./figure.ts";
 import { formatFigure } from "./report.ts";
 
 export const progress = createProgress(process.stderr);

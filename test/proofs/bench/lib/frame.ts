@@ -7,7 +7,6 @@ import type { AddressInfo, Server as SocketServer } from "node:net";
 import { join, parse } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { pino } from "pino";
-import type { Figure } from "../../../../scripts/docs/plots.ts";
 import { readConfig } from "../../../../server/config/config.ts";
 import { type RunningServer, type StartOptions, startServer } from "../../../../server/start.ts";
 import { type Database, openDatabase } from "../../../../server/storage/database.ts";
@@ -21,6 +20,7 @@ import {
 } from "../../../helpers/process.ts";
 import { makeTempDir } from "../../../helpers/temp-dir.ts";
 import { progress, record } from "./compare.ts";
+import type { Figure } from "./figure.ts";
 
 export type Engine = "PostgreSQL" | "embedded";
 export type Result = { readonly figures: readonly Figure[]; readonly notes?: readonly string[] };

@@ -1,15 +1,11 @@
 import { readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { cpus, totalmem } from "node:os";
-import {
-  type Figure,
-  hasPlot,
-  type PartResult,
-  RESULTS_FILE,
-  round,
-} from "../../../../scripts/docs/plots.ts";
+import { type Figure, type PartResult, round } from "./figure.ts";
 
 const RESULTS = ".cache/bench";
+/** The saved results, of which the table on the page is made. */
+const RESULTS_FILE = "docs/performance/results.json";
 const PAGE = "docs/performance.md";
 const BEGIN = "<!-- figures: written by npm run proof -- bench --save -->";
 const END = "<!-- end of figures -->";
@@ -43,11 +39,18 @@ export function toTable(results: readonly PartResult[]): string {
   return [...head, ...rows, ""].join("\n");
 }
 
-function toRow({ name, unit, value, against, ratio, target, reached }: Figure, measured: string): string {
-  const other = against ? `${against.name}: ${round(against.value)}` : "–";
-  const ours = `${round(value)} ${unit}`;
+function toRow(figure: Figure, measured: string): string {
+  const { name, unit, value, against, ratio, target, reached, rounds } = figure;
+  const ours = `${round(value)} ${unit}${rangeOf(rounds.map(([own = 0]) => own))}`;
+  const theirs = rangeOf(rounds.map(([, other = 0]) => other));
+  const other = against ? `${against.name}: ${round(against.value)}${theirs}` : "–";
   const cells = [name, ours, other, ratio?.toFixed(2) ?? "–", target, toMark({ target, reached }), measured];
   return `| ${cells.join(" | ")} |`;
+}
+
+/** The lowest and the highest of several rounds: how certain their median is. */
+function rangeOf(values: readonly number[]): string {
+  return values.length > 1 ? ` (${round(Math.min(...values))} to ${round(Math.max(...values))})` : "";
 }
 
 /** Writes results into the docs, in the order of `known`. Parts that were not measured keep what was saved. */
@@ -63,15 +66,10 @@ export async function saveResults(results: readonly PartResult[], known: readonl
   await writeFile(PAGE, `${before}${BEGIN}\n\n${body}\n${END}${after}`);
 }
 
-/** The plot and the notes of each part. */
+/** The notes of each part, as a list of its own. */
 function toNotes(results: readonly PartResult[]): string {
-  return results
-    .flatMap(({ part, figures, notes }) => [
-      ...(figures.some(hasPlot) ? [`![The rounds of ${part}](performance/${part}.svg)`, ""] : []),
-      ...notes.map((line) => `- ${line}`),
-      ...(notes.length > 0 ? [""] : []),
-    ])
-    .join("\n");
+  const noted = results.filter(({ notes }) => notes.length > 0);
+  return noted.map(({ notes }) => `${notes.map((line) => `- ${line}`).join("\n")}\n`).join("\n");
 }
 
 /** Says whether the target is met; a blank without a target. */
