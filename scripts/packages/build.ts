@@ -5,7 +5,7 @@ import { rolldown } from "rolldown";
 import { ROOT } from "../command/root.ts";
 import { BUNDLED_IMPORTS, buildBundled, toBundled } from "./bundled.ts";
 import { emitTypes } from "./declarations.ts";
-import { toShrinkwrap } from "./shrinkwrap.ts";
+import { writeShrinkwrap } from "./shrinkwrap.ts";
 import type { PackageSource } from "./sources.ts";
 
 /** The oldest Node that the packages run on: the first in which SQLite, the lock of a data folder, needs no flag. */
@@ -37,12 +37,8 @@ export async function buildPackage(source: PackageSource, folder: string): Promi
     ...(source.bundled.length > 0 && { imports: BUNDLED_IMPORTS }),
     dependencies,
   };
-  await writeJson(join(folder, "package.json"), manifest);
-  if (source.pinned) await writeJson(join(folder, "npm-shrinkwrap.json"), await toShrinkwrap(manifest, ROOT));
-}
-
-function writeJson(path: string, value: object): Promise<void> {
-  return writeFile(path, `${JSON.stringify(value, null, 2)}\n`);
+  await writeFile(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+  if (source.pinned) await writeShrinkwrap(folder);
 }
 
 /** Returns the names of the packages that the modules import. */

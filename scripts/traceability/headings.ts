@@ -44,23 +44,5 @@ export function readHeadings(kind: Kind, markdown: string): Headings {
       headings.splice(-1, 1, { ...last, decided: text.split(/[\s,]+/) });
     } else errors.push(`${file} has a comment that says nothing to traceability: ${part.value}`);
   }
-  return { headings, errors: [...errors, ...(kind === "clause" ? findNumberErrors(file, headings) : [])] };
-}
-
-/** Clauses are numbered without gaps, so that a removed one is noticed. */
-function findNumberErrors(file: string, headings: readonly Heading[]): string[] {
-  const ids = new Set(headings.map(({ id }) => id));
-  const repeated = headings.filter(({ id }, index) => headings.findIndex((other) => other.id === id) < index);
-  const missing = headings.flatMap(({ id, chapter }) => {
-    const [first = "", second = ""] = id.split(".");
-    const before = second === "1" ? [] : [`${first}.${Number(second) - 1}`];
-    const misplaced = chapter.startsWith(`${first} `) ? [] : [`${file} has clause ${id} below "${chapter}".`];
-    return [
-      ...misplaced,
-      ...before
-        .filter((other) => !ids.has(other))
-        .map((other) => `${file} has clause ${id} but no clause ${other}.`),
-    ];
-  });
-  return [...repeated.map(({ id }) => `${file} has clause ${id} twice.`), ...missing];
+  return { headings, errors };
 }

@@ -23,33 +23,21 @@ const document = {
 };
 const REFUND = { paymentId: "rfd_1", paymentStatus: "PENDING", clientReferenceId: null };
 
-/** Sends a refund through the proxy to a server that gives every call the same response. */
-async function callThroughProxy({ status = 201, received = REFUND as object, sent = BASE_REFUND as object }) {
+test.each([
+  ["nothing of what is as documented", 201, REFUND, []],
+  ["a field that is not documented", 201, { ...REFUND, colour: "red" }, ["body"]],
+  ["a value that is not documented", 201, { ...REFUND, paymentStatus: "FAILED" }, ["body.paymentStatus"]],
+  ["a status that is not documented", 418, {}, [""]],
+])("the proxy to a server reports %s", async (_, status, received, locations) => {
   await using upstream = await serveLocally((request, response) => {
     request.resume();
     response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(received));
   });
   await using proxy = await createProxy(document, upstream.url);
-  const response = await post(proxy.url, "/v1/refunds", sent, { token: "t" });
-  return { status: response.status, body: response.body, violations: proxy.violations };
-}
 
-test("the proxy hands over a response that is as documented, and reports nothing", async () => {
-  expect(await callThroughProxy({})).toEqual({ status: 201, body: REFUND, violations: [] });
-});
+  const { body } = await post(proxy.url, "/v1/refunds", BASE_REFUND, { token: "t" });
 
-test.each([
-  ["a field that is not documented", 201, { ...REFUND, colour: "red" }, "body"],
-  ["a value that is not documented", 201, { ...REFUND, paymentStatus: "FAILED" }, "body.paymentStatus"],
-  ["a client error that is not documented", 418, {}, ""],
-  ["a server error that is not documented", 502, {}, ""],
-])("the proxy reports %s in the upstream's response", async (_fault, status, received, location) => {
-  const { violations } = await callThroughProxy({ status, received });
-
-  const violation = { call: "POST /v1/refunds", side: "response", location, message: expect.any(String) };
-  expect(violations).toContainEqual(violation);
-});
-
-test("the proxy responds by itself to a request that is not as documented", async () => {
-  expect((await callThroughProxy({ sent: { ...BASE_REFUND, amount: 1 } })).status).toBe(422);
+  if (locations.length === 0) expect(body).toEqual(received);
+  const violation = { call: "POST /v1/refunds", side: "response", message: expect.any(String) };
+  expect(proxy.violations).toMatchObject(locations.map((location) => ({ ...violation, location })));
 });

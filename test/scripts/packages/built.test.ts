@@ -45,36 +45,18 @@ describe.each(BUILT_NAMES)("the package %s", (name) => {
     expect(data.length).toBeLessThan(BUDGETS[name]);
   });
 
-  test("holds JavaScript with source maps, and names no folder of this machine", async () => {
-    const dist = join(packages.packageFolder(name), "dist");
-    const files = await readdir(dist, { recursive: true });
+  test("holds JavaScript, its licence and its version, and names no folder of this machine", async () => {
+    const folder = packages.packageFolder(name);
+    const files = await readdir(folder, { recursive: true });
+    const read = (file: string) => readFile(join(folder, file), "utf8");
 
     expect(files.filter((file) => /(?<!\.d)\.tsx?$/.test(file))).toEqual([]);
-    const modules = files.filter(
-      (file) => file.endsWith(".js") && !/^_virtual|^bundled|docs.dist|console.dist/.test(file),
-    );
-    expect(modules.filter((file) => !files.includes(`${file}.map`))).toEqual([]);
     const texts = files.filter((file) => /\.(js|map|ts|json)$/.test(file));
-    const naming = await Promise.all(
-      texts.map(async (file) => (await readFile(join(dist, file), "utf8")).includes(ROOT) && file),
-    );
+    const naming = await Promise.all(texts.map(async (file) => (await read(file)).includes(ROOT) && file));
     expect(naming.filter(Boolean)).toEqual([]);
-  });
-
-  test("has exact dependencies, a licence, and the release's version", async () => {
-    const text = await readFile(join(packages.packageFolder(name), "package.json"), "utf8");
-    const { dependencies, version, license, engines } = JSON.parse(text);
-
+    expect(files).toContain("LICENSE");
     const { info } = JSON.parse(await readFile(join(ROOT, "openapi/generated/openapi.json"), "utf8"));
-    expect({ version, license, engines }).toEqual({
-      version: info.version,
-      license: "MIT",
-      engines: { node: ">=22.13" },
-    });
-    const versions = Object.values<string>(dependencies);
-    expect(versions.length).toBeGreaterThan(3);
-    expect(versions.filter((one) => !/^\d+\.\d+\.\d+$/.test(one))).toEqual([]);
-    expect(await readdir(packages.packageFolder(name))).toContain("LICENSE");
+    expect(JSON.parse(await read("package.json")).version).toBe(info.version);
   });
 
   test("prints its usage, under the name by which npx runs it, for an unknown option, and exits with 2", async () => {
@@ -101,14 +83,11 @@ test("the server's lockfile has what this project is tested with, all of that, a
     { cwd: copy },
   );
 
-  expect([installed.code, own]).toEqual([0, await read(join(folder, "package.json"))]);
+  expect(installed.code).toBe(0);
+  expect(own).toMatchObject({ dependencies: (await read(join(folder, "package.json"))).dependencies });
   for (const [path, { version, integrity }] of Object.entries(pinned)) {
-    expect([path, version, integrity]).toEqual([
-      path,
-      ours[path]?.version,
-      expect.stringMatching(/^sha512-/),
-    ]);
-    expect(integrity).toBe(ours[path]?.integrity);
+    expect([path, version, integrity]).toEqual([path, ours[path]?.version, ours[path]?.integrity]);
+    expect(integrity).toMatch(/^sha512-/);
   }
   expect(Object.keys(pinned).filter((path) => /node_modules\/node-/.test(path))).toEqual([]);
 });

@@ -48,19 +48,7 @@ const labels = manifest("Deployment").spec?.template.metadata?.labels;
 
 type Manifest = { apiVersion?: string; kind?: string };
 
-/** What the JSON schemas in the API's own OpenAPI document say of a manifest: missing members, wrong types, values and formats. */
-async function validate(value: Manifest): Promise<string[]> {
-  const name = `kubernetes-models/${value.apiVersion}/${value.kind}`;
-  const { [value.kind ?? ""]: Model } = await import(/* @vite-ignore */ name);
-  try {
-    new Model(value).validate();
-    return [];
-  } catch (error) {
-    return [String(error)];
-  }
-}
-
-/** Of the types from the same document the compiler alone refuses unknown members, which the schemas let through. */
+/** What the compiler says by the types of the API's own OpenAPI document: unknown and missing members, wrong types and values. */
 async function compile(values: readonly Manifest[]): Promise<string[]> {
   const file = join(ROOT, ".cache", `manifests-${process.pid}.ts`);
   const lines = values.map((value, index) => {
@@ -95,22 +83,17 @@ function withMember(member: Readonly<Record<string, unknown>>): IDeployment {
 }
 
 describe("the manifests for Kubernetes", () => {
-  test("have the members that the API knows, with its types", async () => {
-    expect(await compile([...manifests, withMember({ readinesProbe: {} })])).toEqual([
-      expect.stringContaining("readinesProbe"),
-    ]);
-  });
-
-  test("are valid by the schemas of the API", async () => {
+  test("are as the API's own types say, which notice what is not", async () => {
     const wrong = [
+      withMember({ readinesProbe: {} }),
       withMember({ imagePullPolicy: "Sometimes" }),
       withMember({ ports: [{ containerPort: "3000" }] }),
       withMember({ volumeMounts: [{ name: "secrets" }] }),
     ];
 
-    expect(await Promise.all(manifests.map(validate))).toEqual(manifests.map(() => []));
-    expect(await Promise.all(wrong.map(validate))).toEqual(
-      ["imagePullPolicy", "containerPort", "mountPath"].map((name) => [expect.stringContaining(name)]),
+    expect(await compile(manifests)).toEqual([]);
+    expect(await compile(wrong)).toEqual(
+      ["readinesProbe", "Sometimes", "number", "mountPath"].map((name) => expect.stringContaining(name)),
     );
   });
 

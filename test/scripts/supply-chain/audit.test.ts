@@ -1,12 +1,10 @@
-import { execFile } from "node:child_process";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { serveLocally } from "../../helpers/network/local-server.ts";
+import { runProgram } from "../../helpers/process.ts";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
 
-const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const ADVISORY = "GHSA-aaaa-bbbb-cccc";
 const FINDING = {
   id: 1,
@@ -46,20 +44,11 @@ test.each<[string, object | undefined, readonly object[], number, RegExp]>([
   const file = join(folder, "accepted.json");
   await writeFile(file, JSON.stringify(accepted));
 
-  const exit = await new Promise<{ code: number; stdout: string }>((resolve) => {
-    const env = {
-      ...process.env,
-      npm_config_registry: registry.url,
-      npm_config_cache: join(folder, "cache"),
-    };
-    execFile(
-      process.execPath,
-      ["scripts/supply-chain/audit.ts", "--accepted", file],
-      { cwd: ROOT, env },
-      (error, stdout) => resolve({ code: error ? Number(error.code) : 0, stdout }),
-    );
-  });
+  const { code: exit, stdout } = await runProgram(
+    [process.execPath, "scripts/supply-chain/audit.ts", "--accepted", file],
+    { env: { npm_config_registry: registry.url, npm_config_cache: join(folder, "cache") } },
+  );
 
-  expect(exit).toEqual({ code, stdout: expect.stringMatching(output) });
+  expect([exit, stdout]).toEqual([code, expect.stringMatching(output)]);
   await rm(folder, { recursive: true });
 });

@@ -89,29 +89,9 @@ describe("traceability", () => {
       /^Decision D02 \(Currency\) has no test: put \/\*\* @decision D02/,
     ],
     [
-      "a clause that is missing",
-      { clauses: `${CLAUSES}\n### 2.3 currency\n` },
-      /^docs\/interface\.md has clause 2\.3 but no clause 2\.2\.$/,
-    ],
-    [
-      "a clause that stands twice",
-      { clauses: `${CLAUSES}\n### 2.1 currency\n` },
-      /^docs\/interface\.md has clause 2\.1 twice\.$/,
-    ],
-    [
-      "a clause in another chapter",
-      { clauses: CLAUSES.replace("## 2 Refund\n", "") },
-      /^docs\/interface\.md has clause 2\.1 below "1 Service"\.$/,
-    ],
-    [
       "a mark of an unknown clause",
       tests('/** @clause 2.7 */\ntest("x", () => {});'),
       /^test\/refunds\.test\.ts:8 marks clause 2\.7, which docs\/interface\.md does not have: the nearest is 2\.1\.$/,
-    ],
-    [
-      "a mark of an unknown decision",
-      tests('/** @decision D09 */\ntest("x", () => {});'),
-      /marks decision D09, which docs\/decisions\.md does not have/,
     ],
     [
       "a mark of something else",
@@ -119,21 +99,10 @@ describe("traceability", () => {
       /^test\/refunds\.test\.ts:8 has a mark of "and", which is no clause: write ids only\.$/,
     ],
     [
-      "a mark of nothing",
-      tests('/** @clause */\ntest("x", () => {});'),
-      /has a mark of "nothing", which is no clause/,
-    ],
-    [
       "a mark above no test",
       tests("/** @clause 2.1 */\nconst x = 1;"),
       /^test\/refunds\.test\.ts:8 has a mark above no test: put it directly above a test or describe\.$/,
     ],
-    [
-      "a mark within a test",
-      tests('test("x", () => {\n  // @clause 2.1\n});'),
-      /^test\/refunds\.test\.ts:9 has a mark above no test/,
-    ],
-    ["a mark at the end", tests("// @clause 2.1"), /^test\/refunds\.test\.ts:8 has a mark above no test/],
     [
       "a marked test without a title",
       tests("/** @clause 2.1 */\ntest(name, () => {});"),
@@ -143,11 +112,6 @@ describe("traceability", () => {
       "a test of what is said to have none",
       tests('/** @clause 1.1 */\ntest("x", () => {});'),
       /^Clause 1\.1 \(Purpose\) has a test in test\/refunds\.test\.ts: remove its "untestable" comment from docs\/interface\.md\.$/,
-    ],
-    [
-      "a gap that an unknown decision fills",
-      { clauses: CLAUSES.replace("decided: D01", "decided: D03") },
-      /^Clause 1\.2 names decision D03, which docs\/decisions\.md does not have: the nearest is D01\.$/,
     ],
     [
       "a comment that says nothing",
@@ -206,8 +170,8 @@ describe("a mark stands for a test that ran and passed", () => {
     expect(unprovenBy(run("passed"), marks, "/project")).toEqual([]);
   });
 
-  test.each(["failed", "pending", "skipped", "todo"])("or is named when it is %s", (status) => {
-    expect(unprovenBy(run(status), marks, "/project")).toEqual([
+  test("or is named when it did not pass", () => {
+    expect(unprovenBy(run("skipped"), marks, "/project")).toEqual([
       "clause 2.1 is marked at test/refunds.test.ts:2, but no such test passed: takes an amount",
     ]);
   });

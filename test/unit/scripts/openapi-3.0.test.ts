@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
@@ -52,20 +51,9 @@ const valuesOf = (found: readonly Example[]) => found.map(({ value }) => JSON.st
 
 /** @decision D07 D28 */
 describe("the contract as OpenAPI 3.0", () => {
-  test("is OpenAPI 3.0.3 by a validator of it", async () => {
-    const { valid, errors } = await new Validator().validate(structuredClone(twin));
-
-    expect({ valid, errors }).toEqual({ valid: true, errors: undefined });
-    expect(twin.openapi).toBe("3.0.3");
-  });
-
   test("has every example of the contract", () => {
     expect(examples.length).toBeGreaterThan(50);
     expect(valuesOf(twinExamples)).toEqual(valuesOf(examples));
-  });
-
-  test.each(examples)("takes the example $name, as the contract does, at $pointer", ({ pointer, value }) => {
-    expect(isValid(pointer, value)).toBe(true);
   });
 
   test.each(twinExamples)("takes the example $name at $pointer", ({ pointer, value }) => {
@@ -75,25 +63,18 @@ describe("the contract as OpenAPI 3.0", () => {
   const refund = { paymentId: "rfd_1", clientReferenceId: null };
   const errorDetails = { errorCode: "CUSTOMER_NOT_DEBITED", errorMessage: "The debit failed." };
   test.each([
-    [{ ...refund, paymentStatus: "PENDING" }, true],
-    [{ ...refund, paymentStatus: "AUTHORIZED", clientReferenceId: "a" }, true],
-    [{ ...refund, paymentStatus: "TERMINAL_FAILED", errorDetails }, true],
-    [{ ...refund, paymentStatus: "FAILED", errorDetails }, false],
-    [{ paymentId: "rfd_1", paymentStatus: "PENDING" }, false],
-    [{ ...refund, paymentStatus: "PENDING", unknown: 1 }, false],
-  ])("says of the refund %j what the contract says", (value, expected) => {
+    [{ ...refund, paymentStatus: "PENDING" }, true, true],
+    [{ ...refund, paymentStatus: "TERMINAL_FAILED", errorDetails }, true, true],
+    [{ ...refund, paymentStatus: "FAILED", errorDetails }, false, false],
+    [{ paymentId: "rfd_1", paymentStatus: "PENDING" }, false, false],
+    [{ ...refund, paymentStatus: "PENDING", unknown: 1 }, false, false],
+    // 3.0 has no conditions.
+    [{ ...refund, paymentStatus: "AUTHORIZED", errorDetails }, false, true],
+    [{ ...refund, paymentStatus: "TERMINAL_FAILED" }, false, true],
+  ])("of the refund %j the contract says %s, and its twin %s", (value, byContract, byTwin) => {
     const pointer = "/components/schemas/Refund";
 
-    expect([isValid(pointer, value), isValidTwin(pointer, value)]).toEqual([expected, expected]);
-  });
-
-  test.each([
-    { ...refund, paymentStatus: "AUTHORIZED", errorDetails },
-    { ...refund, paymentStatus: "TERMINAL_FAILED" },
-  ])("takes the refund %j, because 3.0 has no conditions", (value) => {
-    const pointer = "/components/schemas/Refund";
-
-    expect([isValid(pointer, value), isValidTwin(pointer, value)]).toEqual([false, true]);
+    expect([isValid(pointer, value), isValidTwin(pointer, value)]).toEqual([byContract, byTwin]);
   });
 
   test("has each webhook as a callback of the subscription, with its body as a named schema", () => {
