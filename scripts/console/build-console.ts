@@ -1,58 +1,39 @@
 import { createHash } from "node:crypto";
-import { readdir, readFile, rm } from "node:fs/promises";
-import { basename, join } from "node:path";
-import { promisify } from "node:util";
-import { brotliCompress, gzip } from "node:zlib";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { rolldown } from "rolldown";
 import { parse } from "yaml";
 import { type Contract, readContract } from "../../openapi/document/contract.ts";
 import { keywordsLimiting } from "../../openapi/document/keywords.ts";
 import { dereference, type Node } from "../../openapi/document/node.ts";
+import { CONSOLE, replaceFolder } from "../command/built-folder.ts";
 import { secondsSince } from "../command/command.ts";
-import { replaceFile } from "../command/files.ts";
 import { ROOT } from "../command/root.ts";
 import { callsOf } from "../docs/reference/calls.ts";
-import { DIST, hashSources, SHARED_STYLE, SOURCE, STAMP, VERIFICATION } from "./stale.ts";
 
+const SOURCE = join(ROOT, "server/sandbox/console");
 const SCENARIOS = join(ROOT, "openapi/sandbox/scenarios.arazzo.yaml");
+/** How to verify a delivery; the client's README shows it, and its tests run it. */
+const VERIFICATION = join(ROOT, "docs/examples/describe-delivery.mts");
+const STYLES = [
+  join(ROOT, "docs/shared.css"), // which it shares with the docs
+  ...["theme.css", "console.css", "records.css", "faults.css"].map((name) => join(SOURCE, name)),
+];
 
 /** Builds the sandbox's console as static files, whose names change with their content. */
 export async function buildConsole(): Promise<void> {
   const start = performance.now();
-  const sources = await hashSources();
-  const script = await bundle("console/main.tsx", { CONTRACT: await readForPage() });
-  const tryIt = await bundle("try-it/try-it.tsx", {
-    CALLS: readCalls(),
-    STYLE: await readFile(join(SOURCE, "../try-it/try-it.css"), "utf8"),
+  await replaceFolder(CONSOLE, async () => {
+    const script = await bundle("console/main.tsx", { CONTRACT: await readForPage() });
+    const tryIt = await bundle("try-it/try-it.tsx", {
+      CALLS: readCalls(),
+      STYLE: await readFile(join(SOURCE, "../try-it/try-it.css"), "utf8"),
+    });
+    const styles = await Promise.all(STYLES.map((file) => readFile(file, "utf8")));
+    const [js, css] = [toAsset("console", "js", script), toAsset("console", "css", styles.join(""))];
+    return { pages: [js, css, toAsset("try-it", "js", tryIt), ["index.html", toPage(js[0], css[0])]] };
   });
-  const styles = [
-    join(ROOT, SHARED_STYLE),
-    ...["theme.css", "console.css", "records.css", "faults.css"].map((name) => join(SOURCE, name)),
-  ];
-  const style = (await Promise.all(styles.map((file) => readFile(file, "utf8")))).join("");
-  const files = [
-    toAsset("console", "js", script),
-    toAsset("console", "css", style),
-    toAsset("try-it", "js", tryIt),
-  ] as const;
-  const [{ name: js }, { name: css }] = files;
-  const names = new Set<string>([basename(STAMP)]);
-  for (const { name, content } of [...files, { name: "index.html", content: toPage(js, css) }]) {
-    const forms = [
-      [name, content],
-      [`${name}.br`, await promisify(brotliCompress)(content)],
-      [`${name}.gz`, await promisify(gzip)(content)],
-    ] as const;
-    for (const [form, bytes] of forms) {
-      names.add(form);
-      await replaceFile(join(DIST, form), bytes);
-    }
-  }
-  // Only now, so that a server which starts meanwhile finds a whole page, be it the former one.
-  const others = (await readdir(DIST)).filter((name) => !names.has(name));
-  await Promise.all(others.map((name) => rm(join(DIST, name), { force: true })));
-  await replaceFile(STAMP, sources); // Last, so that an interrupted build counts as stale.
-  console.log(`console: ${Math.round(script.length / 1000)} kB of script, built in ${secondsSince(start)}`);
+  console.log(`console: built in ${secondsSince(start)}`);
 }
 
 /** @param values what the build inserts into the script, by the names of constants */
@@ -88,7 +69,7 @@ async function readForPage() {
   return {
     ...(await readScenarios()),
     forms: Object.fromEntries(constraints),
-    verify: (await readFile(join(ROOT, VERIFICATION), "utf8")).trimEnd(),
+    verify: (await readFile(VERIFICATION, "utf8")).trimEnd(),
   };
 }
 
@@ -162,9 +143,9 @@ function toVariants(variants: readonly Schema[], pointer: string): [string, obje
   ];
 }
 
-function toAsset(name: string, type: string, content: string): { name: string; content: string } {
+function toAsset(name: string, type: string, content: string): [name: string, content: string] {
   const hash = createHash("sha256").update(content).digest("hex").slice(0, 12);
-  return { name: `${name}-${hash}.${type}`, content };
+  return [`${name}-${hash}.${type}`, content];
 }
 
 function toPage(js: string, css: string): string {

@@ -18,7 +18,7 @@ export function renderTexts(site: Site): Map<string, string> {
     const text = toMarkdown(renderPage(site, page, rendering));
     return [`${page.slug}.md`, `# ${page.title}\n\n${text}`] as const;
   });
-  const reference = renderReference(site, rendering);
+  const reference = renderReference(site);
   const texts = new Map([...pages, ["reference.md", reference] as const]);
   const all = [reference, ...pages.map(([, text]) => text)].join("\n\n---\n\n");
   return new Map([
@@ -73,5 +73,5 @@ const INSTRUCTIONS = `## Instructions for agents
 `;
 
 const REFERENCE = [
-  "- [Reference](reference.md): every operation, field, response and event, those of the sandbox included",
+  "- [Reference](reference.md): every operation, field, response and event in the words of OpenAPI, those of the sandbox included",
 ];

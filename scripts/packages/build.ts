@@ -19,22 +19,22 @@ const LEFT_OUT = /\/sources\.sha256$/;
  * module, in the same folders as in this tree, because they read files next to them.
  */
 export async function buildPackage(source: PackageSource, folder: string): Promise<void> {
-  await source.prepare();
+  await source.prepare?.();
   const dist = join(folder, "dist");
   const imports = await buildModules(source, dist);
-  await emitTypes(source.typed, dist);
+  await emitTypes(source.typed ?? [], dist);
   for await (const path of glob(source.files, { cwd: ROOT })) {
     if (!LEFT_OUT.test(path) && !source.leftOut?.test(path)) await cp(join(ROOT, path), join(dist, path));
   }
-  for (const [from, to] of Object.entries(source.copies)) await cp(join(ROOT, from), join(dist, to));
+  for (const [from, to] of Object.entries(source.copies ?? {})) await cp(join(ROOT, from), join(dist, to));
   await cp(join(ROOT, "LICENSE"), join(folder, "LICENSE"));
   await cp(join(ROOT, source.folder, "README.md"), join(folder, "README.md"));
-  for (const [from, to] of Object.entries(source.shipped))
+  for (const [from, to] of Object.entries(source.shipped ?? {}))
     await cp(join(ROOT, from), join(folder, to), { recursive: true });
-  const dependencies = await versionsOf(new Set([...imports, ...source.required]));
+  const dependencies = await versionsOf(new Set([...imports, ...(source.required ?? [])]));
   const manifest = {
     ...JSON.parse(await readFile(join(ROOT, source.folder, "package.json"), "utf8")),
-    ...(source.bundled.length > 0 && { imports: BUNDLED_IMPORTS }),
+    ...(source.bundled && { imports: BUNDLED_IMPORTS }),
     dependencies,
   };
   await writeFile(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
@@ -42,7 +42,7 @@ export async function buildPackage(source: PackageSource, folder: string): Promi
 }
 
 /** Returns the names of the packages that the modules import. */
-async function buildModules({ modules, bundled }: PackageSource, dist: string): Promise<Set<string>> {
+async function buildModules({ modules, bundled = [] }: PackageSource, dist: string): Promise<Set<string>> {
   const builtIn = new Set<string>();
   const resolvePackage = (id: string) => {
     if (!bundled.includes(packageOf(id))) return { id: atRunTime(id), external: true };

@@ -1,12 +1,7 @@
-import { buildConsole } from "../console/build-console.ts";
-import { isConsoleCurrent } from "../console/stale.ts";
-import { buildDocs } from "../docs/docs.ts";
-import { isDocsCurrent } from "../docs/stale.ts";
+import { ensureConsole, ensureDocs } from "../docs/ensure-pages.ts";
 
 /** A package that is built from this tree. */
 export type PackageSource = {
-  /** Without the scope. */
-  readonly name: string;
   /**
    * The folder of its package.json and README.md. Dependencies are not listed there: they are the packages that the built
    * modules import.
@@ -15,23 +10,23 @@ export type PackageSource = {
   /** The modules that are run or imported by name. What they import is built with them. */
   readonly modules: readonly string[];
   /** The modules whose types are part of the package. */
-  readonly typed: readonly string[];
+  readonly typed?: readonly string[];
   /** Files that the modules read beside them, as patterns. */
   readonly files: readonly string[];
   /** Folders that are shipped beside the modules, and their names in the package. */
-  readonly shipped: Readonly<Record<string, string>>;
+  readonly shipped?: Readonly<Record<string, string>>;
   /** Files of other packages, and where the modules read them. */
-  readonly copies: Readonly<Record<string, string>>;
+  readonly copies?: Readonly<Record<string, string>>;
   /** Files that are not shipped. */
   readonly leftOut?: RegExp;
   /** Packages that are built in, because npm would install many times what is used of them. */
-  readonly bundled: readonly string[];
+  readonly bundled?: readonly string[];
   /** Packages that are needed but not imported. */
-  readonly required: readonly string[];
+  readonly required?: readonly string[];
   /** Whether npm has to install exactly what this project is tested with, because the package handles money. */
-  readonly pinned: boolean;
+  readonly pinned?: boolean;
   /** Builds those of the files that are generated. */
-  prepare(): Promise<void>;
+  prepare?(): Promise<void>;
 };
 
 const CONTRACTS = "openapi/generated/*.{json,yaml}";
@@ -42,19 +37,9 @@ const PREPARED_CLUSTER = {
     "server/storage/database/prepopulatedfs.tgz",
 };
 
-async function prepareDocs(): Promise<void> {
-  if (!(await isDocsCurrent())) await buildDocs();
-}
-
-async function preparePages(): Promise<void> {
-  await prepareDocs();
-  if (!(await isConsoleCurrent())) await buildConsole();
-}
-
 /** The packages beside the client, which TypeScript alone builds because it runs in browsers, too. */
 export const PACKAGES = {
   sandbox: {
-    name: "sandbox",
     folder: "server/sandbox",
     modules: [
       "server/sandbox/cli.ts",
@@ -64,7 +49,6 @@ export const PACKAGES = {
     ],
     typed: ["server/sandbox/index.ts"],
     files: [CONTRACTS, DOCS, "server/sandbox/console/dist/*"],
-    shipped: {},
     copies: PREPARED_CLUSTER,
     leftOut: /^docs\/.*\.(br|gz)$/, // a sandbox compresses what it has adapted to its address
     bundled: [
@@ -80,25 +64,20 @@ export const PACKAGES = {
       "temporal-polyfill",
       "undici",
     ],
-    required: [],
-    pinned: false,
-    prepare: preparePages,
+    prepare: async () => {
+      await ensureDocs();
+      await ensureConsole();
+    },
   },
   server: {
-    name: "server",
     folder: "server",
     modules: ["server/cli.ts", "server/http/probe-thread.ts"],
-    typed: [],
     files: [CONTRACTS, DOCS],
     shipped: { "server/operate": "run" },
-    copies: {},
-    bundled: [],
-    required: [],
     pinned: true,
-    prepare: prepareDocs,
+    prepare: ensureDocs,
   },
   conformance: {
-    name: "conformance",
     folder: "test/conformance",
     modules: ["test/conformance/cli.ts", "test/conformance/index.ts"],
     typed: ["test/conformance/index.ts"],
@@ -107,32 +86,20 @@ export const PACKAGES = {
       "openapi/sandbox/scenarios.arazzo.yaml",
       "docs/{interface,decisions}.md",
     ],
-    shipped: {},
-    copies: {},
-    bundled: [],
     // Found at run time, in the releases that are tested here.
     required: ["@stoplight/prism-cli", "@stoplight/prism-core", "@stoplight/prism-http-server"],
-    pinned: false,
-    prepare: async () => {},
   },
   certify: {
-    name: "certify",
     folder: "test/certify",
     modules: [
       "test/certify/cli.ts",
       "server/http/probe-thread.ts",
       "server/storage/database/create-cluster.ts",
     ],
-    typed: [],
     files: [CONTRACTS, "docs/{interface,decisions}.md"],
-    shipped: {},
     copies: PREPARED_CLUSTER,
-    bundled: [],
-    required: [],
-    pinned: false,
-    prepare: async () => {},
   },
-} as const satisfies Record<string, PackageSource>;
+} satisfies Record<string, PackageSource>;
 
 export type PackageName = "client" | keyof typeof PACKAGES;
 

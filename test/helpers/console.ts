@@ -1,7 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll } from "vitest";
-import { buildConsole } from "../../scripts/console/build-console.ts";
-import { isConsoleCurrent } from "../../scripts/console/stale.ts";
+import { ensureConsole } from "../../scripts/docs/ensure-pages.ts";
 import { sharedBrowser } from "./browser.ts";
 import { subscriptionTo } from "./factories.ts";
 import type { Merchant } from "./sandbox.ts";
@@ -29,7 +28,7 @@ export function useConsole(options: TestServerOptions = {}) {
   let server: TestServer;
   let browser: Browser;
   beforeAll(async () => {
-    if (!(await isConsoleCurrent())) await buildConsole();
+    await ensureConsole();
     server = await startTestServer({ realNow: () => TUESDAY, ...options });
     browser = await sharedBrowser();
   });

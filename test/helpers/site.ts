@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Browser, Locator, Page } from "playwright-core";
-import { buildDocs } from "../../scripts/docs/docs.ts";
-import { isDocsCurrent } from "../../scripts/docs/stale.ts";
+import { ensureDocs } from "../../scripts/docs/ensure-pages.ts";
 import { sharedBrowser } from "./browser.ts";
 import { startTestServer } from "./server.ts";
 
@@ -14,7 +13,7 @@ export function fileOf(name: string): string {
 
 /** A file of the site as `npm start` serves it, built when it is stale. */
 export async function readBuilt(name: string): Promise<Buffer> {
-  if (!(await isDocsCurrent())) await buildDocs();
+  await ensureDocs();
   return readFile(new URL(name, DIST));
 }
 

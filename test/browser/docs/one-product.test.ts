@@ -1,12 +1,11 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { buildConsole } from "../../../scripts/console/build-console.ts";
-import { isConsoleCurrent } from "../../../scripts/console/stale.ts";
+import { ensureConsole } from "../../../scripts/docs/ensure-pages.ts";
 import { goTo, openSite } from "../../helpers/site.ts";
 import { forSuite } from "../../helpers/suite.ts";
 
 const site = forSuite(async () => {
-  if (!(await isConsoleCurrent())) await buildConsole();
+  await ensureConsole();
   return openSite();
 });
 

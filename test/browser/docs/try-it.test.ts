@@ -1,14 +1,13 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
-import { buildConsole } from "../../../scripts/console/build-console.ts";
-import { isConsoleCurrent } from "../../../scripts/console/stale.ts";
+import { ensureConsole } from "../../../scripts/docs/ensure-pages.ts";
 import { callsOf } from "../../../scripts/docs/reference/calls.ts";
 import { goTo, openSite } from "../../helpers/site.ts";
 import { forSuite } from "../../helpers/suite.ts";
 
 beforeAll(async () => {
-  if (!(await isConsoleCurrent())) await buildConsole();
+  await ensureConsole();
 });
 
 const site = forSuite(openSite);

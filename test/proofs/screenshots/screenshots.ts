@@ -5,8 +5,7 @@ import type { Browser, Page } from "playwright-core";
 import { defineProof, secondsSince } from "../../../scripts/command/command.ts";
 import { hashFiles, replaceFile } from "../../../scripts/command/files.ts";
 import { ROOT } from "../../../scripts/command/root.ts";
-import { buildConsole } from "../../../scripts/console/build-console.ts";
-import { isConsoleCurrent } from "../../../scripts/console/stale.ts";
+import { ensureConsole } from "../../../scripts/docs/ensure-pages.ts";
 import { readConfig } from "../../../server/config/config.ts";
 import { startServer } from "../../../server/start.ts";
 import { installChromium, launchBrowser } from "../../helpers/browser.ts";
@@ -50,7 +49,7 @@ const VIEWS: Readonly<
 
 /** Takes the pictures of the console for its guide, from a sandbox in which a day has passed. */
 export async function takeScreenshots(): Promise<void> {
-  if (!(await isConsoleCurrent())) await buildConsole();
+  await ensureConsole();
   const dataDir = await makeTempDir();
   const startedAt = performance.now();
   const server = await startServer(readConfig({ PORT: "0", DATA_DIR: dataDir }), {

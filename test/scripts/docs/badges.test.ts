@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { Source } from "../../../openapi/document/contract.ts";
 import { deriveReference } from "../../../scripts/docs/reference/document.ts";
-import { readSite } from "../../../scripts/docs/rendering.ts";
+import { createSiteRendering, readSite } from "../../../scripts/docs/rendering.ts";
 
 type Node = Record<string, unknown>;
 
@@ -13,18 +14,9 @@ function* nodesOf(node: unknown, pointer = ""): Generator<[pointer: string, node
   }
 }
 
-/** The badges in a text, as `specified 2.7`. */
-function badgesIn(text: unknown): string[] {
-  return [...String(text ?? "").matchAll(/<a class="source [^>]*>([^<]+)<\/a>/g)].map(
-    ([, label = ""]) => label,
-  );
-}
-
-function labelsOf(sources: unknown): string[] {
-  return (sources as Node[]).map(({ kind, clause, decision }) => `${kind} ${clause ?? decision}`);
-}
-
-const reference = deriveReference(await readSite()) as { components: { schemas: Node } };
+const site = await readSite();
+const { badges } = createSiteRendering(site);
+const reference = deriveReference(site) as { components: { schemas: Node } };
 const nodes = [...nodesOf(reference)];
 
 /** @decision D00 */
@@ -32,10 +24,10 @@ describe("the document that the page is rendered from", () => {
   test("shows every source of every element, and no other, at the end of its description", () => {
     const sourced = nodes.filter(([, node]) => Array.isArray(node["x-source"]));
 
-    const wrong = sourced.filter(([, { description, "x-source": sources }]) => {
-      const last = String(description).split("\n\n").at(-1);
-      return badgesIn(last).join() !== labelsOf(sources).join();
-    });
+    const wrong = sourced.filter(
+      ([, { description, "x-source": sources }]) =>
+        !`\n${description}`.endsWith(`\n${badges(sources as Source[])}`),
+    );
 
     expect(wrong.map(([pointer]) => pointer)).toEqual([]);
     expect(sourced.length).toBeGreaterThan(200);
@@ -45,14 +37,12 @@ describe("the document that the page is rendered from", () => {
     const listed = nodes.filter(([, node]) => node["x-enum-source"] !== undefined);
 
     const wrong = listed.flatMap(
-      ([pointer, { description, "x-enum-source": values, "x-enumDescriptions": apart }]) =>
-        Object.entries(values as Node).flatMap(([value, sources]) => {
-          const row = new RegExp(
-            `^\\| (?:\`|<code[^>]*>)${value.replaceAll(".", "\\.")}(?:\`|</code>) .*$`,
-            "m",
-          ).exec(String(description))?.[0];
-          const shown = badgesIn(row ?? (apart as Node | undefined)?.[value]);
-          return shown.join() === labelsOf(sources).join() ? [] : [`${pointer} ${value}`];
+      ([pointer, { description, "x-enum-source": values, "x-enumDescriptions": apart = {} }]) =>
+        Object.entries(values as Record<string, Source[]>).flatMap(([value, sources]) => {
+          const rows = String(description).split("\n");
+          const row = rows.find((line) => line.startsWith("| ") && line.split(" | ")[0]?.includes(value));
+          const shown = row ?? String((apart as Node)[value]);
+          return shown.includes(badges(sources)) ? [] : [`${pointer} ${value}`];
         }),
     );
 
