@@ -1,6 +1,6 @@
 import { readDecisions } from "./decisions.ts";
 import { factsAbout } from "./fill.ts";
-import { type Parts, splitSections, toMarkdown } from "./markdown.ts";
+import { type Parts, paragraphOf, splitSections, toMarkdown } from "./markdown.ts";
 import type { Site } from "./rendering.ts";
 
 /** Problems and decisions as JSON, for programs. */
@@ -13,13 +13,12 @@ export function renderData(site: Site): Map<string, string> {
 
 function listProblems(site: Site) {
   return splitSections(partsOfPage(site, "problems"), 2).sections.flatMap(({ title: kind, parts: chapter }) =>
-    splitSections(chapter, 3).sections.map(({ title: errorCode, parts }) => ({
-      errorCode,
-      kind,
-      ...factsAbout(errorCode, site),
-      cause: paragraphOf(toMarkdown(parts), "Cause"),
-      remedy: paragraphOf(toMarkdown(parts), "Remedy"),
-    })),
+    splitSections(chapter, 3).sections.map(({ title: errorCode, parts }) => {
+      const [cause, remedy] = ["Cause", "Remedy"].map((name) => paragraphOf(toMarkdown(parts), name));
+      if (!cause || !remedy)
+        throw new Error(`${errorCode} in docs/problems.md lacks **Cause:** or **Remedy:**.`);
+      return { errorCode, kind, ...factsAbout(errorCode, site), cause, remedy };
+    }),
   );
 }
 
@@ -27,12 +26,6 @@ function partsOfPage({ pages }: Site, slug: string): Parts {
   const page = pages.find((one) => one.slug === slug);
   if (!page) throw new Error(`There is no page ${slug}.`);
   return page.parts;
-}
-
-function paragraphOf(section: string, name: string): string {
-  const [, text] = new RegExp(`\\*\\*${name}:\\*\\* ([\\s\\S]*?)(?:\\n\\n|$)`).exec(section) ?? [];
-  if (text === undefined) throw new Error(`docs/problems.md gives no **${name}:** in:\n${section}`);
-  return text.replaceAll(/\s+/g, " ").trim();
 }
 
 function toJson(value: unknown): string {

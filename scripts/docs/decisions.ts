@@ -1,5 +1,5 @@
 import { toAnchor } from "../../openapi/document/headings.ts";
-import { type Parts, partsOf, splitSections, toMarkdown } from "./markdown.ts";
+import { type Parts, paragraphOf, partsOf, splitSections, toMarkdown } from "./markdown.ts";
 
 /** A decision, as in the JSON for programs and in the table at the top of the page. */
 export type Decision = {
@@ -58,11 +58,6 @@ function tableOfDecisions(decisions: readonly Decision[]): string {
 export function addTable(parts: Parts): Parts {
   const { before } = splitSections(parts, 2);
   return [...before, ...partsOf(tableOfDecisions(readDecisions(parts))), ...parts.slice(before.length)];
-}
-
-function paragraphOf(text: string, name: string): string | undefined {
-  const [, paragraph] = new RegExp(`^\\*\\*${name}:\\*\\* ([\\s\\S]*?)(?:\\n\\n|$)`, "m").exec(text) ?? [];
-  return paragraph?.replaceAll(/\s+/g, " ").trim();
 }
 
 function firstSentence(text: string): string {

@@ -78,19 +78,12 @@ export function renderTextPage(
   page: Page,
   html: string,
 ): string {
-  const order = GROUPS.flatMap((group) => group.pages).flatMap(({ slug }) => {
-    const found = pages.find((one) => one.slug === slug);
-    return found ? [found] : [];
-  });
-  const index = order.findIndex(({ slug }) => slug === page.slug);
-  const around = [
-    ["prev", "Previous", order[index - 1]] as const,
-    ["next", "Next", order[index + 1]] as const,
-  ].flatMap(([rel, name, other]) =>
+  const index = pages.indexOf(page);
+  const link = (rel: string, name: string, other: Page | undefined) =>
     other
-      ? [`<a rel="${rel}" href="${other.slug}.html"><small>${name}</small> ${escapeHtml(nameOf(other))}</a>`]
-      : [],
-  );
+      ? `<a rel="${rel}" href="${other.slug}.html"><small>${name}</small> ${escapeHtml(nameOf(other))}</a>`
+      : "";
+  const around = link("prev", "Previous", pages[index - 1]) + link("next", "Next", pages[index + 1]);
   const group = GROUPS.find((one) => one.pages.some(({ slug }) => slug === page.slug));
   const content = `<div class="columns">
 ${renderMenu(pages, reference, `${page.slug}.html`)}
@@ -98,7 +91,7 @@ ${renderMenu(pages, reference, `${page.slug}.html`)}
 <div class="page-top"><span>${escapeHtml(group?.title ?? "")}</span><a class="as-markdown" href="${page.slug}.md">View as Markdown</a></div>
 <h1>${escapeHtml(page.title)}</h1>
 ${html}
-<nav class="around" aria-label="Previous and next page">${around.join("")}</nav>
+<nav class="around" aria-label="Previous and next page">${around}</nav>
 </main>
 ${renderContents(page)}
 </div>`;
@@ -137,10 +130,9 @@ export function renderMenu(pages: readonly Page[], reference: ReferenceMenu, cur
   const item = (href: string, name: string) =>
     `<li><a href="${href}"${href === current ? ' aria-current="page"' : ""}>${escapeHtml(name)}</a></li>`;
   const groups = GROUPS.map(({ title, pages: own, tags }) => {
-    const links = own.flatMap(({ slug }) => {
-      const page = pages.find((one) => one.slug === slug);
-      return page ? [item(`${slug}.html`, nameOf(page))] : [];
-    });
+    const links = pages
+      .filter(({ slug }) => own.some((page) => page.slug === slug))
+      .map((page) => item(`${page.slug}.html`, nameOf(page)));
     const parts = tags.map((tag) => {
       const operations = (reference.get(tag) ?? []).map(({ route, summary }) =>
         item(`reference.html#/${route}`, summary),

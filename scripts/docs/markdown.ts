@@ -64,3 +64,9 @@ function wordsOf(node: Nodes): string {
   if (BLOCKS.includes(node.type) && "children" in node) return node.children.map(wordsOf).join(" ");
   return textOf(node, { includeHtml: false });
 }
+
+/** The paragraph of a text that begins with a name, such as `**Cause:**`, on one line. */
+export function paragraphOf(text: string, name: string): string | undefined {
+  const [, paragraph] = new RegExp(`\\*\\*${name}:\\*\\* ([\\s\\S]*?)(?:\\n\\n|$)`).exec(text) ?? [];
+  return paragraph?.replaceAll(/\s+/g, " ").trim();
+}

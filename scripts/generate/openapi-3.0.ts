@@ -29,7 +29,7 @@ export async function toOpenApi30(document: Node): Promise<Node> {
     components,
   };
   const converted = new Converter(structuredClone(prepared)).convert();
-  const result = withoutDiscriminators(withInlineStatus(asNode(withoutLostKeywords(converted)))) as Node;
+  const result = simplify(asNode(converted));
   const { valid, errors } = await new Validator().validate(structuredClone(result));
   if (!valid) throw new Error(`The twin is not OpenAPI 3.0: ${JSON.stringify(errors)}`);
   return result;
@@ -69,39 +69,24 @@ function mapOperations(paths: unknown, change: (operation: Node) => Node): Node 
   );
 }
 
-/** Only a schema has a `type` that is a string; a property with that name would be in `properties`. */
-function withoutLostKeywords(part: unknown): unknown {
-  if (Array.isArray(part)) return part.map(withoutLostKeywords);
-  if (!isNode(part)) return part;
-  const isSchema = typeof part.type === "string";
-  const kept = Object.entries(part).filter(([key]) => !(isSchema && LOST_KEYWORDS.includes(key)));
-  return Object.fromEntries(kept.map(([key, value]) => [key, withoutLostKeywords(value)]));
-}
-
 const STATUS = "RefundStatus";
 
-/** Generated Perl makes an object of an enumeration with a name, and loses the status of every refund that it reads. */
-function withInlineStatus(document: Node): Node {
-  const components = asNode(document.components);
-  const { [STATUS]: status, ...schemas } = asNode(components.schemas);
-  const inline = (part: unknown): unknown => {
-    if (Array.isArray(part)) return part.map(inline);
+/**
+ * What other tools can't read is left out or written in place. Only a schema has a `type` that is a string; a property with that
+ * name would be in `properties`. Generated Perl makes an object of an enumeration with a name, and loses the status of every
+ * refund that it reads. For discriminators, generated Rust has an enum without variants, and generated Kotlin an interface
+ * that nothing implements; the branches differ in the one value that their tag can have.
+ */
+function simplify(document: Node): Node {
+  const { schemas } = document.components as { schemas: Record<string, unknown> };
+  const status = schemas[STATUS];
+  delete schemas[STATUS];
+  return JSON.parse(JSON.stringify(document), (_, part: unknown) => {
     if (!isNode(part)) return part;
     if (part.$ref === `#/components/schemas/${STATUS}`) return status;
-    return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, inline(value)]));
-  };
-  return asNode(inline({ ...document, components: { ...components, schemas } }));
-}
-
-/**
- * Leaves out the discriminators, for which generated Rust has an enum without variants, and generated Kotlin an interface that
- * nothing implements. The branches differ in the one value that their tag can have.
- */
-function withoutDiscriminators(part: unknown): unknown {
-  if (Array.isArray(part)) return part.map(withoutDiscriminators);
-  if (!isNode(part)) return part;
-  const kept = Object.entries(part).filter(([key]) => key !== "discriminator");
-  return Object.fromEntries(kept.map(([key, value]) => [key, withoutDiscriminators(value)]));
+    const lost = ["discriminator", ...(typeof part.type === "string" ? LOST_KEYWORDS : [])];
+    return Object.fromEntries(Object.entries(part).filter(([key]) => !lost.includes(key)));
+  });
 }
 
 function asNode(part: unknown): Node {

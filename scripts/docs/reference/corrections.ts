@@ -12,18 +12,18 @@ export const DATA = ["example", "examples", "default", "const", "x-source", "x-e
 /** Matches every text without U+0000. It only excludes broken text, and would be noise at every field. */
 const TEXT_PATTERN = "^[^\\x00]*$";
 
-export function hideTextPatterns(document: Draft): void {
+/**
+ * Hides what Redoc shows as noise at every field, and conditions: it shows an object that has some as one shape for each branch,
+ * the failed refund first, instead of the one that it is.
+ */
+export function hideNoise(document: Draft): void {
   for (const { part } of walk(document, DATA)) {
-    if (isNode(part) && part.pattern === TEXT_PATTERN) delete (part as Draft).pattern;
-  }
-}
-
-/** Shows an object with conditions as the one shape that it is; Redoc would show one for each branch, the failed refund first. */
-export function hideConditions(document: Draft): void {
-  for (const { part } of walk(document, DATA)) {
-    if (isNode(part) && "if" in part && "then" in part) {
-      for (const keyword of ["if", "then", "else"]) delete (part as Draft)[keyword];
-    }
+    if (!isNode(part)) continue;
+    const hidden = [
+      ...(part.pattern === TEXT_PATTERN ? ["pattern"] : []),
+      ...("if" in part && "then" in part ? ["if", "then", "else"] : []),
+    ];
+    for (const keyword of hidden) delete (part as Draft)[keyword];
   }
 }
 
@@ -36,24 +36,6 @@ export function quoteExamplesOnce(document: Draft): void {
     if (!description.includes(example))
       (part as Draft).description = `${description}\n\nExample: \`${example}\``;
   }
-}
-
-const SCHEME = { written: "accessToken", shown: "Bearer" };
-
-/** Calls the security scheme by the name that callers write in `Authorization`. */
-export function nameScheme(document: Draft): void {
-  const { securitySchemes } = document.components as Record<string, Draft>;
-  if (securitySchemes) renameMember(securitySchemes);
-  for (const { part } of walk(document, DATA)) {
-    if (!isNode(part) || !Array.isArray(part.security)) continue;
-    for (const requirement of part.security) renameMember(requirement);
-  }
-}
-
-function renameMember(holder: Draft): void {
-  if (!(SCHEME.written in holder)) return;
-  holder[SCHEME.shown] = holder[SCHEME.written];
-  delete holder[SCHEME.written];
 }
 
 /** Lists the statuses of an operation with their error codes, which Redoc shows one at a time. */

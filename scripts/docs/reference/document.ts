@@ -6,15 +6,7 @@ import { STATUSES, statusClasses } from "../html.ts";
 import { createSiteRendering, type Rendering, type Site } from "../rendering.ts";
 import { GROUPS, SITE_FILE } from "../site.ts";
 import { callsOf } from "./calls.ts";
-import {
-  addStatuses,
-  DATA,
-  type Draft,
-  hideConditions,
-  hideTextPatterns,
-  nameScheme,
-  quoteExamplesOnce,
-} from "./corrections.ts";
+import { addStatuses, DATA, type Draft, hideNoise, quoteExamplesOnce } from "./corrections.ts";
 import { samplesOf } from "./samples.ts";
 
 type Tag = { readonly name: string; readonly "x-displayName"?: string; readonly description?: string };
@@ -27,10 +19,8 @@ type Parts = { info: Draft; tags: Tag[]; paths: Draft; components: Record<string
 export function deriveReference(site: Site): Draft {
   const rendering = createSiteRendering(site);
   const document = mergeContracts(site);
-  hideTextPatterns(document);
-  hideConditions(document);
+  hideNoise(document);
   quoteExamplesOnce(document);
-  nameScheme(document);
   addStatuses(document, [site.published, site.sandbox], createCodeLink(site, rendering));
   addBadges(document, rendering.badges);
   addSamples(document, site);
@@ -75,7 +65,9 @@ function mergeContracts({ published, sandbox }: Site): Parts & Draft {
   }
   document.paths = { ...document.paths, ...other.paths };
   document.tags = [...document.tags, ...other.tags];
-  return document;
+  // The security scheme has the name that callers write in `Authorization`.
+  const text = JSON.stringify(document).replaceAll(/"accessToken":(?=\[|\{"type":"http")/g, '"Bearer":');
+  return JSON.parse(text);
 }
 
 function renameConflicts(components: Parts["components"], document: Parts): Parts {

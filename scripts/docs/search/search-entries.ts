@@ -1,13 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { isNode, members, type Node, walk } from "../../../openapi/document/node.ts";
+import { follow, isNode, isReference, members, type Node, walk } from "../../../openapi/document/node.ts";
 import { ROOT } from "../../command/root.ts";
 import { fillPage } from "../fill.ts";
 import { type Parts, partsOf, toWords } from "../markdown.ts";
 import type { Page } from "../pages.ts";
 import type { Rendering, Site } from "../rendering.ts";
-import { GROUPS } from "../site.ts";
 import type { Entry } from "./search.ts";
 
 /** Readers' words, by the page or heading that they lead to. */
@@ -39,10 +38,7 @@ export function listEntries(site: Site, rendering: Rendering): Entry[] {
     return found;
   };
   const entries = [
-    ...GROUPS.flatMap(({ pages }) => pages).flatMap(({ slug }) => {
-      const page = site.pages.find((one) => one.slug === slug);
-      return page ? entriesOfPage(page, fillPage(site, page, rendering), take) : [];
-    }),
+    ...site.pages.flatMap((page) => entriesOfPage(page, fillPage(site, page, rendering), take)),
     ...[site.published, site.sandbox].flatMap(({ document }, index) =>
       entriesOfContract(document, rendering, take, index === 0 ? 0.85 : 0.6),
     ),
@@ -94,24 +90,16 @@ function entriesOfContract(
   );
 }
 
-/** The names of all fields in an operation's requests and responses. */
-function fieldsOf(document: Node, operation: Node): string[] {
+/** The names of all fields in an operation's request. */
+function fieldsOf(document: Node, { requestBody }: Node): string[] {
   const names = new Set<string>();
-  const open = [operation.requestBody];
-  const seen = new Set<string>();
+  const open = [requestBody];
   for (const root of open) {
     for (const { part } of walk(root as Node, ["example", "examples", "x-source", "x-enum-source"])) {
       if (!isNode(part)) continue;
       for (const [name] of members(part.properties)) names.add(name);
-      const reference = part.$ref;
-      if (typeof reference !== "string" || seen.has(reference)) continue;
-      seen.add(reference);
-      open.push(
-        reference
-          .slice(2)
-          .split("/")
-          .reduce((node: unknown, step) => (node as Node)[step], document) as Node,
-      );
+      const target = isReference(part) ? follow(document, part) : undefined;
+      if (target && !open.includes(target)) open.push(target);
     }
   }
   return [...names];
