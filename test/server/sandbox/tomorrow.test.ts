@@ -176,12 +176,12 @@ describe("tomorrow's API in a sandbox", () => {
     await merchant.sandbox("resetSandbox");
     const reset = await merchant.sandbox("getTomorrow");
     const on = await merchant.sandbox("setTomorrow", { body: { on: true } });
-    const again = await merchant.sandbox("getTomorrow");
+    const repeated = await merchant.sandbox("getTomorrow");
     const ended = await merchant.sandbox("setTomorrow", { body: { on: false } });
 
     expect([reset.body, ended.body]).toEqual([off, off]);
     expect(on.body).toEqual({ on: true, seed: expect.any(Number), additions: expect.any(Array) });
-    expect(again.body).toEqual(on.body);
+    expect(repeated.body).toEqual(on.body);
   });
 
   test("adds what the contract's example of its seed shows", async () => {
