@@ -2,7 +2,7 @@ import { buffer } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import { expect, test } from "vitest";
-import { launchBrowser } from "../helpers/browser.ts";
+import { openTab } from "../helpers/browser.ts";
 import { serveLocally } from "../helpers/network/local-server.ts";
 import { startTestServer } from "../helpers/server.ts";
 
@@ -48,8 +48,7 @@ test("the client works with a browser's fetch, in a page at the address of a pro
     response.writeHead(upstream.status, { "Content-Type": upstream.headers.get("content-type") ?? "" });
     response.end(await upstream.text());
   });
-  await using browser = await launchBrowser();
-  const page = await browser.browser.newPage();
+  const page = await openTab();
   await page.goto(server.url);
   await page.addScriptTag({ content: output[0].code });
 

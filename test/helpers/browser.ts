@@ -1,7 +1,8 @@
 import { existsSync, rmSync } from "node:fs";
 import { access, constants, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type Browser, chromium } from "playwright-core";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { onTestFinished } from "vitest";
 import { ROOT } from "../../scripts/command/root.ts";
 import { installPackages, runAsReader } from "./projects.ts";
 import { makeTempDir } from "./temp-dir.ts";
@@ -57,6 +58,13 @@ let shared: Promise<TestBrowser> | undefined;
 export async function sharedBrowser(): Promise<Browser> {
   shared ??= launchBrowser();
   return (await shared).browser;
+}
+
+/** A tab of the shared browser that shares nothing with others, and ends with the test. */
+export async function openTab(options?: BrowserContextOptions): Promise<Page> {
+  const context = await (await sharedBrowser()).newContext(options);
+  onTestFinished(() => context.close());
+  return context.newPage();
 }
 
 async function start(folder: string): Promise<Browser> {

@@ -1,7 +1,7 @@
-import type { Browser, Page } from "playwright-core";
+import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll } from "vitest";
 import { ensureConsole } from "../../scripts/docs/ensure-pages.ts";
-import { sharedBrowser } from "./browser.ts";
+import { openTab } from "./browser.ts";
 import { subscriptionTo } from "./factories.ts";
 import type { Merchant } from "./sandbox.ts";
 import { post, startTestServer, type TestServer, type TestServerOptions } from "./server.ts";
@@ -9,28 +9,20 @@ import { post, startTestServer, type TestServer, type TestServerOptions } from "
 /** A Tuesday before Thanksgiving, in Eastern daytime. */
 export const TUESDAY = new Date("2026-11-24T15:00:00.000Z");
 
-export interface OpenConsole extends AsyncDisposable {
-  readonly page: Page;
-  /** The errors of the page: exceptions, and errors on its console. */
-  readonly errors: readonly string[];
-}
-
-export type OpenOptions = {
+type OpenOptions = {
   /** The first view, such as `#/payments/pay_settled`. */
   readonly route?: string;
   /** Another server than the one of the suite. */
   readonly url?: string;
-  readonly context?: object;
+  readonly context?: BrowserContextOptions;
 };
 
-/** A browser and a server for all tests of a suite, whose sandbox begins on that Tuesday. */
+/** A server for all tests of a suite, whose sandbox begins on that Tuesday. */
 export function useConsole(options: TestServerOptions = {}) {
   let server: TestServer;
-  let browser: Browser;
   beforeAll(async () => {
     await ensureConsole();
     server = await startTestServer({ realNow: () => TUESDAY, ...options });
-    browser = await sharedBrowser();
   });
   afterAll(() => server?.close());
 
@@ -38,20 +30,16 @@ export function useConsole(options: TestServerOptions = {}) {
     get server() {
       return server;
     },
-    get browser() {
-      return browser;
-    },
-    /** The console as a merchant sees it. */
-    async open({ token }: Pick<Merchant, "token">, { route = "", url, context: given }: OpenOptions = {}) {
-      const context = await browser.newContext({ ...given });
-      await context.addInitScript((value) => sessionStorage.setItem("console-token", value), token);
-      const page = await context.newPage();
+    /** The console as a merchant sees it, and its errors: exceptions, and errors on its console. It ends with the test. */
+    async open({ token }: Pick<Merchant, "token">, { route = "", url, context }: OpenOptions = {}) {
+      const page = await openTab(context);
+      await page.addInitScript((value) => sessionStorage.setItem("console-token", value), token);
       const errors: string[] = [];
       page.on("pageerror", (error) => errors.push(error.message));
       page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
       await page.goto(`${url ?? server.url}/console${route}`);
       await page.getByLabel("Clock").getByText(" ET").first().waitFor();
-      return { page, errors, [Symbol.asyncDispose]: () => context.close() } satisfies OpenConsole;
+      return { page, errors };
     },
   };
 }

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
-import type { Browser, Locator, Page } from "playwright-core";
+import type { BrowserContextOptions, Locator, Page } from "playwright-core";
 import { ensureDocs } from "../../scripts/docs/ensure-pages.ts";
-import { sharedBrowser } from "./browser.ts";
+import { openTab } from "./browser.ts";
 import { startTestServer } from "./server.ts";
 
 export const DIST = new URL("../../docs/dist/", import.meta.url);
@@ -19,16 +19,29 @@ export async function readBuilt(name: string): Promise<Buffer> {
 
 /** The site in a browser, served by the real server under its policy. */
 export type OpenSite = AsyncDisposable & {
-  readonly browser: Browser;
   /** The address of the page, without a route. */
   readonly url: string;
+  /** Opens a page in a tab of its own, which ends with the test. */
+  open(file: string, options?: BrowserContextOptions): Promise<Page>;
 };
+
+/** The windows in which a page is tried. */
+export const DESK = { viewport: { width: 1440, height: 900 } };
+export const PHONE = { viewport: { width: 390, height: 844 } };
 
 export async function openSite(): Promise<OpenSite> {
   await readBuilt("index.html");
   const server = await startTestServer();
-  const browser = await sharedBrowser();
-  return { browser, url: `${server.url}/docs/`, [Symbol.asyncDispose]: () => server.close() };
+  const url = `${server.url}/docs/`;
+  return {
+    url,
+    async open(file, options) {
+      const page = await openTab(options);
+      await page.goto(url + file);
+      return page;
+    },
+    [Symbol.asyncDispose]: () => server.close(),
+  };
 }
 
 /** Goes to a route in the open page, as a link in it does. */

@@ -96,10 +96,10 @@ async function liveThroughTheDay(page: Page): Promise<void> {
 test("a merchant's day at the console goes from the keyboard alone", async () => {
   // The day moves the clock, which all merchants of a sandbox share.
   await using server = await startTestServer({ realNow: () => TUESDAY });
-  await using opened = await suite.open(await createSandboxMerchant(server), { url: server.url });
+  const { page, errors } = await suite.open(await createSandboxMerchant(server), { url: server.url });
 
-  await liveThroughTheDay(opened.page);
+  await liveThroughTheDay(page);
 
   // Chromium reports each response of 400 and more on the console, and the day has some.
-  expect(opened.errors.filter((error) => !error.includes("status of 4"))).toEqual([]);
+  expect(errors.filter((error) => !error.includes("status of 4"))).toEqual([]);
 });

@@ -10,8 +10,7 @@ describe("the view of faults", () => {
   test("arms a fault, and shows the call that it happened to, which the list of requests shows, too", async () => {
     const merchant = await createSandboxMerchant(suite.server);
     const { paymentId } = await merchant.create();
-    await using opened = await suite.open(merchant, { route: "#/faults" });
-    const { page } = opened;
+    const { page, errors } = await suite.open(merchant, { route: "#/faults" });
 
     await page.getByLabel("What goes wrong").selectOption("CLOSED_AFTER");
     await page.getByLabel(/^delayMs/).fill("5");
@@ -32,7 +31,7 @@ describe("the view of faults", () => {
     await page.getByRole("link", { name: "Fault CLOSED_AFTER" }).click();
     await button(page, "Clear all").click();
     await page.getByText("No faults. The sandbox works as it should.").waitFor();
-    expect(opened.errors.filter((error) => !error.includes("400 (Bad Request)"))).toEqual([]);
+    expect(errors.filter((error) => !error.includes("400 (Bad Request)"))).toEqual([]);
   });
 });
 
@@ -49,8 +48,7 @@ const BY_HAND = [
 describe("the view of coverage", () => {
   test("has a button for what is missing that produces it, or says how to", async () => {
     const merchant = await createSandboxMerchant(suite.server);
-    await using opened = await suite.open(merchant, { route: "#/coverage" });
-    const { page } = opened;
+    const { page } = await suite.open(merchant, { route: "#/coverage" });
     await page.getByText("0 %").waitFor();
     const missing = async () =>
       (await merchant.sandbox("getCoverage")).body.items.flatMap(({ name, count }) =>
@@ -79,8 +77,7 @@ describe("the view of coverage", () => {
 test("the switch of tomorrow's API shows its seed on every view and what it adds, until it is switched off", async () => {
   const merchant = await createSandboxMerchant(suite.server);
   const { paymentId } = await merchant.create();
-  await using opened = await suite.open(merchant, { route: "#/access" });
-  const { page } = opened;
+  const { page, errors } = await suite.open(merchant, { route: "#/access" });
   const notice = page.getByRole("link", { name: /^Tomorrow's API is on, with seed / });
 
   await page.getByLabel("Use tomorrow's API").click();
@@ -97,5 +94,5 @@ test("the switch of tomorrow's API shows its seed on every view and what it adds
   await page.getByLabel("Use tomorrow's API").click();
   await notice.waitFor({ state: "detached" });
   expect((await merchant.sandbox("getTomorrow")).body.on).toBe(false);
-  expect(opened.errors).toEqual([]);
+  expect(errors).toEqual([]);
 });

@@ -14,8 +14,8 @@ const suite = useConsole();
 
 test("two tabs show what happens in the other", async () => {
   const merchant = await createSandboxMerchant(suite.server);
-  await using first = await suite.open(merchant);
-  await using second = await suite.open(merchant);
+  const first = await suite.open(merchant);
+  const second = await suite.open(merchant);
 
   await first.page.getByText("New payment").click();
   await first.page.getByLabel("Amount in dollars").fill("77.70");
@@ -32,21 +32,20 @@ test("a page that is open says when the server is away, and goes on after its re
   const env = { PORT: String(await findFreePort()) };
   const before = await startTestServer({ dataDir, env });
   const merchant = await createSandboxMerchant(before);
-  await using opened = await suite.open(merchant, { url: before.url });
+  const { page } = await suite.open(merchant, { url: before.url });
   await before.close();
-  await opened.page.getByText("Offline").waitFor();
+  await page.getByText("Offline").waitFor();
 
   await using _after = await startTestServer({ dataDir, env });
   await merchant.create({ amount: dollars(88.8) });
 
-  await opened.page.getByText("$88.80").first().waitFor();
-  expect(await opened.page.getByText("Offline").count()).toBe(0);
+  await page.getByText("$88.80").first().waitFor();
+  expect(await page.getByText("Offline").count()).toBe(0);
 });
 
 test("a merchant that is blocked and held is told so on every view, until it ends both", async () => {
   const merchant = await createSandboxMerchant(suite.server);
-  await using opened = await suite.open(merchant, { route: "#/access" });
-  const { page } = opened;
+  const { page } = await suite.open(merchant, { route: "#/access" });
   const restrictions = async () => (await merchant.sandbox("getRestrictions")).body;
 
   await page.getByLabel("Block API calls").click();
@@ -69,8 +68,7 @@ describe("the clock", () => {
     const { paymentId } = await merchant.create({ settledAt: TUESDAY.toISOString() });
     await merchant.issue(refundOf(paymentId, { amount: dollars(1), requestKey: "a" }));
     await merchant.issue(refundOf(paymentId, { amount: dollars(2), requestKey: "b" }));
-    await using opened = await suite.open(merchant, { url: server.url });
-    const { page } = opened;
+    const { page } = await suite.open(merchant, { url: server.url });
 
     await page.getByText("Tue 24 Nov, 10:00 ET").first().waitFor();
     await page.getByText("2026-11-24 15:00 UTC").waitFor();
@@ -93,11 +91,10 @@ test("a request is found, copied as curl, and repeated", async () => {
   const { paymentId } = await merchant.create();
   await merchant.issue(refundOf(paymentId, { requestKey: "it's mine", amount: dollars(3) }));
   await merchant.issue(refundOf("pay_unknown", { requestKey: "another" }));
-  await using opened = await suite.open(merchant, {
+  const { page } = await suite.open(merchant, {
     route: "#/requests",
     context: { permissions: ["clipboard-read", "clipboard-write"] },
   });
-  const { page } = opened;
 
   await page.getByRole("row").nth(2).waitFor();
   await page.getByLabel("requestKey, paymentId or instance").fill("it's mine");
@@ -124,11 +121,10 @@ test("a refund shows its call, its wait and each attempt in one timeline, with t
     refundOf(paymentId),
     { token: merchant.token, headers: { traceparent: `00-${traceId}-00f067aa0ba902b7-01` } },
   );
-  await using opened = await suite.open(merchant, {
+  const { page } = await suite.open(merchant, {
     route: `#/refunds/${refund.paymentId}`,
     context: { permissions: ["clipboard-read", "clipboard-write"] },
   });
-  const { page } = opened;
   const steps = page.locator(".timeline > li");
   const shown = async () =>
     (await steps.allInnerTexts()).map((text) =>
@@ -146,8 +142,7 @@ test("a refund shows its call, its wait and each attempt in one timeline, with t
 
 test("a subscription gets all events, those of categories, or those that are named", async () => {
   const merchant = await createSandboxMerchant(suite.server);
-  await using opened = await suite.open(merchant, { route: "#/webhooks" });
-  const { page } = opened;
+  const { page } = await suite.open(merchant, { route: "#/webhooks" });
   const subscribe = async (path: string, type: string, details: readonly string[]) => {
     await page.getByLabel("url").fill(`https://merchant.example.com/${path}`);
     await page.getByLabel("secretKey").fill("a-secret-of-the-merchant");
@@ -192,8 +187,7 @@ test("a subscription's secret is changed, and the page says until when the old o
   const { subscriptionKey } = (
     await post<Subscription>(suite.server.url, "/v1/webhook/subscribe", body, { token })
   ).body;
-  await using opened = await suite.open(merchant, { route: `#/subscriptions/${subscriptionKey}` });
-  const { page } = opened;
+  const { page } = await suite.open(merchant, { route: `#/subscriptions/${subscriptionKey}` });
   await page.getByText("could guess").waitFor();
 
   await page.getByText("Change the secret").click();
@@ -209,8 +203,7 @@ test("a subscription's secret is changed, and the page says until when the old o
 });
 
 test("a scenario plays step by step, and each step tells what it changed", async () => {
-  await using opened = await suite.open({ token: "sandbox_acme" }, { route: "#/scenarios" });
-  const { page } = opened;
+  const { page } = await suite.open({ token: "sandbox_acme" }, { route: "#/scenarios" });
   page.on("dialog", (dialog) => dialog.accept());
   const stories = await page.getByRole("article").all();
 
@@ -234,8 +227,7 @@ test("a scenario plays step by step, and each step tells what it changed", async
 });
 
 test("the merchant and the access token are chosen on the page, and a token of fewer scopes is made", async () => {
-  await using opened = await suite.open({ token: "sandbox_acme" });
-  const { page } = opened;
+  const { page } = await suite.open({ token: "sandbox_acme" });
 
   await page.getByLabel("Merchant").selectOption("globex");
   await page.getByRole("link", { name: "pay_globex" }).waitFor();

@@ -59,8 +59,7 @@ describe("a list that is longer than anybody reads", () => {
   test("of thousands of payments scrolls to its end, and stays current", async () => {
     const merchant = await createSandboxMerchant(suite.server);
     await createPayments(merchant);
-    await using opened = await suite.open(merchant);
-    const { page } = opened;
+    const { page, errors } = await suite.open(merchant);
     await page.getByRole("link", { name: /_3000$/ }).waitFor();
 
     await scrollUntil(page, PAYMENTS);
@@ -72,15 +71,14 @@ describe("a list that is longer than anybody reads", () => {
     await page.evaluate(() => scrollTo(0, 0));
     await page.getByText("$66.60").first().waitFor();
     expect(await rowsLoaded(page)).toBe(PAYMENTS + 1);
-    expect(opened.errors).toEqual([]);
+    expect(errors).toEqual([]);
   });
 
   test("of ten thousand deliveries scrolls by pages of the contract's cursor", async () => {
     const merchant = await createSandboxMerchant(suite.server);
     await subscribeInbox(suite.server, merchant);
     await createDeliveries(merchant);
-    await using opened = await suite.open(merchant, { route: "#/webhooks" });
-    const { page } = opened;
+    const { page, errors } = await suite.open(merchant, { route: "#/webhooks" });
     const requested: string[] = [];
     page.on("request", (request) => requested.push(new URL(request.url()).search));
     await page.getByText("acc_10000", { exact: true }).waitFor();
@@ -97,6 +95,6 @@ describe("a list that is longer than anybody reads", () => {
       .getByText(/^acc_[67]\d{3}$/)
       .first()
       .waitFor();
-    expect(opened.errors).toEqual([]);
+    expect(errors).toEqual([]);
   });
 });

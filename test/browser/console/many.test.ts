@@ -20,8 +20,7 @@ test("more than a hundred refunds are all reached, found by status and text, and
   const oldest = (await issue("oldest")).body.paymentId;
   await Promise.all(Array.from({ length: 118 }, (_, index) => issue(`refund-${index}`)));
   const failed = (await issue("too-much", 1_000)).body.paymentId;
-  await using opened = await suite.open(merchant, { route: `#/payments/${paymentId}`, url: server.url });
-  const { page } = opened;
+  const { page } = await suite.open(merchant, { route: `#/payments/${paymentId}`, url: server.url });
   const rows = (count: number) => page.getByText(`${count} row${count === 1 ? "" : "s"}.`).waitFor();
 
   await page.getByRole("link", { name: "All refunds of this payment" }).click();
@@ -53,8 +52,7 @@ test("the inbox shows its secret once, is known after a restart, and gets many d
   const options = { dataDir, env: { PORT: String(await findFreePort()) }, realNow: () => TUESDAY };
   const before = await startTestServer(options);
   const merchant = await createSandboxMerchant(before);
-  await using opened = await suite.open(merchant, { route: "#/webhooks", url: before.url });
-  const { page } = opened;
+  const { page } = await suite.open(merchant, { route: "#/webhooks", url: before.url });
   page.on("dialog", (dialog) => dialog.accept());
   const emit = (resourceId: string) =>
     merchant.sandbox("emitEvent", { body: { type: "account.linked", resourceId } });

@@ -7,8 +7,7 @@ const suite = useConsole();
 
 test("a token that the sandbox does not know is called refused, not offline, until another one is chosen", async () => {
   const merchant = await createSandboxMerchant(suite.server);
-  await using opened = await suite.open(merchant, { route: "#/access" });
-  const { page } = opened;
+  const { page } = await suite.open(merchant, { route: "#/access" });
 
   await page.getByLabel("Access token", { exact: true }).fill("sandbox_nobody");
   await button(page, "Use this token").click();
@@ -27,8 +26,7 @@ describe("a refund whose response is lost", () => {
   test("shows that, keeps what was typed, and is repeated with the same requestKey", async () => {
     const merchant = await createSandboxMerchant(suite.server);
     const { paymentId } = await merchant.create();
-    await using opened = await suite.open(merchant, { route: `#/payments/${paymentId}` });
-    const { page } = opened;
+    const { page } = await suite.open(merchant, { route: `#/payments/${paymentId}` });
     const sent: string[] = [];
     await page.route("**/v1/refunds", async (route) => {
       const { requestKey } = route.request().postDataJSON() as { requestKey: string };
@@ -60,8 +58,7 @@ describe("a refund whose response is lost", () => {
   test("leaves the form as it is when the payment can't be read again either", async () => {
     const merchant = await createSandboxMerchant(suite.server);
     const { paymentId } = await merchant.create();
-    await using opened = await suite.open(merchant, { route: `#/payments/${paymentId}` });
-    const { page } = opened;
+    const { page } = await suite.open(merchant, { route: `#/payments/${paymentId}` });
 
     await page.getByLabel(/^Your reference/).fill("order-7");
     await page.route(`**/sandbox/payments/${paymentId}`, (route) => route.abort());
@@ -80,8 +77,7 @@ test.each(["FAILED", "COVERED"])("of a payment that is %s nothing is left to ref
   const merchant = await createSandboxMerchant(suite.server);
   const { paymentId } = await merchant.create({ settledAt: TUESDAY.toISOString() });
   await merchant.sandbox(status === "FAILED" ? "failPayment" : "coverPayment", { path: { paymentId } });
-  await using opened = await suite.open(merchant);
-  const { page } = opened;
+  const { page } = await suite.open(merchant);
 
   expect(await page.getByRole("row").filter({ hasText: paymentId }).textContent()).toContain("$0.00");
   await goTo(page, `payments/${paymentId}`);
@@ -93,8 +89,7 @@ test.each(["FAILED", "COVERED"])("of a payment that is %s nothing is left to ref
 test("a scenario asks before it removes the merchant's records", async () => {
   const merchant = await createSandboxMerchant(suite.server);
   const { paymentId } = await merchant.create();
-  await using opened = await suite.open(merchant, { route: "#/scenarios" });
-  const { page } = opened;
+  const { page } = await suite.open(merchant, { route: "#/scenarios" });
   const asked: string[] = [];
   page.on("dialog", (dialog) => {
     asked.push(dialog.message());
@@ -112,8 +107,7 @@ test("on a phone the menu and the clock are folded, and leave the screen to the 
   const merchant = await createSandboxMerchant(suite.server);
   const { paymentId } = await merchant.create();
   const viewport = { width: 390, height: 844 };
-  await using opened = await suite.open(merchant, { context: { viewport } });
-  const { page } = opened;
+  const { page } = await suite.open(merchant, { context: { viewport } });
   const isShown = (name: string) => page.getByRole("link", { name, exact: true }).isVisible();
 
   await page.getByRole("link", { name: paymentId }).waitFor();

@@ -1,8 +1,9 @@
 import { once } from "node:events";
-import { createServer, get } from "node:http";
-import type { AddressInfo } from "node:net";
+import { get } from "node:http";
 import { describe, expect, test } from "vitest";
+import { openTab } from "../../helpers/browser.ts";
 import { useConsole } from "../../helpers/console.ts";
+import { serveLocally } from "../../helpers/network/local-server.ts";
 import { startProduction } from "../../helpers/production.ts";
 
 const SCRIPT_BYTES = 60_000;
@@ -31,9 +32,10 @@ describe("the page", () => {
   });
 
   test("can't be used by a page of another origin", async () => {
-    await using context = await suite.browser.newContext();
-    const page = await context.newPage();
-    await using other = await startPage("<p>A page of somebody else</p>");
+    const page = await openTab();
+    await using other = await serveLocally((_request, response) =>
+      response.setHeader("Content-Type", "text/html").end("<p>A page of somebody else</p>"),
+    );
     await page.goto(other.url);
     const read = (url: string) =>
       page.evaluate(async (address) => {
@@ -50,16 +52,6 @@ describe("the page", () => {
     expect(await statusFor("merchant.example.com")).toBe(403);
   });
 });
-
-/** A page of another origin: a different port is enough. */
-async function startPage(html: string) {
-  const pages = createServer((_request, response) =>
-    response.setHeader("Content-Type", "text/html").end(html),
-  );
-  await once(pages.listen(0, "127.0.0.1"), "listening");
-  const { port } = pages.address() as AddressInfo; // it listens on a port
-  return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: async () => void pages.close() };
-}
 
 /** The status of the console under another `Host`, as after a change of what a name resolves to. */
 async function statusFor(host: string): Promise<number | undefined> {

@@ -52,8 +52,8 @@ describe("every view", () => {
       await merchant.sandbox("setTomorrow", { body: { on: true } });
       const empty = await createSandboxMerchant(suite.server);
       const context = { colorScheme, bypassCSP: true };
-      await using full = await suite.open(merchant, { context });
-      await using bare = await suite.open(empty, { context });
+      const full = await suite.open(merchant, { context });
+      const bare = await suite.open(empty, { context });
       const found: string[] = [];
       for (const [page, shown] of [
         [full.page, routes],
@@ -83,8 +83,7 @@ describe("every view", () => {
     await merchant.create({ status: "PROCESSING" });
     await merchant.issue(refundOf(paymentId, { amount: dollars(1), requestKey: "first" }));
     await merchant.issue(refundOf(paymentId, { amount, requestKey: "too-much" }));
-    await using opened = await suite.open(merchant, { context: { viewport: { width: 1280, height: 900 } } });
-    const { page } = opened;
+    const { page } = await suite.open(merchant, { context: { viewport: { width: 1280, height: 900 } } });
     const cutOff = (selector = "td") =>
       page.locator(selector).evaluateAll((cells) => {
         const cut = cells.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth);
@@ -109,24 +108,23 @@ describe("every view", () => {
 
   test("is reached by its address, and shows its record", async () => {
     const { merchant, routes } = await createBusyMerchant();
-    await using opened = await suite.open(merchant);
+    const { page, errors } = await suite.open(merchant);
     const records = routes.filter((route) => route.includes("/"));
 
     for (const route of records) {
-      await opened.page.goto(`${suite.server.url}/console#/${route}`);
-      await opened.page.reload();
+      await page.goto(`${suite.server.url}/console#/${route}`);
+      await page.reload();
       const [, id = ""] = route.split("/");
-      await opened.page.getByText(id).first().waitFor();
+      await page.getByText(id).first().waitFor();
     }
 
     expect(records).toHaveLength(7);
-    expect(opened.errors).toEqual([]);
+    expect(errors).toEqual([]);
   });
 
   test("shows nothing of another merchant, by whatever address", async () => {
     const { merchant, routes } = await createBusyMerchant();
-    await using opened = await suite.open(await createSandboxMerchant(suite.server));
-    const { page } = opened;
+    const { page } = await suite.open(await createSandboxMerchant(suite.server));
     for (const route of routes) {
       await goTo(page, route);
       // Either the page of a record says that it does not exist, or the list says that it is empty.
@@ -153,8 +151,7 @@ describe("hostile text", () => {
     await merchant.sandbox("emitEvent", { body: { type: "account.linked", resourceId: long(64) } });
     const [delivery] = (await merchant.sandbox("listDeliveries")).body.items;
     const [refused] = (await merchant.sandbox("listRequests")).body.items;
-    await using opened = await suite.open(merchant, { context: { viewport: { width: 390, height: 800 } } });
-    const { page } = opened;
+    const { page } = await suite.open(merchant, { context: { viewport: { width: 390, height: 800 } } });
 
     for (const route of [
       "payments",
@@ -177,8 +174,7 @@ describe("hostile text", () => {
 
   test("can be written into every field of the forms, and errors stand at the fields", async () => {
     const merchant = await createSandboxMerchant(suite.server);
-    await using opened = await suite.open(merchant);
-    const { page } = opened;
+    const { page } = await suite.open(merchant);
     const tooLong = `${HOSTILE}${"😀".repeat(256)}`;
 
     await page.getByText("New payment").click();
@@ -205,8 +201,7 @@ describe("hostile text", () => {
 test("the forms have the constraints of the contract, counted in characters as it counts them", async () => {
   const merchant = await createSandboxMerchant(suite.server);
   const { paymentId } = await merchant.create();
-  await using opened = await suite.open(merchant, { route: `#/payments/${paymentId}` });
-  const { page } = opened;
+  const { page } = await suite.open(merchant, { route: `#/payments/${paymentId}` });
   const isValid = async (label: string | RegExp, text: string) => {
     await page.getByLabel(label).fill(text);
     return page.getByLabel(label).evaluate((input) => (input as HTMLInputElement).validity.valid);

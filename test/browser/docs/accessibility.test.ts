@@ -1,14 +1,14 @@
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { goTo, headingOf, openSite } from "../../helpers/site.ts";
+import { openTab } from "../../helpers/browser.ts";
+import { DESK, goTo, headingOf, openSite, PHONE } from "../../helpers/site.ts";
 import { forSuite } from "../../helpers/suite.ts";
 
 /** WCAG 2.2, levels A and AA, as axe-core names its rules. */
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
 
-/** A desk and a phone. */
-const WIDTHS = [1440, 390];
+const WINDOWS = [DESK.viewport, PHONE.viewport];
 
 /** Pages of this project, in which axe may find nothing. */
 const PAGES = [
@@ -43,19 +43,18 @@ const site = forSuite(openSite);
 
 describe.each(["light", "dark"] as const)("in %s, wide and narrow", (colorScheme) => {
   test("each page fits, and axe finds nothing in it", async () => {
-    await using context = await site.browser.newContext({ colorScheme, bypassCSP: true });
-    const page = await context.newPage();
+    const page = await openTab({ colorScheme, bypassCSP: true });
 
     const found: string[] = [];
     for (const { file, name } of PAGES) {
       await page.goto(site.url + file);
       await page.getByRole("heading", { level: 1, name }).waitFor();
       await page.addScriptTag({ content: axe.source });
-      for (const width of WIDTHS) {
-        await page.setViewportSize({ width, height: 900 });
-        if (!(await fits(page))) found.push(`${file} is wider than ${width}`);
+      for (const window of WINDOWS) {
+        await page.setViewportSize(window);
+        if (!(await fits(page))) found.push(`${file} is wider than ${window.width}`);
         for (const { id, target } of await runAxe(page))
-          found.push(`${id} at ${width} in ${file}: ${target}`);
+          found.push(`${id} at ${window.width} in ${file}: ${target}`);
       }
     }
 
@@ -63,25 +62,23 @@ describe.each(["light", "dark"] as const)("in %s, wide and narrow", (colorScheme
   });
 
   test("the reference fits, and axe finds nothing in it, but for what is listed", async () => {
-    await using context = await site.browser.newContext({
+    const page = await site.open("reference.html", {
       colorScheme,
       reducedMotion: "reduce",
       bypassCSP: true,
     });
-    const page = await context.newPage();
-    await page.goto(`${site.url}reference.html`);
     await page.addScriptTag({ content: axe.source });
     await page.addStyleTag({ content: "* { animation: none !important; transition: none !important }" });
 
     const found = new Set<string>();
-    for (const width of WIDTHS) {
-      await page.setViewportSize({ width, height: 900 });
+    for (const window of WINDOWS) {
+      await page.setViewportSize(window);
       for (const { route, name } of ROUTES) {
         await goTo(page, route);
         await headingOf(page, name).first().waitFor();
-        if (!(await fits(page))) found.add(`${route} is wider than ${width}`);
+        if (!(await fits(page))) found.add(`${route} is wider than ${window.width}`);
         for (const { id, target, ours } of await findLasting(page))
-          found.add(id in EXCEPTIONS && !ours ? id : `${id} at ${width} in ${route}: ${target}`);
+          found.add(id in EXCEPTIONS && !ours ? id : `${id} at ${window.width} in ${route}: ${target}`);
       }
     }
 
@@ -91,9 +88,7 @@ describe.each(["light", "dark"] as const)("in %s, wide and narrow", (colorScheme
 
 describe("the keyboard alone", () => {
   test("reads a page, and sees where it is", async () => {
-    await using context = await site.browser.newContext({ viewport: { width: 1440, height: 900 } });
-    const page = await context.newPage();
-    await page.goto(`${site.url}states.html`);
+    const page = await site.open("states.html", DESK);
     await page.keyboard.press("Tab");
     expect(await focused(page)).toMatchObject({ text: "Skip to the text", visible: true, ring: true });
     await page.keyboard.press("Enter");
@@ -111,9 +106,7 @@ describe("the keyboard alone", () => {
   });
 
   test("reaches all of the reference that takes a click", async () => {
-    await using context = await site.browser.newContext({ viewport: { width: 1440, height: 900 } });
-    const page = await context.newPage();
-    await page.goto(`${site.url}reference.html#/refunds/issuerefund`);
+    const page = await site.open("reference.html#/refunds/issuerefund", DESK);
     await headingOf(page, "Issue a refund").first().waitFor();
 
     const found = async () => [...new Set(await page.evaluate(findMouseOnly))].sort();
@@ -122,8 +115,7 @@ describe("the keyboard alone", () => {
   });
 
   test.each(["", "reference.html"])("searches in /docs/%s by a button, / and Ctrl+K", async (file) => {
-    await using context = await site.browser.newContext({ viewport: { width: 1440, height: 900 } });
-    const page = await context.newPage();
+    const page = await openTab(DESK);
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     await page.route("**/search.js", async (route) => {
       await released;

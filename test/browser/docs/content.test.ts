@@ -3,7 +3,8 @@ import { readdir } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
-import { DIST, goTo, headingOf, type OpenSite, openSite, readBuilt } from "../../helpers/site.ts";
+import { sharedBrowser } from "../../helpers/browser.ts";
+import { DESK, DIST, goTo, headingOf, type OpenSite, openSite, readBuilt } from "../../helpers/site.ts";
 
 type Operation = { operationId: string; summary: string; tags: string[] };
 
@@ -22,7 +23,7 @@ let site: OpenSite;
 let page: Page;
 beforeAll(async () => {
   site = await openSite();
-  page = await site.browser.newPage({ viewport: { width: 1440, height: 900 } });
+  page = await (await sharedBrowser()).newPage(DESK);
   await page.goto(`${site.url}reference.html`);
 });
 afterAll(async () => {
@@ -35,10 +36,7 @@ describe("the reference", () => {
     { route: "#/refunds/issuerefund", name: "Issue a refund" },
     { route: "#/webhooks/subscribetowebhooks", name: "Subscribe to webhooks" },
   ])("opens at $route, when that is where it is entered", async ({ route, name }) => {
-    await using context = await site.browser.newContext();
-    const entered = await context.newPage();
-
-    await entered.goto(`${site.url}reference.html${route}`);
+    const entered = await site.open(`reference.html${route}`);
 
     await headingOf(entered, name).first().waitFor();
     await expect.poll(() => entered.evaluate(distanceToTop, route.slice(2))).toBeLessThan(100);

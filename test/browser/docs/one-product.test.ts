@@ -1,7 +1,8 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { ensureConsole } from "../../../scripts/docs/ensure-pages.ts";
-import { goTo, openSite } from "../../helpers/site.ts";
+import { openTab } from "../../helpers/browser.ts";
+import { goTo, openSite, PHONE } from "../../helpers/site.ts";
 import { forSuite } from "../../helpers/suite.ts";
 
 const site = forSuite(async () => {
@@ -37,11 +38,9 @@ const look = (page: Page) =>
 
 describe("docs, reference and console", () => {
   test("remember one choice of colours, in open tabs, too", async () => {
-    await using context = await site.browser.newContext({ colorScheme: "light" });
-    const other = await context.newPage();
+    const page = await site.open("", { colorScheme: "light" });
+    const other = await page.context().newPage();
     await other.goto(`${site.url}reference.html`);
-    const page = await context.newPage();
-    await page.goto(site.url);
     await themeButton(page).click();
     await other.locator("html.dark").waitFor();
 
@@ -60,8 +59,7 @@ describe("docs, reference and console", () => {
 
   test("have the same colours on the reference's ground as elsewhere, in light and dark", async () => {
     for (const colorScheme of ["light", "dark"] as const) {
-      await using context = await site.browser.newContext({ colorScheme });
-      const page = await context.newPage();
+      const page = await site.open("start.html", { colorScheme });
       const ground = () =>
         page.evaluate(() => {
           const colours = [...document.querySelectorAll("body, #redoc > div, #redoc main")].map(
@@ -69,7 +67,6 @@ describe("docs, reference and console", () => {
           );
           return [...new Set(colours)].filter((colour) => colour !== "rgba(0, 0, 0, 0)");
         });
-      await page.goto(`${site.url}start.html`);
       const usual = await ground();
       await page.goto(`${site.url}reference.html`);
       await page.getByRole("heading", { name: "Refunds and webhooks" }).first().waitFor();
@@ -79,9 +76,7 @@ describe("docs, reference and console", () => {
   });
 
   test("lead to each other", async () => {
-    await using context = await site.browser.newContext();
-    const page = await context.newPage();
-    await page.goto(`${site.url}reference.html`);
+    const page = await site.open("reference.html");
     const bar = page.getByRole("navigation", { name: "Main" });
 
     await bar.getByRole("link", { name: "Console" }).click();
@@ -92,11 +87,9 @@ describe("docs, reference and console", () => {
   });
 
   test("have one menu, in which the reference marks what is shown", async () => {
-    await using context = await site.browser.newContext({ viewport: { width: 1280, height: 900 } });
-    const page = await context.newPage();
+    const page = await site.open("start.html", { viewport: { width: 1280, height: 900 } });
     const menu = page.getByRole("navigation", { name: "Pages" });
     const links = () => menu.locator("a").evaluateAll((all) => all.map((link) => link.getAttribute("href")));
-    await page.goto(`${site.url}start.html`);
     const usual = await links();
     await page.goto(`${site.url}reference.html`);
 
@@ -110,8 +103,7 @@ describe("docs, reference and console", () => {
   });
 
   test("keep the bar in view on a phone, cover nothing, and let every column be reached", async () => {
-    await using context = await site.browser.newContext({ viewport: { width: 390, height: 844 } });
-    const page = await context.newPage();
+    const page = await openTab(PHONE);
     for (const { url, drawn } of [...KINDS(), { url: `${site.url}clients-compared.html`, drawn: "h1" }]) {
       await page.goto(url);
       await page.locator(drawn).first().waitFor();
@@ -131,8 +123,7 @@ describe("docs, reference and console", () => {
   });
 
   test("stack the rows of a wide table on a phone, each cell under the name of its column", async () => {
-    await using context = await site.browser.newContext({ viewport: { width: 390, height: 844 } });
-    const page = await context.newPage();
+    const page = await openTab(PHONE);
     for (const name of ["going-live", "traceability", "watching-it"]) {
       await page.goto(`${site.url}${name}.html`);
       const scrolling = await page

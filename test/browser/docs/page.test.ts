@@ -1,7 +1,8 @@
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
-import { fileOf, goTo, headingOf, openSite, readBuilt, watch } from "../../helpers/site.ts";
+import { openTab } from "../../helpers/browser.ts";
+import { fileOf, goTo, headingOf, openSite, PHONE, readBuilt, watch } from "../../helpers/site.ts";
 import { forSuite } from "../../helpers/suite.ts";
 
 const site = forSuite(openSite);
@@ -20,8 +21,7 @@ const PAGES = [
 ] as const;
 
 test("each page shows itself under the server's policy, and asks for nothing else", async () => {
-  await using context = await site.browser.newContext();
-  const page = await context.newPage();
+  const page = await openTab();
   const watched = watch(page);
 
   for (const { file, title, name } of PAGES) {
@@ -36,8 +36,7 @@ test("each page shows itself under the server's policy, and asks for nothing els
 test.each(["light", "dark"] as const)(
   "the reference does so, too, and follows a reader's %s",
   async (colorScheme) => {
-    await using context = await site.browser.newContext({ colorScheme });
-    const page = await context.newPage();
+    const page = await openTab({ colorScheme });
     const watched = watch(page);
     const url = `${site.url}reference.html`;
 
@@ -78,9 +77,7 @@ describe("the front page", () => {
   });
 
   test.each([1440, 390])("shows a call and its response, %d wide, in the first screen", async (width) => {
-    await using context = await site.browser.newContext({ viewport: { width, height: 900 } });
-    const page = await context.newPage();
-    await page.goto(site.url);
+    const page = await site.open("", { viewport: { width, height: 900 } });
 
     const bottoms = await page.evaluate(() =>
       ["h1", ".try figure.output", ".card:last-child", ".life svg"].map(
@@ -95,9 +92,7 @@ describe("the front page", () => {
   });
 
   test.each([1280, 390])("cuts off no code, %d wide", async (width) => {
-    await using context = await site.browser.newContext({ viewport: { width, height: 900 } });
-    const page = await context.newPage();
-    await page.goto(site.url);
+    const page = await site.open("", { viewport: { width, height: 900 } });
     // This browser has no monospaced font; those that readers have are wider.
     await page.addStyleTag({ content: ".try code { letter-spacing: 2px }" });
 
@@ -118,9 +113,7 @@ describe("the front page", () => {
 
 describe("a page of text", () => {
   test("leads to the page before it and the page after it", async () => {
-    await using context = await site.browser.newContext();
-    const page = await context.newPage();
-    await page.goto(`${site.url}refunds-step-by-step.html`);
+    const page = await site.open("refunds-step-by-step.html");
     const around = page.getByRole("navigation", { name: "Previous and next page" });
 
     await around.getByRole("link", { name: "Previous Packages" }).waitFor();
@@ -130,9 +123,7 @@ describe("a page of text", () => {
   });
 
   test("has a menu on a phone", async () => {
-    await using context = await site.browser.newContext({ viewport: { width: 390, height: 900 } });
-    const page = await context.newPage();
-    await page.goto(`${site.url}start.html`);
+    const page = await site.open("start.html", PHONE);
 
     await page.getByRole("button", { name: "Menu" }).click();
     await page.getByRole("link", { name: "Error codes" }).click();
@@ -141,10 +132,9 @@ describe("a page of text", () => {
   });
 
   test("copies a file as it is shown, and itself as Markdown", async () => {
-    await using context = await site.browser.newContext();
-    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
-    const page = await context.newPage();
-    await page.goto(`${site.url}refunds-step-by-step.html`);
+    const page = await site.open("refunds-step-by-step.html", {
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
     const copied = () => page.evaluate(() => navigator.clipboard.readText());
 
     await page
@@ -162,8 +152,7 @@ describe("a page of text", () => {
 });
 
 test("an address without a page leads on by the search and by its links", async () => {
-  await using context = await site.browser.newContext();
-  const page = await context.newPage();
+  const page = await openTab();
   const response = await page.goto(`${site.url}guides/nothing`);
   expect([response?.status(), page.url()]).toEqual([404, `${site.url}nothing`]);
   await page.getByRole("heading", { level: 1, name: "Page not found" }).waitFor();
@@ -176,8 +165,7 @@ test("an address without a page leads on by the search and by its links", async 
 
 describe("the site", () => {
   test("works from files, without any server", async () => {
-    await using context = await site.browser.newContext();
-    const page = await context.newPage();
+    const page = await openTab();
     const watched = watch(page);
 
     await page.goto(fileOf("index.html"));
@@ -193,10 +181,8 @@ describe("the site", () => {
   });
 
   test("is readable without JavaScript", async () => {
-    await using context = await site.browser.newContext({ javaScriptEnabled: false });
-    const page = await context.newPage();
+    const page = await site.open("decisions.html", { javaScriptEnabled: false });
 
-    await page.goto(`${site.url}decisions.html`);
     await page.getByRole("link", { name: "D22", exact: true }).first().click();
     await page.getByRole("heading", { name: "D22 Signature" }).waitFor();
     await page.goto(`${site.url}reference.html`);
@@ -210,8 +196,8 @@ describe("the site", () => {
     const silent = (await readBuilt("reference.html")).toString();
     const talking = silent.replace('"disableTelemetry":true', '"disableTelemetry":false');
 
-    await using reader = await openInPublic(silent);
-    await using control = await openInPublic(talking);
+    const reader = await openInPublic(silent);
+    const control = await openInPublic(talking);
     const passTime = async () => {
       await reader.page.clock.runFor(5_000);
       await control.page.clock.runFor(5_000);
@@ -242,16 +228,15 @@ const PUBLIC_URL = "https://docs.example.com/";
 
 /** Opens a page at a public address, without a security policy, with a clock that only the test advances. */
 async function openInPublic(html: string) {
-  const context = await site.browser.newContext();
+  const page = await openTab();
   const requests: string[] = [];
-  await context.route("**/*", (route) => {
+  await page.route("**/*", (route) => {
     requests.push(route.request().url());
     const isPage = route.request().url() === PUBLIC_URL;
     return isPage ? route.fulfill({ contentType: "text/html", body: html }) : route.abort();
   });
-  const page = await context.newPage();
   await page.clock.install();
   await page.goto(PUBLIC_URL);
   await page.getByRole("heading", { name: "Refunds and webhooks" }).waitFor();
-  return { page, requests, [Symbol.asyncDispose]: () => context.close() };
+  return { page, requests };
 }

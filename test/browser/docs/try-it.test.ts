@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
 import { ensureConsole } from "../../../scripts/docs/ensure-pages.ts";
 import { callsOf } from "../../../scripts/docs/reference/calls.ts";
-import { goTo, openSite } from "../../helpers/site.ts";
+import { DESK, goTo, openSite, PHONE } from "../../helpers/site.ts";
 import { forSuite } from "../../helpers/suite.ts";
 
 beforeAll(async () => {
@@ -11,12 +11,6 @@ beforeAll(async () => {
 });
 
 const site = forSuite(openSite);
-
-async function openReference(): Promise<Page> {
-  const page = await site.browser.newPage({ viewport: { width: 1280, height: 900 } });
-  await page.goto(`${site.url}reference.html`);
-  return page;
-}
 
 /** Opens the dialog of a call by the button at its sample. */
 async function tryCall(page: Page, { route, summary }: { route: string; summary: string }) {
@@ -28,7 +22,7 @@ async function tryCall(page: Page, { route, summary }: { route: string; summary:
 const REFUND = { route: "refunds/issuerefund", summary: "Issue a refund" };
 
 test("a sample is changed, sent for the chosen merchant, answered, and found in the console", async () => {
-  const page = await openReference();
+  const page = await site.open("reference.html", DESK);
   const dialog = await tryCall(page, REFUND);
 
   await dialog.getByLabel("Access token").selectOption("sandbox_globex");
@@ -45,23 +39,20 @@ test("a sample is changed, sent for the chosen merchant, answered, and found in 
   await shown.getByRole("heading", { level: 1, name: "issueRefund" }).waitFor();
   await shown.getByRole("link", { name: paymentId }).first().waitFor();
   expect(await shown.getByLabel("Merchant").inputValue()).toBe("sandbox_globex");
-  await page.close();
 });
 
 test("the dialog fits a phone", async () => {
-  const page = await openReference();
-  await page.setViewportSize({ width: 390, height: 900 });
+  const page = await site.open("reference.html", PHONE);
   const dialog = await tryCall(page, REFUND);
 
   expect(await dialog.evaluate((shown) => shown.scrollWidth - shown.clientWidth)).toBe(0);
   const { x, width } = (await dialog.boundingBox()) ?? { x: -1, width: 0 };
   expect(x).toBeGreaterThanOrEqual(0);
-  expect(x + width).toBeLessThanOrEqual(390);
-  await page.close();
+  expect(x + width).toBeLessThanOrEqual(PHONE.viewport.width);
 });
 
 test("a problem is shown, too, and its request is found in the console", async () => {
-  const page = await openReference();
+  const page = await site.open("reference.html", DESK);
   const dialog = await tryCall(page, REFUND);
 
   await dialog.getByLabel("Body").fill("{}");
@@ -71,11 +62,10 @@ test("a problem is shown, too, and its request is found in the console", async (
 
   const link = dialog.getByRole("link", { name: "See this request in the console" });
   expect(await link.getAttribute("href")).toBe(`/console#/requests/${encodeURIComponent(instance)}`);
-  await page.close();
 });
 
 test("every sample is sent as it stands, from a fresh sandbox on, and succeeds", async () => {
-  const page = await openReference();
+  const page = await site.open("reference.html", DESK);
   await fetch(new URL("/sandbox/reset", site.url), {
     method: "POST",
     headers: { Authorization: "Bearer sandbox_acme" },
@@ -98,5 +88,4 @@ test("every sample is sent as it stands, from a fresh sandbox on, and succeeds",
 
   expect(wrong).toEqual([]);
   expect(count).toBe(36);
-  await page.close();
 });
