@@ -1,7 +1,7 @@
 import { startIssuer } from "../../helpers/issuer.ts";
 import { createPayment } from "../../helpers/store-factories.ts";
 import { compare, median, percentile, single } from "./lib/compare.ts";
-import { atEnd, bench, createStore, type Running, serve } from "./lib/frame.ts";
+import { bench, createStore, keepUntilEnd, type Running, serve } from "./lib/frame.ts";
 import { load, offer, refundsOf, type Target } from "./lib/load.ts";
 
 /*
@@ -24,8 +24,7 @@ const CASES = [
 /** Merchants with their tokens and settled payments. */
 async function startProduction(): Promise<[Running, Target[]]> {
   const store = await createStore("PostgreSQL");
-  const issuer = await startIssuer();
-  atEnd(() => issuer[Symbol.asyncDispose]());
+  const issuer = keepUntilEnd(await startIssuer());
   const env = { MODE: "production", RATE_LIMIT: "off", LOG_LEVEL: "info", ...issuer.env };
   const server = await serve(store, env);
   const { db, close } = await store.open();

@@ -1,11 +1,11 @@
-import { createServer } from "node:net";
 import { setTimeout } from "node:timers/promises";
 import { createMerchant } from "../../helpers/factories.ts";
+import { listenForSockets } from "../../helpers/network/local-server.ts";
 import { percentile, progress, toComparison, toSpread } from "./lib/compare.ts";
 import {
   bench,
   createStore,
-  listen,
+  keepUntilEnd,
   makePayments,
   sampleAttempts,
   serveHere,
@@ -34,11 +34,11 @@ await bench(
     const [paymentId = ""] = await makePayments(server, 1, token);
     const attempt = await startAttempts(server, paymentId, token);
     let connections = 0;
-    const silent = createServer((socket) => {
+    const silent = await listenForSockets((socket) => {
       connections += 1;
-      socket.on("error", () => {}).resume();
+      socket.resume();
     });
-    const port = await listen(silent);
+    const { port } = keepUntilEnd(silent);
 
     const createSilent = async (): Promise<Merchant> => {
       const merchant = await createMerchant(server);

@@ -1,15 +1,15 @@
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo, Server as SocketServer } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { join, parse } from "node:path";
+import { text } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
 import { pino } from "pino";
 import { readConfig } from "../../../../server/config/config.ts";
 import { type RunningServer, type StartOptions, startServer } from "../../../../server/start.ts";
 import { type Database, openDatabase } from "../../../../server/storage/database.ts";
+import { serveLocally } from "../../../helpers/network/local-server.ts";
 import { type PostgresServer, runStatement, startPostgres } from "../../../helpers/postgres.ts";
 import {
   descendantsOf,
@@ -58,6 +58,11 @@ export async function bench(
 /** Has this done at the end of the measurement. */
 export function atEnd(close: () => unknown): void {
   started.defer(async () => void (await close()));
+}
+
+/** Ends a server with the measurement. */
+export function keepUntilEnd<Started extends AsyncDisposable>(server: Started): Started {
+  return started.use(server);
 }
 
 /** A new, durable store; a server of a benchmark starts on its settings. */
@@ -117,7 +122,7 @@ export const OPERATOR_ENV = { NODE_OPTIONS: "", NODE_COMPILE_CACHE: "" };
 export async function start(options: ServerProcessOptions): Promise<Running> {
   const program = await startServerProcess({ ...options, env: { ...OPERATOR_ENV, ...options.env } });
   program.ignoreOutput(); // but read it, because a log that is not read would block its writer
-  started.use(program);
+  keepUntilEnd(program);
   return {
     url: program.url,
     startedInMs: program.startedInMs,
@@ -180,9 +185,9 @@ function callerOf({ url }: { readonly url: string }): Call {
       headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
       ...(body && { body: JSON.stringify(body) }),
     });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${path} responded ${response.status}: ${text}`);
-    return (text && JSON.parse(text)) as Body;
+    const received = await response.text();
+    if (!response.ok) throw new Error(`${path} responded ${response.status}: ${received}`);
+    return (received && JSON.parse(received)) as Body;
   };
 }
 
@@ -202,23 +207,14 @@ export function subscribe({ call }: { call: Call }, url: string, token?: string)
   return call("/v1/webhook/subscribe", { url, secretKey, subscriptionDetails }, token);
 }
 
-/** Resolves with the port on which the server then listens. */
-export async function listen(server: SocketServer): Promise<number> {
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  atEnd(() => server.close());
-  return (server.address() as AddressInfo).port;
-}
-
 /** A merchant's server that takes deliveries. */
 export async function receive(
   onDelivery: (body: string, request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<string> {
-  const server: Server = createServer(async (request, response) => {
-    onDelivery(Buffer.concat(await request.toArray()).toString("utf8"), request, response);
+  const receiver = await serveLocally(async (request, response) => {
+    onDelivery(await text(request), request, response);
   });
-  atEnd(() => server.closeAllConnections());
-  return `http://127.0.0.1:${await listen(server)}`;
+  return keepUntilEnd(receiver).url;
 }
 
 /** Calls of a sample. */
