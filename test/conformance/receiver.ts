@@ -1,4 +1,4 @@
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { CannotRun } from "../reporting/options.ts";
@@ -89,7 +89,7 @@ interface OpenHook extends Hook {
 
 function openHook(url: string, wantedAtFirst: boolean): OpenHook {
   const deliveries: Delivery[] = [];
-  const waiting = new Set<() => void>();
+  const arrivals = new EventEmitter().setMaxListeners(0);
   let wanted = wantedAtFirst;
   return {
     url,
@@ -101,20 +101,14 @@ function openHook(url: string, wantedAtFirst: boolean): OpenHook {
     take: ({ method = "", headers }, bytes) => {
       const entries = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]);
       deliveries.push({ method, headers: new Headers(entries), bytes, refused: !wanted });
-      for (const look of waiting) look();
+      arrivals.emit("delivery");
     },
-    until: (isDone, timeoutMs) =>
-      new Promise((resolve) => {
-        const settle = (done: boolean) => {
-          clearTimeout(timer);
-          waiting.delete(look);
-          resolve(done);
-        };
-        const look = () => isDone(deliveries) && settle(true);
-        const timer = setTimeout(() => settle(false), timeoutMs);
-        waiting.add(look);
-        look();
-      }),
+    async until(isDone, timeoutMs) {
+      const signal = AbortSignal.timeout(timeoutMs);
+      while (!isDone(deliveries) && !signal.aborted)
+        await once(arrivals, "delivery", { signal }).catch(() => {});
+      return isDone(deliveries);
+    },
   };
 }
 

@@ -1,10 +1,4 @@
-import {
-  type ClientRequest,
-  Agent as HttpAgent,
-  request as httpRequest,
-  type IncomingMessage,
-} from "node:http";
-import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { Pool } from "undici";
 
 /** A call exactly as it is sent: path and headers are not changed, as `fetch` would do. */
 export type WireCall = {
@@ -25,7 +19,7 @@ export type WireResponse = {
 export type Transport = {
   /** Rejects with a `NoResponseError`, within the time limit. */
   send(call: WireCall): Promise<WireResponse>;
-  close(): void;
+  close(): Promise<void>;
 };
 
 /** The response is missing or incomplete. */
@@ -43,67 +37,36 @@ const MAX_RESPONSE_BYTES = 1024 * 1024;
 
 /** Sends calls to a service over persistent connections. */
 export function createTransport(serviceUrl: string, timeoutMs: number): Transport {
-  const service = new URL(serviceUrl);
-  const secure = service.protocol === "https:";
-  const agent = secure ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true });
-  const prefix = service.pathname.replace(/\/$/, "");
+  const { origin, pathname } = new URL(serviceUrl);
+  const prefix = pathname.replace(/\/$/, "");
+  // Each call has one time limit for all of it, so the library's own are switched off.
+  const pool = new Pool(origin, {
+    ...{ headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 0 } },
+    maxResponseSize: MAX_RESPONSE_BYTES,
+  });
 
   async function send({ method, path, headers, body }: WireCall): Promise<WireResponse> {
     const startedAt = performance.now();
     const signal = AbortSignal.timeout(timeoutMs);
     try {
-      const request = (secure ? httpsRequest : httpRequest)({
-        protocol: service.protocol,
-        hostname: service.hostname.replace(/^\[|\]$/g, ""),
-        ...(service.port && { port: service.port }),
-        path: prefix + path,
-        method,
-        headers: { ...headers, ...(body.length > 0 && { "Content-Length": body.length }) },
-        agent,
-        signal,
-      });
-      const response = await responseTo(request, body);
-      const text = await readText(response);
+      const request = { path: prefix + path, method, headers, signal };
+      const response = await pool.request({ ...request, body: body.length > 0 ? body : null });
+      // Not by `text`, which would drop a byte order mark.
+      const text = Buffer.from(await response.body.arrayBuffer()).toString("utf8");
       const milliseconds = performance.now() - startedAt;
-      return { status: response.statusCode ?? 0, headers: toHeaders(response), text, milliseconds };
+      return { status: response.statusCode, headers: toHeaders(response.headers), text, milliseconds };
     } catch (error) {
-      if (error instanceof NoResponseError) throw error;
       if (signal.aborted)
         throw new NoResponseError(`no response within ${timeoutMs / 1000} s`, { timedOut: true });
       throw new NoResponseError(`no response: ${describe(error)}`, { cause: error });
     }
   }
 
-  return { send, close: () => agent.destroy() };
+  return { send, close: () => pool.destroy() };
 }
 
-function responseTo(request: ClientRequest, body: Uint8Array): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    request.once("response", resolve);
-    // The listener stays: a server that has responded may close the connection while the rest of the body is still being
-    // sent.
-    request.on("error", reject);
-    request.end(body);
-  });
-}
-
-async function readText(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of response) {
-    length += chunk.length;
-    if (length > MAX_RESPONSE_BYTES) throw new NoResponseError("the response is larger than 1 MiB");
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
-}
-
-function toHeaders({ rawHeaders }: IncomingMessage): Headers {
-  const headers = new Headers();
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    headers.append(rawHeaders[index] ?? "", rawHeaders[index + 1] ?? "");
-  }
-  return headers;
+export function toHeaders(received: Readonly<Record<string, string | string[] | undefined>>): Headers {
+  return new Headers(Object.entries(received).map(([name, value]) => [name, String(value)]));
 }
 
 /** When several addresses refuse a connection, the error has no message of its own. */

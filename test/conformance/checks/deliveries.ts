@@ -1,11 +1,13 @@
+import { isDeepStrictEqual } from "node:util";
 import { verifyWebhook, WebhookVerificationError } from "../../../client/src/index.ts";
 import { isNode, type Node } from "../../../openapi/document/node.ts";
 import { createFindViolations } from "../../../openapi/document/schemas.ts";
 import { CheckFailure } from "../../reporting/exchange.ts";
 import { type Check, defineGroup } from "../check.ts";
+import type { Kit } from "../kit.ts";
 import { PRECONDITIONS } from "../preconditions.ts";
 import type { Delivery, Hook } from "../receiver.ts";
-import { type DeliveryRun, deliveryRunOf, endSubscriptions, refundIdOf } from "./delivery-run.ts";
+import { type DeliveryRun, deliveryRunOf, endSubscriptions, eventOf, refundIdOf } from "./delivery-run.ts";
 
 export const DELIVERY_CHECKS: Check[] = defineGroup(
   "Deliveries",
@@ -35,7 +37,7 @@ export const DELIVERY_CHECKS: Check[] = defineGroup(
           const type = `refund.${String(refund.paymentStatus).toLowerCase()}`;
           const same = deliveriesOf(all, refund).some((delivery) => {
             const event = eventOf(delivery);
-            return event.type === type && event.sequence === 1 && sorted(event.data) === sorted(refund);
+            return event.type === type && event.sequence === 1 && isDeepStrictEqual(event.data, refund);
           });
           expectSeen(same, `an event ${type} with sequence 1 and data ${JSON.stringify(refund)}`, all);
         }
@@ -45,69 +47,52 @@ export const DELIVERY_CHECKS: Check[] = defineGroup(
       id: "delivery.form",
       name: "delivers as the document describes: method, headers and body",
       sources: ["D21", "D22", "10.4"],
-      async run(kit) {
+      run: (kit) => {
         const check = createEventCheck(kit.contract.document);
-        for (const hook of hooksOf(await deliveryRunOf(kit))) {
-          for (const delivery of hook.deliveries) {
-            const mismatches = check(delivery);
-            expectSeen(
-              mismatches.length === 0,
-              `a delivery as documented; ${mismatches.join("; ")}`,
-              hook,
-              delivery,
-            );
-          }
-        }
+        return ofEach(kit, (delivery, { hook }) => {
+          const mismatches = check(delivery);
+          const asDocumented = mismatches.length === 0;
+          expectSeen(asDocumented, `a delivery as documented; ${mismatches.join("; ")}`, hook, delivery);
+        });
       },
     },
     {
       id: "delivery.signature",
       name: "signs deliveries with the secretKey, as text and as whsec_ base64",
       sources: ["10.2", "4.2", "D22"],
-      async run(kit) {
-        const run = await deliveryRunOf(kit);
-        for (const hook of hooksOf(run)) {
-          for (const delivery of hook.deliveries) {
-            const refusal = refusalOf(delivery, run.secrets.get(hook) ?? "");
-            expectSeen(refusal === undefined, `a signature that verifies; ${refusal}`, hook, delivery);
-          }
-        }
-      },
+      run: (kit) =>
+        ofEach(kit, (delivery, { hook, run }) => {
+          const refusal = refusalOf(delivery, run.secrets.get(hook) ?? "");
+          expectSeen(refusal === undefined, `a signature that verifies; ${refusal}`, hook, delivery);
+        }),
     },
     {
       id: "delivery.webhook-id",
       name: "gives each event its own webhook-id for each subscription",
       sources: ["D22"],
-      async run(kit) {
-        const run = await deliveryRunOf(kit);
+      run: (kit) => {
         // A repeated attempt has the id of the previous one.
         const seen = new Map<string, string>();
-        for (const [index, hook] of hooksOf(run).entries()) {
-          for (const delivery of hook.deliveries) {
-            const id = delivery.headers.get("webhook-id") ?? "";
-            const what = `${index} ${delivery.bytes.toString("utf8")}`;
-            const own = id !== "" && (seen.get(id) ?? what) === what;
-            expectSeen(own, "a webhook-id that no other delivery has", hook, delivery);
-            seen.set(id, what);
-          }
-        }
+        return ofEach(kit, (delivery, { hook }) => {
+          const id = delivery.headers.get("webhook-id") ?? "";
+          const what = `${hook.url} ${delivery.bytes.toString("utf8")}`;
+          const own = id !== "" && (seen.get(id) ?? what) === what;
+          expectSeen(own, "a webhook-id that no other delivery has", hook, delivery);
+          seen.set(id, what);
+        });
       },
     },
     {
       id: "delivery.trace",
       name: "sends with a webhook the traceparent of the call that issued the refund, or none",
       sources: ["D33"],
-      async run(kit) {
-        const run = await deliveryRunOf(kit);
-        for (const hook of hooksOf(run)) {
-          for (const delivery of hook.deliveries) {
-            const sent = delivery.headers.get("traceparent");
-            const expected = run.traces.get(refundIdOf(delivery));
-            const own = sent === null || expected === undefined || sent === expected;
-            expectSeen(own, `no traceparent, or ${expected}`, hook, delivery);
-          }
-        }
-      },
+      run: (kit) =>
+        ofEach(kit, (delivery, { hook, run }) => {
+          const sent = delivery.headers.get("traceparent");
+          const expected = run.traces.get(refundIdOf(delivery));
+          const own = sent === null || expected === undefined || sent === expected;
+          expectSeen(own, `no traceparent, or ${expected}`, hook, delivery);
+        }),
     },
     {
       id: "delivery.selection",
@@ -134,7 +119,16 @@ export const DELIVERY_CHECKS: Check[] = defineGroup(
   ],
 );
 
-const hooksOf = ({ all, category, single }: DeliveryRun): Hook[] => [all, category, single];
+/** Looks at each delivery of the run. */
+async function ofEach(
+  kit: Kit,
+  look: (delivery: Delivery, seen: { readonly hook: Hook; readonly run: DeliveryRun }) => void,
+): Promise<void> {
+  const run = await deliveryRunOf(kit);
+  for (const hook of [run.all, run.category, run.single]) {
+    for (const delivery of hook.deliveries) look(delivery, { hook, run });
+  }
+}
 
 function hooksFor({ all, category, single }: DeliveryRun, { paymentStatus }: Node): Record<string, Hook> {
   const ofAll = { ALL: all, "CATEGORY PAYMENT": category };
@@ -143,19 +137,6 @@ function hooksFor({ all, category, single }: DeliveryRun, { paymentStatus }: Nod
 
 function deliveriesOf({ deliveries }: Hook, { paymentId }: Node): Delivery[] {
   return deliveries.filter((delivery) => refundIdOf(delivery) === paymentId);
-}
-
-function eventOf({ bytes }: Pick<Delivery, "bytes">): Node {
-  try {
-    const event: unknown = JSON.parse(bytes.toString("utf8"));
-    return isNode(event) ? event : {};
-  } catch {
-    return {};
-  }
-}
-
-function sorted(fields: unknown): string {
-  return isNode(fields) ? JSON.stringify(Object.entries(fields).sort()) : "";
 }
 
 function refusalOf({ bytes, headers }: Delivery, secretKey: string): string | undefined {

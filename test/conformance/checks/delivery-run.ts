@@ -2,8 +2,7 @@ import { randomBytes } from "node:crypto";
 import { isNode, type Node } from "../../../openapi/document/node.ts";
 import { assert, bodyOf, expectProblem, expectRefund } from "../assertions.ts";
 import type { Kit } from "../kit.ts";
-import type { Delivery, Hook, Receiver } from "../receiver.ts";
-import { receiverOf } from "../receiver.ts";
+import { type Delivery, type Hook, type Receiver, receiverOf } from "../receiver.ts";
 import { pause } from "../transport.ts";
 import { issue, refundOf, subscribe, subscriptionOf } from "../valid-requests.ts";
 import { refuseFull } from "./subscriptions.ts";
@@ -131,12 +130,18 @@ async function issueFailed(kit: Kit): Promise<Node> {
   return expectRefund(await issue(kit, refundOf(kit, { paymentId: kit.options.payments.failed })));
 }
 
-/** Of an event of a refund. */
-export function refundIdOf({ bytes }: Delivery): unknown {
+/** The event of a delivery, or an empty object when the body is none. */
+export function eventOf({ bytes }: Pick<Delivery, "bytes">): Node {
   try {
     const event: unknown = JSON.parse(bytes.toString("utf8"));
-    return isNode(event) && isNode(event.data) ? event.data.paymentId : undefined;
+    return isNode(event) ? event : {};
   } catch {
-    return undefined;
+    return {};
   }
+}
+
+/** Of an event of a refund. */
+export function refundIdOf(delivery: Delivery): unknown {
+  const { data } = eventOf(delivery);
+  return isNode(data) ? data.paymentId : undefined;
 }

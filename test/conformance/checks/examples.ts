@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { OperationId } from "../../../client/src/index.ts";
 import type { Contract, Example, Operation } from "../../../openapi/document/contract.ts";
 import { isNode, type Node } from "../../../openapi/document/node.ts";
@@ -97,8 +98,7 @@ function compare(exchange: Exchange, status: number, documented: Node, kit: Kit)
     errorCode: codeOf(from),
   });
   const same =
-    exchange.received.status === status &&
-    JSON.stringify(detailsOf(body)) === JSON.stringify(detailsOf(documented));
+    exchange.received.status === status && isDeepStrictEqual(detailsOf(body), detailsOf(documented));
   assert(same, `${status} with ${JSON.stringify(documented)}, but for ids and texts`, exchange);
   if (isNode(documented.existing) && Object.keys(documented.existing).length === 1) {
     const wanted = JSON.stringify({ paymentId: kit.options.payments.settled });

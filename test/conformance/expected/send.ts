@@ -2,6 +2,7 @@ import { request } from "undici";
 import type { Contract, HttpResponse } from "../../../openapi/document/contract.ts";
 import { valueAt } from "../../../openapi/document/pointer.ts";
 import { edit, write } from "../constraints/json.ts";
+import { toHeaders } from "../transport.ts";
 import { BASE_REFUND } from "./refunds.ts";
 import type { Expected, Raw, Row, Tokens } from "./row.ts";
 import { BASE_SUBSCRIPTION } from "./subscriptions.ts";
@@ -26,13 +27,9 @@ export async function sendRow(baseUrl: string, row: Row, tokens: Partial<Tokens>
     headersTimeout: DEADLINE_MS,
     bodyTimeout: DEADLINE_MS,
   });
-  const headers = Object.entries(response.headers).map(([name, value]): [string, string] => [
-    name,
-    String(value),
-  ]);
   return {
     status: response.statusCode,
-    headers: new Headers(headers),
+    headers: toHeaders(response.headers),
     body: parse(await response.body.text()),
   };
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Contract, HttpResponse } from "../../../openapi/document/contract.ts";
 import type { Case } from "./case.ts";
 import type { WireResponse } from "./wire.ts";
@@ -56,20 +57,12 @@ export function violationsOfDuplicate(
     made.clientReferenceId === reference ? [] : ["the refund has another reference than was sent"];
   if (second.status !== 409) return [...violations, `the same key again gets ${second.status}`];
   const existing = duplicate?.existing;
-  if (existing === undefined || !same(existing, wanted)) {
+  if (existing === undefined || !isDeepStrictEqual(existing, wanted)) {
     violations.push(
       `what is stored is not what was sent: ${JSON.stringify(existing)}, not ${JSON.stringify(wanted)}`,
     );
   }
   return violations;
-}
-
-function same(left: unknown, right: unknown): boolean {
-  const sorted = (_: string, value: unknown) =>
-    typeof value === "object" && value !== null && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : value;
-  return JSON.stringify(left, sorted) === JSON.stringify(right, sorted);
 }
 
 function parseJson(text: string): unknown {
