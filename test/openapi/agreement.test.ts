@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { readContract } from "../../openapi/document/contract.ts";
 import { messageTables, wrongRows } from "../conformance/expected/document-checks.ts";
-import { EXCEPTIONS, findMockMismatches } from "../conformance/expected/mock.ts";
+import { EXCEPTIONS } from "../conformance/expected/exceptions.ts";
+import { findMockMismatches } from "../conformance/expected/mock.ts";
 import { requestTable } from "../conformance/expected/requests.ts";
 import { findServerMismatches, sendRow } from "../conformance/expected/send.ts";
 import { countRows } from "../helpers/factories.ts";

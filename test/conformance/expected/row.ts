@@ -1,4 +1,5 @@
 import type { Node } from "../../../openapi/document/node.ts";
+import type { ExceptionName } from "./exceptions.ts";
 import { variantsOf } from "./message.ts";
 
 export type OperationId = "issueRefund" | "subscribeToWebhooks";
@@ -30,24 +31,6 @@ export type Token = "valid" | "absent" | "unknown" | "unscoped" | "other" | "ful
 
 /** The access token to send for each kind; `absent` sends none. */
 export type Tokens = Readonly<Record<Exclude<Token, "absent">, string>>;
-
-/** How the mock's response differs from the server's; `mock.ts` gives the reasons. */
-export type ExceptionName =
-  | "stores nothing"
-  | "counts no subscriptions"
-  | "knows no scopes"
-  | "knows no tokens"
-  | "wants Bearer as written"
-  | "knows no two decimals"
-  | "looks for no surrogates"
-  | "knows no raw text"
-  | "looks at no address"
-  | "compares no members"
-  | "reads all that is like JSON"
-  | "misses a body that has no media type"
-  | "reads no other charset"
-  | "own words for malformed JSON"
-  | "own words for what is not acceptable";
 
 export type Expected = {
   readonly status: number;
@@ -84,6 +67,7 @@ export type Row = {
   readonly method: string;
   readonly path: string;
   readonly expected: Expected;
+  /** How the mock's response differs from the server's. */
   readonly mock?: ExceptionName;
 };
 

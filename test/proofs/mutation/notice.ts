@@ -1,7 +1,7 @@
 import type { Constraint } from "../../../openapi/document/constraints.ts";
 import { toContract } from "../../../openapi/document/contract.ts";
 import type { Node } from "../../../openapi/document/node.ts";
-import { type MessageTables, wrongExamples, wrongRows } from "../../conformance/expected/document-checks.ts";
+import { type MessageTables, wrongRows } from "../../conformance/expected/document-checks.ts";
 import type { Row } from "../../conformance/expected/row.ts";
 import { wrongExtensions } from "./extension-checks.ts";
 import type { Harness } from "./harness.ts";
@@ -31,7 +31,6 @@ export async function* detect(
   const parts: Record<string, () => string | undefined | Promise<string | undefined>> = {
     messages: () => first(wrongRows(toContract(mutated), near)),
     extensions: () => first(wrongExtensions(mutated)),
-    examples: () => first(wrongExamples(mutated)),
     calls: () => harness.findMismatch(mutated, calls),
     "all messages": () => first(wrongRows(toContract(mutated), suite.messages)),
   };
