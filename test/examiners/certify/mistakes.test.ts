@@ -2,57 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Sandbox, startSandbox } from "../../../server/sandbox/index.ts";
 import { holdCaller, holdReceiver, outcomes } from "./exams.ts";
 import { startMerchant } from "./merchant.ts";
-import type { Mistake } from "./mistakes.ts";
-
-/** Each mistake, and the checks that it fails: no other one may. */
-const RECEIVERS: readonly [mistake: Mistake, ...failed: string[]][] = [
-  ["receiver: redirects", "response.redirect"],
-  ["receiver: responds 500 to unknown events", "unknown.event"],
-  ["receiver: allows no unknown members", "unknown.member"],
-  ["receiver: refuses events of yesterday", "event.late"],
-  ["receiver: accepts any list of signatures", "signature.list"],
-  ["receiver: verifies with an empty secret, too", "signature.empty-secret"],
-  ["receiver: verifies only what is signed", "signature.none"],
-  ["receiver: ignores timestamps", "signature.timestamp"],
-  ["receiver: verifies the parsed JSON", "signature.bytes"],
-  ["receiver: reads the first signature only", "signature.rotated"],
-  ["receiver: handles one event at a time, slowly", "load.burst"],
-  ["receiver: takes a waiting refund for a success", "state.pending"],
-  ["receiver: ignores that a refund fails later", "state.failed-later"],
-  ["receiver: processes each repeat", "state.repeated"],
-  ["receiver: takes the last event for the truth", "state.disorder"],
-  ["receiver: takes an unknown status for a success", "state.unknown-status"],
-  ["receiver: handles before it verifies", "state.forged"],
-  ["receiver: responds before it stores", "restart.kept"],
-];
-
-const CALLERS: readonly [mistake: Mistake, ...failed: string[]][] = [
-  ["caller: sends no reference", "refund.reference"],
-  ["caller: keeps amounts in 32 bits", "amount.cent"],
-  ["caller: truncates to cents", "amount.truncation"],
-  ["caller: rounds to cents", "amount.third-digit"],
-  [
-    "caller: makes a new requestKey for each attempt",
-    "lost.after",
-    "lost.before",
-    "lost.cut",
-    "lost.crash",
-    "busy.outage",
-  ],
-  ["caller: makes a new requestKey for each run", "lost.crash", "busy.500"],
-  ["caller: does not repeat after a 503", "busy.503"],
-  ["caller: reads each response as JSON", "busy.502"],
-  ["caller: ignores Retry-After", "busy.retry-after"],
-  ["caller: repeats at once", "busy.storm"],
-  ["caller: repeats a 404", "refused.404"],
-  ["caller: follows redirects", "refused.redirect"],
-  ["caller: takes a 409 for a failure", "state.lost", "state.crash"],
-  ["caller: takes a lost response for a failure", "state.crash"],
-  ["caller: takes any refund of a 409 for its own", "state.foreign"],
-  ["caller: takes each 201 for a success", "state.failed"],
-  ["caller: takes a waiting refund for a success", "state.pending"],
-  ["caller: ignores that a refund fails later", "state.fails-later"],
-];
+import { CALLERS, RECEIVERS } from "./mistakes.ts";
 
 const restarting = (url: string) => ["--restart-url", `${url}/restart`];
 
@@ -72,7 +22,8 @@ describe("the exam of a receiver", () => {
     await using merchant = await startMerchant(mistake);
 
     // Only the slow receiver gets a short time limit: on a busy machine others could exceed it, too.
-    const limit = failed.includes("load.burst") ? ["--timeout", "1", "--only", "load."] : [];
+    const isSlow = mistake === "receiver: handles one event at a time, slowly";
+    const limit = isSlow ? ["--timeout", "1", "--only", "load."] : [];
     const report = await holdReceiver(merchant.url, ...restarting(merchant.url), ...limit);
 
     expect(outcomes(report).failed).toEqual(failed);

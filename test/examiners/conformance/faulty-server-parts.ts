@@ -35,34 +35,27 @@ export function withJson<Message extends { readonly body: Buffer }>(message: Mes
   return message.body.includes("[[[[") ? message : { ...message, body: Buffer.from(JSON.stringify(json)) };
 }
 
-export function withHeaders<Message extends { readonly headers: IncomingHttpHeaders }>(
-  message: Message,
-  headers: IncomingHttpHeaders,
-): Message {
-  const changed = Object.entries({ ...message.headers, ...headers }).filter(
-    ([, value]) => value !== undefined,
-  );
-  return { ...message, headers: Object.fromEntries(changed) };
-}
+/** Changes headers of a message; undefined removes one. */
+export const withHeaders =
+  (headers: IncomingHttpHeaders) =>
+  <Message extends { readonly headers: IncomingHttpHeaders }>(message: Message): Message => {
+    const entries = Object.entries({ ...message.headers, ...headers });
+    return { ...message, headers: Object.fromEntries(entries.filter(([, value]) => value !== undefined)) };
+  };
 
 /** A problem as the correct server would send it. */
 export function problem(status: number, errorCode: string): HttpResponse {
-  const instance = `urn:uuid:${crypto.randomUUID()}`;
-  const errorDetails = { errorCode, errorMessage: "No." };
   const json = {
-    type: "urn:problem:planted",
-    title: "Planted",
-    status,
-    detail: "No.",
-    instance,
-    errorDetails,
+    ...{ type: "urn:problem:planted", title: "Planted", status, detail: "No." },
+    instance: `urn:uuid:${crypto.randomUUID()}`,
+    errorDetails: { errorCode, errorMessage: "No." },
   };
   return { status, headers: { "content-type": "application/json" }, body: Buffer.from(JSON.stringify(json)) };
 }
 
 /** A fault that changes each response for which the condition is true. */
 export function inResponses(
-  isMeant: (response: HttpResponse, call: Call) => boolean,
+  isMeant: IsMeant,
   change: (response: HttpResponse, call: Call) => HttpResponse,
 ): Fault {
   return async (call, forward) => {
@@ -82,25 +75,38 @@ export function inBodies(path: string, change: (json: Json) => Json): Fault {
   return inCalls(isMeant, (call) => withJson(call, change(jsonOf(call))));
 }
 
-export const isRefund = ({ status }: HttpResponse, { path }: Call) => path === REFUNDS && status === 201;
-export const isSubscription = ({ status }: HttpResponse, { path }: Call) =>
-  path === SUBSCRIBE && status === 200;
-export const has = (status: number) => (response: HttpResponse) => response.status === status;
+/** Changes a text in the object of a call's body. */
+export function inMember(path: string, name: string, change: (text: string) => string): Fault {
+  return inBodies(path, (json) => {
+    const value = json[name];
+    return typeof value === "string" ? { ...json, [name]: change(value) } : json;
+  });
+}
 
-/** Changes the object in a response's body. */
-export const rewrite =
-  (change: (json: Json, call: Call) => Json) =>
-  (response: HttpResponse, call: Call): HttpResponse =>
-    withJson(response, change(jsonOf(response), call));
+type IsMeant = (response: HttpResponse, call: Call) => boolean;
+
+export const isRefund: IsMeant = ({ status }, { path }) => path === REFUNDS && status === 201;
+export const isSubscription: IsMeant = ({ status }, { path }) => path === SUBSCRIBE && status === 200;
+export const isProblem: IsMeant = ({ status }) => status >= 400;
+export const has =
+  (status: number): IsMeant =>
+  (response) =>
+    response.status === status;
 
 /** A fault that changes the object in the body of each response for which the condition is true. */
-export const rewriteIn = (
-  isMeant: (response: HttpResponse, call: Call) => boolean,
-  change: (json: Json, call: Call) => Json,
-): Fault => inResponses(isMeant, rewrite(change));
+export const rewriteIn = (isMeant: IsMeant, change: (json: Json, call: Call) => Json): Fault =>
+  inResponses(isMeant, (response, call) => withJson(response, change(jsonOf(response), call)));
+
+/** Changes each violation of a problem. */
+export const inViolations =
+  (change: (violation: Json) => Json) =>
+  ({ violations, ...json }: Json): Json => ({
+    ...json,
+    violations: Array.isArray(violations) ? violations.map(change) : violations,
+  });
 
 /** Copies an object without one of its members. */
-export function without(json: Json, name: string): Json {
-  const { [name]: _, ...rest } = json;
-  return rest;
-}
+export const without =
+  (name: string) =>
+  ({ [name]: _, ...rest }: Json): Json =>
+    rest;

@@ -3,6 +3,7 @@ import type { Call, Fault } from "./faulty-server.ts";
 import {
   inBodies,
   inCalls,
+  inMember,
   isObject,
   type Json,
   jsonOf,
@@ -16,22 +17,17 @@ import {
 } from "./faulty-server-parts.ts";
 
 const OWNER = "Bearer sandbox_acme";
+const always = () => true;
 
 /** Faults in the handling of calls, one at a time. */
 export const FAULTY_CALLS: Planted = {
   "makes a second refund of the same call": [
     "key.identical-repeat",
-    inBodies(REFUNDS, (refund) =>
-      typeof refund.requestKey === "string" ? { ...refund, requestKey: randomUUID() } : refund,
-    ),
+    inMember(REFUNDS, "requestKey", () => randomUUID()),
   ],
   "takes requestKeys for the same that differ in case": [
     "key.byte-for-byte",
-    inBodies(REFUNDS, (refund) =>
-      typeof refund.requestKey === "string"
-        ? { ...refund, requestKey: refund.requestKey.toLowerCase() }
-        : refund,
-    ),
+    inMember(REFUNDS, "requestKey", (key) => key.toLowerCase()),
   ],
   "uses up the requestKey of a refused call": ["key.free-after-refusal", usingUpKeys()],
   "shares requestKeys among merchants": ["key.of-one-merchant", sharingKeys()],
@@ -42,10 +38,7 @@ export const FAULTY_CALLS: Planted = {
   "takes amounts that are texts": ["amount.string", inText(/"value":"(\d+(\.\d+)?)"/, '"value":$1')],
   "takes any amount with an exponent": ["amount.exponent", inText(/"value":1[eE]1/, '"value":10')],
   "takes every currency for USD": ["amount.currency", inText(/"currency":"EUR"/, '"currency":"USD"')],
-  "ignores fields that it does not know": [
-    "body.unknown-field",
-    inBodies(REFUNDS, (refund) => without(refund, "status")),
-  ],
+  "ignores fields that it does not know": ["body.unknown-field", inBodies(REFUNDS, without("status"))],
   "reads the last of two equal keys": [
     "body.duplicate-keys",
     inCalls(
@@ -56,7 +49,7 @@ export const FAULTY_CALLS: Planted = {
   "reads over a byte order mark": ["body.bom", inText(/^\uFEFF/, "")],
   "does not know the misspelt reference": [
     "reference.misspelling-accepted",
-    inBodies(REFUNDS, (refund) => without(refund, "clientRefefenceId")),
+    inBodies(REFUNDS, without("clientRefefenceId")),
   ],
   "refuses a softDescriptor of 80 characters": [
     "descriptor.accepted",
@@ -76,21 +69,17 @@ export const FAULTY_CALLS: Planted = {
   ],
   "signs deliveries with another secret": [
     "delivery.signature",
-    inBodies(SUBSCRIBE, (json) =>
-      typeof json.secretKey === "string" ? { ...json, secretKey: `${json.secretKey}A` } : json,
-    ),
+    inMember(SUBSCRIBE, "secretKey", (secret) => `${secret}A`),
   ],
   "names another requestKey in events": [
     "delivery.event",
-    inBodies(REFUNDS, (refund) =>
-      typeof refund.requestKey === "string" ? { ...refund, requestKey: `${refund.requestKey}-2` } : refund,
-    ),
+    inMember(REFUNDS, "requestKey", (key) => `${key}-2`),
   ],
   "sends the trace of another call": [
     "delivery.trace",
     inCalls(
       ({ headers }) => headers.traceparent !== undefined,
-      (call) => withHeaders(call, { traceparent: `00-${"a".repeat(32)}-${"b".repeat(16)}-01` }),
+      withHeaders({ traceparent: `00-${"a".repeat(32)}-${"b".repeat(16)}-01` }),
     ),
   ],
   "delivers every event whatever was selected": [
@@ -104,37 +93,28 @@ export const FAULTY_CALLS: Planted = {
   ],
   "serves what does not accept JSON": [
     "accept.no-json",
-    inCalls(
-      () => true,
-      (call) => withHeaders(call, { accept: "application/json" }),
-    ),
+    inCalls(always, withHeaders({ accept: "application/json" })),
   ],
   "reads every body as JSON, whatever it is declared as": [
     "content-type.other",
     inCalls(
       ({ headers }) => headers["content-type"] !== undefined,
-      (call) => withHeaders(call, { "content-type": "application/json" }),
+      withHeaders({ "content-type": "application/json" }),
     ),
   ],
   "serves paths with a slash at their end": [
     "path.trailing-slash",
-    inCalls(
-      () => true,
-      (call) => ({ ...call, path: call.path.replace(/\/$/, "") }),
-    ),
+    inCalls(always, (call) => ({ ...call, path: call.path.replace(/\/$/, "") })),
   ],
   "serves paths in any case": [
     "path.case",
-    inCalls(
-      () => true,
-      (call) => ({ ...call, path: call.path.toLowerCase() }),
-    ),
+    inCalls(always, (call) => ({ ...call, path: call.path.toLowerCase() })),
   ],
   "takes every token for a good one": [
     "access.unknown-token",
     inCalls(
       ({ headers }) => headers.authorization?.startsWith("Bearer conform-") ?? false,
-      (call) => withHeaders(call, { authorization: OWNER }),
+      withHeaders({ authorization: OWNER }),
     ),
   ],
   "checks the body before the token": ["order.head", bodyBeforeToken()],
@@ -187,9 +167,8 @@ function bodyBeforeToken(): Fault {
     const response = await forward(call);
     if (response.status !== 401) return response;
     const json = "application/json";
-    const known = await forward(
-      withHeaders(call, { authorization: OWNER, accept: json, "content-type": json }),
-    );
+    const asKnown = withHeaders({ authorization: OWNER, accept: json, "content-type": json });
+    const known = await forward(asKnown(call));
     return known.status === 400 || known.status === 413 ? known : response;
   };
 }

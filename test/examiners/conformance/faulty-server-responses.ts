@@ -2,17 +2,19 @@ import type { Fault } from "./faulty-server.ts";
 import {
   has,
   inResponses,
+  inViolations,
   isObject,
+  isProblem,
   isRefund,
   isSubscription,
   jsonOf,
   type Planted,
   problem,
   REFUNDS,
-  rewrite,
   rewriteIn,
   SUBSCRIBE,
   withHeaders,
+  withJson,
   without,
 } from "./faulty-server-parts.ts";
 
@@ -32,7 +34,7 @@ export const FAULTY_RESPONSES: Planted = {
   ],
   "leaves errorDetails out of a failed refund": [
     "first-status.failed",
-    rewriteIn(isRefund, (refund) => without(refund, "errorDetails")),
+    rewriteIn(isRefund, without("errorDetails")),
   ],
   "calls the failure FAILED": [
     "first-status.failed",
@@ -43,19 +45,19 @@ export const FAULTY_RESPONSES: Planted = {
   ],
   "authorizes the refund of a recent payment at once": [
     "first-status.recent",
-    inResponses(
+    rewriteIn(
       (response, call) => isRefund(response, call) && jsonOf(response).paymentStatus === "PENDING",
-      rewrite((refund) => ({ ...refund, paymentStatus: "AUTHORIZED" })),
+      (refund) => ({ ...refund, paymentStatus: "AUTHORIZED" }),
     ),
   ],
   "gives every failed refund the same reason": [
     "first-status.covered",
-    inResponses(
+    rewriteIn(
       (response, call) => isRefund(response, call) && jsonOf(response).errorDetails !== undefined,
-      rewrite((refund) => ({
+      (refund) => ({
         ...refund,
         errorDetails: { errorCode: "CUSTOMER_NOT_DEBITED", errorMessage: "It failed." },
-      })),
+      }),
     ),
   ],
   "refuses a refund of more than is left with 400": [
@@ -68,43 +70,36 @@ export const FAULTY_RESPONSES: Planted = {
   ],
   "leaves clientReferenceId out when none was sent": [
     "reference.null-when-absent",
-    inResponses(
+    rewriteIn(
       (response, call) => isRefund(response, call) && jsonOf(response).clientReferenceId === null,
-      rewrite((refund) => without(refund, "clientReferenceId")),
+      without("clientReferenceId"),
     ),
   ],
   "sends refunds as text/html": [
     "response.media-type",
-    inResponses(isRefund, (response) =>
-      withHeaders(response, { "content-type": "text/html; charset=utf-8" }),
-    ),
+    inResponses(isRefund, withHeaders({ "content-type": "text/html; charset=utf-8" })),
     { beside: "first-status." },
   ],
   "sends a charset with application/json": [
     "response.media-type",
-    inResponses(isRefund, (response) =>
-      withHeaders(response, { "content-type": "application/json; charset=utf-8" }),
-    ),
+    inResponses(isRefund, withHeaders({ "content-type": "application/json; charset=utf-8" })),
     { beside: "first-status." },
   ],
   "sends every problem as application/problem+json": [
     "accept.problem-type",
-    inResponses(
-      ({ status }) => status >= 400,
-      (response) => withHeaders(response, { "content-type": "application/problem+json" }),
-    ),
+    inResponses(isProblem, withHeaders({ "content-type": "application/problem+json" })),
   ],
   "leaves WWW-Authenticate out of a 401": [
     "access.no-token",
-    inResponses(has(401), (response) => withHeaders(response, { "www-authenticate": undefined })),
+    inResponses(has(401), withHeaders({ "www-authenticate": undefined })),
   ],
   "does not say that a refused token is invalid": [
     "access.unknown-token",
-    inResponses(has(401), (response) => withHeaders(response, { "www-authenticate": "Bearer" })),
+    inResponses(has(401), withHeaders({ "www-authenticate": "Bearer" })),
   ],
   "does not say that a scope is missing": [
     "access.scope",
-    inResponses(has(403), (response) => withHeaders(response, { "www-authenticate": "Bearer" })),
+    inResponses(has(403), withHeaders({ "www-authenticate": "Bearer" })),
   ],
   "calls an unknown payment an unknown path": [
     "payment.foreign",
@@ -116,7 +111,7 @@ export const FAULTY_RESPONSES: Planted = {
   ],
   "leaves Allow out of a 405": [
     "method.not-allowed",
-    inResponses(has(405), (response) => withHeaders(response, { allow: undefined })),
+    inResponses(has(405), withHeaders({ allow: undefined })),
   ],
   "limits calls without Retry-After": [
     "response.retry-after",
@@ -125,8 +120,8 @@ export const FAULTY_RESPONSES: Planted = {
   ],
   "responds with 422 where the document has 400": [
     "response.status",
-    inResponses(has(400), (response, call) => ({
-      ...rewrite((json) => ({ ...json, status: 422 }))(response, call),
+    inResponses(has(400), (response) => ({
+      ...withJson(response, { ...jsonOf(response), status: 422 }),
       status: 422,
     })),
     { beside: "violation." },
@@ -140,46 +135,35 @@ export const FAULTY_RESPONSES: Planted = {
   ],
   "does not say what is wrong with a body": [
     "violation.missing-field",
-    rewriteIn(has(400), (json) => without(json, "violations")),
+    rewriteIn(has(400), without("violations")),
   ],
   "writes violations with points instead of slashes": [
     "violation.all-at-once",
-    rewriteIn(has(400), ({ violations, ...json }) => ({
-      ...json,
-      violations: Array.isArray(violations)
-        ? violations.map(({ pointer, message }) => ({
-            message,
-            pointer: String(pointer).slice(1).replaceAll("/", "."),
-          }))
-        : violations,
-    })),
+    rewriteIn(
+      has(400),
+      inViolations(({ pointer, message }) => ({
+        message,
+        pointer: String(pointer).slice(1).replaceAll("/", "."),
+      })),
+    ),
   ],
   "gives every problem the same instance": [
     "problem.instance",
-    rewriteIn(
-      ({ status }) => status >= 400,
-      (json) => ({ ...json, instance: "urn:uuid:3f0c8d5e-7b1a-4c62-9d84-0a6e5f2b1c19" }),
-    ),
+    rewriteIn(isProblem, (json) => ({
+      ...json,
+      instance: "urn:uuid:3f0c8d5e-7b1a-4c62-9d84-0a6e5f2b1c19",
+    })),
   ],
-  "leaves errorDetails out of problems": [
-    "problem.reason",
-    rewriteIn(
-      ({ status }) => status >= 400,
-      (json) => without(json, "errorDetails"),
-    ),
-  ],
-  "does not tell what holds a used requestKey": [
-    "key.existing",
-    rewriteIn(has(409), (json) => without(json, "existing")),
-  ],
+  "leaves errorDetails out of problems": ["problem.reason", rewriteIn(isProblem, without("errorDetails"))],
+  "does not tell what holds a used requestKey": ["key.existing", rewriteIn(has(409), without("existing"))],
   "gives the amount of the existing refund as a text": [
     "amount.cents",
-    inResponses(
+    rewriteIn(
       (response) => isObject(jsonOf(response).existing),
-      rewrite(({ existing, ...json }) => ({
+      ({ existing, ...json }) => ({
         ...json,
         existing: { ...(existing as object), amount: { currency: "USD", value: "0.07" } },
-      })),
+      }),
     ),
   ],
   "responds with 403 to another merchant's payment": [
@@ -195,9 +179,9 @@ export const FAULTY_RESPONSES: Planted = {
   ],
   "has another text for another merchant's payment": [
     "payment.foreign",
-    inResponses(
+    rewriteIn(
       (response, { body }) => response.status === 404 && body.includes("pay_recent"),
-      rewrite((json) => ({ ...json, detail: "That payment is not yours." })),
+      (json) => ({ ...json, detail: "That payment is not yours." }),
     ),
   ],
   "returns the secretKey of a subscription": [
@@ -212,14 +196,9 @@ export const FAULTY_RESPONSES: Planted = {
   ],
   "does not say which events there are": [
     "subscription.unknown-name",
-    inResponses(
+    rewriteIn(
       (response, { path }) => path === SUBSCRIBE && response.status === 400,
-      rewrite(({ violations, ...json }) => ({
-        ...json,
-        violations: Array.isArray(violations)
-          ? violations.map(({ pointer }) => ({ pointer, message: "is not a list of known names" }))
-          : violations,
-      })),
+      inViolations(({ pointer }) => ({ pointer, message: "is not a list of known names" })),
     ),
   ],
 };

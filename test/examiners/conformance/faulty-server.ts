@@ -1,6 +1,6 @@
-import { once } from "node:events";
-import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import { buffer } from "node:stream/consumers";
+import { Pool } from "undici";
 import { serveLocally } from "../../helpers/network/local-server.ts";
 
 /** A call as received. */
@@ -32,39 +32,35 @@ export type FaultyServer = AsyncDisposable & {
 /** A faulty server: a correct one behind a proxy that plants a fault. */
 export async function startFaultyServer(goodUrl: string): Promise<FaultyServer> {
   let planted: Fault | undefined;
-  const forward: Forward = (call) => send(goodUrl, call);
+  const pool = new Pool(goodUrl);
+  const forward: Forward = (call) => send(pool, call);
   const server = await serveLocally(async (incoming, outgoing) => {
     const { method = "", url: path = "", headers } = incoming;
     const call = { method, path, headers, body: await buffer(incoming) };
-    const {
-      status,
-      headers: responseHeaders,
-      body,
-    } = await (planted ? planted(call, forward) : forward(call));
-    const length = method === "HEAD" ? {} : { "content-length": body.length };
-    outgoing.writeHead(status, { ...withoutFraming(responseHeaders), ...length }).end(body);
+    const received = await (planted ? planted(call, forward) : forward(call));
+    const length = method === "HEAD" ? {} : { "content-length": received.body.length };
+    outgoing
+      .writeHead(received.status, { ...withoutFraming(received.headers), ...length })
+      .end(received.body);
   });
   const plant: FaultyServer["plant"] = (fault) => {
     planted = fault;
   };
-  return { ...server, plant };
+  return {
+    ...server,
+    plant,
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+      await pool.destroy();
+    },
+  };
 }
 
-async function send(url: string, { method, path, headers, body }: Call): Promise<HttpResponse> {
-  const { hostname, port } = new URL(url);
+async function send(pool: Pool, { method, path, headers, body }: Call): Promise<HttpResponse> {
   // The length is set anew, because faults change bodies.
-  const length = body.length > 0 ? { "content-length": body.length } : {};
-  const outgoing = request({
-    hostname,
-    port,
-    path,
-    method,
-    headers: { ...withoutFraming(headers), ...length },
-  });
-  outgoing.end(body);
-  const [incoming]: IncomingMessage[] = await once(outgoing, "response");
-  if (!incoming) throw new Error("no response");
-  return { status: incoming.statusCode ?? 0, headers: incoming.headers, body: await buffer(incoming) };
+  const sent = { method, path, headers: withoutFraming(headers), body: body.length > 0 ? body : null };
+  const { statusCode: status, headers: received, body: content } = await pool.request(sent);
+  return { status, headers: received, body: Buffer.from(await content.arrayBuffer()) };
 }
 
 /** Headers that belong to one connection, or are set anew. */
