@@ -4,8 +4,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { inject, onTestFinished } from "vitest";
+import { MIGRATIONS, type Migrations } from "../../server/storage/database/migrations.ts";
 import type { Store } from "../../server/storage/database/tables.ts";
 import { type Database, type DatabaseOptions, openDatabase } from "../../server/storage/database.ts";
+import type { PaymentKey } from "../../server/storage/statements/payment-record.ts";
 import { CLUSTER_TEMPLATE, EMPTY_CLUSTER, type Engine, isOnCluster } from "./engine.ts";
 import { runStatement } from "./postgres.ts";
 import { forSuite } from "./suite.ts";
@@ -30,12 +32,25 @@ export async function createTestDatabase(engine: Engine, { empty = false } = {})
   return isOnCluster ? createOnCluster(empty) : createOnPostgres(empty);
 }
 
-/** A database for all tests of a suite, opened once. */
-export function useDatabase(engine: Engine): Database {
-  return forSuite(async () => {
-    const { open, remove } = await createTestDatabase(engine);
-    return { ...(await open()), [Symbol.asyncDispose]: remove };
+/** A database for all tests of a suite, opened once, or with `forEachTest` one for each of them. */
+export function useDatabase(engine: Engine, lifetime = forSuite): Database & Pick<TestDatabase, "url"> {
+  return lifetime(async () => {
+    const { open, url, remove } = await createTestDatabase(engine);
+    return { ...(await open()), url, [Symbol.asyncDispose]: remove };
   });
+}
+
+/** The name of a migration of the release after this one. */
+export const LATER = "9999-later";
+
+/** All migrations up to that one, which runs these statements. */
+export function laterMigrations(statements: readonly string[]): Migrations {
+  const later: Migrations[string] = {
+    async up(db) {
+      for (const statement of statements) await sql.raw(statement).execute(db);
+    },
+  };
+  return { ...MIGRATIONS, [LATER]: later };
 }
 
 /** A transaction that the test ends, or that ends with the test. */
@@ -44,6 +59,15 @@ export async function beginTransaction(store: Store) {
   onTestFinished(async () => {
     if (!transaction.isCommitted && !transaction.isRolledBack) await transaction.rollback().execute();
   });
+  return transaction;
+}
+
+/** A transaction that holds the lock of a payment. */
+export async function lockPayment(store: Store, { merchant, paymentId }: PaymentKey) {
+  const transaction = await beginTransaction(store);
+  await sql`select from payments where payment_id = ${paymentId} and merchant = ${merchant} for update`.execute(
+    transaction,
+  );
   return transaction;
 }
 

@@ -101,7 +101,7 @@ async function prepareDataDir(given: string | undefined, env: Settings = {}) {
   return { dataDir, settings: {}, remove: () => rm(dataDir, { recursive: true, force: true }) };
 }
 
-export type SpawnOptions = Omit<ServerProcessOptions, "cwd"> & { readonly dataDir?: string };
+export type SpawnOptions = ServerProcessOptions & { readonly dataDir?: string };
 
 /** Runs `node server/main.ts` until it takes calls; for use inside a test, whose end it does not outlive. */
 export async function spawnServer({ dataDir: given, ...options }: SpawnOptions = {}) {

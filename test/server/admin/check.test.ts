@@ -3,7 +3,7 @@ import { readLastCheck } from "../../../server/storage/check.ts";
 import type { Store } from "../../../server/storage/database/tables.ts";
 import { failOriginal } from "../../../server/storage/payments/payments.ts";
 import { type AdminRun, runCommand } from "../../helpers/admin.ts";
-import { createTestDatabase } from "../../helpers/databases.ts";
+import { useDatabase } from "../../helpers/databases.ts";
 import { createSubscription } from "../../helpers/delivery-factories.ts";
 import { query } from "../../helpers/postgres.ts";
 import {
@@ -16,10 +16,7 @@ import {
 } from "../../helpers/store-factories.ts";
 import { forEachTest } from "../../helpers/suite.ts";
 
-const stored = forEachTest(async () => {
-  const database = await createTestDatabase("postgres");
-  return { ...database, db: (await database.open()).db };
-});
+const stored = useDatabase("postgres", forEachTest);
 
 const run = (...args: string[]): Promise<AdminRun> =>
   runCommand(args, { env: { DATABASE_URL: stored.url, RETENTION_DAYS: "off" } });

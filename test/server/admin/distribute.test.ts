@@ -14,12 +14,3 @@ test("npm run admin -- distribute refuses plain PostgreSQL, and says so in its r
   expect(stderr).toMatch(/^This database is plain PostgreSQL, .*“Scaling the database”\.\n$/);
   expect(log.map((line) => JSON.parse(line).outcome)).toEqual(["begun", "refused"]);
 });
-
-test("npm run admin -- help lists distribute", async () => {
-  const { code, stdout } = await runCommand(["help"]);
-
-  expect([code, stdout]).toEqual([
-    0,
-    expect.stringMatching(/distribute +spread the tables over the machines/),
-  ]);
-});

@@ -17,7 +17,7 @@ test.each<[fault: string, strike: (proxy: SilentProxy) => void]>([
 ])(
   "a feed whose database %s says so and how to go on, and goes on when it is run again",
   async (_, strike) => {
-    const database = await createTestDatabase("postgres");
+    await using database = await createTestDatabase("postgres");
     await using proxy = await startSilentProxy(database.url);
     const { db } = await database.open();
     const merchant = newMerchant();
@@ -49,7 +49,6 @@ test.each<[fault: string, strike: (proxy: SilentProxy) => void]>([
     expect(records.map(({ status }) => status)).toEqual(Array(PAYMENTS).fill("SETTLED"));
     const events = await allEvents(db, merchant);
     expect(events.map(({ type }) => type)).toEqual(Array(PAYMENTS).fill("payment.settled"));
-    await database.remove();
   },
 );
 

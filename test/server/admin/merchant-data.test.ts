@@ -1,19 +1,18 @@
 import { sql } from "kysely";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   eraseCustomer,
   eraseMerchant,
   exportMerchant,
   type MerchantDataOptions,
 } from "../../../server/admin/merchant-data.ts";
-import type { Database } from "../../../server/storage/database.ts";
 import * as merchantData from "../../../server/storage/merchant-data.ts";
 import { getPayment } from "../../../server/storage/payments/payment-queries.ts";
 import { bindStore } from "../../../server/storage/storage.ts";
 import { emitResourceEvent } from "../../../server/storage/webhooks/resource-events.ts";
 import { endSubscription, insertSubscription } from "../../../server/storage/webhooks/subscriptions.ts";
 import { collectOutput, runCommand } from "../../helpers/admin.ts";
-import { createTestDatabase, type TestDatabase } from "../../helpers/databases.ts";
+import { useDatabase } from "../../helpers/databases.ts";
 import { createSubscription } from "../../helpers/delivery-factories.ts";
 import { dumpDatabase } from "../../helpers/dump.ts";
 import { engines } from "../../helpers/engine.ts";
@@ -35,13 +34,7 @@ const BEFORE = new Date(Math.max(LATER.getTime(), Date.now()) + MINUTE_MS);
 const TEXT = "order \u009b2J of Jane";
 
 describe.each(engines)("the data of a merchant on %s", (engine) => {
-  let testDatabase: TestDatabase;
-  let database: Database;
-  beforeAll(async () => {
-    testDatabase = await createTestDatabase(engine);
-    database = await testDatabase.open();
-  });
-  afterAll(() => testDatabase.remove());
+  const database = useDatabase(engine);
 
   async function run<Choice>(
     command: (options: MerchantDataOptions, choice: Choice) => Promise<boolean>,

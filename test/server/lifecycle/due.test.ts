@@ -1,9 +1,8 @@
-import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createDeployment, type Deployment } from "../../helpers/deployment.ts";
+import { beforeEach, describe, expect, test } from "vitest";
 import { engines } from "../../helpers/engine.ts";
 import { refundOf } from "../../helpers/factories.ts";
 import { createSandboxMerchant, eventsOf, type Merchant } from "../../helpers/sandbox.ts";
-import type { TestServer } from "../../helpers/server.ts";
+import { useTestServer } from "../../helpers/server.ts";
 import { expectConsistent, PROMPT, refuseEvents } from "./consistency.ts";
 
 /** A Monday, 10:00 in New York. */
@@ -16,16 +15,10 @@ const PENDING = { paymentStatus: "PENDING", at: NOW.toISOString() };
 const AUTHORIZED = { paymentStatus: "AUTHORIZED", at: DUE.toISOString() };
 
 describe.each(engines)("a refund that is due, on %s", (engine) => {
-  let deployment: Deployment;
-  let server: TestServer;
   let realNow = NOW;
   let acme: Merchant;
+  const server = useTestServer({ engine, realNow: () => realNow });
 
-  beforeAll(async () => {
-    deployment = await createDeployment(engine);
-    server = await deployment.start({ realNow: () => realNow });
-    return () => deployment.remove();
-  });
   beforeEach(async () => {
     realNow = NOW;
     await server.database.db.deleteFrom("clock").execute();

@@ -3,19 +3,10 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { openDatabase } from "../../../server/storage/database.ts";
 import { makeDataDir } from "../../helpers/databases.ts";
-import {
-  type Duplicate,
-  dollars,
-  type Refund,
-  refundOf,
-  type Subscription,
-  subscriptionTo,
-} from "../../helpers/factories.ts";
+import { refundOf } from "../../helpers/factories.ts";
 import { type Connection, head, openConnection } from "../../helpers/network/raw-http.ts";
-import type { ServerProcess } from "../../helpers/process.ts";
-import { post, runServer, spawnServer, startTestServer, type TestResponse } from "../../helpers/server.ts";
+import { runServer, spawnServer } from "../../helpers/server.ts";
 
 describe("the server's process", () => {
   test("makes its data folder, and prints a curl line that works as printed", async () => {
@@ -87,30 +78,6 @@ describe("the server's process", () => {
     server.kill("SIGTERM");
     expect((await server.exit).stdout).toContain("access tokens are public knowledge, and HOST=0.0.0.0");
   });
-
-  test("has lost nothing that it acknowledged when it is killed, and another takes its folder over", async () => {
-    await using first = await spawnServer();
-    const { dataDir } = first;
-    const target = subscriptionTo("http://127.0.0.1:9/");
-    const subscribed = await post<Subscription>(first.url, "/v1/webhook/subscribe", target);
-    const acknowledged = await killUnderLoad(first);
-
-    await using second = await startTestServer({ dataDir });
-    const repeated = await Promise.all(
-      [...acknowledged.keys()].map((request) => post<Duplicate>(second.url, "/v1/refunds", request)),
-    );
-
-    expect(repeated.map(({ status, body }) => [status, body.existing])).toEqual(
-      [...acknowledged.values()].map((refund) => [
-        409,
-        { ...refund, originalPaymentId: "pay_settled", amount: dollars(0.01) },
-      ]),
-    );
-    await second.close();
-    const { subscriptionKeys, withoutEvent } = await readStore(dataDir);
-    expect(subscriptionKeys).toEqual([subscribed.body.subscriptionKey]);
-    expect(withoutEvent).toEqual([]);
-  });
 });
 
 /** Resolves when the port is closed. */
@@ -119,48 +86,5 @@ async function untilRefused(url: string): Promise<void> {
     const connection: Connection | undefined = await openConnection(url).catch(() => undefined);
     if (!connection) return;
     connection[Symbol.dispose]();
-  }
-}
-
-/** Issues refunds on several connections until the process is killed; resolves with those that were acknowledged. */
-async function killUnderLoad(server: ServerProcess): Promise<Map<unknown, Refund>> {
-  const acknowledged = new Map<unknown, Refund>();
-  async function issueUntilGone(): Promise<void> {
-    for (;;) {
-      const request = refundOf("pay_settled", { amount: dollars(0.01) });
-      const response: TestResponse<Refund> | undefined = await post<Refund>(
-        server.url,
-        "/v1/refunds",
-        request,
-      ).catch(() => undefined);
-      if (!response) return;
-      acknowledged.set(request, response.body);
-      if (acknowledged.size === 50) server.kill("SIGKILL");
-    }
-  }
-  await Promise.all(Array.from({ length: 8 }, issueUntilGone));
-  await server.exit;
-  return acknowledged;
-}
-
-/** The content of an unused data folder: its subscriptions, and refunds without an event. */
-async function readStore(dataDir: string): Promise<{ subscriptionKeys: string[]; withoutEvent: string[] }> {
-  const database = await openDatabase({ dataDir });
-  try {
-    const subscriptions = await database.db.selectFrom("subscriptions").select("subscription_key").execute();
-    const refunds = await database.db
-      .selectFrom("payments")
-      .leftJoin("events", "events.resource_id", "payments.payment_id")
-      .select("payments.payment_id")
-      .where("payments.kind", "=", "REFUND")
-      .where("payments.payment_id", "!=", "pay_refund") // a fixture, which has none
-      .where("events.event_id", "is", null)
-      .execute();
-    return {
-      subscriptionKeys: subscriptions.map((row) => row.subscription_key),
-      withoutEvent: refunds.map((row) => row.payment_id),
-    };
-  } finally {
-    await database.close();
   }
 }

@@ -1,15 +1,12 @@
 import { readFileSync } from "node:fs";
-import { Readable } from "node:stream";
-import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { runAdmin } from "../../../server/admin/run-command.ts";
 import { openUnmigrated } from "../../../server/storage/database.ts";
 import { holdAfterRestore } from "../../../server/storage/payments/high-water-mark.ts";
-import { collectOutput, runCommand } from "../../helpers/admin.ts";
+import { runCommand } from "../../helpers/admin.ts";
 import { createTestDatabase, type TestDatabase } from "../../helpers/databases.ts";
 import { type Refund, refundOf, type Subscription, subscriptionTo } from "../../helpers/factories.ts";
 import { refundInsert } from "../../helpers/payment-sql.ts";
-import { runStatement } from "../../helpers/postgres.ts";
+import { query as runQuery, runStatement } from "../../helpers/postgres.ts";
 import { type Production, startProduction } from "../../helpers/production.ts";
 import { post, type TestServer } from "../../helpers/server.ts";
 import { until } from "../../helpers/subscriber.ts";
@@ -137,15 +134,7 @@ describe("the roles of the guide", () => {
     expect(new Set(record.map((row) => row.operator))).toEqual(new Set([`${name}_migrate`, `${name}_jane`]));
   });
 
-  const query = async (role: Role, statement: string) => {
-    const client = new pg.Client(urlOf(role));
-    await client.connect();
-    try {
-      return (await client.query<Record<string, unknown>>(statement)).rows;
-    } finally {
-      await client.end();
-    }
-  };
+  const query = (role: Role, statement: string) => runQuery<Record<string, unknown>>(urlOf(role), statement);
 
   /** Has the database add up rows of another table as if they were refunds. */
   const forgedRefunds = `
@@ -275,25 +264,14 @@ describe("the roles of the guide", () => {
   });
 
   test("that lack a right stop with one sentence that says what to do", async () => {
-    await using other = await emptyDatabase();
-    const output = collectOutput();
-    const { signal } = new AbortController();
+    await using other = await createTestDatabase("postgres", { empty: true });
     const env = { DATABASE_URL: other.url.replace("postgres@", `${name}_serve@`) };
 
-    const code = await runAdmin({ args: ["deliveries"], env, output, stdin: Readable.from([]), signal });
-
-    expect([code, output.complaints]).toEqual([
-      1,
-      [
-        expect.stringMatching(
-          /^The user of DATABASE_URL lacks rights in the database\. Run npm run admin -- migrate/,
-        ),
-      ],
-    ]);
+    expect(await runCommand(["deliveries"], { env })).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^The user of DATABASE_URL lacks rights in the database\. Run npm run admin -- migrate.*\n$/,
+      ),
+    });
   });
 });
-
-async function emptyDatabase() {
-  const { options, remove } = await createTestDatabase("postgres", { empty: true });
-  return { url: options.databaseUrl ?? "", [Symbol.asyncDispose]: remove };
-}

@@ -1,12 +1,8 @@
-import { once } from "node:events";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { json } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { createTestDatabase } from "../../helpers/databases.ts";
 import { refundOf, subscriptionTo } from "../../helpers/factories.ts";
 import { SERVER, startServerProcess } from "../../helpers/process.ts";
-import { startReceiver } from "../../helpers/receiver.ts";
+import { type Receiver, startReceiver } from "../../helpers/receiver.ts";
 import { merchantAt } from "../../helpers/sandbox.ts";
 import { post } from "../../helpers/server.ts";
 import { until } from "../../helpers/subscriber.ts";
@@ -26,27 +22,13 @@ type Request = {
   }[];
 };
 
-/** A collector that receives spans by OTLP over HTTP, as JSON. */
-async function startCollector(): Promise<
-  AsyncDisposable & { readonly url: string; readonly spans: Exported[] }
-> {
-  const spans: Exported[] = [];
-  const server: Server = createServer(async (request, response) => {
-    if (request.url === "/v1/traces" && request.headers["content-type"] === "application/json") {
-      const { resourceSpans } = (await json(request)) as Request;
-      spans.push(...resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)));
-    }
-    response.writeHead(200, { "Content-Type": "application/json" }).end("{}");
+/** The spans that a collector has received by OTLP over HTTP, as JSON. */
+function spansOf({ received }: Receiver): Exported[] {
+  return received.flatMap(({ target, event }) => {
+    expect(target).toBe("/hooks/v1/traces");
+    const { resourceSpans } = event as unknown as Request;
+    return resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans));
   });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    spans,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await once(server.close(), "close");
-    },
-  };
 }
 
 const attributesOf = ({ attributes }: Exported) =>
@@ -57,9 +39,11 @@ const CALLER = { traceId: "4bf92f3577b34da6a3ce929d0e0e4736", spanId: "00f067aa0
 
 /** @decision D33 */
 test("with the SDK of the guide, a refund is one trace from its call to its last webhook", async () => {
-  await using collector = await startCollector();
+  await using collector = await startReceiver((response) => {
+    response.writeHead(200, { "Content-Type": "application/json" }).end("{}");
+  });
   await using receiver = await startReceiver();
-  const database = await createTestDatabase("postgres");
+  await using database = await createTestDatabase("postgres");
   const [node = "", ...options] = SERVER;
   await using server = await startServerProcess({
     command: [node, "--import", "./docs/examples/tracing.mjs", ...options],
@@ -87,9 +71,8 @@ test("with the SDK of the guide, a refund is one trace from its call to its last
   await receiver.first(1);
   await acme.sandbox("advanceClock", { body: { businessDays: 3 } });
   const received = await receiver.first(2);
-  const { spans } = collector;
   const find = (name: string, isIt: (span: Exported) => boolean = () => true) =>
-    until(() => spans.find((span) => span.name === name && isIt(span)));
+    until(() => spansOf(collector).find((span) => span.name === name && isIt(span)));
 
   const call = await find("POST /v1/refunds");
   expect({ ...call, ...attributesOf(call) }).toMatchObject({
@@ -145,5 +128,4 @@ test("with the SDK of the guide, a refund is one trace from its call to its last
   expect(deliveries.map((line) => [line.trace_id, line.span_id])).toEqual(
     Array(2).fill([call.traceId, undefined]),
   );
-  await database.remove();
 });

@@ -1,26 +1,21 @@
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
-import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import { DataDirLockedError } from "../../../../server/storage/database/lock.ts";
 import { openDatabase } from "../../../../server/storage/database.ts";
-import { createTestDatabase, type TestDatabase } from "../../../helpers/databases.ts";
+import { createTestDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import { runStatement } from "../../../helpers/postgres.ts";
 import { startProgram } from "../../../helpers/process.ts";
 import { createPayment, getDebit } from "../../../helpers/store-factories.ts";
+import { forEachTest } from "../../../helpers/suite.ts";
 
 describe.each(engines)("a database on %s", (engine) => {
-  let testDatabase: TestDatabase;
-
-  beforeEach(async () => {
-    testDatabase = await createTestDatabase(engine);
-  });
-  afterEach(() => testDatabase.remove());
+  const testDatabase = forEachTest(() => createTestDatabase(engine));
 
   test("gets its tables when it is opened, and keeps its rows when it is opened again", async () => {
-    await testDatabase.remove();
-    testDatabase = await createTestDatabase(engine, { empty: true });
+    await using testDatabase = await createTestDatabase(engine, { empty: true });
     if (engine === "embedded") await leaveUnfinished(testDatabase.options.dataDir);
     const first = await testDatabase.open();
     const payment = await createPayment(first.db, { merchant: "acme" });
@@ -56,12 +51,7 @@ describe.each(engines)("a database on %s", (engine) => {
 });
 
 describe("a database on postgres", () => {
-  let testDatabase: TestDatabase;
-
-  beforeEach(async () => {
-    testDatabase = await createTestDatabase("postgres", { empty: true });
-  });
-  afterEach(() => testDatabase.remove());
+  const testDatabase = forEachTest(() => createTestDatabase("postgres", { empty: true }));
 
   test("works on after the server has ended its idle connections", async () => {
     const { promise: broken, resolve } = Promise.withResolvers<Error>();
@@ -87,16 +77,10 @@ describe("a database on postgres", () => {
 });
 
 describe("the embedded store of a data folder", () => {
-  let testDatabase: TestDatabase;
-  let dataDir: string;
-
-  beforeEach(async () => {
-    testDatabase = await createTestDatabase("embedded");
-    dataDir = testDatabase.options.dataDir;
-  });
-  afterEach(() => testDatabase.remove());
+  const testDatabase = forEachTest(() => createTestDatabase("embedded"));
 
   test("is refused to a second opener, and free again when the first one closes", async () => {
+    const { dataDir } = testDatabase.options;
     const first = await testDatabase.open();
 
     await expect(openDatabase({ dataDir })).rejects.toEqual(new DataDirLockedError(dataDir));
@@ -113,6 +97,7 @@ describe("the embedded store of a data folder", () => {
   });
 
   test("is refused while another process holds it, even a stopped one, and taken over when that is killed", async () => {
+    const { dataDir } = testDatabase.options;
     await using holder = await holdDatabase(dataDir);
     await expect(openDatabase({ dataDir })).rejects.toThrow(DataDirLockedError);
     holder.kill("SIGSTOP");
@@ -127,6 +112,7 @@ describe("the embedded store of a data folder", () => {
   });
 
   test("can be opened after an attempt that failed", async () => {
+    const { dataDir } = testDatabase.options;
     const cluster = join(dataDir, "postgres");
     await rename(cluster, join(dataDir, "aside"));
     await writeFile(cluster, "not a folder");

@@ -1,27 +1,22 @@
 import { sql } from "kysely";
-import pg from "pg";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { isUnavailable } from "../../../../server/storage/database/unavailable.ts";
 import { openDatabase } from "../../../../server/storage/database.ts";
-import { createTestDatabase, type TestDatabase } from "../../../helpers/databases.ts";
+import { createTestDatabase } from "../../../helpers/databases.ts";
 import { startSilentProxy } from "../../../helpers/network/silent-proxy.ts";
+import { begin } from "../../../helpers/postgres.ts";
 import { until } from "../../../helpers/subscriber.ts";
+import { forEachTest } from "../../../helpers/suite.ts";
 
 /** What is to be done in time has seconds, for a busy machine. */
 const LIMITS = { connectMs: 10_000, statementMs: 2_000, backgroundMs: 120_000 };
 /** The time after which a statement without any response is abandoned. */
 const SILENT_MS = LIMITS.statementMs + 1_000;
+const IN_TIME = { timeout: 120_000, interval: 20 };
 
 describe("time limits on postgres", () => {
-  let testDatabase: TestDatabase;
-  let databaseUrl: string;
-  beforeEach(async () => {
-    testDatabase = await createTestDatabase("postgres");
-    databaseUrl = testDatabase.url;
-  });
-  afterEach(() => testDatabase.remove());
-
-  const open = (url = databaseUrl) => openDatabase({ databaseUrl: url, dataDir: "unused", limits: LIMITS });
+  const stored = forEachTest(() => createTestDatabase("postgres"));
+  const open = (url = stored.url) => openDatabase({ databaseUrl: url, dataDir: "unused", limits: LIMITS });
 
   test("end a statement of a call, and none of the background's", async () => {
     const { db, background, connection, close } = await open();
@@ -37,9 +32,8 @@ describe("time limits on postgres", () => {
 
   test("do not end a migration that has to wait", async () => {
     const other = await open();
-    const client = new pg.Client(databaseUrl);
-    await client.connect();
-    await client.query("begin; lock table kysely_migration in access exclusive mode");
+    const { client } = await begin(stored.url);
+    await client.query("lock table kysely_migration in access exclusive mode");
 
     const opening = open();
     await until(async () => {
@@ -55,7 +49,7 @@ describe("time limits on postgres", () => {
   });
 
   test("give up a connection on which nothing comes, at once also its transaction, and no later statement gets it", async () => {
-    await using proxy = await startSilentProxy(databaseUrl);
+    await using proxy = await startSilentProxy(stored.url);
     const { db, close, ping } = await open(proxy.url);
     await ping();
     const startedAt = performance.now();
@@ -74,15 +68,12 @@ describe("time limits on postgres", () => {
     expect(performance.now() - startedAt).toBeLessThan(2 * SILENT_MS);
     proxy.speak();
     expect((await sql<{ one: number }>`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }]);
-    await until(async () => {
-      const rows = await db.selectFrom("clock").selectAll().execute();
-      return rows.length === 0 ? true : undefined;
-    });
+    await expect.poll(() => db.selectFrom("clock").selectAll().execute(), IN_TIME).toEqual([]);
     await close();
   });
 
   test("hold for the end of the database as well", async () => {
-    await using proxy = await startSilentProxy(databaseUrl);
+    await using proxy = await startSilentProxy(stored.url);
     const database = await open(proxy.url);
     await database.ping();
     const busy = sql`select pg_sleep(120)`.execute(database.background).catch((error: unknown) => error);

@@ -1,13 +1,13 @@
 import { hash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { sql } from "kysely";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { MIGRATIONS, type Migrations } from "../../../../server/storage/database/migrations.ts";
+import { describe, expect, test } from "vitest";
 import type { Store } from "../../../../server/storage/database/tables.ts";
 import { isUnavailable } from "../../../../server/storage/database/unavailable.ts";
-import { createTestDatabase, type TestDatabase, useDatabase } from "../../../helpers/databases.ts";
+import { createTestDatabase, laterMigrations, useDatabase } from "../../../helpers/databases.ts";
 import { engines, isOnCluster } from "../../../helpers/engine.ts";
 import { createPayment, getDebit } from "../../../helpers/store-factories.ts";
+import { forEachTest } from "../../../helpers/suite.ts";
 
 /** Tables without a merchant in their keys: small, or read before the merchant is known. Each machine of a cluster has all rows. */
 const REFERENCE_TABLES = [
@@ -76,16 +76,6 @@ test("a migration that has been committed is never changed", async () => {
   expect(Object.fromEntries(await Promise.all(sums))).toEqual(SUMS);
 });
 
-/** The migrations of a later release, whose last one runs these statements. */
-function laterMigrations(statements: readonly string[]): Migrations {
-  const later = {
-    async up(db: Parameters<Migrations[string]["up"]>[0]) {
-      for (const statement of statements) await sql.raw(statement).execute(db);
-    },
-  };
-  return { ...MIGRATIONS, "9999-later": later };
-}
-
 /** PostgreSQL refuses a column with a default while functions use the rows of its table. */
 const ADD_NOTE = [
   "drop function keeps_terms, may_become, extends_history cascade",
@@ -100,11 +90,7 @@ async function readNotes(db: Store): Promise<unknown[]> {
 }
 
 describe.each(engines)("a database of an older release on %s", (engine) => {
-  let stored: TestDatabase;
-  beforeEach(async () => {
-    stored = await createTestDatabase(engine, { empty: true });
-  });
-  afterEach(() => stored.remove());
+  const stored = forEachTest(() => createTestDatabase(engine, { empty: true }));
 
   test("gets the tables of a later one, and keeps its rows", async () => {
     const older = await stored.open();
@@ -128,7 +114,7 @@ describe.each(engines)("a database of an older release on %s", (engine) => {
 });
 
 test("several new servers migrate once, while a server of the release before goes on", async () => {
-  const stored = await createTestDatabase("postgres", { empty: true });
+  await using stored = await createTestDatabase("postgres", { empty: true });
   const older = await stored.open();
   const payment = await createPayment(older.db, { merchant: "acme" });
   const read = () => getDebit(older.db, payment);
@@ -142,5 +128,4 @@ test("several new servers migrate once, while a server of the release before goe
   // Its connection has planned this statement for the columns of before: one call gets 503.
   await expect(read()).rejects.toSatisfy(isUnavailable);
   expect(await read()).toEqual(payment);
-  await stored.remove();
 });

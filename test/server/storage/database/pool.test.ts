@@ -3,40 +3,32 @@ import { expect, test } from "vitest";
 import { createTestDatabase } from "../../../helpers/databases.ts";
 
 test("a connection that is lost within a transaction fails the transaction and nothing else", async () => {
-  const testDatabase = await createTestDatabase("postgres");
-  try {
-    const [database, other] = [await testDatabase.open(), await testDatabase.open()];
-    const { db } = database;
+  await using stored = await createTestDatabase("postgres");
+  const [database, other] = [await stored.open(), await stored.open()];
+  const { db } = database;
 
-    const failed = db.transaction().execute(async (transaction) => {
-      const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(transaction);
-      await sql`select pg_terminate_backend(${rows[0]?.pid}, 5000)`.execute(other.db);
-      await sql`select 1`.execute(transaction);
-    });
+  const failed = db.transaction().execute(async (transaction) => {
+    const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(transaction);
+    await sql`select pg_terminate_backend(${rows[0]?.pid}, 5000)`.execute(other.db);
+    await sql`select 1`.execute(transaction);
+  });
 
-    await expect(failed).rejects.toThrow();
-    await database.ping();
-  } finally {
-    await testDatabase.remove();
-  }
+  await expect(failed).rejects.toThrow();
+  await database.ping();
 });
 
 test("a statement that gets an idle connection in the next tick is not counted as waiting", async () => {
-  const testDatabase = await createTestDatabase("postgres");
-  try {
-    const { db, poolUsage } = await testDatabase.open();
-    await sql`select 1`.execute(db);
+  await using stored = await createTestDatabase("postgres");
+  const { db, poolUsage } = await stored.open();
+  await sql`select 1`.execute(db);
 
-    const statement = sql`select 1`.execute(db);
-    const waiting = new Set<number | undefined>();
-    for (let step = 0; step < 100; step += 1) {
-      await Promise.resolve(); // the next tick comes after all of these
-      waiting.add(poolUsage()?.waiting);
-    }
-    await statement;
-
-    expect(waiting).toEqual(new Set([0]));
-  } finally {
-    await testDatabase.remove();
+  const statement = sql`select 1`.execute(db);
+  const waiting = new Set<number | undefined>();
+  for (let step = 0; step < 100; step += 1) {
+    await Promise.resolve(); // the next tick comes after all of these
+    waiting.add(poolUsage()?.waiting);
   }
+  await statement;
+
+  expect(waiting).toEqual(new Set([0]));
 });

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from "kysely";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { Tables } from "../../../../server/storage/database/tables.ts";
 import { openDatabase } from "../../../../server/storage/database.ts";
-import { createTestDatabase, type TestDatabase } from "../../../helpers/databases.ts";
+import { createTestDatabase } from "../../../helpers/databases.ts";
 import { createDeployment, type Deployment } from "../../../helpers/deployment.ts";
 import { type Problem, type Refund, refundOf } from "../../../helpers/factories.ts";
 import { runStatement } from "../../../helpers/postgres.ts";
@@ -15,6 +15,7 @@ import {
   saveRefund,
   untilWaitingForLock,
 } from "../../../helpers/store-factories.ts";
+import { forEachTest } from "../../../helpers/suite.ts";
 
 /** Settings under which calls fail, hang, or lose what they acknowledged. */
 const HOSTILE = {
@@ -28,17 +29,13 @@ const HOSTILE = {
 };
 
 describe("a database whose own settings are hostile", () => {
-  let stored: TestDatabase;
-  let databaseUrl: string;
+  const stored = forEachTest(() => createTestDatabase("postgres"));
   beforeEach(async () => {
-    stored = await createTestDatabase("postgres");
-    databaseUrl = stored.url;
-    const name = new URL(databaseUrl).pathname.slice(1);
+    const name = new URL(stored.url).pathname.slice(1);
     for (const [setting, value] of Object.entries(HOSTILE)) {
-      await runStatement(databaseUrl, `alter database ${name} set ${setting} = '${value}'`);
+      await runStatement(stored.url, `alter database ${name} set ${setting} = '${value}'`);
     }
   });
-  afterEach(() => stored.remove());
 
   test("can't switch off isolation level and time limits on any connection", async () => {
     const { db, background, close } = await openDatabase(stored.options);

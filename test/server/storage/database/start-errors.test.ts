@@ -47,7 +47,7 @@ describe("a data folder", () => {
 });
 
 test.each(engines)("a database that a newer release has migrated says so (%s)", async (engine) => {
-  const database = await createTestDatabase(engine);
+  await using database = await createTestDatabase(engine);
   const opened = await database.open();
   await sql`insert into kysely_migration (name, timestamp) values ('9999-later', '2099')`.execute(opened.db);
   await opened.close();
@@ -59,7 +59,6 @@ test.each(engines)("a database that a newer release has migrated says so (%s)", 
     ),
     cause: expect.any(Error),
   });
-  await database.remove();
 });
 
 test.each([
@@ -74,7 +73,7 @@ test.each([
     /^The database does not exist\..*DATABASE_URL/,
   ],
 ])("an address with a wrong %s says what to correct", async (_, change, sentence) => {
-  const database = await createTestDatabase("postgres");
+  await using database = await createTestDatabase("postgres");
   const { href } = change(new URL(database.url));
 
   await expect(openDatabase({ databaseUrl: href, dataDir: "" })).rejects.toMatchObject({
@@ -82,7 +81,6 @@ test.each([
     message: expect.stringMatching(sentence),
     cause: { message: expect.stringContaining("does not exist") },
   });
-  await database.remove();
 });
 
 test("a wrong password says what to correct", async () => {

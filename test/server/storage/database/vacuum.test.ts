@@ -4,15 +4,12 @@ import { vacuum } from "../../../../server/storage/database/embedded.ts";
 import { type Database, openDatabase } from "../../../../server/storage/database.ts";
 import { createDataDir } from "../../../helpers/databases.ts";
 import { startTestServer } from "../../../helpers/server.ts";
-import { newMerchant } from "../../../helpers/store-factories.ts";
+import { insertPayments, newMerchant } from "../../../helpers/store-factories.ts";
 
 /** Payments that have been changed so often that most of their rows are dead. */
 async function wear({ db }: Database): Promise<void> {
   const merchant = newMerchant();
-  await sql`
-    insert into payments (payment_id, merchant, kind, status, amount_cents, settled_at, history, sequence, created_at)
-    select 'pay_' || n, ${merchant}, 'DEBIT', 'SETTLED', 1000, now(), '[]', 0, now()
-    from generate_series(1, 1000) as n`.execute(db);
+  await insertPayments(db, merchant, 1_000);
   for (const sequence of [1, 2, 3]) {
     await sql`update payments set sequence = ${sequence} where merchant = ${merchant}`.execute(db);
   }

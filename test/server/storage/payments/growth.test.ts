@@ -1,17 +1,17 @@
 import { sql } from "kysely";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Store } from "../../../../server/storage/database/tables.ts";
-import type { Database } from "../../../../server/storage/database.ts";
+import { describe, expect, test } from "vitest";
 import { listPayments } from "../../../../server/storage/payments/payment-queries.ts";
-import { createTestDatabase, pagesOf, type TestDatabase } from "../../../helpers/databases.ts";
+import { pagesOf, useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import {
   createPayment,
   decideRefund,
+  insertPayments,
   issueRefund,
   newMerchant,
   saveRefund,
 } from "../../../helpers/store-factories.ts";
+import { forEachTest } from "../../../helpers/suite.ts";
 
 /** More than the five executions after which PostgreSQL may keep a plan. */
 const FIRST_REFUNDS = 20;
@@ -20,21 +20,14 @@ const ROWS = 3_000;
 const FEW_PAGES = 50;
 
 describe.each(engines)("a store that has grown since it was opened, on %s", (engine) => {
-  let testDatabase: TestDatabase;
-  let database: Database;
-
-  beforeEach(async () => {
-    testDatabase = await createTestDatabase(engine);
-    database = await testDatabase.open();
-  });
-  afterEach(() => testDatabase.remove());
+  const database = useDatabase(engine, forEachTest);
 
   test("finds a refund's payment without reading the others of its merchant", async () => {
     const { db } = database;
     const payment = await createPayment(db, { merchant: newMerchant() });
     // Statements are now planned for an almost empty table.
     for (let i = 0; i < FIRST_REFUNDS; i += 1) await issueRefund(db, payment, { amountCents: 1 });
-    await insertPayments(db, payment.merchant);
+    await insertPayments(db, payment.merchant, ROWS);
 
     const pages = await pagesOf(db, "^payments", async (store) => {
       expect(await saveRefund(store, await decideRefund(store, payment, { amountCents: 1 }))).toBe(true);
@@ -46,7 +39,7 @@ describe.each(engines)("a store that has grown since it was opened, on %s", (eng
   test("lists the newest of a merchant without reading the others", async () => {
     const { db } = database;
     const merchant = newMerchant();
-    await insertPayments(db, merchant);
+    await insertPayments(db, merchant, ROWS);
     await sql`analyze payments`.execute(db);
 
     const pages = await pagesOf(db, "^payments", async (store) => {
@@ -56,10 +49,3 @@ describe.each(engines)("a store that has grown since it was opened, on %s", (eng
     expect(pages).toBeLessThan(FEW_PAGES);
   });
 });
-
-async function insertPayments(store: Store, merchant: string): Promise<void> {
-  await sql`
-    insert into payments (payment_id, merchant, kind, status, amount_cents, settled_at, history, sequence, created_at)
-    select 'pay_' || n, ${merchant}, 'DEBIT', 'SETTLED', 1, now(), '[]', 0, now() + n * interval '1 s'
-    from generate_series(1, ${ROWS}::integer) as n`.execute(store);
-}

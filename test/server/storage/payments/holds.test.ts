@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { authorizeDue } from "../../../../server/storage/payments/due-refunds.ts";
 import { hold, listHolds, release, untilHeld } from "../../../../server/storage/payments/holds.ts";
 import { isHeld } from "../../../../server/storage/statements/holds.ts";
-import { beginTransaction, useDatabase } from "../../../helpers/databases.ts";
+import { beginTransaction, lockPayment, useDatabase } from "../../../helpers/databases.ts";
 import { engines } from "../../../helpers/engine.ts";
 import {
   allRefunds,
@@ -90,12 +90,8 @@ describe("a hold on postgres", () => {
     const { db } = database;
     const payment = await createPayment(db, { merchant: newMerchant(), settledAt: LONG_AGO });
     const decided = await decideRefund(db, payment);
-    const transaction = await beginTransaction(db);
     // Each is locked by a refund after it has read the holds, which one statement does at its beginning.
-    await sql`
-      select from payments where payment_id = ${payment.paymentId} and merchant = ${payment.merchant} for update`.execute(
-      transaction,
-    );
+    const transaction = await lockPayment(db, payment);
     const saving = saveRefund(db, decided);
     await untilWaitingForLock(db, saving);
     await hold(db, { merchant: payment.merchant, reason });

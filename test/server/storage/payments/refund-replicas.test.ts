@@ -5,7 +5,7 @@ import type { PaymentKey } from "../../../../server/storage/statements/payment-r
 import type { NewRefund } from "../../../../server/storage/statements/refunds.ts";
 import { saveRefunds } from "../../../../server/storage/statements/statements.ts";
 import { bindStore } from "../../../../server/storage/storage.ts";
-import { beginTransaction, useDatabase } from "../../../helpers/databases.ts";
+import { beginTransaction, lockPayment, useDatabase } from "../../../helpers/databases.ts";
 import {
   allRefunds,
   createPayment,
@@ -21,14 +21,6 @@ describe("refunds of one statement, at the same time on postgres", () => {
   const database = useDatabase("postgres");
   const createPayments = (count: number, merchant = newMerchant()) =>
     Promise.all(Array.from({ length: count }, () => createPayment(database.db, { merchant })));
-
-  async function lock({ merchant, paymentId }: PaymentKey) {
-    const transaction = await beginTransaction(database.db);
-    await sql`select from payments where payment_id = ${paymentId} and merchant = ${merchant} for update`.execute(
-      transaction,
-    );
-    return transaction;
-  }
 
   /** Saves two lists at once, while both have to wait for a transaction; then ends that. */
   async function saveBoth(
@@ -50,7 +42,7 @@ describe("refunds of one statement, at the same time on postgres", () => {
   test("never wait for each other's payments in a circle", async () => {
     const payments = await createPayments(5);
     const ordered = payments.toSorted((a, b) => (a.paymentId < b.paymentId ? -1 : 1));
-    const locked = await lock(ordered[2] as PaymentKey);
+    const locked = await lockPayment(database.db, ordered[2] as PaymentKey);
     const there = await decideAll(ordered, ["1", "2", "3", "4", "5"]);
     const back = await decideAll(ordered.toReversed(), ["6", "7", "8", "9", "10"]);
 
@@ -97,7 +89,7 @@ describe("refunds of one statement, at the same time on postgres", () => {
     const merchant = newMerchant();
     const [locked, ...free] = await createPayments(4, merchant);
     if (!locked) throw new Error("there are four");
-    const transaction = await lock(locked);
+    const transaction = await lockPayment(database.db, locked);
     const settled: string[] = [];
     const save = async (payment: PaymentKey) => {
       const saved = await store.saveRefund(await decideRefund(database.db, payment, { now: LONG_AGO }));

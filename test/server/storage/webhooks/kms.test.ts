@@ -28,8 +28,8 @@ describe("an encryption key that a KMS holds", () => {
     onTestFinished(() => void vi.unstubAllEnvs());
     await using kms = await startKms();
     await using receiver = await startReceiver();
-    await using database = await useEmptyDatabase();
-    const env = { ...database.env, ENCRYPTION_KEY_COMMAND: kms.command };
+    await using database = await createTestDatabase("postgres");
+    const env = { DATABASE_URL: database.url, ENCRYPTION_KEY_COMMAND: kms.command };
     const first = await startTestServer({ dataDir: "unused", env });
     const whenStarted = await kms.operations();
     await subscribe(first, receiver.url);
@@ -60,9 +60,9 @@ describe("an encryption key that a KMS holds", () => {
   test("takes over from one in the settings, and hands back to it", async () => {
     await using kms = await startKms();
     await using receiver = await startReceiver();
-    await using database = await useEmptyDatabase();
-    const own = { ...database.env, ENCRYPTION_KEY };
-    const ofKms = { ...database.env, ENCRYPTION_KEY_COMMAND: kms.command };
+    await using database = await createTestDatabase("postgres");
+    const own = { DATABASE_URL: database.url, ENCRYPTION_KEY };
+    const ofKms = { DATABASE_URL: database.url, ENCRYPTION_KEY_COMMAND: kms.command };
     const server = await startTestServer({ dataDir: "unused", env: own });
     await subscribe(server, receiver.url);
     await server.close();
@@ -96,17 +96,12 @@ describe("an encryption key that a KMS holds", () => {
     ["prints something else", "/bin/echo", 'printed no key of 32 bytes in base64 for "unwrap"'],
   ])("stops the start when its program %s", async (_name, program, message) => {
     await using kms = await startKms();
-    await using database = await useEmptyDatabase();
+    await using database = await createTestDatabase("postgres");
     await kms.leave();
-    const env = { ...database.env, ENCRYPTION_KEY_COMMAND: program ?? kms.command };
+    const env = { DATABASE_URL: database.url, ENCRYPTION_KEY_COMMAND: program ?? kms.command };
 
     await expect(startTestServer({ dataDir: "unused", env })).rejects.toThrow(
       `ENCRYPTION_KEY_COMMAND ${message}`,
     );
   });
 });
-
-async function useEmptyDatabase() {
-  const { options, remove } = await createTestDatabase("postgres");
-  return { env: { DATABASE_URL: options.databaseUrl ?? "" }, [Symbol.asyncDispose]: remove };
-}

@@ -1,11 +1,10 @@
 import { sql } from "kysely";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { Store } from "../../../../server/storage/database/tables.ts";
-import type { Database } from "../../../../server/storage/database.ts";
 import { removeDeliveries, removeEvents } from "../../../../server/storage/statements/statements.ts";
 import { listDeliveries, redeliver } from "../../../../server/storage/webhooks/deliveries.ts";
 import { emitResourceEvent } from "../../../../server/storage/webhooks/resource-events.ts";
-import { createTestDatabase, pagesOf, type TestDatabase } from "../../../helpers/databases.ts";
+import { createTestDatabase, pagesOf, useDatabase } from "../../../helpers/databases.ts";
 import { createSubscription } from "../../../helpers/delivery-factories.ts";
 import { engines } from "../../../helpers/engine.ts";
 import {
@@ -17,6 +16,7 @@ import {
   NOW,
   newMerchant,
 } from "../../../helpers/store-factories.ts";
+import { forEachTest } from "../../../helpers/suite.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
@@ -24,17 +24,13 @@ const DAY_MS = 1_440 * MINUTE_MS;
 const inAMinute = () => new Date(Date.now() + MINUTE_MS);
 
 describe.each(engines)("retention on %s", (engine) => {
-  let testDatabase: TestDatabase;
-  let database: Database;
+  const database = useDatabase(engine, forEachTest);
   let merchant: string;
 
   beforeEach(async () => {
-    testDatabase = await createTestDatabase(engine);
-    database = await testDatabase.open();
     merchant = newMerchant();
     await createSubscription(database.db, merchant);
   });
-  afterEach(() => testDatabase.remove());
 
   /** Removes everything older in batches of two, as a server does; returns the numbers of removed deliveries and events. */
   async function removeOld(before: Date): Promise<[deliveries: number, events: number]> {
@@ -136,8 +132,8 @@ describe.each(engines)("retention on %s", (engine) => {
 });
 
 test("only one server removes at a time", async () => {
-  const testDatabase = await createTestDatabase("postgres");
-  const { db } = await testDatabase.open();
+  await using stored = await createTestDatabase("postgres");
+  const { db } = await stored.open();
   const merchant = newMerchant();
   await createSubscription(db, merchant);
   await createRefund(db, await createPayment(db, { merchant }), { now: LATER });
@@ -150,7 +146,6 @@ test("only one server removes at a time", async () => {
   });
 
   expect([first.removed, second]).toEqual([1, { removed: 0, last: undefined }]);
-  await testDatabase.remove();
 });
 
 async function drain(store: Store, remove: typeof removeEvents, before: Date): Promise<number> {
