@@ -8,9 +8,10 @@ import { begin, query } from "../../helpers/postgres.ts";
 import { startProduction } from "../../helpers/production.ts";
 import { post } from "../../helpers/server.ts";
 import { createRefund } from "../../helpers/store-factories.ts";
-import { record, recordMissing, reportProgress } from "./setup/figures.ts";
+import { record, reportProgress } from "./setup/figures.ts";
+import { repeatUntilStopped } from "./setup/load.ts";
 import { drawDashboard, readPanels, readRules, shorten, shortenRules } from "./setup/monitoring.ts";
-import { findProgram, startPrometheus } from "./setup/programs.ts";
+import { findOrRecord, startPrometheus } from "./setup/programs.ts";
 
 type Fault = {
   name: string;
@@ -26,11 +27,8 @@ const CROWD = 300;
 const WAIT = { timeout: 240_000, interval: 500 };
 
 test("each alert of a fault fires, and is resolved after it", async () => {
-  const program = findProgram("prometheus");
-  if (!program) {
-    recordMissing("alerts", "prometheus");
-    return;
-  }
+  const program = findOrRecord("alerts", "prometheus");
+  if (!program) return;
   let skewMs = 0;
   await using production = await startProduction();
   await using nameserver = await startNameserver((name) =>
@@ -58,7 +56,7 @@ test("each alert of a fault fires, and is resolved after it", async () => {
     return (await post<Subscription>(server.url, "/v1/webhook/subscribe", body, { token: by })).body
       .subscriptionKey;
   };
-  await using prometheus = await startPrometheus(program, metricsUrl, await shortenRules());
+  const prometheus = await startPrometheus(program, metricsUrl, await shortenRules());
   const databaseUrl = production.url;
   const name = new URL(databaseUrl).pathname.slice(1);
   const elsewhere = Object.assign(new URL(databaseUrl), { pathname: "/postgres" }).href;
@@ -277,17 +275,10 @@ test("each alert of a fault fires, and is resolved after it", async () => {
 
 /** Calls one after the other, ten a second at most, whatever the response. */
 function startCalls(call: () => Promise<unknown>) {
-  let stopped = false;
-  const running = (async () => {
-    while (!stopped) {
+  return repeatUntilStopped([
+    async () => {
       await call().catch(() => {}); // a failed test has closed the server
       await setTimeout(100);
-    }
-  })();
-  return {
-    async stop() {
-      stopped = true;
-      await running;
     },
-  };
+  ]);
 }

@@ -1,12 +1,11 @@
 import { expect, test } from "vitest";
-import { type Duplicate, dollars, type Refund, refundOf, subscriptionTo } from "../../helpers/factories.ts";
-import { startReceiver } from "../../helpers/receiver.ts";
+import { type Duplicate, dollars, type Refund, refundOf } from "../../helpers/factories.ts";
 import { sandboxOf } from "../../helpers/sandbox.ts";
 import { startTestServer } from "../../helpers/server.ts";
 import { until } from "../../helpers/subscriber.ts";
 import { createRandom, record, reportProgress, roundsOf } from "./setup/figures.ts";
-import { createLedger, send } from "./setup/load.ts";
-import { countLosses } from "./setup/losses.ts";
+import { send } from "./setup/load.ts";
+import { createBusiness } from "./setup/trial.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
@@ -15,10 +14,8 @@ test("the clock of the process moved back and forth: each refund exists, is auth
   const random = createRandom("clock");
   let movedMs = 0;
   await using server = await startTestServer({ realNow: () => new Date(Date.now() + movedMs) });
-  await using receiver = await startReceiver();
-  await send(server.url, "/v1/webhook/subscribe", subscriptionTo(receiver.url));
-  const settled = await sandboxOf(server)("createPayment", { body: { amount: dollars(1_000) } });
-  const ledger = createLedger((settled.body as { paymentId: string }).paymentId);
+  const { ledger, receiver, countLosses } = await createBusiness(server);
+  await using _ = receiver;
   const waiting: string[] = [];
 
   for (let round = 1; round <= rounds; round += 1) {
@@ -44,8 +41,7 @@ test("the clock of the process moved back and forth: each refund exists, is auth
   movedMs = 60 * DAY_MS;
 
   const received = await until(() => {
-    const authorized = receiver.received.filter(({ event }) => event.type === "refund.authorized");
-    const ids = authorized.map(({ event }) => String(event.data.paymentId));
+    const ids = receiver.received.map(({ event }) => String(event.data.paymentId));
     return waiting.every((paymentId) => ids.includes(paymentId)) ? ids : undefined;
   });
   expect(waiting.map((paymentId) => received.filter((id) => id === paymentId).length)).toEqual(
@@ -56,7 +52,7 @@ test("the clock of the process moved back and forth: each refund exists, is auth
     const { history } = body as Extract<typeof body, { kind: "REFUND" }>;
     expect(history.map(({ paymentStatus }) => paymentStatus)).toEqual(["PENDING", "AUTHORIZED"]);
   }
-  const { lost, doubled } = await countLosses(server, ledger, receiver);
+  const { lost, doubled } = await countLosses(server);
   record("clock moved", { rounds, refunds: 2 * rounds, lost: lost.length, doubled: doubled.length });
   expect({ lost, doubled }).toEqual({ lost: [], doubled: [] });
 });

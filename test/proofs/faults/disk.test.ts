@@ -1,15 +1,13 @@
 import { cp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, inject, onTestFinished, test } from "vitest";
-import { startPostgres } from "../../helpers/postgres.ts";
+import { expect, inject, test } from "vitest";
 import { SERVER } from "../../helpers/process.ts";
 import { runServer, spawnServer } from "../../helpers/server.ts";
 import { until } from "../../helpers/subscriber.ts";
 import { record } from "./setup/figures.ts";
-import { createBusiness, postgresEnv } from "./setup/lasting-store.ts";
-import { type Ledger, startLoad } from "./setup/load.ts";
-import { conclude, repeatUnknown } from "./setup/losses.ts";
+import { createCrashableStore } from "./setup/lasting-store.ts";
 import { canMakeDisk, createSmallDisk, type SmallDisk } from "./setup/small-disk.ts";
+import { startTrial, statusOf, type Trial, untilReady } from "./setup/trial.ts";
 
 const MEGABYTES = 200;
 /** What the write-ahead log needs, whose own full disk would stop PostgreSQL altogether. */
@@ -28,8 +26,6 @@ async function fill(disk: SmallDisk): Promise<void> {
   await expect(filler).rejects.toThrow("ENOSPC");
 }
 
-const readiness = async ({ url }: { readonly url: string }) => (await fetch(`${url}/readyz`)).status;
-
 const fillerOf = (disk: SmallDisk) => join(disk.seenFromHere, "filler");
 
 /**
@@ -37,46 +33,45 @@ const fillerOf = (disk: SmallDisk) => join(disk.seenFromHere, "filler");
  * it has then made refunds again.
  */
 async function fillUnderLoad(
-  server: { readonly url: string },
-  ledger: Ledger,
-  { disk, whileFull }: { disk: SmallDisk; whileFull: () => Promise<unknown> },
+  { underLoad, server, ledger }: Trial,
+  disk: SmallDisk,
+  whileFull: () => Promise<unknown>,
 ): Promise<number> {
-  const load = startLoad([server], ledger, { persistent: true });
-  await until(() => ledger.acknowledged.size > 20 || undefined);
-  await fill(disk);
-  await until(async () => (await readiness(server)) === 503 || undefined);
-  await whileFull();
-  await rm(fillerOf(disk));
-  const freedAt = performance.now();
-  await until(async () => (await readiness(server)) === 200 || undefined);
-  const msUntilReady = Math.round(performance.now() - freedAt);
-  const { size } = ledger.acknowledged;
-  await until(() => ledger.acknowledged.size > size + 20 || undefined);
-  await load.stop();
+  const untilMoreThan = (refunds: number) => until(() => ledger.acknowledged.size > refunds || undefined);
+  let msUntilReady = Number.NaN;
+  const outage = async () => {
+    await untilMoreThan(20);
+    await fill(disk);
+    await untilReady(server, 503);
+    await whileFull();
+    await rm(fillerOf(disk));
+    const freedAt = performance.now();
+    await untilReady(server);
+    msUntilReady = Math.round(performance.now() - freedAt);
+    await untilMoreThan(ledger.acknowledged.size + 20);
+  };
+  await underLoad(outage, { persistent: true });
   return msUntilReady;
 }
 
 onDisk(
   "a disk that fills up under load: what can't be stored is refused, nothing is lost, and it goes on",
   async () => {
-    await using disk = await createSmallDisk(MEGABYTES);
+    const disk = await createSmallDisk(MEGABYTES);
     await cp(inject("embeddedTemplateDir"), disk.seenFromHere, { recursive: true });
     const options = { dataDir: disk.folder, command: disk.command(SERVER), env: { LOG_LEVEL: "silent" } };
-    const first = await spawnServer(options);
-    const { ledger, receiver } = await createBusiness(first);
-    await using _ = receiver;
-    const whileFull = () => until(() => ledger.unknown.size > 100 || undefined);
-    await fillUnderLoad(first, ledger, { disk, whileFull });
-    const refused = ledger.unknown.size;
+    const counted = { refused: 0 };
+    const trial = await startTrial("disk full", () => spawnServer(options), { counted });
+    const { unknown } = trial.ledger;
+    await fillUnderLoad(trial, disk, () => until(() => unknown.size > 100 || undefined));
+    counted.refused = unknown.size;
     await fill(disk);
-    first.kill("SIGKILL");
-    await first.exit;
+    await trial.server.stop("SIGKILL");
     await rm(fillerOf(disk));
 
-    await using second = await spawnServer(options);
-    const cameThrough = await repeatUnknown(second, ledger);
-    const figures = { refused, "came through without a response": cameThrough };
-    await conclude("disk full", second, { ledger, receiver, figures });
+    await trial.replaceServer();
+    await trial.recover();
+    await trial.conclude();
   },
 );
 
@@ -87,24 +82,19 @@ if (!root)
 test.skipIf(!root)(
   "PostgreSQL on a full disk: the server is not ready until it takes writes again, and nothing acknowledged is lost",
   async () => {
-    await using disk = await createSmallDisk(MEGABYTES);
-    const postgres = await startPostgres({ durable: true, disk, settings: SETTINGS });
-    onTestFinished(() => postgres.stop());
-    const env = { LOG_LEVEL: "silent", ...postgresEnv(postgres.urlOf("postgres")) };
-    await using server = await spawnServer({ dataDir: "unused", env });
-    const { ledger, receiver } = await createBusiness(server);
-    await using _ = receiver;
+    const disk = await createSmallDisk(MEGABYTES);
+    const store = await createCrashableStore({ disk, settings: SETTINGS });
+    const counted = { "ms until ready": Number.NaN };
+    const trial = await startTrial("PostgreSQL on a full disk", store.start, { counted });
     const found: number[] = [];
-    const whileFull = async () => {
-      for (let probes = 0; probes < PROBES; probes += 1) found.push(await readiness(server));
-    };
-    const msUntilReady = await fillUnderLoad(server, ledger, { disk, whileFull });
+    counted["ms until ready"] = await fillUnderLoad(trial, disk, async () => {
+      for (let probes = 0; probes < PROBES; probes += 1) found.push(await statusOf(trial.server));
+    });
 
-    const cameThrough = await repeatUnknown(server, ledger);
+    await trial.recover();
     expect(found).toEqual(Array(PROBES).fill(503));
-    expect(msUntilReady).toBeLessThan(5_000);
-    const figures = { "ms until ready": msUntilReady, "came through without a response": cameThrough };
-    await conclude("PostgreSQL on a full disk", server, { ledger, receiver, figures });
+    expect(counted["ms until ready"]).toBeLessThan(5_000);
+    await trial.conclude();
   },
 );
 
@@ -116,7 +106,7 @@ const takings: [name: string, take: (disk: SmallDisk) => Promise<void>][] = [
 onDisk.each(takings)(
   "a folder that is %s when the server starts is named, and it ends with 1",
   async (name, take) => {
-    await using disk = await createSmallDisk(MEGABYTES);
+    const disk = await createSmallDisk(MEGABYTES);
     await take(disk);
 
     const exit = await runServer({ PORT: "0", DATA_DIR: disk.folder }, { command: disk.command(SERVER) });

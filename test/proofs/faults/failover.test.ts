@@ -3,14 +3,13 @@ import pg from "pg";
 import { expect, test, vi } from "vitest";
 import { dollars, refundOf } from "../../helpers/factories.ts";
 import { sandboxOf } from "../../helpers/sandbox.ts";
-import { spawnServer } from "../../helpers/server.ts";
 import { until } from "../../helpers/subscriber.ts";
 import { recordMissing } from "./setup/figures.ts";
-import { createBusiness, postgresEnv } from "./setup/lasting-store.ts";
-import { send, startLoad } from "./setup/load.ts";
-import { conclude, repeatUnknown } from "./setup/losses.ts";
+import { storeAt } from "./setup/lasting-store.ts";
+import { send } from "./setup/load.ts";
 import { findPostgresPrograms, startPostgresPair } from "./setup/postgres-pair.ts";
-import { findProgram, startHaProxy } from "./setup/programs.ts";
+import { findOrRecord, startHaProxy } from "./setup/programs.ts";
+import { startTrial, untilReady } from "./setup/trial.ts";
 
 const LOAD_MS = 1_500;
 /** Longer than any time limit of a call, and longer than the server waits for an unresponsive database. */
@@ -18,27 +17,17 @@ const FROZEN_MS = 12_000;
 const RESPONSE_LIMIT_MS = 10_000;
 const RECOVERY_LIMIT_MS = 5_000;
 
-const statusOf = async (url: string) => (await fetch(`${url}/readyz`)).status;
-const untilReady = (url: string) => until(async () => ((await statusOf(url)) === 200 ? true : undefined));
-
 /** PostgreSQL with a synchronous standby, behind HAProxy; undefined where a program is missing, which is recorded. */
 async function startSetting(fault: string) {
   const bin = findPostgresPrograms();
-  const haProxy = findProgram("haproxy");
-  if (!bin || !haProxy) {
-    recordMissing(fault, bin ? "haproxy" : "pg_basebackup");
-    return undefined;
-  }
+  if (!bin) return recordMissing(fault, "pg_basebackup");
+  const haProxy = findOrRecord(fault, "haproxy");
+  if (!haProxy) return undefined;
   const pair = await startPostgresPair(bin);
   const proxy = await startHaProxy(haProxy, "haproxy.cfg", [pair.ports.primary, pair.ports.standby]);
   const url = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`;
   await vi.waitFor(() => findOnlyPrimary(url), { timeout: 60_000 });
-  const env = postgresEnv(url);
-  const dispose = async () => {
-    await proxy[Symbol.asyncDispose]();
-    await pair[Symbol.asyncDispose]();
-  };
-  return { pair, env, [Symbol.asyncDispose]: dispose };
+  return { pair, start: storeAt(url).start };
 }
 
 /** HAProxy takes turns between both until its first check has told which one is the standby. */
@@ -56,39 +45,32 @@ async function findOnlyPrimary(url: string): Promise<void> {
 }
 
 test("a failover to the synchronous standby loses nothing, and no server is restarted", async () => {
-  await using setting = await startSetting("failover");
+  const setting = await startSetting("failover");
   if (!setting) return;
-  const { pair, env } = setting;
-  await using one = await spawnServer({ dataDir: "unused", env });
-  await using two = await spawnServer({ dataDir: "unused", env });
-  const { ledger, receiver } = await createBusiness(one);
-  await using _ = receiver;
-  const servers = [one, two];
-  const load = startLoad(servers, ledger, { persistent: true });
-  await setTimeout(LOAD_MS);
-
-  await pair.failOver();
-  const promotedAt = performance.now();
-  await Promise.all(servers.map(({ url }) => untilReady(url)));
-  const readyMs = performance.now() - promotedAt;
-  await setTimeout(LOAD_MS);
-  await load.stop();
-
-  const cameThrough = await repeatUnknown(two, ledger);
-  const figures = {
-    "came through without a response": cameThrough,
-    "ms from the promotion to ready": Math.round(readyMs),
+  const counted = { "ms from the promotion to ready": Number.NaN };
+  const trial = await startTrial("failover", setting.start, { replicas: 2, counted });
+  const failOver = async () => {
+    await setTimeout(LOAD_MS);
+    await setting.pair.failOver();
+    const promotedAt = performance.now();
+    await Promise.all(trial.servers.map((server) => untilReady(server)));
+    counted["ms from the promotion to ready"] = Math.round(performance.now() - promotedAt);
+    await setTimeout(LOAD_MS);
   };
-  await conclude("failover", two, { ledger, receiver, figures });
+
+  await trial.underLoad(failOver, { persistent: true });
+  await trial.recover();
+
+  await trial.conclude();
 });
 
 test("a frozen synchronous standby: refunds respond 503 in time, and recover within 5 s", async () => {
-  await using setting = await startSetting("standby frozen");
+  const setting = await startSetting("standby frozen");
   if (!setting) return;
-  const { pair, env } = setting;
-  await using server = await spawnServer({ dataDir: "unused", env });
-  const { ledger, receiver } = await createBusiness(server);
-  await using _ = receiver;
+  const { pair, start } = setting;
+  const counted: Record<string, number> = {};
+  const trial = await startTrial("standby frozen", start, { counted });
+  const { server, ledger } = trial;
   const issue = async (paymentId = ledger.paymentId) => {
     const request = refundOf(paymentId, { amount: dollars(0.01) });
     if (paymentId === ledger.paymentId) ledger.unknown.set(request.requestKey, request);
@@ -109,22 +91,21 @@ test("a frozen synchronous standby: refunds respond 503 in time, and recover wit
   while (performance.now() - frozenAt < FROZEN_MS) {
     calls.push(...(await Promise.all([ledger.paymentId, ...payments].map(issue))));
   }
-  const connections = await pair.countClients();
+  counted["connections of the primary, abandoned ones included"] = await pair.countClients();
   pair.thawStandby();
   const thawedAt = performance.now();
   await until(async () => ((await issue()).status === 201 ? true : undefined));
-  const recoveredMs = performance.now() - thawedAt;
-  await untilReady(server.url);
+  const recoveredMs = Math.round(performance.now() - thawedAt);
+  await untilReady(server);
 
-  const slowestMs = Math.max(...calls.map(({ milliseconds }) => milliseconds));
-  await repeatUnknown(server, ledger);
-  const figures = {
+  const slowestMs = Math.round(Math.max(...calls.map(({ milliseconds }) => milliseconds)));
+  Object.assign(counted, {
     "503 meanwhile": calls.length,
-    "ms at most": Math.round(slowestMs),
-    "connections of the primary, abandoned ones included": connections,
-    "ms to recover": Math.round(recoveredMs),
-  };
-  await conclude("standby frozen", server, { ledger, receiver, figures });
+    "ms at most": slowestMs,
+    "ms to recover": recoveredMs,
+  });
+  await trial.recover();
+  await trial.conclude();
   expect(new Set(calls.map(({ status }) => status))).toEqual(new Set([503]));
   expect(slowestMs).toBeLessThan(RESPONSE_LIMIT_MS);
   expect(recoveredMs).toBeLessThan(RECOVERY_LIMIT_MS);

@@ -2,10 +2,9 @@ import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { engines } from "../../helpers/engine.ts";
 import { runServer } from "../../helpers/server.ts";
-import { createRandom, ROUNDS, reportProgress } from "./setup/figures.ts";
-import { createBusiness, createLastingStore, type LastingStore } from "./setup/lasting-store.ts";
-import { startLoad } from "./setup/load.ts";
-import { conclude, endSubscriptions, repeatUnknown } from "./setup/losses.ts";
+import { createRandom, ROUNDS } from "./setup/figures.ts";
+import { createLastingStore, type LastingStore } from "./setup/lasting-store.ts";
+import { startTrial } from "./setup/trial.ts";
 
 /** The latest moment of a kill, in milliseconds after the start of the load, or of the process. */
 const LOAD_MS = 800;
@@ -17,32 +16,23 @@ test.each(engines)(
   "nothing acknowledged is lost by kill -9 at any moment under load (%s)",
   async (engine) => {
     const random = createRandom(`kill ${engine}`);
-    await using store = await createLastingStore(engine);
-    let server = await store.start();
-    const { ledger, receiver } = await createBusiness(server);
-    await using _ = receiver;
-    const lost: string[] = [];
-    const counted = { acknowledged: 0, "came through without a response": 0, "killed while starting": 0 };
+    const store = await createLastingStore(engine);
+    const counted = { "killed while starting": 0 };
+    const trial = await startTrial(`kill -9, ${engine}`, store.start, { counted });
 
-    for (let round = 1; round <= ROUNDS; round += 1) {
-      const load = startLoad([server], ledger);
-      await setTimeout(random() * LOAD_MS);
-      server.kill("SIGKILL");
-      expect(await server.exit).toMatchObject({ signal: "SIGKILL" });
-      await load.stop();
-
+    await trial.repeat(ROUNDS, async () => {
+      await trial.underLoad(async () => {
+        await setTimeout(random() * LOAD_MS);
+        expect(await trial.server.stop("SIGKILL")).toMatchObject({ signal: "SIGKILL" });
+      });
       if (random() < START_SHARE)
         counted["killed while starting"] += await killWhileStarting(store, random());
-      server = await store.start();
-      counted["came through without a response"] += await repeatUnknown(server, ledger);
-      lost.push(...(await endSubscriptions(server, ledger)));
-      counted.acknowledged = ledger.acknowledged.size;
-      reportProgress(`kill -9, ${engine}`, round, ROUNDS, { ...counted, lost: lost.length });
-    }
+      await trial.replaceServer();
+      await trial.recover();
+    });
 
-    const figures = { rounds: ROUNDS, ...counted };
-    await conclude(`kill -9, ${engine}`, server, { ledger, receiver, lostBefore: lost, figures });
-    expect(counted.acknowledged).toBeGreaterThan(ROUNDS);
+    await trial.conclude();
+    expect(trial.ledger.acknowledged.size).toBeGreaterThan(ROUNDS);
   },
 );
 

@@ -1,9 +1,8 @@
-import pg from "pg";
 import { expect, test } from "vitest";
 import { dollars, type Refund, refundOf, subscriptionTo } from "../../helpers/factories.ts";
+import { begin, query } from "../../helpers/postgres.ts";
 import { accept, respondWith, startReceiver } from "../../helpers/receiver.ts";
 import { sandboxOf } from "../../helpers/sandbox.ts";
-import { spawnServer } from "../../helpers/server.ts";
 import { until } from "../../helpers/subscriber.ts";
 import { record, reportProgress, roundsOf } from "./setup/figures.ts";
 import { createLastingStore } from "./setup/lasting-store.ts";
@@ -21,9 +20,10 @@ const RETRY_MS = 5_000;
 
 test("a forgotten transaction on a payment with refunds due and callers: another merchant notices nothing, on three replicas", async () => {
   const rounds = roundsOf(0.06);
-  await using store = await createLastingStore("postgres");
-  const env = { LOG_LEVEL: "silent", ...store.env, RATE_LIMIT: "off" };
-  const servers = await Promise.all(Array.from({ length: REPLICAS }, () => spawnServer({ env })));
+  const store = await createLastingStore("postgres");
+  const databaseUrl = store.env.DATABASE_URL ?? "";
+  const start = () => store.start({ env: { RATE_LIMIT: "off" } });
+  const servers = await Promise.all(Array.from({ length: REPLICAS }, start));
   const urlOf = (count: number) => servers[count % REPLICAS]?.url ?? "";
   const sentAt = new Map<string, number[]>();
   await using receiver = await startReceiver((response, delivery, count) => {
@@ -40,14 +40,12 @@ test("a forgotten transaction on a payment with refunds due and callers: another
   for (let round = 1; round <= rounds; round += 1) {
     const [locked, free] = [await createWaiting(urlOf(0), ACME), await createWaiting(urlOf(1), NEIGHBOUR)];
     alone?.push(...(await callNeighbour(free.original)));
-    await using holder = await connect(store.env.DATABASE_URL);
-    await using operator = await connect(store.env.DATABASE_URL);
-    await holder.client.query("begin");
+    await using holder = await begin(databaseUrl);
     await holder.client.query("select from payments where payment_id = $1 for update", [locked.original]);
     // The locked one is found first.
     const setDue = "update payments set due_at = now() - $2::interval where payment_id = $1";
-    await operator.client.query(setDue, [locked.refund, "2 days"]);
-    await operator.client.query(setDue, [free.refund, "1 day"]);
+    await query(databaseUrl, setDue, [locked.refund, "2 days"]);
+    await query(databaseUrl, setDue, [free.refund, "1 day"]);
     const dueAtMs = performance.now();
     const crowd = startCrowd(locked.original);
 
@@ -122,12 +120,6 @@ async function createWaiting(url: string, token: string) {
   const original = (payment.body as { paymentId: string }).paymentId;
   const refund = await send<Refund>(url, "/v1/refunds", refundOf(original), token);
   return { original, refund: refund?.body.paymentId ?? "" };
-}
-
-async function connect(databaseUrl: string | undefined) {
-  const client = new pg.Client(databaseUrl);
-  await client.connect();
-  return { client, [Symbol.asyncDispose]: () => client.end() };
 }
 
 function medianOf(numbers: readonly number[]): number {

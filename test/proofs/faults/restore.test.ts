@@ -7,12 +7,12 @@ import { expect, test } from "vitest";
 import { runCommand } from "../../helpers/admin.ts";
 import { type Duplicate, dollars, type Refund, refundOf } from "../../helpers/factories.ts";
 import { type Issuer, startIssuer } from "../../helpers/issuer.ts";
-import { chooseUser, type PostgresServer, query, startPostgres } from "../../helpers/postgres.ts";
+import { chooseUser, type PostgresServer, query } from "../../helpers/postgres.ts";
 import { post, spawnServer } from "../../helpers/server.ts";
 import { until } from "../../helpers/subscriber.ts";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
 import { record, recordMissing, reportProgress, roundsOf } from "./setup/figures.ts";
-import { postgresEnv } from "./setup/lasting-store.ts";
+import { createCrashableStore } from "./setup/lasting-store.ts";
 import { findPostgresPrograms } from "./setup/postgres-pair.ts";
 
 const execFile = promisify(runFile);
@@ -41,15 +41,13 @@ async function runRound(programs: string, counted: Counted): Promise<void> {
   const { folder, archive, runScript } = await prepareFolders(programs);
   const archiving = `archive_command=test ! -f ${archive}/%f && cp %p ${archive}/%f`;
   const settings = ["archive_mode=on", archiving];
-  const first = await startPostgres({ durable: true, programs, settings });
-  await using _first = { [Symbol.asyncDispose]: first.stop };
-  const keys = postgresEnv("");
+  const { postgres: first, env: keys } = await createCrashableStore({ programs, settings });
   const files = {
     HIGH_WATER_MARK_FILE: join(folder, "mark"),
     PAYMENTS: join(folder, "payments"),
     PAYOUTS: join(folder, "payouts"),
   };
-  const business = { issuer, ...files, ...keys };
+  const business = { issuer, ...files, ENCRYPTION_KEY: keys.ENCRYPTION_KEY ?? "" };
   const merchant = await openShop(first, business);
   const requests = (count = REFUNDS) =>
     Array.from({ length: count }, () => refundOf("pay_1", { amount: dollars(0.01) }));
@@ -73,25 +71,15 @@ async function runRound(programs: string, counted: Counted): Promise<void> {
   await merchant.server.stop("SIGKILL");
   await first.crash("SIGKILL");
 
-  const restored = await startPostgres({
-    durable: true,
-    programs,
-    fill: (DATA) =>
-      runScript("restore", {
-        BACKUP: join(folder, "backup"),
-        ARCHIVE: archive,
-        DATA,
-        UNTIL: moment?.now ?? "",
-      }),
-  });
-  await using _restored = { [Symbol.asyncDispose]: restored.stop };
-  await until(async () => {
-    const [row] = await query<{ over: boolean }>(
-      restored.urlOf("postgres"),
-      "select not pg_is_in_recovery() as over",
-    );
-    return row?.over || undefined;
-  });
+  const fill = (DATA: string) =>
+    runScript("restore", {
+      BACKUP: join(folder, "backup"),
+      ARCHIVE: archive,
+      DATA,
+      UNTIL: moment?.now ?? "",
+    });
+  const { postgres: restored } = await createCrashableStore({ programs, fill });
+  await untilTrue(restored, "not pg_is_in_recovery()");
   const reopened = await openShop(restored, business);
   const env = { DATABASE_URL: restored.urlOf("postgres") };
   expect(await runCommand(["holds"], { env })).toMatchObject({
@@ -206,11 +194,9 @@ function createBooks(first: PostgresServer) {
 async function untilArchived(postgres: PostgresServer): Promise<void> {
   const url = postgres.urlOf("postgres");
   const [row] = await query<{ wal: string }>(url, "select pg_walfile_name(pg_switch_wal()) as wal");
-  await until(async () => {
-    const [{ last } = { last: "" }] = await query<{ last: string }>(
-      url,
-      "select last_archived_wal as last from pg_stat_archiver",
-    );
-    return last >= (row?.wal ?? "") || undefined;
-  });
+  await untilTrue(postgres, `(select last_archived_wal from pg_stat_archiver) >= '${row?.wal}'`);
+}
+
+async function untilTrue(postgres: PostgresServer, condition: string): Promise<void> {
+  await until(async () => (await query(postgres.urlOf("postgres"), `select where ${condition}`))[0]);
 }

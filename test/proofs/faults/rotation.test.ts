@@ -3,14 +3,11 @@ import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { verifyWebhook } from "../../../client/src/webhooks/verify.ts";
 import { engines } from "../../helpers/engine.ts";
-import { dollars, type Subscription, subscriptionTo } from "../../helpers/factories.ts";
-import type { ServerProcess } from "../../helpers/process.ts";
-import { type Received, startReceiver } from "../../helpers/receiver.ts";
+import type { Responder } from "../../helpers/receiver.ts";
 import { sandboxOf } from "../../helpers/sandbox.ts";
-import { createRandom, reportProgress, roundsOf } from "./setup/figures.ts";
+import { createRandom, roundsOf } from "./setup/figures.ts";
 import { createLastingStore } from "./setup/lasting-store.ts";
-import { createLedger, send, startLoad } from "./setup/load.ts";
-import { conclude, repeatUnknown } from "./setup/losses.ts";
+import { startTrial } from "./setup/trial.ts";
 
 /** The latest moment of a change or of a kill, in milliseconds after what precedes it. */
 const LOAD_MS = 400;
@@ -23,16 +20,13 @@ test.each(engines)(
   async (engine) => {
     const random = createRandom(`rotation ${engine}`);
     const rounds = roundsOf(0.2);
-    await using store = await createLastingStore(engine);
-    const servers: ServerProcess[] = [];
-    const server = () => servers.at(-1) as ServerProcess;
-    for (let count = engine === "postgres" ? 2 : 1; count > 0; count -= 1) servers.push(await store.start());
+    const store = await createLastingStore(engine);
     let secretKey = newSecret();
     const refused: string[] = [];
-    let withTwo = 0;
-    await using receiver = await startReceiver((response, { body, headers, webhookId }: Received) => {
+    const counted = { killed: 0, "with two signatures": 0, refused: 0 };
+    const respond: Responder = (response, { body, headers, webhookId }) => {
       const plain = headers as Record<string, string>;
-      if (plain["webhook-signature"]?.includes(" ")) withTwo += 1;
+      if (plain["webhook-signature"]?.includes(" ")) counted["with two signatures"] += 1;
       try {
         verifyWebhook(body, plain, secretKey);
         response.writeHead(204).end();
@@ -40,47 +34,47 @@ test.each(engines)(
         refused.push(webhookId);
         response.writeHead(400).end();
       }
-    });
-    const { body } = await sandboxOf(server())("createPayment", { body: { amount: dollars(9_999_999) } });
-    const subscriptionDetails = { type: "EVENT", details: ["refund.authorized"] };
-    const subscription = subscriptionTo(receiver.url, { secretKey, subscriptionDetails });
-    const subscribed = await send<Subscription>(server().url, "/v1/webhook/subscribe", subscription);
-    const path = `/sandbox/subscriptions/${subscribed?.body.subscriptionKey}/rotate-secret`;
-    const rotate = async (next: string, overlapHours = 24) =>
-      (await send(server().url, path, { secretKey: next, overlapHours }))?.status;
-    const ledger = createLedger((body as { paymentId: string }).paymentId);
-    let killed = 0;
+    };
+    const replicas = engine === "postgres" ? 2 : 1;
+    const options = { counted, replicas, respond, secretKey };
+    const trial = await startTrial(`secret changed, ${engine}`, store.start, options);
+    const { body } = await sandboxOf(trial.server)("listSubscriptions");
+    const path = { subscriptionKey: body.items[0]?.subscriptionKey ?? "" };
+    /** Resolves with undefined when the server is killed before its response. */
+    const rotate = (next: string, overlapHours = 24) =>
+      sandboxOf(trial.server)("rotateSecret", { path, body: { secretKey: next, overlapHours } }).then(
+        ({ status }) => status,
+        () => undefined,
+      );
 
-    for (let round = 1; round <= rounds; round += 1) {
+    await trial.repeat(rounds, async (round) => {
       const next = newSecret();
-      const before = startLoad(servers, ledger);
-      await setTimeout(random() * LOAD_MS);
-      const rotating = rotate(next);
-      if (round % 2 === 0) {
-        await setTimeout(random() * KILL_MS);
-        const stopped = servers.pop();
-        stopped?.kill("SIGKILL");
-        await stopped?.exit;
-        killed += 1;
-      }
-      await rotating;
-      await before.stop();
-      if (round % 2 === 0) servers.push(await store.start());
-      expect(await rotate(next)).toBe(200); // again, because a killed server may have changed it or not
+      const kills = round % 2 === 0;
+      await trial.underLoad(async () => {
+        await setTimeout(random() * LOAD_MS);
+        const rotating = rotate(next);
+        if (kills) {
+          await setTimeout(random() * KILL_MS);
+          await trial.server.stop("SIGKILL");
+          counted.killed += 1;
+        }
+        await rotating;
+      });
+      if (kills) await trial.replaceServer();
+      expect(await rotate(next)).toBe(200); // once more, because a killed server may have changed it or not
 
-      const during = startLoad(servers, ledger);
-      await setTimeout(random() * LOAD_MS);
-      secretKey = next;
-      await setTimeout(random() * LOAD_MS);
-      await during.stop();
-      await repeatUnknown(server(), ledger);
+      await trial.underLoad(async () => {
+        await setTimeout(random() * LOAD_MS);
+        secretKey = next;
+        await setTimeout(random() * LOAD_MS);
+      });
+      await trial.recover();
       expect(await rotate(next, 0)).toBe(200);
-      reportProgress(`secret changed, ${engine}`, round, rounds, { killed, refused: refused.length });
-    }
+      counted.refused = refused.length;
+    });
 
-    const figures = { rounds, killed, "with two signatures": withTwo, refused: refused.length };
-    await conclude(`secret changed, ${engine}`, server(), { ledger, receiver, figures });
+    await trial.conclude();
     expect(refused).toEqual([]);
-    expect(withTwo).toBeGreaterThan(rounds);
+    expect(counted["with two signatures"]).toBeGreaterThan(rounds);
   },
 );

@@ -1,16 +1,16 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout } from "node:timers/promises";
-import { expect, test } from "vitest";
-import { createPayment } from "../../helpers/factories.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { refundOf, subscriptionTo } from "../../helpers/factories.ts";
 import { head, openConnection } from "../../helpers/network/raw-http.ts";
-import type { ServerProcess } from "../../helpers/process.ts";
-import { startProduction } from "../../helpers/production.ts";
-import { spawnServer } from "../../helpers/server.ts";
-import { createRandom, reportProgress, roundsOf } from "./setup/figures.ts";
-import { createBusiness, createLastingStore } from "./setup/lasting-store.ts";
-import { createLedger, type Ledger, startLoad } from "./setup/load.ts";
-import { countLosses, expectIntact, type Losses, repeatUnknown } from "./setup/losses.ts";
+import { startReceiver } from "../../helpers/receiver.ts";
+import { createRandom, type Figures, roundsOf } from "./setup/figures.ts";
+import { createLastingStore } from "./setup/lasting-store.ts";
+import { createLedger, send } from "./setup/load.ts";
+import { repeatUnknown } from "./setup/losses.ts";
+import { startProductive } from "./setup/productive.ts";
+import { startTrial } from "./setup/trial.ts";
 
 const LOAD_MS = 800;
 /** How long a stop waits for stalled callers. A stop that takes less time had none to wait for, so it would prove nothing. */
@@ -19,59 +19,38 @@ const EXIT_LIMIT_MS = 10_000;
 /** Requests for a response of many kilobytes: together more than all buffers on the way can contain. */
 const UNREAD_RESPONSES = 300;
 
-type Business = AsyncDisposable & {
-  start(): Promise<ServerProcess>;
-  ledger: Ledger;
-  countLosses(server: { url: string }): Promise<Losses>;
-};
-
-async function createSandbox(): Promise<Business> {
-  const store = await createLastingStore("embedded");
-  const server = await store.start();
-  const { ledger, receiver } = await createBusiness(server);
-  server.kill("SIGTERM");
-  await server.exit;
-  return {
-    start: store.start,
-    ledger,
-    countLosses: (server) => countLosses(server, ledger, receiver),
-    async [Symbol.asyncDispose]() {
-      await receiver[Symbol.asyncDispose]();
-      await store[Symbol.asyncDispose]();
-    },
-  };
+/** A sandbox's servers, and their merchant, whose second receiver never responds. */
+async function startSandbox(fault: string, counted: Figures) {
+  const { start } = await createLastingStore("embedded");
+  const trial = await startTrial(fault, start, { counted });
+  const silent = await startReceiver(() => {});
+  onTestFinished(silent.close);
+  await send(trial.server.url, "/v1/webhook/subscribe", subscriptionTo(silent.url));
+  await send(trial.server.url, "/v1/refunds", refundOf("pay_settled"));
+  return { trial, untilDelivering: () => silent.first(1) };
 }
 
-async function createProductive(): Promise<Business> {
-  const production = await startProduction();
-  const database = await production.database.open();
-  const paymentId = await createPayment({ database }, { merchant: "merchant", amountCents: 9_999_999_00 });
-  const exp = Math.floor(Date.now() / 1000) + 3_600;
-  const ledger = createLedger(paymentId, await production.issuer.token({ exp }));
-  return {
-    start: () => spawnServer({ dataDir: "unused", env: { ...production.env } }),
-    ledger,
-    async countLosses() {
-      const query = database.db.selectFrom("payments").select(["payment_id", "request_key"]);
-      const stored = await query.where("original_payment_id", "=", paymentId).execute();
-      const idOf = new Map(stored.map((row) => [row.request_key, row.payment_id]));
-      const subscriptions = await database.db
-        .selectFrom("subscriptions")
-        .select("subscription_key")
-        .execute();
-      const subscriptionKeys = new Set(subscriptions.map((row) => row.subscription_key));
-      const { acknowledged } = ledger;
-      const isThere = ([key, refund]: [string, { paymentId: string }]) => idOf.get(key) === refund.paymentId;
-      return {
-        lost: [
-          ...[...acknowledged].filter((entry) => !isThere(entry)).map(([key]) => key),
-          ...[...ledger.subscriptions].filter((key) => !subscriptionKeys.has(key)),
-        ],
-        doubled: stored.flatMap((row) => (acknowledged.has(row.request_key ?? "") ? [] : [row.payment_id])),
-      };
-    },
-    [Symbol.asyncDispose]: production.end,
+async function startProduction(fault: string, counted: Figures) {
+  const { db, paymentId, token, start } = await startProductive();
+  const ledger = createLedger(paymentId, await token());
+  const countLosses = async () => {
+    const query = db.selectFrom("payments").select(["payment_id", "request_key"]);
+    const stored = await query.where("original_payment_id", "=", paymentId).execute();
+    const idOf = new Map(stored.map((row) => [row.request_key, row.payment_id]));
+    const subscriptions = await db.selectFrom("subscriptions").select("subscription_key").execute();
+    const subscriptionKeys = new Set(subscriptions.map((row) => row.subscription_key));
+    const { acknowledged } = ledger;
+    const isThere = ([key, refund]: [string, { paymentId: string }]) => idOf.get(key) === refund.paymentId;
+    return {
+      lost: [
+        ...[...acknowledged].filter((entry) => !isThere(entry)).map(([key]) => key),
+        ...[...ledger.subscriptions].filter((key) => !subscriptionKeys.has(key)),
+      ],
+      doubled: stored.flatMap((row) => (acknowledged.has(row.request_key ?? "") ? [] : [row.payment_id])),
+    };
   };
+  const trial = await startTrial(fault, () => start(), { counted, business: { ledger, countLosses } });
+  return { trial, untilDelivering: async () => {} };
 }
 
 /**
@@ -100,47 +79,37 @@ async function stall(url: string, token: string): Promise<Disposable> {
 }
 
 test.each([
-  ["sandbox", createSandbox],
-  ["production", createProductive],
+  ["sandbox", startSandbox],
+  ["production", startProduction],
 ])(
   "SIGTERM under load in %s mode, with callers who have stalled: accepted requests get their responses, and it exits 0 in time",
   async (mode, given) => {
     const rounds = roundsOf(0.06);
     const random = createRandom(`stalled ${mode}`);
-    await using business = await given();
-    const { ledger } = business;
-    let withoutResponse = 0;
-    let slowestMs = 0;
+    const counted = { "done without a response": 0, "ms at most to exit": 0 };
+    const { trial, untilDelivering } = await given(`SIGTERM, stalled callers, ${mode}`, counted);
+    const { ledger } = trial;
 
-    for (let round = 1; round <= rounds; round += 1) {
-      const server = await business.start();
-      const load = startLoad([server], ledger);
-      using _ = await stall(server.url, ledger.token);
-      await setTimeout(random() * LOAD_MS);
-      const stoppedAtMs = performance.now();
-      server.kill("SIGTERM");
-      expect(await server.exit).toMatchObject({ code: 0, signal: null });
-      slowestMs = Math.max(slowestMs, Math.round(performance.now() - stoppedAtMs));
-      await load.stop();
-
-      const repeated = await business.start();
-      withoutResponse += await repeatUnknown(repeated, ledger);
-      repeated.kill("SIGTERM");
-      await repeated.exit;
-      reportProgress(`SIGTERM, stalled callers, ${mode}`, round, rounds, {
-        acknowledged: ledger.acknowledged.size,
+    await trial.repeat(rounds, async () => {
+      await untilDelivering();
+      await trial.underLoad(async () => {
+        using _ = await stall(trial.server.url, ledger.token);
+        await setTimeout(random() * LOAD_MS);
+        const stoppedAtMs = performance.now();
+        expect(await trial.server.stop()).toMatchObject({ code: 0, signal: null });
+        const exitMs = Math.round(performance.now() - stoppedAtMs);
+        counted["ms at most to exit"] = Math.max(counted["ms at most to exit"], exitMs);
       });
-    }
+      await trial.replaceServer();
+      counted["done without a response"] += await repeatUnknown(trial.server, ledger);
+    });
 
-    await using last = await business.start();
     const subscribed = ledger.subscriptions.size;
-    const figures = { rounds, "done without a response": withoutResponse, "ms at most to exit": slowestMs };
-    const losses = await business.countLosses(last);
-    expectIntact(`SIGTERM, stalled callers, ${mode}`, ledger, losses, figures);
-    expect(withoutResponse).toBe(0);
+    await trial.conclude();
+    expect(counted["done without a response"]).toBe(0);
     expect(ledger.acknowledged.size).toBeGreaterThan(rounds);
     expect(subscribed).toBeGreaterThan(0);
-    expect(slowestMs).toBeGreaterThan(STALL_MS);
-    expect(slowestMs).toBeLessThan(EXIT_LIMIT_MS);
+    expect(counted["ms at most to exit"]).toBeGreaterThan(STALL_MS);
+    expect(counted["ms at most to exit"]).toBeLessThan(EXIT_LIMIT_MS);
   },
 );

@@ -1,11 +1,10 @@
 import { expect, test } from "vitest";
-import { createPayment, refundOf } from "../../helpers/factories.ts";
+import { refundOf } from "../../helpers/factories.ts";
 import { head, openConnection } from "../../helpers/network/raw-http.ts";
 import { startProgram } from "../../helpers/process.ts";
-import { startProduction } from "../../helpers/production.ts";
-import { spawnServer } from "../../helpers/server.ts";
-import { ROUNDS, record, recordMissing, reportProgress } from "./setup/figures.ts";
-import { findProgram, startHaProxy } from "./setup/programs.ts";
+import { ROUNDS, record, reportProgress } from "./setup/figures.ts";
+import { startProductive } from "./setup/productive.ts";
+import { findOrRecord, startHaProxy } from "./setup/programs.ts";
 
 const CONNECTIONS = 800;
 /** After which balancers count a probe as failed, in milliseconds. */
@@ -27,8 +26,8 @@ const PROBER = `
   console.log(JSON.stringify(took));`;
 
 test("a crowd of new connections leaves every probe answered in time, and every refund made once", async () => {
-  await using target = await startTarget();
-  await using server = await target.spawn();
+  const target = await startTarget();
+  const server = await target.spawn();
   const took: (number | null)[] = [];
   const statuses = new Map<number, number>();
   for (let round = 1; round <= ROUNDS; round += 1) {
@@ -60,18 +59,12 @@ test("a crowd of new connections leaves every probe answered in time, and every 
 
 test("HAProxy takes no server out while a crowd of new connections comes through it", async () => {
   const fault = "crowd of connections through HAProxy";
-  const program = findProgram("haproxy");
-  if (!program) {
-    recordMissing(fault, "haproxy");
-    return;
-  }
-  await using target = await startTarget();
-  await using one = await target.spawn();
-  await using two = await target.spawn();
-  await using three = await target.spawn();
-  const servers = [one, two, three];
+  const program = findOrRecord(fault, "haproxy");
+  if (!program) return;
+  const target = await startTarget();
+  const servers = [await target.spawn(), await target.spawn(), await target.spawn()];
   const portOf = (url: string) => Number(new URL(url).port);
-  await using balancer = await startHaProxy(
+  const balancer = await startHaProxy(
     program,
     "balancer.cfg",
     servers.map(({ url }) => portOf(url)),
@@ -98,10 +91,8 @@ test("HAProxy takes no server out while a crowd of new connections comes through
 
 /** A payment to refund, and servers in production mode, which respond to probes on a port of their own. */
 async function startTarget() {
-  const production = await startProduction();
-  const here = await production.start();
-  const paymentId = await createPayment(here, { merchant: "merchant", amountCents: 9_999_999_00 });
-  const Authorization = `Bearer ${await production.issuer.token()}`;
+  const { db, paymentId, token, start } = await startProductive();
+  const Authorization = `Bearer ${await token()}`;
   const issue = async (url: string) => {
     const body = JSON.stringify(refundOf(paymentId));
     using connection = await openConnection(url);
@@ -110,17 +101,16 @@ async function startTarget() {
   };
   return {
     async spawn() {
-      const server = await spawnServer({ dataDir: "unused", env: { ...production.env, PROBE_PORT: "0" } });
+      const server = await start({ PROBE_PORT: "0" });
       const { probeUrl } = JSON.parse(server.welcome.trim().split("\n").at(-1) ?? "") as { probeUrl: string };
       return Object.assign(server, { probeUrl });
     },
     /** Refunds on so many connections at once; resolves with the statuses. */
     crowd: (url: string) => Promise.all(Array.from({ length: CONNECTIONS }, () => issue(url))),
     async countRefunds() {
-      const refunds = here.database.db.selectFrom("payments").where("original_payment_id", "=", paymentId);
+      const refunds = db.selectFrom("payments").where("original_payment_id", "=", paymentId);
       const counted = refunds.select((select) => select.fn.countAll<number>().as("made"));
       return (await counted.executeTakeFirstOrThrow()).made;
     },
-    [Symbol.asyncDispose]: production.end,
   };
 }

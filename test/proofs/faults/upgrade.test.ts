@@ -1,8 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { MIGRATIONS, type Migrations } from "../../../server/storage/database/migrations.ts";
 import { runCommand } from "../../helpers/admin.ts";
-import { createTestDatabase } from "../../helpers/databases.ts";
+import { createTestDatabase, LATER, laterMigrations } from "../../helpers/databases.ts";
 import { runProgram, SERVER_OPTIONS, startServerProcess } from "../../helpers/process.ts";
 import { doDailyWork, type RunAdmin } from "./setup/daily-work.ts";
 import { record } from "./setup/figures.ts";
@@ -14,18 +13,6 @@ beforeAll(async () => {
   before = await checkOutReleaseBefore();
 }, 600_000);
 afterAll(() => before?.[Symbol.asyncDispose]());
-
-const LATER = "9999-later";
-
-/** A migration of the release after this one. */
-function laterMigrations(statements: readonly string[]): Migrations {
-  const later = {
-    async up(db: Parameters<Migrations[string]["up"]>[0]) {
-      for (const statement of statements) await sql.raw(statement).execute(db);
-    },
-  };
-  return { ...MIGRATIONS, [LATER]: later };
-}
 
 /** Adds what a release may add: columns that may be empty or have a default, an index, a table, and what keeps them filled. */
 const ADDITIONS = [

@@ -3,9 +3,10 @@ import { createMerchant } from "../../../helpers/factories.ts";
 import type { ServerProcess } from "../../../helpers/process.ts";
 import type { Receiver, Responder } from "../../../helpers/receiver.ts";
 import { spawnServer } from "../../../helpers/server.ts";
-import { createBusiness, postgresEnv } from "../../faults/setup/lasting-store.ts";
+import { postgresEnv } from "../../faults/setup/lasting-store.ts";
 import { type CallOptions, callUntil, type Ledger } from "../../faults/setup/load.ts";
 import { countLosses, repeatUnknown } from "../../faults/setup/losses.ts";
+import { createBusiness } from "../../faults/setup/trial.ts";
 import { requireCitus } from "./citus.ts";
 import {
   type Cluster,
@@ -88,7 +89,8 @@ export async function createBusinesses(
     const { merchant, token } = await createMerchant({ database });
     const worker = await findWorkerOf(databaseUrl, merchant);
     if (businesses.filter((business) => business.worker === worker).length >= perWorker) continue;
-    businesses.push({ merchant, worker, ...(await createBusiness(servers[0], token, respond?.(worker))) });
+    const options = { token, respond: respond?.(worker) };
+    businesses.push({ merchant, worker, ...(await createBusiness(servers[0], options)) });
   }
   return businesses;
 }

@@ -1,63 +1,47 @@
 import { randomBytes } from "node:crypto";
+import { onTestFinished } from "vitest";
 import { createDataDir } from "../../../helpers/databases.ts";
 import type { Engine } from "../../../helpers/engine.ts";
-import { dollars, type Subscription, subscriptionTo } from "../../../helpers/factories.ts";
-import { type PostgresServer, startPostgres } from "../../../helpers/postgres.ts";
+import { type PostgresOptions, startPostgres } from "../../../helpers/postgres.ts";
 import type { ServerProcess } from "../../../helpers/process.ts";
-import { type Receiver, type Responder, startReceiver } from "../../../helpers/receiver.ts";
-import { sandboxOf } from "../../../helpers/sandbox.ts";
-import { spawnServer } from "../../../helpers/server.ts";
-import { ACME, createLedger, type Ledger, send } from "./load.ts";
+import { type SpawnOptions, spawnServer } from "../../../helpers/server.ts";
 
 /** A store that outlives the server processes on it, as in operation. */
-export type LastingStore = AsyncDisposable & {
+export type LastingStore = {
   /** Settings for a server process. */
   readonly env: Readonly<Record<string, string>>;
   readonly dataDir: string;
-  start(): Promise<ServerProcess>;
+  start(this: void, options?: SpawnOptions): Promise<ServerProcess>;
 };
 
+/** A store that ends with the test. */
 export async function createLastingStore(engine: Engine): Promise<LastingStore> {
-  if (engine === "postgres") return (await createCrashableStore()).store;
+  if (engine === "postgres") return createCrashableStore();
   const folder = await createDataDir();
-  return toStore(folder.dataDir, {}, folder);
+  onTestFinished(folder[Symbol.asyncDispose]);
+  return toStore(folder.dataDir, {});
 }
 
-/** A PostgreSQL server that can be crashed, as a store. */
-export async function createCrashableStore(): Promise<{ store: LastingStore; postgres: PostgresServer }> {
-  const postgres = await startPostgres({ durable: true });
-  const env = postgresEnv(postgres.urlOf("postgres"));
-  return { store: toStore("unused", env, { [Symbol.asyncDispose]: () => postgres.stop() }), postgres };
+/** A PostgreSQL server that can be crashed, as a store, which ends with the test. */
+export async function createCrashableStore(options: PostgresOptions = {}) {
+  const postgres = await startPostgres({ durable: true, ...options });
+  onTestFinished(postgres.stop);
+  return { ...storeAt(postgres.urlOf("postgres")), postgres };
+}
+
+export function storeAt(databaseUrl: string): LastingStore {
+  return toStore("unused", postgresEnv(databaseUrl));
 }
 
 export function postgresEnv(databaseUrl: string) {
   return { DATABASE_URL: databaseUrl, ENCRYPTION_KEY: randomBytes(32).toString("base64") };
 }
 
-function toStore(dataDir: string, env: Record<string, string>, disposable: AsyncDisposable): LastingStore {
+function toStore(dataDir: string, env: Record<string, string>): LastingStore {
   return {
     env,
     dataDir,
-    start: () => spawnServer({ dataDir, env: { LOG_LEVEL: "silent", ...env } }),
-    [Symbol.asyncDispose]: () => disposable[Symbol.asyncDispose](),
+    start: (options) =>
+      spawnServer({ dataDir, ...options, env: { LOG_LEVEL: "silent", ...env, ...options?.env } }),
   };
-}
-
-/**
- * A payment with a large amount to refund, and a receiver of all events that outlives the servers.
- *
- * @param token the merchant's, by default acme's
- */
-export async function createBusiness(
-  server: { readonly url: string },
-  token = ACME,
-  respond?: Responder,
-): Promise<{ ledger: Ledger; receiver: Receiver }> {
-  const { body } = await sandboxOf(server, token)("createPayment", { body: { amount: dollars(9_999_999) } });
-  const receiver = await startReceiver(respond);
-  const refunds = { type: "EVENT", details: ["refund.authorized"] };
-  const subscription = subscriptionTo(receiver.url, { subscriptionDetails: refunds });
-  const subscribed = await send<Subscription>(server.url, "/v1/webhook/subscribe", subscription, token);
-  if (subscribed?.status !== 200) throw new Error(`not subscribed: ${JSON.stringify(subscribed)}`);
-  return { ledger: createLedger((body as { paymentId: string }).paymentId, token), receiver };
 }

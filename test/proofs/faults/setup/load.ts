@@ -120,13 +120,27 @@ export function startLoad(
   ledger: Ledger,
   { persistent = false } = {},
 ): { stop(): Promise<void> } {
+  return startStoppable((stopped) =>
+    servers.map(({ url }) => callUntil(url, ledger, { stopped, persistent })),
+  );
+}
+
+/** Has callers repeat their calls, each one after the other, until it is stopped. */
+export function repeatUntilStopped(callers: readonly (() => Promise<unknown>)[]): { stop(): Promise<void> } {
+  return startStoppable((stopped) =>
+    callers.map(async (call) => {
+      while (!stopped()) await call();
+    }),
+  );
+}
+
+function startStoppable(start: (stopped: () => boolean) => readonly Promise<void>[]) {
   let stopped = false;
-  const options = { stopped: () => stopped, persistent };
-  const load = servers.map(({ url }) => callUntil(url, ledger, options));
+  const work = start(() => stopped);
   return {
     async stop() {
       stopped = true;
-      await Promise.all(load);
+      await Promise.all(work);
     },
   };
 }

@@ -1,8 +1,7 @@
-import { expect, vi } from "vitest";
+import { vi } from "vitest";
 import { type Duplicate, dollars, type Refund } from "../../../helpers/factories.ts";
 import type { Receiver } from "../../../helpers/receiver.ts";
 import { sandboxOf } from "../../../helpers/sandbox.ts";
-import { type Figures, record } from "./figures.ts";
 import { type Ledger, send } from "./load.ts";
 
 type Server = { readonly url: string };
@@ -138,27 +137,4 @@ async function inBatches<T>(items: readonly T[], work: (item: T) => Promise<void
       for (const item of waiting) await work(item);
     }),
   );
-}
-
-type Parts = { readonly ledger: Ledger; readonly receiver: Receiver };
-
-/** Compares a server's records with the callers' knowledge, records the figures, and asserts that nothing is lost or doubled. */
-export async function conclude(
-  fault: string,
-  server: Server,
-  { ledger, receiver, lostBefore = [], figures = {} }: Parts & { lostBefore?: string[]; figures?: Figures },
-): Promise<void> {
-  const { lost, doubled } = await countLosses(server, ledger, receiver);
-  expectIntact(fault, ledger, { lost: [...lostBefore, ...lost], doubled }, figures);
-}
-
-export function expectIntact(
-  fault: string,
-  ledger: Ledger,
-  { lost, doubled }: Losses,
-  figures: Figures,
-): void {
-  const acknowledged = ledger.acknowledged.size;
-  record(fault, { acknowledged, ...figures, lost: lost.length, doubled: doubled.length });
-  expect({ lost, doubled, wrong: ledger.wrong }).toEqual({ lost: [], doubled: [], wrong: [] });
 }

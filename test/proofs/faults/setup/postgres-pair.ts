@@ -1,19 +1,14 @@
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import {
-  type PostgresOptions,
-  portOf,
-  query,
-  runStatement,
-  startPostgres,
-} from "../../../helpers/postgres.ts";
+import { type PostgresOptions, portOf, query, runStatement } from "../../../helpers/postgres.ts";
 import { until } from "../../../helpers/subscriber.ts";
+import { createCrashableStore } from "./lasting-store.ts";
 import { findProgram } from "./programs.ts";
 
 const DEBIAN = "/usr/lib/postgresql";
 
-/** A PostgreSQL server with a synchronous standby: every commit is on both. */
-export type PostgresPair = AsyncDisposable & {
+/** A PostgreSQL server with a synchronous standby, until the end of the test: every commit is on both. */
+export type PostgresPair = {
   readonly ports: { readonly primary: number; readonly standby: number };
   /** Kills the primary, and promotes the standby. */
   failOver(): Promise<void>;
@@ -34,12 +29,8 @@ export function findPostgresPrograms(): string | undefined {
 }
 
 export async function startPostgresPair(programs: string): Promise<PostgresPair> {
-  await using started = new AsyncDisposableStack();
-  const start = async (options: PostgresOptions) => {
-    const server = await startPostgres({ durable: true, programs, ...options });
-    started.defer(() => server.stop());
-    return server;
-  };
+  const start = async (options: PostgresOptions) =>
+    (await createCrashableStore({ programs, ...options })).postgres;
   const primary = await start({});
   const url = primary.urlOf("postgres");
   await runStatement(url, "create role haproxy login");
@@ -52,7 +43,6 @@ export async function startPostgresPair(programs: string): Promise<PostgresPair>
     return row?.count ?? 0;
   };
   await until(async () => (await count("pg_stat_replication where sync_state = 'sync'")) || undefined);
-  const both = started.move();
   return {
     ports: { primary: portOf(primary), standby: portOf(standby) },
     async failOver() {
@@ -62,6 +52,5 @@ export async function startPostgresPair(programs: string): Promise<PostgresPair>
     freezeStandby: standby.suspend,
     thawStandby: standby.resume,
     countClients: () => count("pg_stat_activity where backend_type = 'client backend'"),
-    [Symbol.asyncDispose]: () => both.disposeAsync(),
   };
 }

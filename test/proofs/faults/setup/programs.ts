@@ -5,9 +5,10 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { vi } from "vitest";
+import { onTestFinished, vi } from "vitest";
 import { findFreePort } from "../../../helpers/network/free-port.ts";
 import { chooseUser } from "../../../helpers/postgres.ts";
+import { recordMissing } from "./figures.ts";
 
 /** Debian's folder for administrators' programs, which may not be in the path. */
 const MORE_FOLDERS = ["/usr/sbin", "/usr/local/sbin"];
@@ -18,8 +19,15 @@ export function findProgram(name: string): string | undefined {
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
 }
 
-/** A program that stands between the server and PostgreSQL. */
-export type Proxy = AsyncDisposable & {
+/** The path of a program that a fault takes; where it is missing, that is recorded. */
+export function findOrRecord(fault: string, name: string, debianPackage = name): string | undefined {
+  const program = findProgram(name);
+  if (!program) recordMissing(fault, debianPackage);
+  return program;
+}
+
+/** A program that runs until the end of the test, such as one between the server and PostgreSQL. */
+export type Proxy = {
   readonly port: number;
   /** What it has written to its standard error. */
   readonly output: () => string;
@@ -64,14 +72,16 @@ async function start(
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     output += text;
   });
-  const stop = () => end(child).then(() => rm(folder, { recursive: true }));
-  try {
-    await vi.waitFor(() => tryConnect(port), { timeout: 20_000 });
-  } catch (error) {
-    await stop();
-    throw new Error(`${program} does not listen: ${output}`, { cause: error });
-  }
-  return { port, output: () => output, [Symbol.asyncDispose]: stop };
+  onTestFinished(async () => {
+    await end(child);
+    await rm(folder, { recursive: true });
+  });
+  await vi
+    .waitFor(() => tryConnect(port), { timeout: 20_000 })
+    .catch((cause: unknown) => {
+      throw new Error(`${program} does not listen: ${output}`, { cause });
+    });
+  return { port, output: () => output };
 }
 
 async function tryConnect(port: number): Promise<void> {
@@ -122,6 +132,7 @@ export async function startHaProxy(
 /** Debian's Prometheus, which scrapes a server every two seconds. */
 export async function startPrometheus(program: string, metricsUrl: string, rules: string) {
   const folder = await mkdtemp(join(tmpdir(), "refund-contract-prometheus-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
   await writeFile(join(folder, "rules.yaml"), rules);
   await chmod(folder, 0o777);
   const config = `global: { scrape_interval: 2s, scrape_timeout: 2s, evaluation_interval: 1s }
@@ -162,10 +173,6 @@ scrape_configs: [{ job_name: refunds, static_configs: [{ targets: ["${new URL(me
         .filter(({ state }) => state === "firing")
         .map(({ labels }) => labels.alertname ?? "");
       return [...new Set(firing)].filter((name) => names.includes(name)).toSorted();
-    },
-    async [Symbol.asyncDispose]() {
-      await process[Symbol.asyncDispose]();
-      await rm(folder, { recursive: true });
     },
   };
 }

@@ -9,7 +9,7 @@ import { makeTempDir } from "../../../helpers/temp-dir.ts";
  * A folder on a disk of its own, in a mount namespace that only processes started through `command` see: no other process
  * sees the mount, and it disappears with the last of them.
  */
-export type SmallDisk = AsyncDisposable & {
+export type SmallDisk = {
   /** Its path inside the namespace. */
   readonly folder: string;
   /** The path of the same files for this process. */
@@ -43,8 +43,11 @@ export async function createSmallDisk(megabytes: number): Promise<SmallDisk> {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const closed = once(holder, "close");
-  // A test that times out disposes of nothing itself.
-  onTestFinished(() => void holder.kill("SIGKILL"));
+  onTestFinished(async () => {
+    holder.kill("SIGKILL");
+    await closed;
+    await rm(folder, { recursive: true, force: true });
+  });
   const [line] = await once(holder.stdout ?? holder, "data");
   if (!String(line).includes("mounted")) throw new Error(`no disk was made: ${line}`);
   const inside = (command: readonly string[]) => [
@@ -63,11 +66,6 @@ export async function createSmallDisk(megabytes: number): Promise<SmallDisk> {
     setReadOnly(readOnly) {
       const [program = "", ...args] = inside(["mount", "-o", `remount,${readOnly ? "ro" : "rw"}`, folder]);
       execFileSync(program, args);
-    },
-    async [Symbol.asyncDispose]() {
-      holder.kill("SIGKILL");
-      await closed;
-      await rm(folder, { recursive: true, force: true });
     },
   };
 }

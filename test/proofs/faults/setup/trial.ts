@@ -1,0 +1,138 @@
+import { expect, onTestFinished } from "vitest";
+import { dollars, type Subscription, subscriptionTo } from "../../../helpers/factories.ts";
+import type { ServerProcess } from "../../../helpers/process.ts";
+import { type Receiver, type Responder, startReceiver } from "../../../helpers/receiver.ts";
+import { sandboxOf } from "../../../helpers/sandbox.ts";
+import { until } from "../../../helpers/subscriber.ts";
+import { type Figures, record, reportProgress } from "./figures.ts";
+import { ACME, createLedger, type Ledger, send, startLoad } from "./load.ts";
+import { countLosses, endSubscriptions, type Losses, repeatUnknown } from "./losses.ts";
+
+/** A merchant who calls servers, and knows what they responded. */
+export type Business = {
+  readonly ledger: Ledger;
+  countLosses(server: { readonly url: string }): Promise<Losses>;
+};
+
+/** Servers under load while something fails, and what their callers know. All of it ends with the test. */
+export type Trial<Server extends { readonly url: string } = ServerProcess> = {
+  /** In the order of their start; a test may replace them. */
+  readonly servers: Server[];
+  /** The last of them. */
+  readonly server: Server;
+  readonly ledger: Ledger;
+  /** Starts a server in place of the last one. */
+  replaceServer(): Promise<void>;
+  /**
+   * Does something while callers use all servers. A caller whose connection is lost ends, unless it is `persistent`: then it
+   * goes on with another call.
+   */
+  underLoad(work: () => Promise<unknown>, options?: { readonly persistent: boolean }): Promise<void>;
+  /** Repeats the calls without a response, and ends the subscriptions that callers know of. */
+  recover(): Promise<void>;
+  /** Does something so many times, and shows the progress. */
+  repeat(rounds: number, work: (round: number) => Promise<unknown>): Promise<void>;
+  /** Compares what is stored and delivered with what the callers know, records it, and asserts that nothing is lost or doubled. */
+  conclude(): Promise<void>;
+};
+
+type TrialOptions = BusinessOptions & {
+  readonly replicas?: number;
+  /** Figures of the test, which may change until the end. */
+  readonly counted?: Figures;
+  /** By default that of a sandbox's merchant. */
+  readonly business?: Business;
+};
+
+export async function startTrial<Server extends { readonly url: string } = ServerProcess>(
+  fault: string,
+  start: () => Promise<Server>,
+  { replicas = 1, counted = {}, business: given, ...options }: TrialOptions = {},
+): Promise<Trial<Server>> {
+  const servers: Server[] = [];
+  while (servers.length < replicas) servers.push(await start());
+  const lastServer = () => servers.at(-1) as Server;
+  const business = given ?? (await openBusiness(lastServer(), options));
+  const { ledger } = business;
+  const lost: string[] = [];
+  const totals: Record<string, number> = {};
+  return {
+    servers,
+    get server() {
+      return lastServer();
+    },
+    ledger,
+    async replaceServer() {
+      servers[servers.length - 1] = await start();
+    },
+    async underLoad(work, options) {
+      const load = startLoad(servers, ledger, options);
+      try {
+        await work();
+      } finally {
+        await load.stop();
+      }
+    },
+    async recover() {
+      const name = "came through without a response";
+      totals[name] = (totals[name] ?? 0) + (await repeatUnknown(lastServer(), ledger));
+      lost.push(...(await endSubscriptions(lastServer(), ledger)));
+    },
+    async repeat(rounds, work) {
+      for (let round = 1; round <= rounds; round += 1) {
+        await work(round);
+        const figures = { ...totals, ...counted, acknowledged: ledger.acknowledged.size, lost: lost.length };
+        reportProgress(fault, round, rounds, figures);
+      }
+      totals.rounds = rounds;
+    },
+    async conclude() {
+      const last = await business.countLosses(lastServer());
+      const [allLost, { doubled }] = [[...lost, ...last.lost], last];
+      const figures = { acknowledged: ledger.acknowledged.size, ...totals, ...counted };
+      record(fault, { ...figures, lost: allLost.length, doubled: doubled.length });
+      expect({ lost: allLost, doubled, wrong: ledger.wrong }).toEqual({ lost: [], doubled: [], wrong: [] });
+    },
+  };
+}
+
+async function openBusiness(server: { readonly url: string }, options: BusinessOptions): Promise<Business> {
+  const business = await createBusiness(server, options);
+  onTestFinished(business.receiver.close);
+  return business;
+}
+
+type BusinessOptions = {
+  /** The merchant's, by default acme's. */
+  readonly token?: string;
+  /** Of the receiver. */
+  readonly respond?: Responder | undefined;
+  /** Of the subscription. */
+  readonly secretKey?: string;
+};
+
+/** A payment of a sandbox with a large amount to refund, and a receiver of all authorized refunds. */
+export async function createBusiness(
+  server: { readonly url: string },
+  { token = ACME, respond, ...secret }: BusinessOptions = {},
+): Promise<Business & { readonly receiver: Receiver }> {
+  const { body } = await sandboxOf(server, token)("createPayment", { body: { amount: dollars(9_999_999) } });
+  const ledger = createLedger((body as { paymentId: string }).paymentId, token);
+  const receiver = await startReceiver(respond);
+  const subscriptionDetails = { type: "EVENT", details: ["refund.authorized"] };
+  const subscription = subscriptionTo(receiver.url, { subscriptionDetails, ...secret });
+  const subscribed = await send<Subscription>(server.url, "/v1/webhook/subscribe", subscription, token);
+  if (subscribed?.status !== 200) throw new Error(`not subscribed: ${JSON.stringify(subscribed)}`);
+  return { ledger, receiver, countLosses: (recovered) => countLosses(recovered, ledger, receiver) };
+}
+
+/** The status of a server's probe. */
+export async function statusOf({ url }: { readonly url: string }, path = "/readyz"): Promise<number> {
+  const response = await fetch(url + path, { signal: AbortSignal.timeout(20_000) });
+  await response.body?.cancel();
+  return response.status;
+}
+
+export async function untilReady(server: { readonly url: string }, status = 200): Promise<void> {
+  await until(async () => (await statusOf(server)) === status || undefined);
+}
