@@ -1,6 +1,6 @@
 import { Kysely, PGliteDialect, PostgresDialect } from "kysely";
 import { inStatementSpan } from "../tracing/tracing.ts";
-import { CITUS_SETTINGS, citusMachine, readWhetherDistributed } from "./citus/citus.ts";
+import { CITUS_SETTINGS, onMachine, readWhetherDistributed } from "./citus/citus.ts";
 import { installFunctions } from "./citus/functions.ts";
 import { type Machines, openMachines } from "./citus/machines.ts";
 import { withMachines } from "./citus/placement.ts";
@@ -152,7 +152,8 @@ async function migratePostgres(databaseUrl: string, migrations?: Migrations): Pr
 function connectMachines(databaseUrl: string, options: DatabaseOptions): Promise<Machines> {
   const { db, background } = toPoolOptions(options, CITUS_SETTINGS);
   const directory = createPool(databaseUrl, { ...db, ...PROBE });
-  const openStore = (ofMachine: Pool, run: RunStatement) => toStore(ofMachine, citusMachine, run);
+  const openStore = (ofMachine: Pool, run: RunStatement, shardOf: Statements["shardOf"]) =>
+    toStore(ofMachine, onMachine(shardOf), run);
   return openMachines({ databaseUrl, directory, db, background, openStore });
 }
 

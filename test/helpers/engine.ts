@@ -30,6 +30,7 @@ const NOT_ON_CLUSTER: Readonly<Record<string, readonly string[]>> = {
     "server/storage/webhooks/commits",
     "server/lifecycle/{forgotten-lock,wrong-clock}",
     "server/http/unavailable",
+    "server/admin/lost-database",
   ],
   "about triggers, which distributed tables can't have": ["server/storage/payments/guards"],
   "count pages, or read plans, of tables on one machine": [
@@ -38,6 +39,7 @@ const NOT_ON_CLUSTER: Readonly<Record<string, readonly string[]>> = {
   ],
   "about HTTP, the log and the process, whatever the storage": [
     "server/{log,process}/*",
+    "server/tracing/spans",
     "server/webhooks/backlog",
     "server/http/{amount-literals,hardening,http-request,readiness,response-guard}",
   ],

@@ -1,7 +1,6 @@
 import { type QueryExecutorProvider, sql } from "kysely";
 import type { Store } from "../database/tables.ts";
 import type { OfMerchant, Statements } from "../statements/statements.ts";
-import { findWhole } from "./all-merchants.ts";
 import { recordAttempts } from "./attempts.ts";
 import { type Divide, inParts, inPartsByItem, together } from "./batches.ts";
 import { claimDeliveries, freeLeases, listWaiting, mergeShares, readShares } from "./claims.ts";
@@ -25,7 +24,8 @@ const common: Omit<
   changeAndNotify,
   countRefund,
   findByRequestKeys,
-  findOverall: findWhole,
+  // By the coordinator, while there are no connections to the machines; the rows of each merchant are joined with one another only.
+  findOverall: async (store, query) => (await query.execute(store)).rows,
   freeLeases,
   insertEvents,
   isOneOf,
@@ -67,7 +67,9 @@ export function dividedBy(divide: Divide): Statements {
 }
 
 /** For a store of a machine. */
-export const citusMachine = dividedBy(together);
+export function onMachine(shardOf: Statements["shardOf"]): Statements {
+  return { ...dividedBy(together), shardOf };
+}
 
 /** The coordinator may take a second to connect to another machine. Its default of 30 seconds is all that background work has. */
 export const CITUS_SETTINGS = "set citus.node_connection_timeout = 1000";

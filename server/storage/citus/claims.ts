@@ -5,6 +5,7 @@ import {
   type Attempt,
   type AttemptRow,
   type ClaimRequest,
+  COUNT_IN_HAND,
   type InHandRow,
   type Shares,
   type SharesRequest,
@@ -39,9 +40,9 @@ export async function freeLeases(store: Store, { all = false } = {}): Promise<vo
 async function findLeaseHolders(store: Store, all: boolean): Promise<string[]> {
   const rows = await statementsOf(store).findOverall(
     store,
-    ({ deliveries, value }) => sql<{ merchant: string }>`
-      select distinct merchant from ${deliveries}
-      where leased_until is not null and (${value(all)}::boolean or leased_until < now())`,
+    sql<{ merchant: string }>`
+      select distinct merchant from deliveries
+      where leased_until is not null and (${all}::boolean or leased_until < now())`,
   );
   return rows.map(({ merchant }) => merchant);
 }
@@ -53,13 +54,13 @@ export async function listWaiting(
 ): Promise<Waiting[]> {
   const rows = await statementsOf(store).findOverall(
     store,
-    ({ subscriptions, deliveries, value }) => sql<WaitingRow>`
+    sql<WaitingRow>`
       select s.subscription_key, s.merchant, s.timeouts, (
-          select min(d.due_at) from ${deliveries} d where ${waitsFor()}
-        ) <= ${value(now)}::timestamptz as due, s.ended_at is not null as ended, (${countInHand(deliveries)}) as count
-      from ${subscriptions} s
-      where s.subscription_key > ${value(after)} and exists (select from ${deliveries} d where ${waitsFor()})
-      order by s.subscription_key limit ${value(limit)}::integer`,
+          select min(d.due_at) from deliveries d where ${waitsFor()}
+        ) <= ${now}::timestamptz as due, s.ended_at is not null as ended, (${COUNT_IN_HAND}) as count
+      from subscriptions s
+      where s.subscription_key > ${after} and exists (select from deliveries d where ${waitsFor()})
+      order by s.subscription_key limit ${limit}::integer`,
   );
   return rows
     .toSorted((a, b) => (a.subscription_key < b.subscription_key ? -1 : 1))
@@ -84,12 +85,6 @@ export function mergeShares(parts: readonly Shares[], realNow: Date): Shares {
   const due = parts.flatMap((part) => part.due.map((holder) => ({ holder, rank: Math.random() })));
   const now = parts.find((part) => part.due.length > 0)?.now ?? realNow;
   return { now, due: due.sort((a, b) => a.rank - b.rank).map(({ holder }) => holder) };
-}
-
-/** Counts the deliveries in progress of a subscription `s`. */
-function countInHand(deliveries: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`select count(*)::integer from ${deliveries} h
-    where h.subscription_key = s.subscription_key and h.merchant = s.merchant and h.leased_until is not null`;
 }
 
 /** Whether a delivery `d` of a subscription `s` waits for an attempt that no process has begun. */

@@ -179,14 +179,27 @@ async function spread(transaction: Store, table: string): Promise<void> {
   if (EVERYWHERE.includes(table)) {
     await sql`select create_reference_table(${table}::regclass)`.execute(transaction);
   } else {
-    const beside = table === "payments" ? "default" : "payments";
+    const [beside, shards] =
+      table === "payments" ? ["default", await chooseShards(transaction)] : ["payments"];
     await sql`
-      select create_distributed_table(${table}::regclass, 'merchant', colocate_with => ${beside}::text)`.execute(
-      transaction,
-    );
+      select create_distributed_table(${table}::regclass, 'merchant', colocate_with => ${beside}::text,
+        shard_count => ${shards ?? null}::integer)`.execute(transaction);
   }
   // The first statements would otherwise be planned for empty tables.
   await sql.raw(`analyze ${table}`).execute(transaction);
+}
+
+/** Few, because each shard with items of a batch has a statement of its own; but so many that machines can be added. */
+const SHARDS_OF_A_MACHINE = 8;
+
+/** The number that an operator has set, or what suits the machines. */
+async function chooseShards(transaction: Store): Promise<number | undefined> {
+  const { rows } = await sql<{ shards: number }>`
+    select coalesce(
+      (select setting::integer from pg_settings where name = 'citus.shard_count' and source <> 'default'),
+      ${SHARDS_OF_A_MACHINE}::integer * count(*)::integer) as shards
+    from pg_dist_node where shouldhaveshards and isactive and noderole = 'primary'`.execute(transaction);
+  return rows[0]?.shards;
 }
 
 async function countRows(transaction: Store, table: string): Promise<number> {

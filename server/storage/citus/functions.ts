@@ -3,34 +3,8 @@ import { type QueryExecutorProvider, sql } from "kysely";
 import pg from "pg";
 import { ADVISORY_LOCKS } from "../database/advisory-locks.ts";
 import type { Store } from "../database/tables.ts";
-import type { OfMerchant } from "../statements/statements.ts";
+import { type OfMerchant, type Statements, statementsOf } from "../statements/statements.ts";
 import { SHARD_TABLES, type ShardStatement, type ShardTables, writeStatements } from "./shard-statements.ts";
-
-/**
- * Runs a query on every shard of this machine, and returns its rows. In its text `%1$s` to `%5$s` stand for the shards of the
- * payments, the subscriptions, the deliveries, the events and the payouts that wait.
- */
-const ON_LOCAL_SHARDS = `(query text) returns json language plpgsql as $$
-  declare
-    queries text;
-    found json;
-  begin
-    select string_agg(format('(' || query || ')', shard_name(p.logicalrelid, p.shardid),
-        shard_name(s.logicalrelid, s.shardid), shard_name(d.logicalrelid, d.shardid),
-        shard_name(e.logicalrelid, e.shardid), shard_name(w.logicalrelid, w.shardid)), ' union all ')
-      into queries
-      from pg_dist_shard p
-      join pg_dist_shard s on s.shardminvalue = p.shardminvalue and s.logicalrelid = 'subscriptions'::regclass
-      join pg_dist_shard d on d.shardminvalue = p.shardminvalue and d.logicalrelid = 'deliveries'::regclass
-      join pg_dist_shard e on e.shardminvalue = p.shardminvalue and e.logicalrelid = 'events'::regclass
-      join pg_dist_shard w on w.shardminvalue = p.shardminvalue and w.logicalrelid = 'payouts_waiting'::regclass
-      join pg_dist_placement placement on placement.shardid = p.shardid
-      join pg_dist_local_group here on here.groupid = placement.groupid
-      where p.logicalrelid = 'payments'::regclass;
-    if queries is null then return '[]'; end if;
-    execute 'select coalesce(json_agg(row), ''[]'') from (' || queries || ') as row' into found;
-    return found;
-  end $$`;
 
 const MOVED = "is not on this machine";
 
@@ -65,26 +39,20 @@ export function hasMoved(error: unknown): boolean {
 }
 
 /**
- * Does a kind of work with some items on the shards of this machine, and returns the rows of each shard. It goes through them in
- * the order of their ids, so two calls never wait for each other. By its first argument Citus passes a call at the coordinator on to the
- * machine of that merchant, to whom all items must belong then. The plans of its statements are made once for each connection, for
- * whatever items follow; one that reads a whole small shard would stay in use when the shard has grown.
+ * Does a kind of work on some shards of this machine, each with its part of the items, and returns the rows of all. The ids are in
+ * their order, so two calls never wait for each other. By its first argument Citus passes a call at the coordinator on to the machine of
+ * that merchant, to whom all items must belong then; such a call names no shards. The plans of its statements are made once for each
+ * connection, for whatever items follow; one that reads a whole small shard would stay in use when the shard has grown.
  */
-const ON_SHARDS = `(merchant text, work text, items json, further json) returns json language plpgsql
+const ON_SHARDS = `(merchant text, work text, ids bigint[], items json, further json) returns json language plpgsql
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off as $$
   declare
-    shards bigint[];
+    shards bigint[] := coalesce(ids, array[get_shard_id_for_distribution_column('payments', merchant)]);
     parts json[];
     results json[] := '{}';
   begin
-    select array_agg(part.shard order by part.shard), array_agg(part.items order by part.shard) into shards, parts
-      from (
-        select get_shard_id_for_distribution_column('payments', item.value ->> 'merchant') as shard,
-          json_agg(item.value order by item.position) as items
-        from json_array_elements(items) with ordinality as item (value, position)
-        group by 1
-      ) as part;
-    if shards is null then return '[]'; end if;
+    select array_agg(part.value order by part.position) into parts
+      from json_array_elements(items) with ordinality as part (value, position);
     perform set_config('lock_timeout', coalesce(further ->> 'lockTimeoutMs', '0'), true);
     perform {enterShards}(shards);
     for index in 1 .. cardinality(shards) loop
@@ -129,22 +97,16 @@ const THEMSELVES = Object.fromEntries(SHARD_TABLES.map((table) => [table, table]
 
 /** A part of the hash of all their texts, so that servers of two releases, with different functions, can run side by side. */
 const RELEASE = createHash("sha256")
-  .update([ON_LOCAL_SHARDS, ON_SHARDS, enterShards(THEMSELVES), onShard(THEMSELVES), onAnyShard([])].join())
+  .update([ON_SHARDS, enterShards(THEMSELVES), onShard(THEMSELVES), onAnyShard([])].join())
   .digest("hex")
   .slice(0, 8);
 
 const NAMES = {
-  onLocalShards: `on_local_shards_${RELEASE}`,
   onShards: `on_shards_${RELEASE}`,
   enterShards: `enter_shards_${RELEASE}`,
   /** A shard follows in the name of what does it on that one. */
   onShard: `on_shard_${RELEASE}`,
 };
-
-/** The name of the function that runs a query on every shard of the machine on which it is called. */
-export function onLocalShards(): string {
-  return NAMES.onLocalShards;
-}
 
 /**
  * Creates the functions of this release in a database with distributed tables, where they are missing. Every machine has those of all
@@ -174,7 +136,6 @@ export async function installFunctions(store: Store): Promise<void> {
 async function findMissing(store: QueryExecutorProvider): Promise<[string, string][]> {
   const shards = await readShards(store);
   const all: [string, string][] = [
-    [NAMES.onLocalShards, ON_LOCAL_SHARDS],
     [NAMES.enterShards, enterShards(await readNames(store))],
     [NAMES.onShards, ON_SHARDS],
     ...shards.map(({ shard, tables }): [string, string] => [`${NAMES.onShard}_${shard}`, onShard(tables)]),
@@ -192,18 +153,26 @@ async function findMissing(store: QueryExecutorProvider): Promise<[string, strin
   return last && missing.length > 0 ? [...new Set([...missing, last])] : missing;
 }
 
-/** The shards of the payments, each with the names of all tables for its merchants. */
-async function readShards(store: QueryExecutorProvider): Promise<{ shard: string; tables: ShardTables }[]> {
-  const { rows } = await sql<{ shard: string; tables: ShardTables }>`
+/** A shard of the payments, with the names of all tables for its merchants. */
+export type Shard = { readonly shard: string; readonly tables: ShardTables };
+
+/** @param options.here only those on the machine of the store */
+export async function readShards(store: QueryExecutorProvider, { here = false } = {}): Promise<Shard[]> {
+  const { rows } = await sql<Shard>`
     select p.shardid::text as shard, json_object_agg(c.relname, shard_name(own.logicalrelid, own.shardid)) as tables
     from pg_dist_shard p
     join pg_dist_shard own on own.shardminvalue = p.shardminvalue or own.shardminvalue is null
     join pg_class c on c.oid = own.logicalrelid
-    where p.logicalrelid = 'payments'::regclass
+    where p.logicalrelid = 'payments'::regclass and (not ${here}::boolean or p.shardid in (${sql.raw(LOCAL_SHARDS)}))
       and own.logicalrelid = any(${SHARD_TABLES}::text[]::regclass[])
     group by p.shardid order by p.shardid`.execute(store);
   return rows;
 }
+
+/** The shards of the payments on the machine that is asked. */
+export const LOCAL_SHARDS = `
+  select shardid from pg_dist_shard join pg_dist_placement using (shardid) join pg_dist_local_group using (groupid)
+  where logicalrelid = 'payments'::regclass order by shardid`;
 
 async function readNames(store: QueryExecutorProvider): Promise<ShardTables> {
   const { rows } = await sql<{ names: ShardTables }>`
@@ -217,6 +186,7 @@ async function readNames(store: QueryExecutorProvider): Promise<ShardTables> {
  *
  * @param store of the machine with the rows of all items, or of the coordinator when they belong to one merchant
  * @returns the rows, which are of JSON
+ * @throws UnknownShardError when it is not known in which shard the rows of an item are
  */
 export async function callOnShards<Row>(
   store: QueryExecutorProvider,
@@ -224,8 +194,35 @@ export async function callOnShards<Row>(
   items: readonly OfMerchant[],
   further: Readonly<Record<string, unknown>> = {},
 ): Promise<Row[]> {
+  if (items.length === 0) return [];
+  const [ids, parts] = toParts(items, statementsOf(store).shardOf);
   const { rows } = await sql<{ results: Row[][] }>`
-    select ${sql.raw(NAMES.onShards)}(${items[0]?.merchant ?? ""}::text, ${work}::text, ${JSON.stringify(items)}::json,
+    select ${sql.raw(NAMES.onShards)}(${items[0]?.merchant ?? ""}::text, ${work}::text, ${ids}::bigint[], ${JSON.stringify(parts)}::json,
       ${JSON.stringify(further)}::json) as results`.execute(store);
   return (rows[0]?.results ?? []).flat();
+}
+
+/** The ids of shards, and the items of each; without ids where the coordinator finds the shard. */
+function toParts<Item extends OfMerchant>(
+  items: readonly Item[],
+  shardOf: Statements["shardOf"],
+): [number[] | null, Item[][]] {
+  if (!shardOf) return [null, [[...items]]];
+  const parts = Map.groupBy(items, ({ merchant }) => {
+    const shard = shardOf(merchant);
+    if (shard === undefined) throw new UnknownShardError();
+    return shard;
+  });
+  const inOrder = [...parts].sort(([a], [b]) => a - b);
+  return [inOrder.map(([shard]) => shard), inOrder.map(([, part]) => part)];
+}
+
+/** The shard of a merchant was forgotten since its machine was found; a conflict, so the caller finds it again. */
+class UnknownShardError extends Error {
+  override readonly name = "UnknownShardError";
+  readonly code = "40001";
+
+  constructor() {
+    super("The shard of a merchant is not known.");
+  }
 }

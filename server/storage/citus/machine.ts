@@ -10,7 +10,8 @@ import {
   type RunStatement,
 } from "../database/pool.ts";
 import type { Store } from "../database/tables.ts";
-import { hasMoved, onLocalShards } from "./functions.ts";
+import { hasMoved } from "./functions.ts";
+import { createQuestions, type Question } from "./questions.ts";
 
 /** A machine of a cluster, as a server sees it. */
 export type Machine = {
@@ -19,7 +20,7 @@ export type Machine = {
   /** Whether it has responded lately, as each kind of work needs it. */
   responds(kind: keyof Machine["stores"]): boolean;
   /** Runs a query on each of its shards. */
-  ask<Row>(query: string): Promise<Row[]>;
+  ask<Row>(question: Question): Promise<Row[]>;
   listen(...listening: Parameters<Connection["listen"]>): Promise<void>;
   /** Ends what was begun with this function. */
   unlisten(onNotification: (payload: string) => void): Promise<void>;
@@ -50,6 +51,8 @@ export class UnresponsiveError extends Error {
 const CONNECTIONS = { db: 10, background: 4, questions: 2 };
 /** A question looks only at rows that wait or are in progress. Milliseconds. */
 const QUESTION_MS = 5_000;
+/** A plan is made once for each connection, for whatever values follow, and must fit when a small shard has grown. */
+const QUESTION_SETTINGS = "set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set jit = off";
 /** How often a machine is asked whether it responds, and how long it may take, in milliseconds. */
 const PROBE_MS = 500;
 const SILENCE_MS = 1_500;
@@ -70,6 +73,7 @@ export function createMachine(url: string, { db, background, openStore, onMoved 
     size: CONNECTIONS.questions,
     connectMs: SILENCE_MS,
     statementMs: QUESTION_MS,
+    settings: [background.settings, QUESTION_SETTINGS].join(";"),
   });
   const pools = {
     db: createPool(url, { ...db, size: CONNECTIONS.db }),
@@ -117,12 +121,7 @@ export function createMachine(url: string, { db, background, openStore, onMoved 
   return {
     stores: { db: openStore(pools.db, run), background: openStore(pools.background, run) },
     responds: (kind) => misses < MISSES[kind],
-    async ask<Row>(query: string) {
-      const { rows } = await questions.query<{ found: Row[] }>(`select ${onLocalShards()}($1) as found`, [
-        query,
-      ]);
-      return rows[0]?.found ?? [];
-    },
+    ask: createQuestions((runQuestion) => openStore(questions, runQuestion)),
     async listen(channel, onNotification, onListening) {
       const { onConnectionError = () => {} } = db;
       const options = { connectionString: url, channel, onNotification, onListening, onConnectionError };

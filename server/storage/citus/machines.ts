@@ -1,11 +1,13 @@
 import { setTimeout } from "node:timers/promises";
 import type { QueryResultRow } from "pg";
 import type { Connection } from "../database/connection.ts";
-import type { Pool } from "../database/pool.ts";
+import type { Pool, RunStatement } from "../database/pool.ts";
 import type { Store } from "../database/tables.ts";
 import { isUnavailable } from "../database/unavailable.ts";
 import { DELIVERIES_CHANNEL } from "../statements/events.ts";
+import type { Statements } from "../statements/statements.ts";
 import { createMachine, type Machine, type MachineParts, UnresponsiveError } from "./machine.ts";
+import type { Question } from "./questions.ts";
 
 /** The machines of a cluster that hold the rows of merchants. A server has connections of its own to each. */
 export type Machines = {
@@ -22,17 +24,18 @@ export type Machines = {
    *
    * @throws when none of them responds
    */
-  ask<Row>(query: string): Promise<Row[]>;
+  ask<Row>(question: Question): Promise<Row[]>;
   /** A connection to the coordinator that also listens on every machine, on those that join later too. */
   join(coordinator: Connection): Connection;
   close(): Promise<void>;
 };
 
-type Parts = Omit<MachineParts, "onMoved"> & {
+type Parts = Omit<MachineParts, "onMoved" | "openStore"> & {
   /** Leads to the coordinator. */
   readonly databaseUrl: string;
   /** A few connections to the coordinator, which knows where the rows of each merchant are. */
   readonly directory: Pool;
+  readonly openStore: (pool: Pool, run: RunStatement, shardOf: Statements["shardOf"]) => Store;
 };
 
 /** How often a server looks whether machines have come, gone or got other shards, in milliseconds. */
@@ -51,12 +54,19 @@ type Address = { host: string; port: number; database: string };
 type Listening = Parameters<Connection["listen"]>;
 
 /** Connects to all machines. Where a shard is may be outdated: its old machine then passes statements on. */
-export async function openMachines({ databaseUrl, directory, ...parts }: Parts): Promise<Machines> {
+export async function openMachines({
+  databaseUrl,
+  directory,
+  openStore,
+  ...parts
+}: Parts): Promise<Machines> {
   const closing = new AbortController();
   const machines = new Map<string, Machine>();
   const listenings = new Set<Listening>();
   const shardOf = new Map<string, number>();
   let urlOf = new Map<number, string>();
+  const openOwn = (pool: Pool, run: RunStatement) =>
+    openStore(pool, run, (merchant) => shardOf.get(merchant));
 
   async function refresh(): Promise<void> {
     const { rows } = await directory.query<Placement & QueryResultRow>(PLACEMENTS);
@@ -65,7 +75,7 @@ export async function openMachines({ databaseUrl, directory, ...parts }: Parts):
     const urls = new Set(urlOf.values());
     for (const url of urls) {
       if (machines.has(url)) continue;
-      const machine = createMachine(url, { ...parts, onMoved: refresh });
+      const machine = createMachine(url, { ...parts, openStore: openOwn, onMoved: refresh });
       machines.set(url, machine);
       for (const listening of listenings) void machine.listen(...listening);
     }
@@ -108,9 +118,9 @@ export async function openMachines({ databaseUrl, directory, ...parts }: Parts):
   return {
     storeOf: findStore,
     nameOf: (merchant) => urlOf.get(shardOf.get(merchant) ?? 0) ?? merchant,
-    async ask<Row>(query: string) {
+    async ask<Row>(question: Question) {
       const asked = [...machines.values()].filter((machine) => machine.responds("background"));
-      const results = await Promise.allSettled(asked.map((machine) => machine.ask<Row>(query)));
+      const results = await Promise.allSettled(asked.map((machine) => machine.ask<Row>(question)));
       const errors = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
       const wrong = errors.find((error) => !isUnavailable(error));
       if (wrong !== undefined) throw wrong;

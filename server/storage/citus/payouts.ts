@@ -12,11 +12,11 @@ type WaitingRow = { payment_id: string; merchant: string; authorized_at: string 
 export async function publishWaiting(transaction: Store, limit: number): Promise<Published> {
   const waiting = await statementsOf(transaction).findOverall(
     transaction,
-    ({ payoutsWaiting, value }) => sql<WaitingRow>`
+    sql<WaitingRow>`
       select payment_id, merchant, to_char(authorized_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as authorized_at
-      from ${payoutsWaiting} w
+      from payouts_waiting w
       where not ${isHeld(sql`w.merchant`)}
-      order by w.authorized_at, payment_id limit ${value(limit)}::integer`,
+      order by w.authorized_at, payment_id limit ${limit}::integer`,
   );
   const rows = waiting.toSorted(inOrder).slice(0, limit);
   if (rows.length === 0) return { position: 0, taken: 0 };

@@ -1,7 +1,6 @@
 import { repeatAfterConflicts } from "../database/conflicts.ts";
 import { isUnavailable } from "../database/unavailable.ts";
 import type { Statements } from "../statements/statements.ts";
-import { IN_SHARDS } from "./all-merchants.ts";
 import { byMerchant, type Divide } from "./batches.ts";
 import { dividedBy } from "./citus.ts";
 import { mergeShares } from "./claims.ts";
@@ -12,7 +11,14 @@ import type { Machines } from "./machines.ts";
  * These are about rows of one merchant, and need more than its machine: an advisory lock, which the coordinator has for all, or
  * a table that only the coordinator has.
  */
-const BY_COORDINATOR = ["emitFurtherEvent", "emitResourceEvent", "insertSubscription", "resetMerchant"];
+const BY_COORDINATOR = [
+  "emitFurtherEvent",
+  "emitResourceEvent",
+  "insertSubscription",
+  "recordErasure",
+  "reconcileRefund",
+  "resetMerchant",
+];
 /** These name a merchant, and need no rows of it. */
 const WITHOUT_ROWS = ["hold", "insertFixtures", "insertToken", "release", "reportCalls"];
 /** These have a list of several merchants, and choose the machine for each. */
@@ -31,7 +37,7 @@ export function withMachines(machines: Machines, kind: keyof Machine["stores"]):
   return {
     ...divided,
     batchKey: ({ merchant }) => machines.nameOf(merchant),
-    findOverall: (store, write) => machines.ask(write(IN_SHARDS).compile(store).sql),
+    findOverall: (store, query) => machines.ask(query.compile(store)),
     async readShares(store, { merchants, ...when }) {
       const groups = [...Map.groupBy(merchants, machines.nameOf).values()];
       const read = (some: string[]) => divided.readShares(store, { ...when, merchants: some });

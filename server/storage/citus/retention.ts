@@ -20,10 +20,10 @@ export async function removeOld(
     if (!turn.rows[0]?.ours) return { removed: 0, last: undefined };
     const found = await statementsOf(store).findOverall(
       store,
-      ({ value, ...tables }) => sql<{ id: string; merchant: string }>`
-        select ${id} as id, merchant from ${tables[table]}
-        where ${id} > ${value(after)} and ${id} < ${value(firstIdSince(prefix, before))}
-        order by ${id} limit ${value(atMost)}::integer`,
+      sql<{ id: string; merchant: string }>`
+        select ${id} as id, merchant from ${sql.raw(table)}
+        where ${id} > ${after} and ${id} < ${firstIdSince(prefix, before)}
+        order by ${id} limit ${atMost}::integer`,
     );
     const rows = found.toSorted((a, b) => (a.id < b.id ? -1 : 1)).slice(0, atMost);
     let removed = 0;

@@ -89,9 +89,14 @@ export function writeStatements(tables: ShardTables): [ShardStatement, string][]
 
 function writeStatement(statement: RawBuilder<unknown>, tables: ShardTables): string {
   const compiled = statement.compile(writer);
-  return compiled.sql
-    .replace(NAMES, (name) => tables[name as keyof ShardTables])
-    .replace(/\$(\d+)/g, (_, number) => toLiteral(compiled.parameters[Number(number) - 1]));
+  return nameTables(compiled.sql, tables).replace(/\$(\d+)/g, (_, number) =>
+    toLiteral(compiled.parameters[Number(number) - 1]),
+  );
+}
+
+/** A statement with the names of a shard's tables. */
+export function nameTables(text: string, tables: ShardTables): string {
+  return text.replace(NAMES, (name) => tables[name as keyof ShardTables]);
 }
 
 /** Of the values that the statements of both engines have in common, such as the name of a channel. */

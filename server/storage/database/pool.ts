@@ -144,8 +144,10 @@ export type RunStatement = (
 /**
  * Runs each statement under a name, so that PostgreSQL parses and plans it once on each connection. Otherwise that would be
  * most of the cost of a refund in the database.
+ *
+ * @param prefix of the names, so that no other runner on the same connections has the same
  */
-export function createPreparedRunner(): RunStatement {
+export function createPreparedRunner(prefix = "s"): RunStatement {
   const names = new Map<string, string>();
   let made = 0;
 
@@ -153,7 +155,7 @@ export function createPreparedRunner(): RunStatement {
     const known = names.get(text);
     if (known !== undefined || names.size >= MAX_NAMES) return known;
     made += 1;
-    names.set(text, `s${made}`);
+    names.set(text, `${prefix}${made}`);
     return names.get(text);
   }
 

@@ -84,15 +84,15 @@ async function findDue(
   const held = holds.flatMap((hold) => hold.merchant ?? []);
   const rows = await statementsOf(store).findOverall(
     store,
-    ({ payments, value, list }) => sql<DueRefund>`
+    sql<DueRefund>`
       select payment_id, merchant, original_payment_id, (extract(epoch from due_at) * 1000)::float8 as due_ms
-      from ${payments}
-      where kind = 'REFUND' and status = 'PENDING' and due_at <= ${value(now)}::timestamptz
-        and merchant <> all(${list(held)})
+      from payments
+      where kind = 'REFUND' and status = 'PENDING' and due_at <= ${now}::timestamptz
+        and merchant <> all(${held}::text[])
         and (due_at, payment_id, merchant)
-          > (${value(new Date(due_ms))}::timestamptz, ${value(payment_id)}::text, ${value(merchant)}::text)
+          > (${new Date(due_ms)}::timestamptz, ${payment_id}::text, ${merchant}::text)
       order by due_at, payment_id, merchant
-      limit ${value(limit)}`,
+      limit ${limit}`,
   );
   // On a cluster, each part of the table has its own list.
   return rows.toSorted(inOrder).slice(0, limit);

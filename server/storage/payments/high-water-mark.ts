@@ -20,8 +20,8 @@ export async function readHighWaterMark(store: Store): Promise<HighWaterMark> {
   // On a cluster, each part of the table has its own.
   const refunds = await statementsOf(store).findOverall(
     store,
-    ({ payments }) => sql<PaymentKey>`
-      select merchant, payment_id as "paymentId" from ${payments}
+    sql<PaymentKey>`
+      select merchant, payment_id as "paymentId" from payments
       where payment_id >= 'rfd_' and payment_id < 'rfd\`' order by payment_id desc limit 1`,
   );
   const newest = refunds.toSorted((a, b) => (a.paymentId > b.paymentId ? -1 : 1)).slice(0, 1);

@@ -59,7 +59,7 @@ export async function publishPayouts(store: Store, batchSize = BATCH_SIZE): Prom
 async function isAnyWaiting(store: Store): Promise<boolean> {
   const waiting = await statementsOf(store).findOverall(
     store,
-    ({ payoutsWaiting }) => sql`select payment_id from ${payoutsWaiting} limit 1`,
+    sql`select payment_id from payouts_waiting limit 1`,
   );
   return waiting.length > 0;
 }

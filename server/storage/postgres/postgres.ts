@@ -1,6 +1,5 @@
 import { sql } from "kysely";
 import { findMissingTriggers } from "../database/guards.ts";
-import { WHOLE_TABLES } from "../statements/all-merchants.ts";
 import { exactTexts } from "../statements/payment-record.ts";
 import type { Statements } from "../statements/statements.ts";
 import { recordAttempts } from "./attempts.ts";
@@ -15,7 +14,7 @@ export const postgres: Statements = {
   batchKey: undefined,
   returnedTexts: exactTexts,
   returnedTextColumns: sql.join([...exactTexts]),
-  findOverall: async (store, write) => (await write(WHOLE_TABLES).execute(store)).rows,
+  findOverall: async (store, query) => (await query.execute(store)).rows,
   changeAndNotify,
   claimDeliveries,
   countRefund: async () => {}, // the trigger payments_add_refunds does

@@ -1,6 +1,5 @@
 import type { Dialect, DialectAdapter, QueryExecutorProvider, RawBuilder } from "kysely";
 import type { Store } from "../database/tables.ts";
-import type { QueryParts } from "./all-merchants.ts";
 import type { EndedAttempt } from "./attempts.ts";
 import type { Attempt, ClaimRequest, Shares, SharesRequest, Waiting } from "./claims.ts";
 import type { NewEvent } from "./events.ts";
@@ -25,6 +24,8 @@ export type Statements = {
   readonly returnedTextColumns: RawBuilder<unknown>;
   /** The store in which the rows of a merchant are; without it, they are all in the same. */
   readonly storeOf?: (merchant: string) => Promise<Store>;
+  /** The shard with the rows of a merchant, as far as is known; only of a machine's store. */
+  readonly shardOf?: ((merchant: string) => number | undefined) | undefined;
   /** The store for a storage function, by its name, when it has these arguments; undefined: the store that it has. */
   readonly storeFor?: (name: string, rest: readonly unknown[]) => Promise<Store | undefined>;
   /** The condition that a row of `payments` is one of these, which may share a statement. */
@@ -36,7 +37,7 @@ export type Statements = {
    * @returns its rows; on a cluster those of each part of the tables, one after the other, without those of machines that don't
    *   respond
    */
-  findOverall<Row>(store: Store, write: (parts: QueryParts) => RawBuilder<Row>): Promise<Row[]>;
+  findOverall<Row>(store: Store, query: RawBuilder<Row>): Promise<Row[]>;
 
   /** Loads the payments on which refunds are decided, and the clock. Returns them in the order of the keys. */
   loadOriginals(store: Store, keys: readonly PaymentKey[]): Promise<readonly LoadedOriginal[]>;

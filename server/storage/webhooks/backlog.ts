@@ -34,26 +34,26 @@ export async function readBacklog(store: Store, now: Date): Promise<Backlog> {
   // On a cluster, there is a row for each part of the tables.
   const rows = await statementsOf(store).findOverall(
     store,
-    ({ payments, subscriptions, deliveries, value }) => sql<BacklogRow>`
+    sql<BacklogRow>`
     with ready as (
-      select (count(*) filter (where due_at <= ${value(now)}::timestamptz))::integer as due,
-        (count(*) filter (where due_at > ${value(now)}::timestamptz))::integer as later,
+      select (count(*) filter (where due_at <= ${now}::timestamptz))::integer as due,
+        (count(*) filter (where due_at > ${now}::timestamptz))::integer as later,
         min(due_at) as oldest
-      from ${deliveries} where state = 'PENDING' and leased_until is null
+      from deliveries where state = 'PENDING' and leased_until is null
     ), hand as (
-      select count(*)::integer as in_hand from ${deliveries} where leased_until is not null
+      select count(*)::integer as in_hand from deliveries where leased_until is not null
     ), live as (
       select (count(*) filter (where timeouts = 0))::integer as responding,
         (count(*) filter (where timeouts > 0))::integer as silent,
         (count(*) filter (where timeouts is null))::integer as unproven
-      from ${subscriptions} where ended_at is null
+      from subscriptions where ended_at is null
     ), refund as (
-      select min(due_at) as oldest from ${payments}
+      select min(due_at) as oldest from payments
       where kind = 'REFUND' and status = 'PENDING' and due_at is not null
     )
     select ready.due, ready.later, hand.in_hand, live.*,
-      greatest(0, coalesce(extract(epoch from ${value(now)}::timestamptz - ready.oldest), 0))::float8 as delivery_seconds,
-      greatest(0, coalesce(extract(epoch from ${value(now)}::timestamptz - refund.oldest), 0))::float8 as refund_seconds
+      greatest(0, coalesce(extract(epoch from ${now}::timestamptz - ready.oldest), 0))::float8 as delivery_seconds,
+      greatest(0, coalesce(extract(epoch from ${now}::timestamptz - refund.oldest), 0))::float8 as refund_seconds
     from ready, hand, live, refund`,
   );
   const sum = (column: "due" | "later" | "in_hand" | "responding" | "silent" | "unproven") =>

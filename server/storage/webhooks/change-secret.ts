@@ -68,9 +68,9 @@ export async function changeSecret(
 export async function forgetOldSecrets(store: Store, now: Date): Promise<number> {
   const past = await statementsOf(store).findOverall(
     store,
-    ({ subscriptions, value }) => sql<{ subscription_key: string; merchant: string }>`
-      select s.subscription_key, s.merchant from ${subscriptions} s
-      where s.old_secret_ciphertext is not null and s.old_secret_until <= ${value(now)}::timestamptz`,
+    sql<{ subscription_key: string; merchant: string }>`
+      select s.subscription_key, s.merchant from subscriptions s
+      where s.old_secret_ciphertext is not null and s.old_secret_until <= ${now}::timestamptz`,
   );
   for (const { subscription_key: subscriptionKey, merchant } of past) {
     await (await storeOf(store, merchant))

@@ -128,9 +128,9 @@ export async function endSomeDeliveries(
 export async function forgetSubscribers(store: Store, before: Date): Promise<number> {
   const past = await statementsOf(store).findOverall(
     store,
-    ({ subscriptions, value }) => sql<{ merchant: string }>`
-      select distinct merchant from ${subscriptions}
-      where caller is not null and subscription_key < ${value(firstIdSince("sub_", before))}`,
+    sql<{ merchant: string }>`
+      select distinct merchant from subscriptions
+      where caller is not null and subscription_key < ${firstIdSince("sub_", before)}`,
   );
   let forgotten = 0;
   for (const { merchant } of past) {

@@ -23,7 +23,7 @@ const BY_MERCHANT = [
 ];
 const EVERYWHERE = ["access_tokens", "clock", "deployment", "holds"];
 const LOCATIONS =
-  "payments, payouts_waiting, events, subscriptions, deliveries, delivery_attempts: by merchant, in 32 shards each, on 2 machines\n" +
+  "payments, payouts_waiting, events, subscriptions, deliveries, delivery_attempts: by merchant, in 16 shards each, on 2 machines\n" +
   "access_tokens, clock, deployment, holds: on every machine\n";
 
 const cluster = forSuite(() => startCluster({ programs: requireCitus(), workers: 2 }));
@@ -75,7 +75,7 @@ test("moves the rows of a filled database, each once, those of a merchant side b
       ...EVERYWHERE.map((name) => ({ name, method: "n" })),
     ].sort((a, b) => (a.name < b.name ? -1 : 1)),
   );
-  expect(await readParts(databaseUrl)).toEqual(Array(32).fill({ tables: 6, machines: 1 }));
+  expect(await readParts(databaseUrl)).toEqual(Array(16).fill({ tables: 6, machines: 1 }));
   const left = await query(
     databaseUrl,
     "select sum(pg_relation_size(logicalrelid))::integer as bytes from pg_dist_partition",
@@ -195,7 +195,7 @@ test("a merchant on a shard of its own takes refunds after the next run; a role 
 
   const repeated = await run(databaseUrl);
 
-  expect(repeated).toMatchObject({ code: 0, stdout: expect.stringContaining("in 34 shards each") });
+  expect(repeated).toMatchObject({ code: 0, stdout: expect.stringContaining("in 18 shards each") });
   expect(await readRows(databaseUrl)).toEqual(before);
   await inDatabase(databaseUrl, ({ db }) => issueRefund(db, payment, { amountCents: 1 }));
   expect(

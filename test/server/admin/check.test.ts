@@ -5,6 +5,7 @@ import { failOriginal } from "../../../server/storage/payments/payments.ts";
 import { type AdminRun, runCommand } from "../../helpers/admin.ts";
 import { useDatabase } from "../../helpers/databases.ts";
 import { createSubscription } from "../../helpers/delivery-factories.ts";
+import { isOnCluster } from "../../helpers/engine.ts";
 import { query } from "../../helpers/postgres.ts";
 import {
   createPayment,
@@ -28,13 +29,24 @@ async function createPair(db: Store, name: string) {
     paymentId: `pay_${name}`,
     settledAt: LONG_AGO,
   });
-  const { paymentId } = await createRefund(db, payment);
-  await query(
+  await saveRefund(db, { ...(await decideRefund(db, payment)), paymentId: `rfd_${name}` });
+}
+
+/** What has to be gone before everything can be changed, and the lines that then say so. Distributed tables have no triggers. */
+const GUARDS: readonly [change: string, ...lines: string[]] = isOnCluster
+  ? ["alter table payments drop constraint payment_fits"]
+  : [
+      "alter table payments disable trigger payments_sum",
+      "table payments: the trigger payments_sum is missing or disabled, and should be enabled",
+    ];
+
+async function dropConstraints(): Promise<void> {
+  const statements = await query<{ statement: string }>(
     stored.url,
-    `set session_replication_role = replica;
-     update payments set payment_id = 'rfd_${name}' where payment_id = '${paymentId}';
-     update events set resource_id = 'rfd_${name}' where resource_id = '${paymentId}'`,
+    `select format('alter table %s drop constraint %I', conrelid::regclass, conname) as statement from pg_constraint
+     where connamespace = 'public'::regnamespace and (contype = 'f' or conname = 'refunded_within_amount')`,
   );
+  for (const { statement } of [...statements, { statement: GUARDS[0] }]) await query(stored.url, statement);
 }
 
 /** What is changed, and the lines that say so. */
@@ -117,22 +129,17 @@ test("a check names every difference that somebody made past all constraints, an
   const { db } = stored;
   const names = Object.keys(CORRUPTIONS);
   for (const name of [...names, "whole"]) await createPair(db, name);
+  await dropConstraints();
   await query(
     stored.url,
-    `alter table payments drop constraint refunded_within_amount, disable trigger payments_sum;
-     set session_replication_role = replica; ${names.map((name) => CORRUPTIONS[name]?.[0]).join("; ")}`,
+    `${isOnCluster ? "" : "set session_replication_role = replica;"} ${names.map((name) => CORRUPTIONS[name]?.[0]).join("; ")}`,
   );
 
   const { code, stdout } = await run("check");
 
-  const expected = names.flatMap((name) => CORRUPTIONS[name]?.slice(1) ?? []);
+  const expected = [...names.flatMap((name) => CORRUPTIONS[name]?.slice(1) ?? []), ...GUARDS.slice(1)];
   const lines = stdout.trim().split("\n");
-  expect([code, lines.at(-1)]).toEqual([1, `26 records: ${expected.length + 1} differences`]);
-  expect(lines.slice(0, -1).sort()).toEqual(
-    [
-      ...expected,
-      "table payments: the trigger payments_sum is missing or disabled, and should be enabled",
-    ].sort(),
-  );
-  expect((await readLastCheck(db))?.differences).toBe(expected.length + 1);
+  expect([code, lines.at(-1)]).toEqual([1, `26 records: ${expected.length} differences`]);
+  expect(lines.slice(0, -1).sort()).toEqual(expected.sort());
+  expect((await readLastCheck(db))?.differences).toBe(expected.length);
 });

@@ -180,7 +180,7 @@ describe.each(engines)("the data of a merchant on %s", (engine) => {
     const untouched = (await run(exportMerchant, { merchant: other.merchant, before: BEFORE })).printed;
     const erase = async (reference: string) => run(eraseCustomer, { merchant, reference });
     const setState = (state: string) =>
-      sql`update deliveries set state = ${state}, due_at = case ${state} when 'PENDING' then now() end
+      sql`update deliveries set state = ${state}, due_at = ${state === "PENDING" ? LATER : null}
         where merchant = ${merchant}`.execute(db);
 
     await setState("PENDING");

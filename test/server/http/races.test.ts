@@ -48,7 +48,9 @@ describe.each(engines)("on %s", (engine) => {
     const existing = { ...issued[0], originalPaymentId: paymentId, amount: dollars(1) };
     expect([issued.length, duplicates]).toEqual([1, Array(199).fill(existing)]);
     const refunds = server.database.db.selectFrom("payments").where("request_key", "=", request.requestKey);
-    const events = refunds.innerJoin("events", "resource_id", "payment_id");
+    const events = refunds.innerJoin("events", (join) =>
+      join.onRef("resource_id", "=", "payment_id").onRef("events.merchant", "=", "payments.merchant"),
+    );
     expect(await events.select(["payment_id", "amount_cents", "type"]).execute()).toEqual([
       { payment_id: issued[0]?.paymentId, amount_cents: 1_00, type: "refund.authorized" },
     ]);
