@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Program, runProgram, startProgram } from "../helpers/process.ts";
+import { outputOf, type Program, startProgram } from "../helpers/process.ts";
 import { makeTempDir } from "../helpers/temp-dir.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -31,11 +31,7 @@ export async function createProjectFolder(sandboxUrl: string): Promise<ProjectFo
 
   return {
     folder,
-    async run(...command) {
-      const { code, stdout, stderr } = await runProgram(command, { cwd: folder, env });
-      if (code !== 0) throw new Error(`${command[0]} ended with ${code}:\n${stdout}${stderr}`);
-      return stdout;
-    },
+    run: (...command) => outputOf(command, { cwd: folder, env }),
     start(name, ...command) {
       const program = startProgram(command, { cwd: folder, env });
       programs.set(name, program);

@@ -2,7 +2,8 @@ import { createHash, randomUUID } from "node:crypto";
 import type { Schemas } from "../../server/contract/document.ts";
 import { insertToken } from "../../server/storage/callers.ts";
 import type { Database } from "../../server/storage/database.ts";
-import { insertPayment, type NewPayment } from "../../server/storage/payments/payments.ts";
+import type { NewPayment } from "../../server/storage/payments/payments.ts";
+import { createPayment as createRecord } from "./store-factories.ts";
 
 export type Refund = Schemas["Refund"];
 export type Problem = Schemas["Problem"];
@@ -11,7 +12,7 @@ export type Duplicate = Schemas["DuplicateRequestKeyProblem"];
 export type Subscription = Schemas["Subscription"];
 
 /** The parts of a server that these functions use. */
-type Stored = { readonly database: Database };
+type Stored = { readonly database: Pick<Database, "db"> };
 
 /** Before any test's clock, be it fixed or real. */
 const LONG_AGO = new Date("2020-01-02T15:00:00.000Z");
@@ -43,17 +44,8 @@ export async function createPayment(
   payment: Partial<NewPayment> = {},
   now = new Date(),
 ): Promise<string> {
-  const record = await insertPayment(database.db, {
-    merchant: "acme",
-    paymentId: `pay_${randomUUID()}`,
-    status: "SETTLED",
-    amountCents: 100_00,
-    settledAt: payment.status === "PROCESSING" ? null : LONG_AGO,
-    now,
-    emitted: false,
-    ...payment,
-  });
-  if (!record) throw new Error("the payment exists already");
+  const settledAt = payment.status === "PROCESSING" ? null : LONG_AGO;
+  const record = await createRecord(database.db, { merchant: "acme", settledAt, now, ...payment });
   return record.paymentId;
 }
 

@@ -1,10 +1,10 @@
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { failureBy } from "../../server/domain/refunds.ts";
-import { insertToken } from "../../server/storage/callers.ts";
 import type { Store } from "../../server/storage/database/tables.ts";
 import { type Fixture, insertFixtures } from "../../server/storage/fixtures.ts";
 import { SUBSCRIPTION_LIMIT } from "../../server/storage/webhooks/subscriptions.ts";
 import type { OperationId, Tokens } from "../conformance/expected/row.ts";
+import { createToken } from "./factories.ts";
 
 /** The tokens of one run of the table: a separate merchant for each operation. */
 export type Merchants = Readonly<Record<OperationId, Tokens>>;
@@ -30,7 +30,7 @@ export async function createFullMerchant(store: Store): Promise<string> {
     created_at: new Date(),
   }));
   await store.insertInto("subscriptions").values(subscriptions).execute();
-  return createToken(store, merchant, [SCOPES.subscribeToWebhooks]);
+  return createToken({ database: { db: store } }, merchant, [SCOPES.subscribeToWebhooks]);
 }
 
 /** Creates merchants with the payments and the used keys that the table names. */
@@ -54,19 +54,14 @@ async function createTokens(
 ): Promise<Tokens> {
   const own = SCOPES[operation];
   const others = Object.values(SCOPES).filter((scope) => scope !== own);
+  const issue = (scopes: readonly string[]) => createToken({ database: { db: store } }, merchant, scopes);
   return {
-    valid: await createToken(store, merchant, [own]),
-    unscoped: await createToken(store, merchant, []),
-    other: await createToken(store, merchant, others),
+    valid: await issue([own]),
+    unscoped: await issue([]),
+    other: await issue(others),
     unknown: `token-${randomUUID()}`,
     full,
   };
-}
-
-async function createToken(store: Store, merchant: string, scopes: readonly string[]): Promise<string> {
-  const token = `token-${randomUUID()}`;
-  await insertToken(store, { tokenSha256: createHash("sha256").update(token).digest(), merchant, scopes });
-  return token;
 }
 
 function fixturesOf(merchant: string, now: Date): Fixture[] {

@@ -5,7 +5,7 @@ import { publint } from "publint";
 import { ROOT } from "../../scripts/command/root.ts";
 import { packPackages } from "../../scripts/packages/pack.ts";
 import { PACKAGES, type PackageName } from "../../scripts/packages/sources.ts";
-import { type Program, runProgram, type Settings, startProgram } from "./process.ts";
+import { outputOf, type Program, type Settings, startProgram } from "./process.ts";
 import { makeTempDir } from "./temp-dir.ts";
 
 export type BuiltName = keyof typeof PACKAGES;
@@ -43,11 +43,7 @@ export async function createPackedProject(names: readonly PackageName[]): Promis
   const remove = () => rm(folder, { recursive: true, force: true });
   const packageFolder = (name: PackageName) => join(folder, "node_modules/@refund-contract", name);
   const env = { PATH: [join(ROOT, "node_modules/.bin"), process.env.PATH].join(delimiter), NODE_OPTIONS: "" };
-  const run = async (...command: string[]) => {
-    const { code, stdout, stderr } = await runProgram(command, { cwd: folder, env });
-    if (code !== 0) throw new Error(`${command.join(" ")} failed:\n${stdout}${stderr}`);
-    return stdout;
-  };
+  const run = (...command: string[]) => outputOf(command, { cwd: folder, env });
   const write = (file: string, content: string) => writeFile(join(folder, file), content);
   try {
     const tarballs = await packPackages(names, join(folder, "tarballs"));

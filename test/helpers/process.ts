@@ -136,6 +136,16 @@ export async function runProgram(
   return program.exit.finally(() => clearTimeout(timer));
 }
 
+/** Runs a program, and resolves with its output. Rejects with the output when it fails. */
+export async function outputOf(
+  command: readonly string[],
+  options?: Parameters<typeof runProgram>[1],
+): Promise<string> {
+  const { code, signal, stdout, stderr } = await runProgram(command, options);
+  if (code === 0) return stdout;
+  throw new Error(`${command.join(" ")} ended with ${code ?? signal}:\n${stdout}${stderr}`);
+}
+
 /** A server as operators run it. */
 export type ServerProcess = Program & {
   readonly url: string;

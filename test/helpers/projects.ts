@@ -1,7 +1,7 @@
 import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ROOT } from "../../scripts/command/root.ts";
-import { runProgram, type Settings } from "./process.ts";
+import { outputOf, type Settings } from "./process.ts";
 
 /** Compiling libraries takes minutes. */
 const LIMIT_MS = 1_800_000;
@@ -20,10 +20,7 @@ export async function runAsReader(
   folder: string,
   env: Settings = {},
 ): Promise<string> {
-  const options = { cwd: folder, env: { ...READER_ENV, ...env }, limitMs: LIMIT_MS };
-  const { code, signal, stdout, stderr } = await runProgram(command, options);
-  if (code === 0) return stdout;
-  throw new Error(`${command.join(" ")} ended with ${code ?? signal}:\n${stdout}${stderr}`);
+  return outputOf(command, { cwd: folder, env: { ...READER_ENV, ...env }, limitMs: LIMIT_MS });
 }
 
 /** Runs a command line as typed in a shell. */

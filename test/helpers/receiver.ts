@@ -1,8 +1,7 @@
-import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo, Socket } from "node:net";
-import { listenForSockets } from "./network/local-server.ts";
+import type { Socket } from "node:net";
+import { listenForSockets, listenLocally } from "./network/local-server.ts";
 
 /** A delivery as received. */
 export type Received = {
@@ -50,9 +49,7 @@ export async function startReceiver(
 ): Promise<Receiver> {
   const received: Received[] = [];
   let waiting: { count: number; resolve: (deliveries: readonly Received[]) => void }[] = [];
-  const server: Server = tls ? createTlsServer(tls) : createServer();
-
-  server.on("request", async (request, response) => {
+  const listener: RequestListener = async (request, response) => {
     const chunks = await request.toArray().catch(() => undefined);
     if (!chunks) return; // a sender that was killed
     const body = Buffer.concat(chunks).toString("utf8");
@@ -63,17 +60,11 @@ export async function startReceiver(
     respond(response, delivery, received.length - 1);
     for (const waiter of waiting) if (received.length >= waiter.count) waiter.resolve(received);
     waiting = waiting.filter((waiter) => received.length < waiter.count);
-  });
-  server.listen(port, "127.0.0.1");
-  await once(server, "listening");
-
-  const close = async () => {
-    server.close();
-    server.closeAllConnections();
-    await once(server, "close");
   };
+  const server = tls ? createTlsServer(tls, listener) : createServer(listener);
+  const { url, [Symbol.asyncDispose]: close } = await listenLocally(server, port);
   return {
-    url: `${tls ? "https" : "http"}://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`,
+    url: `${url}/hooks`,
     received,
     first: (count) =>
       received.length >= count

@@ -1,10 +1,9 @@
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { button, goTo, subscribeInbox, TUESDAY, useConsole } from "../../helpers/console.ts";
 import { makeDataDir } from "../../helpers/databases.ts";
 import { dollars, refundOf, type Subscription, subscriptionTo } from "../../helpers/factories.ts";
 import { findFreePort } from "../../helpers/network/free-port.ts";
+import { outputOf } from "../../helpers/process.ts";
 import { createSandboxMerchant } from "../../helpers/sandbox.ts";
 import { post, startTestServer } from "../../helpers/server.ts";
 
@@ -107,7 +106,7 @@ test("a request is found, copied as curl, and repeated", async () => {
   await button(page, "Repeat").click();
 
   await page.getByText("409 DUPLICATE_REQUEST_KEY").waitFor();
-  expect(await runInShell(command)).toContain("409 Conflict");
+  expect(await outputOf(["sh", "-c", command])).toContain("409 Conflict");
 });
 
 test("a refund shows its call, its wait and each attempt in one timeline, with the id of its trace to copy", async () => {
@@ -241,7 +240,3 @@ test("the merchant and the access token are chosen on the page, and a token of f
 
   await page.getByText("403 FORBIDDEN").waitFor();
 });
-
-async function runInShell(command: string): Promise<string> {
-  return (await promisify(execFile)("sh", ["-c", command])).stdout;
-}

@@ -1,6 +1,6 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
+import { listenLocally } from "./local-server.ts";
 
 /** A proxy of an operator: it opens tunnels, and nothing else. */
 export type ConnectProxy = AsyncDisposable & {
@@ -21,6 +21,7 @@ export async function startConnectProxy({
   port?: number;
 } = {}): Promise<ConnectProxy> {
   const asked: ConnectProxy["asked"][number][] = [];
+  /** The ends of tunnels, which are no longer connections of the server. */
   const sockets = new Set<Socket>();
   const note = ({ method, url, headers }: IncomingMessage) => {
     asked.push({ request: `${method} ${url}`, authorization: headers["proxy-authorization"] });
@@ -29,9 +30,9 @@ export async function startConnectProxy({
     note(request);
     response.writeHead(405).end();
   });
-  server.on("connection", (socket: Socket) => sockets.add(socket));
   server.on("connect", (request: IncomingMessage, caller: Socket) => {
     note(request);
+    sockets.add(caller);
     if (refusal !== undefined) {
       caller.end(`HTTP/1.1 ${refusal} Refused\r\nContent-Length: 0\r\n\r\n`);
       return;
@@ -46,15 +47,13 @@ export async function startConnectProxy({
     target.on("error", () => caller.end("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n"));
     caller.on("error", () => target.destroy());
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
+  const { url, [Symbol.asyncDispose]: close } = await listenLocally(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     asked,
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, "close");
+      await close();
     },
   };
 }

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
+import { Server as TlsServer } from "node:https";
 import {
   type AddressInfo,
   createServer as createSocketServer,
@@ -8,19 +9,21 @@ import {
 } from "node:net";
 
 /** A server on a free port of the loopback; disposing of it cuts open connections. */
-export type LocalServer = AsyncDisposable & { readonly url: string };
+export type LocalServer = { readonly url: string; [Symbol.asyncDispose](): Promise<void> };
 
 export function serveLocally(listener?: RequestListener): Promise<LocalServer> {
   return listenLocally(createServer(listener));
 }
 
-export async function listenLocally(server: Server): Promise<LocalServer> {
-  const port = await listen(server, "127.0.0.1");
+/** Listens on that port, or on a free one. */
+export async function listenLocally(server: Server | TlsServer, wantedPort = 0): Promise<LocalServer> {
+  const port = await listen(server, "127.0.0.1", wantedPort);
   const close = async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   };
-  return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: close };
+  const scheme = server instanceof TlsServer ? "https" : "http";
+  return { url: `${scheme}://127.0.0.1:${port}`, [Symbol.asyncDispose]: close };
 }
 
 /** The same for a TCP server without HTTP: the test decides what happens to a connection. */
@@ -61,8 +64,8 @@ export async function listenForSockets(
   };
 }
 
-async function listen(server: SocketServer, host: string): Promise<number> {
-  server.listen(0, host);
+async function listen(server: SocketServer, host: string, port = 0): Promise<number> {
+  server.listen(port, host);
   await once(server, "listening");
   return (server.address() as AddressInfo).port; // a server that listens on a port has no other kind of address
 }

@@ -4,6 +4,7 @@ import { Argument } from "@commander-js/extra-typings";
 import { defineProof, secondsSince } from "../../../scripts/command/command.ts";
 import { replaceFile } from "../../../scripts/command/files.ts";
 import { SERVER, startServerProcess } from "../../helpers/process.ts";
+import { check, endChecks } from "../support/checks.ts";
 import {
   GUIDE,
   LANGUAGE_GUIDE,
@@ -26,9 +27,6 @@ import {
 } from "./projects.ts";
 import { type Tool, tools } from "./tools.ts";
 
-/** The result of the clients: passed, failed or, without a toolchain, not run. */
-type Tally = { passed: number; failed: number; notRun: number };
-
 const command = defineProof("generators")
   .option("--write", "save the results and write the guides, instead of comparing them")
   .addArgument(
@@ -41,25 +39,26 @@ const command = defineProof("generators")
 const [names] = command.processedArgs;
 const isChosen = ({ name }: { readonly name: string }) => names.length === 0 || names.includes(name);
 const start = performance.now();
-const tally: Tally = { passed: 0, failed: 0, notRun: 0 };
+/** How many languages have no toolchain here. */
+let notRun = 0;
 // A seed of this run, which the sandbox prints: what a client refuses can be repeated.
 await using sandbox = await startServerProcess({ command: [...SERVER, "--tomorrow"] });
 console.log(/--seed \d+/.exec(sandbox.welcome)?.[0]);
-if (names.length === 0) await report("our own client", () => tryOwnClient(sandbox.url));
+if (names.length === 0) await check("our own client", () => tryOwnClient(sandbox.url));
 const findings = await tryTools(tools.filter(isChosen), sandbox.url);
 const languageFindings = await tryLanguages(languages.filter(isChosen), sandbox.url);
 if (command.opts().write) await writeResults(languageFindings);
 const saved = await readResults();
 console.log(toLanguageTable(saved));
-const { passed, failed, notRun } = tally;
-console.log(`${passed} passed, ${failed} failed, ${notRun} not run (${secondsSince(start)})`);
+console.log(`${notRun} not run`);
+const allPassed = endChecks();
+
 for (const { language, amount, passed } of languageFindings) {
   const known = saved[language.name];
   if (isDeepStrictEqual([known?.amount, known?.passed], [amount, passed])) continue;
   fail(`${language.title} differs from its saved results: ${amount}, ${JSON.stringify(passed)}`);
 }
-if (failed > 0) process.exitCode = 1;
-else {
+if (allPassed) {
   if (names.length === 0) await compareGuide(GUIDE, await toGuide(findings));
   await compareGuide(LANGUAGE_GUIDE, await toLanguageGuide());
 }
@@ -68,7 +67,7 @@ async function tryTools(chosen: readonly Tool[], url: string): Promise<Finding[]
   if (chosen.length === 0) return [];
   console.log(`the TypeScript generators are ${await installGenerators()} (${secondsSince(start)})`);
   const findings: (Finding | undefined)[] = [];
-  for (const tool of chosen) findings.push(await report(tool.packageName, () => tryTool(tool, url)));
+  for (const tool of chosen) findings.push(await find(tool.packageName, () => tryTool(tool, url)));
   return findings.filter((finding) => finding !== undefined);
 }
 
@@ -77,7 +76,7 @@ async function tryLanguages(chosen: readonly Language[], url: string): Promise<L
   for (const language of chosen) {
     const { versions, missing } = await findToolchains(language);
     if (missing.length > 0) {
-      tally.notRun += 1;
+      notRun += 1;
       console.log(`- ${language.title}: not run, because there is no ${missing.join(" and no ")} here`);
       continue;
     }
@@ -87,24 +86,18 @@ async function tryLanguages(chosen: readonly Language[], url: string): Promise<L
         `the other languages' generators are ${await installLanguageGenerators()} (${secondsSince(start)})`,
       );
     }
-    findings.push(await report(language.title, () => tryLanguage(language, versions, url)));
+    findings.push(await find(language.title, () => tryLanguage(language, versions, url)));
   }
   return findings.filter((finding) => finding !== undefined);
 }
 
-/** Undefined when the client failed; prints the reason. */
-async function report<T>(title: string, attempt: () => Promise<T>): Promise<T | undefined> {
-  const began = performance.now();
-  try {
-    const finding = await attempt();
-    tally.passed += 1;
-    console.log(`✓ ${title} (${secondsSince(began)})`);
-    return finding;
-  } catch (error) {
-    tally.failed += 1;
-    console.log(`✗ ${title} (${secondsSince(began)})\n${error instanceof Error ? error.message : error}`);
-    return undefined;
-  }
+/** Undefined when the client failed. */
+async function find<T>(title: string, attempt: () => Promise<T>): Promise<T | undefined> {
+  let finding: T | undefined;
+  await check(title, async () => {
+    finding = await attempt();
+  });
+  return finding;
 }
 
 async function compareGuide(path: string, wanted: string): Promise<void> {

@@ -9,6 +9,9 @@ import { ensureConsole } from "../../../scripts/docs/ensure-pages.ts";
 import { readConfig } from "../../../server/config/config.ts";
 import { startServer } from "../../../server/start.ts";
 import { installChromium, launchBrowser } from "../../helpers/browser.ts";
+import { dollars, subscriptionTo } from "../../helpers/factories.ts";
+import { merchantAt } from "../../helpers/sandbox.ts";
+import { post } from "../../helpers/server.ts";
 import { makeTempDir } from "../../helpers/temp-dir.ts";
 
 const FOLDER = join(ROOT, "docs/console");
@@ -91,63 +94,39 @@ async function hashPictured(): Promise<string> {
 
 /** Creates the records for the pictures: refunds in every state, a key that was used twice, and a delivery that failed. */
 async function liveThroughADay(url: string): Promise<Records> {
-  const call = async (method: string, path: string, body?: object) => {
-    const response = await fetch(url + path, {
-      method,
-      headers: {
-        Authorization: "Bearer sandbox_acme",
-        Accept: "application/json",
-        "Content-Type": "application/json",
-      },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    return (await response.json()) as {
-      url: string;
-      items: { webhookId: string; requestId: string; attempts: unknown[] }[];
-    };
-  };
+  const acme = merchantAt({ url }, { merchant: "acme", token: "sandbox_acme" });
+  const { sandbox } = acme;
   const refund = (paymentId: string, value: number, order: string) =>
-    call("POST", "/v1/refunds", {
+    acme.issue({
       paymentId,
-      amount: { currency: "USD", value },
+      amount: dollars(value),
       requestKey: `refund-${order}`,
       clientReferenceId: order,
     });
-  const pay = (value: number, order: string, status: string) =>
-    call("POST", "/sandbox/payments", {
-      amount: { currency: "USD", value },
-      clientReferenceId: order,
-      status,
-    });
 
-  const { url: inbox } = await call("GET", "/sandbox/inbox");
-  const subscriptionDetails = { type: "ALL" };
-  await call("POST", "/v1/webhook/subscribe", {
-    url: inbox,
-    secretKey: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
-    subscriptionDetails,
-  });
+  const inbox = (await sandbox("getInbox")).body.url;
+  const secretKey = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+  await post(url, "/v1/webhook/subscribe", subscriptionTo(inbox, { secretKey }));
   for (const [value, order, status] of [
     [1250, "order-1050", "SETTLED"],
     [8.4, "order-1051", "PROCESSING"],
     [4321.05, "order-1052", "SETTLED"],
   ] as const)
-    await pay(value, order, status);
+    await acme.create({ amount: dollars(value), clientReferenceId: order, status });
   await refund("pay_settled", 19.99, "order-1041");
   await refund("pay_recent", 25.5, "order-1042");
   await refund("pay_recent", 25.5, "order-1042");
-  const [newest] = (await call("GET", "/sandbox/requests?limit=1")).items;
+  const [newest] = (await sandbox("listRequests", { query: { limit: 1 } })).body.items;
   await refund("pay_failed", 100, "order-1043");
-  await call("POST", "/sandbox/inbox", { status: 500 });
+  await sandbox("setInbox", { body: { status: 500 } });
   await refund("pay_processing", 12, "order-1044");
-  await call("POST", "/sandbox/faults", { kind: "LATE", hours: 24 });
-  await call("POST", "/sandbox/faults", { kind: "UNAVAILABLE", times: 3, retryAfter: 2 });
+  await sandbox("armFault", { body: { kind: "LATE", hours: 24 } });
+  await sandbox("armFault", { body: { kind: "UNAVAILABLE", times: 3, retryAfter: 2 } });
   await refund("pay_recent", 1, "order-1045");
   for (;;) {
-    const [delivery] = (await call("GET", "/sandbox/deliveries?limit=1")).items;
-    if (delivery && delivery.attempts.length > 0) {
+    const [delivery] = (await sandbox("listDeliveries", { query: { limit: 1 } })).body.items;
+    if (delivery && delivery.attempts.length > 0)
       return { url, deliveryId: delivery.webhookId, requestId: newest?.requestId ?? "" };
-    }
   }
 }
 

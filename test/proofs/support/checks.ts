@@ -16,10 +16,11 @@ export async function check(name: string, work: () => Promise<unknown>): Promise
   }
 }
 
-/** Prints how many checks have passed, and fails this process if one has not. */
-export function endChecks(): void {
+/** Prints how many checks have passed, and fails this process if one has not; returns whether all have. */
+export function endChecks(): boolean {
   console.log(`${counted.passed} passed, ${counted.failed} failed (${secondsSince(start)})`);
   if (counted.failed > 0) process.exitCode = 1;
+  return counted.failed === 0;
 }
 
 export function expectSame(what: string, actual: unknown, expected: unknown): void {
