@@ -1,4 +1,6 @@
-import { beforeAll, beforeEach } from "vitest";
+import { rm } from "node:fs/promises";
+import { beforeAll, beforeEach, onTestFinished } from "vitest";
+import { makeTempDir } from "./temp-dir.ts";
 
 /**
  * Opens a resource before the tests of a suite and disposes of it after them, if it can be. The returned object has the members
@@ -11,6 +13,19 @@ export function forSuite<Resource extends object>(open: () => Promise<Resource>)
 /** As `forSuite`, with a new resource for each test. */
 export function forEachTest<Resource extends object>(open: () => Promise<Resource>): Resource {
   return standInFor(beforeEach, open);
+}
+
+/** A new folder, for `forSuite`. */
+export async function openFolder() {
+  const path = await makeTempDir();
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** A new folder that is removed at the end of the test. */
+export async function folderOfTest(): Promise<string> {
+  const { path, [Symbol.asyncDispose]: remove } = await openFolder();
+  onTestFinished(remove);
+  return path;
 }
 
 function standInFor<Resource extends object>(

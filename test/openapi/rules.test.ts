@@ -1,10 +1,10 @@
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { lintFiles } from "../helpers/redocly-lint.ts";
+import { forSuite, openFolder } from "../helpers/suite.ts";
 
 /** A document, the files it refers to, and the errors that one rule finds, each as `file#pointer: message`. */
 type Case = { title: string; document: string; files?: Record<string, string>; errors?: string[] };
@@ -20,11 +20,11 @@ const suites = await Promise.all(rules.map(async (rule) => ({ rule, cases: await
 
 /** @decision D00 D13 */
 describe("the rules of the contract", () => {
-  let folder: string;
+  const opened = forSuite(openFolder);
   let found: Map<string, string[]>;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "contract-rules-"));
+    const folder = opened.path;
     for (const name of ["clauses.md", "decisions.md"]) await cp(join(fixtures, name), join(folder, name));
     const roots = suites.flatMap(({ rule, cases }) => cases.map((_case, index) => `${rule}-${index}`));
     for (const { rule, cases } of suites) {
@@ -33,7 +33,6 @@ describe("the rules of the contract", () => {
     const source = { interface: "clauses.md", decisions: "decisions.md" };
     found = await lint(folder, roots, source);
   });
-  afterAll(() => rm(folder, { recursive: true }));
 
   for (const { rule, cases } of suites) {
     describe(rule, () => {
@@ -61,7 +60,7 @@ describe("the rules of the contract", () => {
       ],
     },
   ])("source $title", async ({ options, errors }) => {
-    const reported = await lint(folder, ["source-0"], options);
+    const reported = await lint(opened.path, ["source-0"], options);
 
     expect(reported.get("source-0 contract/source")).toEqual(errors.toSorted());
   });

@@ -1,11 +1,11 @@
-import { cp, mkdir, readFile, rm } from "node:fs/promises";
+import { cp, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { runRedocly } from "../../scripts/command/redocly.ts";
-import { startTestServer, type TestServer } from "../helpers/server.ts";
-import { makeTempDir } from "../helpers/temp-dir.ts";
+import { startTestServer } from "../helpers/server.ts";
+import { openFolder } from "../helpers/suite.ts";
 
 /** The parts of Redocly's report that this test reads. */
 type Workflow = { workflowId: string; executedSteps: (Step | Workflow)[] };
@@ -20,18 +20,12 @@ const { workflows } = parse(await readFile(join(OPENAPI, SCENARIOS), "utf8")) as
 };
 
 describe("the scenarios of a merchant's day, run against a fresh sandbox", () => {
-  let server: TestServer;
-  let folder: string;
   let executed: Workflow[];
 
   beforeAll(async () => {
-    server = await startTestServer();
-    folder = await makeTempDir();
-    executed = await runScenarios(folder, server.url);
-  });
-  afterAll(async () => {
-    await server?.close();
-    await rm(folder, { recursive: true, force: true });
+    await using server = await startTestServer();
+    await using folder = await openFolder();
+    executed = await runScenarios(folder.path, server.url);
   });
 
   test.each(workflows)("$workflowId passes every check of every step", ({ workflowId, steps }) => {

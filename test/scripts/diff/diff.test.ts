@@ -1,29 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Level } from "../../../openapi/diff/change.ts";
 import { findChanges } from "../../../openapi/diff/diff.ts";
 import { ROOT } from "../../../scripts/command/root.ts";
 import { findChangelogError } from "../../../scripts/diff/compare.ts";
 import { checkVersion } from "../../../scripts/diff/version.ts";
+import { folderOfTest } from "../../helpers/suite.ts";
 import { CHANGES, contract, contractWith } from "./diff-changes.ts";
-
-let folder: string;
-let base: string;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "diff-"));
-  base = await save("base", contractWith([{ change: { info: { version: "1.0.0" } } }]));
-  return () => rm(folder, { recursive: true });
-});
-
-async function save(name: string, document: unknown): Promise<string> {
-  const path = join(folder, `${name}.json`);
-  await writeFile(path, JSON.stringify(document));
-  return path;
-}
 
 /** @decision D28 */
 describe("a change of the contract", () => {
@@ -79,7 +64,14 @@ describe("npm run diff", () => {
   const compare = async (version: string, names: string[], ...args: string[]) => {
     const chosen = CHANGES.filter(({ name }) => names.includes(name));
     expect(chosen).toHaveLength(names.length);
-    const to = await save("to", contractWith([...chosen, { change: { info: { version } } }]));
+    const folder = await folderOfTest();
+    const save = async (name: string, changes: Parameters<typeof contractWith>[0]) => {
+      const path = join(folder, `${name}.json`);
+      await writeFile(path, JSON.stringify(contractWith(changes)));
+      return path;
+    };
+    const base = await save("base", [{ change: { info: { version: "1.0.0" } } }]);
+    const to = await save("to", [...chosen, { change: { info: { version } } }]);
     return run("--from", base, "--to", to, ...args);
   };
 

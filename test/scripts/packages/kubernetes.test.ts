@@ -17,7 +17,7 @@ import { parseAllDocuments } from "yaml";
 import { ROOT } from "../../../scripts/command/root.ts";
 import { readConfig } from "../../../server/config/config.ts";
 import { isAllowedAddress } from "../../../server/webhooks/target.ts";
-import { makeTempDir } from "../../helpers/temp-dir.ts";
+import { folderOfTest } from "../../helpers/suite.ts";
 
 type Kinds = {
   ConfigMap: IConfigMap;
@@ -98,7 +98,7 @@ describe("the manifests for Kubernetes", () => {
   });
 
   test("give the server settings that it takes, and name its ports and paths", async () => {
-    const folder = await makeTempDir();
+    const folder = await folderOfTest();
     const secrets = {
       "database-url": "postgres://refunds@db.example.com/refunds?sslmode=verify-full",
       "encryption-key": randomBytes(32).toString("base64"),
@@ -113,7 +113,6 @@ describe("the manifests for Kubernetes", () => {
       ]),
     );
     const config = readConfig({ ...env, MODE: "production" });
-    await rm(folder, { recursive: true });
     const known = [...(await operate("settings.env")).matchAll(/^#?([A-Z][A-Z_]+)=/gm)].map(
       ([, name]) => name,
     );

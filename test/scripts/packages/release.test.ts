@@ -1,4 +1,4 @@
-import { cp, mkdir, readFile, rm } from "node:fs/promises";
+import { cp, mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ROOT } from "../../../scripts/command/root.ts";
@@ -6,7 +6,7 @@ import type { Verdict } from "../../../scripts/diff/version.ts";
 import { cutChangelog } from "../../../scripts/release/changelog.ts";
 import { nextVersion } from "../../../scripts/release/version.ts";
 import { writeVersion } from "../../../scripts/release/versions.ts";
-import { makeTempDir } from "../../helpers/temp-dir.ts";
+import { folderOfTest } from "../../helpers/suite.ts";
 
 /** @decision D28 */
 describe("a release", () => {
@@ -46,7 +46,7 @@ describe("a release", () => {
   });
 
   test("writes its version wherever one stands, and nothing else", async () => {
-    const folder = await makeTempDir();
+    const folder = await folderOfTest();
     const paths = [
       ...["openapi/openapi.yaml", "openapi/sandbox/openapi.yaml", "openapi/admin/payment-lines.yaml"],
       ...["", "client/", "server/sandbox/", "server/", "test/conformance/", "test/certify/"].map(
@@ -69,6 +69,5 @@ describe("a release", () => {
       expect([path, changed.length]).toEqual([path, path === "package-lock.json" ? 7 : 1]);
       expect(changed.join()).toMatch(/version"?: "?7\.8\.9/);
     }
-    await rm(folder, { recursive: true });
   });
 });

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { glob, readFile, rm, writeFile } from "node:fs/promises";
+import { glob, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
@@ -7,7 +7,7 @@ import { parse } from "yaml";
 import { ROOT } from "../../../scripts/command/root.ts";
 import { SECRET_SETTINGS } from "../../../server/config/environment.ts";
 import { SERVER_OPTIONS } from "../../helpers/process.ts";
-import { makeTempDir } from "../../helpers/temp-dir.ts";
+import { folderOfTest } from "../../helpers/suite.ts";
 
 const RUN = join(ROOT, "server/operate");
 const read = (name: string) => readFile(join(RUN, name), "utf8");
@@ -68,20 +68,14 @@ describe("what runs the server", () => {
   test("passes systemd-analyze verify, and exposes little by systemd-analyze security, where there is one", async () => {
     const found = await promisify(execFile)("which", ["systemd-analyze"]).catch(() => undefined);
     if (!found) return;
-    const folder = await makeTempDir();
+    const folder = await folderOfTest();
     const file = join(folder, "refunds.service");
     // The unit names the Node of the machine that it is for.
     await writeFile(file, (await read("refunds.service")).replace("/usr/bin/node", process.execPath));
     const analyze = (...args: string[]) => promisify(execFile)("systemd-analyze", [...args, file]);
-    try {
-      const { stderr } = await analyze("verify");
-      const { stdout } = await analyze("security", "--offline=true", "--no-pager");
-      expect(stderr.split("\n").filter((line) => line.includes("refunds.service"))).toEqual([]);
-      expect(Number(/exposure level for refunds\.service: ([\d.]+)/.exec(stdout)?.[1])).toBeLessThanOrEqual(
-        2,
-      );
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+    const { stderr } = await analyze("verify");
+    const { stdout } = await analyze("security", "--offline=true", "--no-pager");
+    expect(stderr.split("\n").filter((line) => line.includes("refunds.service"))).toEqual([]);
+    expect(Number(/exposure level for refunds\.service: ([\d.]+)/.exec(stdout)?.[1])).toBeLessThanOrEqual(2);
   });
 });

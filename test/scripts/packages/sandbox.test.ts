@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createClient } from "../../../client/src/index.ts";
 import { type Sandbox, SandboxCallError, startSandbox } from "../../../server/sandbox/index.ts";
-import { makeTempDir } from "../../helpers/temp-dir.ts";
+import { folderOfTest } from "../../helpers/suite.ts";
 
 describe("a sandbox inside a test suite", () => {
   let sandbox: Sandbox;
@@ -78,7 +78,7 @@ describe("a sandbox inside a test suite", () => {
 });
 
 test("a sandbox writes nothing to the disk, unless it is given a folder", async () => {
-  const folder = await makeTempDir();
+  const folder = await folderOfTest();
   const dataDir = `${folder}/data`;
   const before = await readdir(".");
   const lines: string[] = [];

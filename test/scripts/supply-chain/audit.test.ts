@@ -1,9 +1,9 @@
-import { rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { serveLocally } from "../../helpers/network/local-server.ts";
 import { runProgram } from "../../helpers/process.ts";
-import { makeTempDir } from "../../helpers/temp-dir.ts";
+import { folderOfTest } from "../../helpers/suite.ts";
 
 const ADVISORY = "GHSA-aaaa-bbbb-cccc";
 const FINDING = {
@@ -40,7 +40,7 @@ test.each<[string, object | undefined, readonly object[], number, RegExp]>([
   ["says that it was not run where the registry has none to give", undefined, [], 0, /Not run: the registry/],
 ])("the audit of advisories %s", async (_, advisories, accepted, code, output) => {
   await using registry = await startRegistry(advisories);
-  const folder = await makeTempDir();
+  const folder = await folderOfTest();
   const file = join(folder, "accepted.json");
   await writeFile(file, JSON.stringify(accepted));
 
@@ -50,5 +50,4 @@ test.each<[string, object | undefined, readonly object[], number, RegExp]>([
   );
 
   expect([exit, stdout]).toEqual([code, expect.stringMatching(output)]);
-  await rm(folder, { recursive: true });
 });

@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
-import { readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { readProductionPackages } from "../../../scripts/supply-chain/production-packages.ts";
-import { makeTempDir } from "../../helpers/temp-dir.ts";
+import { folderOfTest } from "../../helpers/suite.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
@@ -53,23 +53,18 @@ describe("what production is made of", async () => {
   });
 
   test("is listed whole by the bill of materials, with licences, in CycloneDX", async () => {
-    const folder = await makeTempDir();
-    try {
-      const out = join(folder, "sbom.json");
-      await promisify(execFile)(process.execPath, ["scripts/supply-chain/sbom.ts", "--out", out], {
-        cwd: ROOT,
-      });
-      const bom = JSON.parse(await readFile(out, "utf8"));
+    const out = join(await folderOfTest(), "sbom.json");
+    await promisify(execFile)(process.execPath, ["scripts/supply-chain/sbom.ts", "--out", out], {
+      cwd: ROOT,
+    });
+    const bom = JSON.parse(await readFile(out, "utf8"));
 
-      expect(bom).toMatchObject({ bomFormat: "CycloneDX", specVersion: expect.stringMatching(/^1\.[5-9]$/) });
-      expect(bom.metadata.component).toMatchObject({ name: "refund-contract", version: "1.0.0" });
-      const listed = bom.components.map(({ purl }: { purl: string }) => decodeURIComponent(purl));
-      const missing = packages.filter(({ name, version }) => !listed.includes(`pkg:npm/${name}@${version}`));
-      expect(missing).toEqual([]);
-      expect(bom.components.filter(({ licenses }: { licenses?: unknown }) => !licenses)).toEqual([]);
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+    expect(bom).toMatchObject({ bomFormat: "CycloneDX", specVersion: expect.stringMatching(/^1\.[5-9]$/) });
+    expect(bom.metadata.component).toMatchObject({ name: "refund-contract", version: "1.0.0" });
+    const listed = bom.components.map(({ purl }: { purl: string }) => decodeURIComponent(purl));
+    const missing = packages.filter(({ name, version }) => !listed.includes(`pkg:npm/${name}@${version}`));
+    expect(missing).toEqual([]);
+    expect(bom.components.filter(({ licenses }: { licenses?: unknown }) => !licenses)).toEqual([]);
   });
 });
 

@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readConfig } from "../../../../server/config/config.ts";
 import { ConfigError, SECRET_SETTINGS } from "../../../../server/config/environment.ts";
 import { readCommandSettings } from "../../../../server/config/store-settings.ts";
-import { makeTempDir } from "../../../helpers/temp-dir.ts";
+import { folderOfTest } from "../../../helpers/suite.ts";
 
 const KEY = Buffer.alloc(32, 1).toString("base64");
 const RANDOM_KEY = randomBytes(32).toString("base64");
@@ -28,7 +28,7 @@ describe("the settings", () => {
   test.each(SECRET_SETTINGS)(
     "that are secret may be in a file instead, which has to be of use (%s)",
     async (name) => {
-      const folder = await makeTempDir();
+      const folder = await folderOfTest();
       const file = join(folder, "secret");
       const read = (path: string, inside = "") =>
         readConfig({ ...SECRETS, [name]: inside, [`${name}_FILE`]: path });
@@ -41,8 +41,6 @@ describe("the settings", () => {
       await writeFile(file, "\n");
       expect(() => read(file)).toThrow(`${name}_FILE names an empty file`);
       expect(() => read(folder)).toThrow(`${name}_FILE names a file that can't be read (EISDIR)`);
-
-      await rm(folder, { recursive: true });
     },
   );
 
