@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { query, runStatement } from "./postgres.ts";
+import { dropDatabase, onEachMachine } from "./databases.ts";
+import { closeDatabase, runStatement } from "./postgres.ts";
 
-/** A copy of a database as it was, on the same PostgreSQL server. */
+/** A copy of a database as it was, on the same PostgreSQL server, or on the same machines of a cluster. */
 export type Backup = AsyncDisposable & {
   /** Replaces the database by the copy; its connections are ended. */
   restore(): Promise<void>;
@@ -9,26 +10,22 @@ export type Backup = AsyncDisposable & {
   readonly url: string;
 };
 
-/** Copies a database to which nothing is connected. */
+/** Copies a database that no server uses. */
 export async function backUp(databaseUrl: string): Promise<Backup> {
   const name = new URL(databaseUrl).pathname.slice(1);
   const copy = `backup_${randomUUID().replaceAll("-", "")}`;
-  const server = new URL("postgres", databaseUrl).href;
-  const create = (database: string, template: string) =>
-    runStatement(server, `create database ${database} template ${template}`);
-  await untilAlone(server, name);
-  await create(copy, name);
+  await onEachMachine(async (machine) => {
+    await closeDatabase(machine, name);
+    await runStatement(machine, `create database ${copy} template ${name}`);
+    await runStatement(machine, `alter database ${name} allow_connections true`);
+  });
   return {
     url: new URL(copy, databaseUrl).href,
-    async restore() {
-      await runStatement(server, `drop database ${name} with (force)`);
-      await create(name, copy);
-    },
-    [Symbol.asyncDispose]: () => runStatement(server, `drop database ${copy} with (force)`),
+    restore: () =>
+      onEachMachine(async (machine) => {
+        await dropDatabase(machine, name);
+        await runStatement(machine, `create database ${name} template ${copy}`);
+      }),
+    [Symbol.asyncDispose]: () => onEachMachine((machine) => dropDatabase(machine, copy)),
   };
-}
-
-/** A session ends a moment after its client has closed the connection. */
-async function untilAlone(server: string, database: string): Promise<void> {
-  while ((await query(server, "select from pg_stat_activity where datname = $1", [database])).length > 0);
 }

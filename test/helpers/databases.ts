@@ -91,18 +91,21 @@ async function createOnPostgres(empty: boolean): Promise<TestDatabase> {
 /** On every machine of the cluster; a copy of its template includes the distribution. */
 async function createOnCluster(empty: boolean): Promise<TestDatabase> {
   const name = `test_${randomUUID().replaceAll("-", "")}`;
-  const machines = inject("clusterUrls");
   const template = empty ? EMPTY_CLUSTER : CLUSTER_TEMPLATE;
-  const onAll = (statement: string) => Promise.all(machines.map((url) => runStatement(url, statement)));
-  await onAll(`create database ${name} template ${template}`);
-  const databaseUrl = new URL(name, machines[0]).href;
-  return toTestDatabase({ databaseUrl, dataDir: "unused" }, async () => {
-    await Promise.all(machines.map((url) => dropDatabase(url, name)));
-  });
+  await onEachMachine((url) => runStatement(url, `create database ${name} template ${template}`));
+  const databaseUrl = new URL(name, inject("clusterUrls")[0]).href;
+  return toTestDatabase({ databaseUrl, dataDir: "unused" }, () =>
+    onEachMachine((url) => dropDatabase(url, name)),
+  );
+}
+
+/** At the address of the PostgreSQL server, or of each machine of the cluster. */
+export async function onEachMachine(work: (url: string) => Promise<void>): Promise<void> {
+  await Promise.all((isOnCluster ? inject("clusterUrls") : [inject("postgresUrl")]).map(work));
 }
 
 /** The maintenance process of a new database does not end as long as it starts, so that one attempt may fail. */
-async function dropDatabase(url: string, name: string): Promise<void> {
+export async function dropDatabase(url: string, name: string): Promise<void> {
   for (;;) {
     try {
       return await runStatement(url, `drop database ${name} with (force)`);

@@ -187,6 +187,15 @@ export async function runStatement(databaseUrl: string, statement: string): Prom
   await query(databaseUrl, statement);
 }
 
+/** Ends all sessions of a database, and lets nobody connect to it any more: nobody may while it is copied. */
+export async function closeDatabase(serverUrl: string, name: string): Promise<void> {
+  await runStatement(serverUrl, `alter database ${name} allow_connections false`);
+  await runStatement(
+    serverUrl,
+    `select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = '${name}'`,
+  );
+}
+
 /** The port of a server. */
 export function portOf(server: Pick<PostgresServer, "urlOf">): number {
   return Number(new URL(server.urlOf("postgres")).port);

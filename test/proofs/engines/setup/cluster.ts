@@ -3,6 +3,7 @@ import { openDatabase } from "../../../../server/storage/database.ts";
 import { spawnCommand } from "../../../helpers/admin.ts";
 import { CLUSTER_TEMPLATE, EMPTY_CLUSTER } from "../../../helpers/engine.ts";
 import {
+  closeDatabase,
   type PostgresOptions,
   type PostgresServer,
   portOf,
@@ -135,12 +136,7 @@ export async function createTemplates(cluster: Cluster): Promise<void> {
   }
   for (const machine of [cluster.coordinator, ...cluster.workers]) {
     for (const name of [EMPTY_CLUSTER, CLUSTER_TEMPLATE]) {
-      const url = machine.urlOf("postgres");
-      await runStatement(url, `alter database ${name} allow_connections false`);
-      await runStatement(
-        url,
-        `select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = '${name}'`,
-      );
+      await closeDatabase(machine.urlOf("postgres"), name);
     }
   }
 }
