@@ -3,7 +3,7 @@ import type { Store } from "../database/tables.ts";
 import type { OfMerchant, Statements } from "../statements/statements.ts";
 import { recordAttempts } from "./attempts.ts";
 import { type Divide, inParts, inPartsByItem, together } from "./batches.ts";
-import { claimDeliveries, freeLeases, listWaiting, mergeShares, readShares } from "./claims.ts";
+import { claimDeliveries, freeLeases, mergeShares, readShares } from "./claims.ts";
 import { changeAndNotify, insertEvents } from "./events.ts";
 import { publishWaiting } from "./payouts.ts";
 import { countRefund, findByRequestKeys, isOneOf, loadOriginals, saveRefunds } from "./refunds.ts";
@@ -29,7 +29,6 @@ const common: Omit<
   freeLeases,
   insertEvents,
   isOneOf,
-  listWaiting,
   publishWaiting,
   removeOld,
   findMissingTriggers: async () => [], // tables that Citus spreads can't have triggers

@@ -1,19 +1,15 @@
-import { type RawBuilder, type SqlBool, sql } from "kysely";
+import { sql } from "kysely";
 import type { ClaimLimit } from "../../domain/fair-shares.ts";
 import type { Store } from "../database/tables.ts";
 import {
   type Attempt,
   type AttemptRow,
   type ClaimRequest,
-  COUNT_IN_HAND,
   type InHandRow,
   type Shares,
   type SharesRequest,
   toAttempt,
   toInHand,
-  toWaiting,
-  type Waiting,
-  type WaitingRow,
 } from "../statements/claims.ts";
 import { type OfMerchant, statementsOf, storeOf } from "../statements/statements.ts";
 import { callOnShards } from "./functions.ts";
@@ -47,27 +43,6 @@ async function findLeaseHolders(store: Store, all: boolean): Promise<string[]> {
   return rows.map(({ merchant }) => merchant);
 }
 
-/** Examines every subscription. */
-export async function listWaiting(
-  store: Store,
-  { now, after, limit }: { now: Date; after: string; limit: number },
-): Promise<Waiting[]> {
-  const rows = await statementsOf(store).findOverall(
-    store,
-    sql<WaitingRow>`
-      select s.subscription_key, s.merchant, s.timeouts, (
-          select min(d.due_at) from deliveries d where ${waitsFor()}
-        ) <= ${now}::timestamptz as due, s.ended_at is not null as ended, (${COUNT_IN_HAND}) as count
-      from subscriptions s
-      where s.subscription_key > ${after} and exists (select from deliveries d where ${waitsFor()})
-      order by s.subscription_key limit ${limit}::integer`,
-  );
-  return rows
-    .toSorted((a, b) => (a.subscription_key < b.subscription_key ? -1 : 1))
-    .slice(0, limit)
-    .map(toWaiting);
-}
-
 export async function readShares(
   store: Store,
   items: readonly OfMerchant[],
@@ -85,12 +60,6 @@ export function mergeShares(parts: readonly Shares[], realNow: Date): Shares {
   const due = parts.flatMap((part) => part.due.map((holder) => ({ holder, rank: Math.random() })));
   const now = parts.find((part) => part.due.length > 0)?.now ?? realNow;
   return { now, due: due.sort((a, b) => a.rank - b.rank).map(({ holder }) => holder) };
-}
-
-/** Whether a delivery `d` of a subscription `s` waits for an attempt that no process has begun. */
-function waitsFor(): RawBuilder<SqlBool> {
-  return sql`d.subscription_key = s.subscription_key and d.merchant = s.merchant
-    and d.state = 'PENDING' and d.leased_until is null`;
 }
 
 /** A row of `claimStatement` in JSON. */

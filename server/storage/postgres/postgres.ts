@@ -3,7 +3,7 @@ import { findMissingTriggers } from "../database/guards.ts";
 import { exactTexts } from "../statements/payment-record.ts";
 import type { Statements } from "../statements/statements.ts";
 import { recordAttempts } from "./attempts.ts";
-import { claimDeliveries, freeLeases, listWaiting, readShares } from "./claims.ts";
+import { claimDeliveries, freeLeases, readShares } from "./claims.ts";
 import { changeAndNotify, insertEvents } from "./events.ts";
 import { publishWaiting } from "./payouts.ts";
 import { findByRequestKeys, isOneOf, loadOriginals, saveRefunds } from "./refunds.ts";
@@ -22,7 +22,6 @@ export const postgres: Statements = {
   freeLeases,
   insertEvents,
   isOneOf,
-  listWaiting,
   loadOriginals,
   publishWaiting,
   readShares,

@@ -16,10 +16,43 @@ export type InHandRow = {
   timeouts: number | null;
   count: number;
 };
-export type WaitingRow = InHandRow & { due: boolean; ended: boolean };
+type WaitingRow = InHandRow & { due: boolean; ended: boolean };
 
 export function toWaiting({ subscription_key: subscriptionKey, ...row }: WaitingRow): Waiting {
   return { subscriptionKey, ...row };
+}
+
+/**
+ * The statement for `listWaiting`. The recursion jumps in the index from one subscription to the next, so each costs the same
+ * whether one delivery waits or a hundred thousand do.
+ */
+export function waitingStatement({
+  now,
+  after,
+  limit,
+}: {
+  now: Date;
+  after: string;
+  limit: number;
+}): RawBuilder<WaitingRow> {
+  return sql<WaitingRow>`
+    with recursive first as (
+      (select subscription_key, merchant, due_at from deliveries
+        where state = 'PENDING' and leased_until is null and subscription_key > ${after}
+        order by subscription_key, due_at limit 1)
+      union all
+      select next.* from first, lateral (
+        select subscription_key, merchant, due_at from deliveries
+        where state = 'PENDING' and leased_until is null and subscription_key > first.subscription_key
+        order by subscription_key, due_at limit 1
+      ) as next
+    ), page as materialized (
+      select * from first limit ${limit}::integer
+    )
+    select page.subscription_key, s.merchant, s.timeouts, page.due_at <= ${now}::timestamptz as due,
+      s.ended_at is not null as ended, (${COUNT_IN_HAND}) as count
+    from page join subscriptions s on s.subscription_key = page.subscription_key and s.merchant = page.merchant
+    order by page.subscription_key`;
 }
 
 /** What a server needs to know before it claims. */

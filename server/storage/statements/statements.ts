@@ -1,7 +1,15 @@
 import type { Dialect, DialectAdapter, QueryExecutorProvider, RawBuilder } from "kysely";
 import type { Store } from "../database/tables.ts";
 import type { EndedAttempt } from "./attempts.ts";
-import type { Attempt, ClaimRequest, Shares, SharesRequest, Waiting } from "./claims.ts";
+import {
+  type Attempt,
+  type ClaimRequest,
+  type Shares,
+  type SharesRequest,
+  toWaiting,
+  type Waiting,
+  waitingStatement,
+} from "./claims.ts";
 import type { NewEvent } from "./events.ts";
 import type { exactTexts, PaymentKey, PaymentRecord, RequestKey } from "./payment-record.ts";
 import type { Published } from "./payouts.ts";
@@ -82,14 +90,6 @@ export type Statements = {
    * @param options.all also those whose lease still runs; only when no other server can be using this store
    */
   freeLeases(store: Store, options?: { all?: boolean }): Promise<void>;
-
-  /**
-   * A page of the subscriptions with waiting deliveries, in the order of their keys.
-   *
-   * @param page.now the domain's time (D30)
-   * @param page.after the last key of the page before
-   */
-  listWaiting(store: Store, page: { now: Date; after: string; limit: number }): Promise<Waiting[]>;
 
   /**
    * The live subscriptions of some merchants with a due delivery, and how many of theirs are in progress, because every claim needs
@@ -175,8 +175,21 @@ export const insertEvents: Statements["insertEvents"] = async (store, events) =>
 export const freeLeases: Statements["freeLeases"] = (store, options) =>
   statementsOf(store).freeLeases(store, options);
 
-export const listWaiting: Statements["listWaiting"] = (store, page) =>
-  statementsOf(store).listWaiting(store, page);
+/**
+ * A page of the subscriptions with waiting deliveries, in the order of their keys.
+ *
+ * @param page.now the domain's time (D30)
+ * @param page.after the last key of the page before
+ */
+export async function listWaiting(
+  store: Store,
+  page: { now: Date; after: string; limit: number },
+): Promise<Waiting[]> {
+  const rows = await statementsOf(store).findOverall(store, waitingStatement(page));
+  // On a cluster, each part of the tables has its own page.
+  const inOrder = rows.toSorted((a, b) => (a.subscription_key < b.subscription_key ? -1 : 1));
+  return inOrder.slice(0, page.limit).map(toWaiting);
+}
 
 export const readShares: Statements["readShares"] = (store, request) =>
   statementsOf(store).readShares(store, request);
