@@ -1,4 +1,4 @@
-import { stepsOf, valueAt } from "../../../openapi/document/pointer.ts";
+import { removeAt, setAt } from "../../../openapi/document/pointer.ts";
 
 /** One change of a body: the JSON text to set at a pointer, or nothing, to remove the value there. */
 export type Edit = { readonly pointer: string; readonly json?: string };
@@ -11,14 +11,8 @@ const MARK = "\u{F0000}mark\u{F0000}";
 /** The text of a body after a change. The parent of the changed part must exist. */
 export function write(body: unknown, { pointer, json }: Edit): string {
   if (pointer === "") return json ?? "";
-  const copy = structuredClone(body);
-  const holder = valueAt(copy, pointer.slice(0, pointer.lastIndexOf("/")));
-  const name = stepsOf(pointer).at(-1) ?? "";
-  if (typeof holder !== "object" || holder === null) throw new Error(`nothing holds ${pointer}`);
-  if (json === undefined)
-    Array.isArray(holder) ? holder.splice(Number(name), 1) : Reflect.deleteProperty(holder, name);
-  else Reflect.set(holder, name, MARK);
-  return JSON.stringify(copy).replace(JSON.stringify(MARK), () => json ?? "");
+  const changed = json === undefined ? removeAt(body, pointer) : setAt(body, pointer, MARK);
+  return JSON.stringify(changed).replace(JSON.stringify(MARK), () => json ?? "");
 }
 
 /** A body after a change, parsed again, so that numbers are numbers. */

@@ -11,14 +11,16 @@ export type Edit = {
 /** The source of a body. */
 export type Body =
   | { readonly kind: "none" }
-  | { readonly kind: "json"; readonly value: unknown; readonly style: Style }
   | { readonly kind: "text"; readonly text: string | Uint8Array }
-  | {
-      readonly kind: "edited";
-      readonly value: unknown;
-      readonly style: Style;
-      readonly edits: readonly Edit[];
-    };
+  | JsonBody;
+
+type JsonBody = {
+  readonly kind: "json";
+  readonly value: unknown;
+  /** The plainest JSON when left out. */
+  readonly style?: Style;
+  readonly edits?: readonly Edit[];
+};
 
 /** One request, and the expectations of its response. */
 export type Case = {
@@ -42,7 +44,7 @@ export type Case = {
 export const FRESH_KEY = "@@@@@@@@@@@@";
 
 /** The bytes of a case. */
-export function toMessage({ method, target, headers, body, edits = [] }: Case, freshKey: string): Buffer {
+export function toMessage({ method, target, headers, body, edits }: Case, freshKey: string): Buffer {
   const content = toContent(body, freshKey);
   const lines = headers.map(([name, value]) => `${name}: ${value}`);
   if (body.kind !== "none") lines.push(`Content-Length: ${content.length}`);
@@ -57,8 +59,6 @@ function toContent(body: Body, freshKey: string): Buffer {
     case "text":
       return Buffer.from(body.text);
     case "json":
-      return Buffer.from(writeJson(withKey(body.value, freshKey), body.style));
-    case "edited":
       return edit(Buffer.from(writeJson(withKey(body.value, freshKey), body.style)), body.edits);
   }
 }
@@ -70,7 +70,7 @@ function withKey(value: unknown, freshKey: string): unknown {
   return { ...value, requestKey: freshKey + requestKey.slice(FRESH_KEY.length) };
 }
 
-function edit(bytes: Buffer, edits: readonly Edit[]): Buffer {
+function edit(bytes: Buffer, edits: readonly Edit[] = []): Buffer {
   return edits.reduce((before, { at, remove, insert }) => {
     const position = Math.floor(at * before.length);
     return Buffer.concat([before.subarray(0, position), insert, before.subarray(position + remove)]);

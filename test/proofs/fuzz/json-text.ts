@@ -11,7 +11,7 @@ export const styles: Arbitrary<Style> = fc.oneof(
 const GAPS = ["", "", "", " ", "\n", "\t", "\r\n  "];
 
 /** A value as JSON text. The style chooses spaces, the order of fields, escapes, and how many zeros an amount ends with. */
-export function writeJson(value: unknown, style: Style): string {
+export function writeJson(value: unknown, style: Style = [0]): string {
   let taken = 0;
   const choose = (count: number) => (style[taken++ % style.length] ?? 0) % count;
   const gap = () => GAPS[choose(GAPS.length)] ?? "";

@@ -1,9 +1,10 @@
 import fc, { type Arbitrary } from "fast-check";
 import { type Contract, readContract } from "../../../openapi/document/contract.ts";
 import { dereference } from "../../../openapi/document/node.ts";
-import { toPointer } from "../../../openapi/document/pointer.ts";
+import { step } from "../../../openapi/document/pointer.ts";
+import { createCalls, SandboxCallError, type SandboxCalls } from "../../../server/sandbox/calls.ts";
+import { requestSchema } from "../../conformance/constraints/body-check.ts";
 import { type Case, toCommand, toMessage } from "./case.ts";
-import { plainHeaders } from "./headers.ts";
 import { createOracle, violationsOfDuplicate } from "./oracle.ts";
 import { type Target, type Targets, toPublishedCases } from "./published-cases.ts";
 import { toSandboxCases } from "./sandbox-cases.ts";
@@ -68,7 +69,10 @@ export async function fuzz(options: FuzzOptions, tally: Tally = createTally()): 
   const contract = readContract("openapi");
   const sandbox = readContract("sandbox");
   const cases = chooseCases(options, await given(contract, options), sandbox);
-  const check = { oracle: createOracle(contract, sandbox), tally, freshKey: createKeys(), stopped: false };
+  const check = {
+    ...{ oracle: createOracle(contract, sandbox), tally, freshKey: createKeys(), stopped: false },
+    subscribing: createCalls(options.url, SUBSCRIBING),
+  };
   const shares = Array.from({ length: options.connections }, (_, index) => ({
     runs: Math.ceil((options.runs - index) / options.connections),
     seed: options.seed + index,
@@ -97,44 +101,23 @@ function chooseCases(
 }
 
 /** The operations that the cases call, and payments large enough for many refunds, in addition to those of every sandbox. */
-async function given(contract: Contract, { url, limitMs }: FuzzOptions): Promise<Targets> {
+async function given(contract: Contract, { url }: FuzzOptions): Promise<Targets> {
   const target = (operation: string, token: string): Target => {
-    const { path, method } = contract.operation(operation);
-    const pointer = toPointer([
-      "paths",
-      path,
-      method.toLowerCase(),
-      "requestBody",
-      "content",
-      "application/json",
-      "schema",
-    ]);
+    const { path } = contract.operation(operation);
+    const pointer = requestSchema(contract.document, `/paths${step(path)}/post`) ?? "";
     const schema = dereference(contract.document, pointer) as Schema;
     return { operation, path, token, schema, allows: createAllows(schema) };
   };
-  const create = async (status: string) => {
-    const response = await fetch(`${url}/sandbox/payments`, {
-      method: "POST",
-      headers: { Authorization: `Bearer ${REFUNDING}`, "Content-Type": "application/json" },
-      body: JSON.stringify({ amount: { currency: "USD", value: 9_999_999_999.99 }, status }),
-      signal: AbortSignal.timeout(limitMs),
-    });
-    const { paymentId } = (await response.json()) as { paymentId: string };
-    return paymentId;
-  };
-  const large = [await create("SETTLED"), await create("SETTLED"), await create("PROCESSING")];
+  const { payments } = createCalls(url, REFUNDING);
+  const amount = { currency: "USD", value: 9_999_999_999.99 } as const;
+  const large = await Promise.all(
+    (["SETTLED", "SETTLED", "PROCESSING"] as const).map((status) => payments.create({ amount, status })),
+  );
+  const kinds = ["settled", "recent", "processing", "failed", "covered", "refund"];
   return {
     refunds: target("issueRefund", REFUNDING),
     subscriptions: target("subscribeToWebhooks", SUBSCRIBING),
-    paymentIds: [
-      ...large,
-      "pay_settled",
-      "pay_recent",
-      "pay_processing",
-      "pay_failed",
-      "pay_covered",
-      "pay_refund",
-    ],
+    paymentIds: [...large.map(({ paymentId }) => paymentId), ...kinds.map((kind) => `pay_${kind}`)],
   };
 }
 
@@ -142,6 +125,8 @@ type Check = {
   readonly oracle: ReturnType<typeof createOracle>;
   readonly tally: Tally;
   readonly freshKey: () => string;
+  /** The calls by which the merchant with subscriptions ends them. */
+  readonly subscribing: SandboxCalls;
   stopped: boolean;
 };
 
@@ -177,11 +162,12 @@ async function tryCase(one: Case, wire: Wire, options: FuzzOptions, check: Check
   try {
     let responses = await send(one, message, wire, options, check.tally);
     if (responses.some(({ text }) => text.includes('"SUBSCRIPTION_LIMIT"'))) {
-      await startAnew(wire);
+      // A caller that closes its side at once may never get the response with its new subscription: they add up.
+      await check.subscribing.reset();
       responses = await send(one, message, wire, options, check.tally);
     }
     const violations = responses.flatMap((response) => withResponse(check.oracle(one, response), response));
-    for (const response of responses) await endSubscription(response, wire);
+    for (const response of responses) await endSubscription(response, check.subscribing);
     const [first] = responses;
     if (violations.length > 0 || !one.refund || first?.status !== 201) return violations;
     const [second] = await send(one, message, wire, options, check.tally);
@@ -211,25 +197,16 @@ async function send(
 }
 
 /** A merchant can have no more than 100 subscriptions. */
-async function endSubscription({ status, text }: WireResponse, wire: Wire): Promise<void> {
+async function endSubscription(
+  { status, text }: WireResponse,
+  { subscriptions }: SandboxCalls,
+): Promise<void> {
   const key = status === 200 ? /"subscriptionKey":"(sub_[\w-]+)"/.exec(text)?.[1] : undefined;
-  if (key !== undefined) await askSandbox("DELETE", `/sandbox/subscriptions/${key}`, wire);
-}
-
-/** A caller that closes its side at once may never get the response with its new subscription: they add up. */
-async function startAnew(wire: Wire): Promise<void> {
-  await askSandbox("POST", "/sandbox/reset", wire);
-}
-
-async function askSandbox(method: "DELETE" | "POST", target: string, wire: Wire): Promise<void> {
-  const call: Case = {
-    level: "",
-    method,
-    target,
-    headers: plainHeaders(SUBSCRIBING),
-    body: { kind: "none" },
-  };
-  await wire.exchange(toMessage(call, ""), method);
+  if (key === undefined) return;
+  await subscriptions.end(key).catch((error: unknown) => {
+    // Another connection may have reset the sandbox meanwhile.
+    if (!(error instanceof SandboxCallError && error.status === 404)) throw error;
+  });
 }
 
 function withResponse(violations: readonly string[], { status, headers, text }: WireResponse): string[] {

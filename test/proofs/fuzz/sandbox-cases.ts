@@ -2,6 +2,7 @@ import fc, { type Arbitrary } from "fast-check";
 import type { Contract } from "../../../openapi/document/contract.ts";
 import { dereference, type Node } from "../../../openapi/document/node.ts";
 import { toPointer } from "../../../openapi/document/pointer.ts";
+import { requestSchema } from "../../conformance/constraints/body-check.ts";
 import type { Case } from "./case.ts";
 import { plainHeaders } from "./headers.ts";
 import { styles } from "./json-text.ts";
@@ -20,30 +21,20 @@ export function toSandboxCases({ document, operations }: Contract, token: string
     .filter(({ id }) => !LEFT_OUT.has(id))
     .map(({ id, path, method }) => {
       const pointer = toPointer(["paths", path, method.toLowerCase()]);
-      const operation = dereference(document, pointer) as {
-        parameters?: readonly Parameter[];
-        requestBody?: object;
-      };
-      return fc
-        .tuple(
-          toAddress(path, operation.parameters ?? []),
-          operation.requestBody ? toBody(document, pointer) : fc.constant(NO_BODY),
-        )
-        .map(
-          ([target, part]): Case => ({
-            ...{ level: "sandbox", operation: id, method, target },
-            headers: plainHeaders(token),
-            body: part,
-          }),
-        );
+      const parameters = (dereference(document, `${pointer}/parameters`) ?? []) as readonly Parameter[];
+      return fc.record({
+        ...{ level: fc.constant("sandbox"), operation: fc.constant(id), method: fc.constant(method) },
+        target: toAddress(path, parameters),
+        headers: fc.constant(plainHeaders(token)),
+        body: toBody(document, requestSchema(document, pointer)),
+      });
     });
   return fc.oneof(...cases);
 }
 
-const NO_BODY: Case["body"] = { kind: "none" };
-
-function toBody(document: Node, pointer: string): Arbitrary<Case["body"]> {
-  const schema = dereference(document, `${pointer}/requestBody/content/application~1json/schema`) as Schema;
+function toBody(document: Node, pointer: string | undefined): Arbitrary<Case["body"]> {
+  if (pointer === undefined) return fc.constant({ kind: "none" });
+  const schema = dereference(document, pointer) as Schema;
   return fc
     .tuple(fc.oneof(toValid(schema), toInvalid(schema), fc.jsonValue()), styles)
     .map(([value, style]) => ({ kind: "json", value, style }));
