@@ -53,11 +53,6 @@ export interface CommandOptions extends ConformOptions {
   readonly json?: string | undefined;
 }
 
-/** How the command line writes the name of an option, such as `--other-token`. */
-export function toFlag(name: string): string {
-  return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-}
-
 const PAYMENTS_HELP = `payments of that merchant, by kind:
 settled: three business days ago or more
 recent: settled less than three business days ago

@@ -1,12 +1,7 @@
-import type { Precondition as AnyPrecondition } from "../reporting/check.ts";
-import { type ConformOptions, type PaymentKind, toFlag } from "./options.ts";
+import { type Precondition as AnyPrecondition, given } from "../reporting/check.ts";
+import type { ConformOptions, PaymentKind } from "./options.ts";
 
 export type Precondition = AnyPrecondition<ConformOptions>;
-
-const given = (name: keyof ConformOptions): Precondition => ({
-  option: toFlag(name),
-  isMet: (options) => options[name] !== undefined && options[name] !== false,
-});
 
 const payments = (...kinds: readonly PaymentKind[]): Precondition => ({
   option: `--payments ${kinds.map((kind) => `${kind}=…`).join(" or ")}`,

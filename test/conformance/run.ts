@@ -1,13 +1,13 @@
 import { type Contract, readContract } from "../../openapi/document/contract.ts";
 import { CheckFailure, type Exchange } from "../reporting/exchange.ts";
-import { CannotRun } from "../reporting/options.ts";
+import { CannotRun, toFlag } from "../reporting/options.ts";
 import type { Report } from "../reporting/report.ts";
 import { chooseChecks, type Listener, runChecks } from "../reporting/run-checks.ts";
 import { bodyOf } from "./assertions.ts";
 import type { Check } from "./check.ts";
 import { allChecks } from "./checks/all.ts";
 import { createKit, type Kit } from "./kit.ts";
-import { type ConformOptions, toFlag } from "./options.ts";
+import type { ConformOptions } from "./options.ts";
 import { receiverOf } from "./receiver.ts";
 
 /** The result of a run of the kit. */

@@ -1,8 +1,18 @@
+import { toFlag } from "./options.ts";
+
 /** A precondition of a check: the option that satisfies it, and whether that option is set. */
 export type Precondition<Options> = {
   readonly option: string;
   isMet(options: Options): boolean;
 };
+
+/** The precondition that an option is set: `otherToken` is given by `--other-token`. */
+export function given<Options>(name: keyof Options & string): Precondition<Options> {
+  return {
+    option: toFlag(name),
+    isMet: (options) => options[name] !== undefined && options[name] !== false,
+  };
+}
 
 /** One thing that users of the tested program rely on. */
 export type Check<Options, Tools> = {

@@ -8,6 +8,11 @@ export class CannotRun extends Error {}
 /** The value of an option is wrong. */
 export class OptionError extends Error {}
 
+/** How the command line writes the name of an option, such as `--other-token`. */
+export function toFlag(name: string): string {
+  return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
 type Read<Value> = (text: string, name: string, before: Value | undefined) => Value;
 
 /** An option whose value is read by a function, which gets the option's name for its errors. */

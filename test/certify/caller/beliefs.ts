@@ -1,12 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { createClient } from "../../../client/src/index.ts";
-import { type Check, defineGroup, type Precondition } from "../../reporting/check.ts";
+import { type Check, defineGroup, given } from "../../reporting/check.ts";
 import { CheckFailure } from "../../reporting/exchange.ts";
 import { askState, describeBelief } from "../beliefs.ts";
 import type { CallerOptions } from "../options.ts";
 import { expectAgreement } from "./expect.ts";
 import { type CallerKit, factsOf } from "./kit.ts";
-import { type CheckParts, SITUATIONS, type Situation } from "./situations.ts";
+import { type CheckParts, outcomeOf, type Situation } from "./situations.ts";
 
 const STEPS = "refunds-step-by-step.md";
 const READ = `${STEPS}#3-read-the-response`;
@@ -16,16 +16,13 @@ const REPEAT = `${STEPS}#4-repeat-a-request-without-a-response`;
 /** A check that the system believes, after a situation, what the service does. */
 const agreement = (situation: Situation, parts: CheckParts) => ({
   ...parts,
-  run: async (kit: CallerKit) => expectAgreement(kit, await SITUATIONS[situation](kit)),
+  run: async (kit: CallerKit) => expectAgreement(kit, await outcomeOf(kit, situation)),
 });
-
-const needs = (...names: readonly ("state" | "url" | "secret")[]): Precondition<CallerOptions>[] =>
-  names.map((name) => ({ option: `--${name}`, isMet: (options) => options[name] !== undefined }));
 
 /** Checks that ask the merchant's system what it believes. */
 export const beliefChecks: readonly Check<CallerOptions, CallerKit>[] = defineGroup<CallerOptions, CallerKit>(
   "What the system believes",
-  needs("state"),
+  [given("state")],
   [
     agreement("lostAfter", {
       id: "state.lost",
@@ -68,9 +65,9 @@ export const beliefChecks: readonly Check<CallerOptions, CallerKit>[] = defineGr
       name: "notices by an event that a waiting refund fails",
       sources: ["6.7", "D20"],
       guide: `${STEPS}#5-follow-the-refund`,
-      preconditions: needs("url", "secret"),
+      preconditions: [given("url"), given("secret")],
       async run(kit) {
-        const outcome = await SITUATIONS.pending(kit);
+        const outcome = await outcomeOf(kit, "pending");
         const { paymentId } = outcome.order;
         await subscribe(kit);
         // Two business days later the refund still waits; that its payment fails is due on the third.

@@ -4,7 +4,7 @@ import { beliefChecks } from "./beliefs.ts";
 import { expectFew, expectNoRefund, expectOneRefund, fail } from "./expect.ts";
 import { startRedirect } from "./front.ts";
 import type { CallerKit } from "./kit.ts";
-import { type CheckParts, SITUATIONS, type Situation } from "./situations.ts";
+import { type CheckParts, outcomeOf, type Situation } from "./situations.ts";
 
 const STEPS = "refunds-step-by-step.md";
 const KEY = `${STEPS}#1-make-the-requestkey-first`;
@@ -30,7 +30,7 @@ const MAX_REFUSED = 2;
 /** A check that one refund comes out of a situation. */
 const oneRefund = (situation: Situation, because: string, parts: CheckParts) => ({
   ...parts,
-  run: async (kit: CallerKit) => expectOneRefund(await SITUATIONS[situation](kit), because),
+  run: async (kit: CallerKit) => expectOneRefund(await outcomeOf(kit, situation), because),
 });
 
 const refunds = defineGroup<CallerOptions, CallerKit>(
@@ -49,7 +49,7 @@ const refunds = defineGroup<CallerOptions, CallerKit>(
       sources: ["2.5", "D01"],
       guide: AMOUNT,
       async run(kit) {
-        const outcome = await SITUATIONS.plain(kit);
+        const outcome = await outcomeOf(kit, "plain");
         const { reference } = outcome.order;
         if (outcome.refunds.some((refund) => refund.reference !== reference))
           fail(outcome, `the clientReferenceId ${reference}, by which you find the refund in your books`);
@@ -73,7 +73,7 @@ const refunds = defineGroup<CallerOptions, CallerKit>(
       sources: ["12.1", "D13"],
       guide: AMOUNT,
       async run(kit) {
-        const outcome = await SITUATIONS.invalid(kit);
+        const outcome = await outcomeOf(kit, "invalid");
         expectNoRefund(outcome, "no amount has three digits");
         if (outcome.requests.length > 0) expectFew(outcome, MAX_REFUSED, "a 400 stays a 400");
       },
@@ -156,7 +156,7 @@ const busy = defineGroup<CallerOptions, CallerKit>(
       sources: ["D27"],
       guide: "rate-limits.md",
       async run(kit) {
-        const outcome = await SITUATIONS.rateLimited(kit);
+        const outcome = await outcomeOf(kit, "rateLimited");
         const [first, second] = outcome.requests;
         // By their arrivals: load can only make that longer than the system has waited.
         if (first && second && second.at - first.at < 2_000 - TOLERANCE_MS)
@@ -176,7 +176,7 @@ const busy = defineGroup<CallerOptions, CallerKit>(
       guide: REPEAT,
       async run(kit) {
         for (const situation of ["outage", "crash"] as const) {
-          const outcome = await SITUATIONS[situation](kit);
+          const outcome = await outcomeOf(kit, situation);
           const times = outcome.requests.map(({ at }) => at);
           const storm = STORMS.find(({ count, ms }) =>
             times.some((at, index) => (times[index + count] ?? Number.POSITIVE_INFINITY) - at < ms),
@@ -198,14 +198,14 @@ const refused = defineGroup<CallerOptions, CallerKit>(
       name: "does not repeat a call that gets 404",
       sources: ["D08"],
       guide: READ,
-      run: async (kit) => expectFew(await SITUATIONS.unknownPayment(kit), MAX_REFUSED, "a 404 stays a 404"),
+      run: async (kit) => expectFew(await outcomeOf(kit, "unknownPayment"), MAX_REFUSED, "a 404 stays a 404"),
     },
     {
       id: "refused.409",
       name: "does not go on asking when another refund has its requestKey",
       sources: ["D09", "11.3"],
       guide: REPEAT,
-      run: async (kit) => expectFew(await SITUATIONS.foreignKey(kit), MAX_REFUSED + 1, "a 409 stays a 409"),
+      run: async (kit) => expectFew(await outcomeOf(kit, "foreignKey"), MAX_REFUSED + 1, "a 409 stays a 409"),
     },
     {
       id: "refused.redirect",

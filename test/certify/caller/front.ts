@@ -1,36 +1,17 @@
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
-
-/** A server of this machine in front of the sandbox, or beside it. */
-export interface Front extends AsyncDisposable {
-  readonly url: string;
-}
-
-export async function startFront(listener: RequestListener): Promise<Front> {
-  const server = createServer(listener).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo; // it listens on a port
-  return {
-    url: `http://127.0.0.1:${port}`,
-    async [Symbol.asyncDispose]() {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
-}
+import { type LocalServer, serveLocally } from "../../helpers/network/local-server.ts";
 
 /** Redirects every request to another address, and counts what arrives there. */
 export async function startRedirect(): Promise<
-  Front & { readonly count: () => { redirected: number; followed: number } }
+  LocalServer & { readonly count: () => { redirected: number; followed: number } }
 > {
   const count = { redirected: 0, followed: 0 };
-  const elsewhere = await startFront((_request, response) => {
+  const elsewhere = await serveLocally((_request, response) => {
     count.followed += 1;
     response.writeHead(200, { "Content-Type": "application/json" }).end("{}");
   });
-  const front = await startFront((request, response) => {
+  const front = await serveLocally((request, response) => {
     request.resume();
     count.redirected += 1;
     response.writeHead(307, { Location: `${elsewhere.url}${request.url}` }).end();
@@ -46,8 +27,8 @@ export async function startRedirect(): Promise<
 }
 
 /** Passes requests on; before each, `prepare` gets its body. */
-export function startPassing(target: string, prepare: (body: string) => Promise<void>): Promise<Front> {
-  return startFront(async (request, response) => {
+export function startPassing(target: string, prepare: (body: string) => Promise<void>): Promise<LocalServer> {
+  return serveLocally(async (request, response) => {
     const body = await text(request);
     try {
       await prepare(body);

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Node } from "../../../openapi/document/node.ts";
-import { defineGroup, type Precondition } from "../../reporting/check.ts";
+import { defineGroup, given } from "../../reporting/check.ts";
 import { CheckFailure, NotRun } from "../../reporting/exchange.ts";
 import { askState, type Belief, describeBelief, type Status, untilBelief } from "../beliefs.ts";
 import type { ReceiverOptions } from "../options.ts";
@@ -15,8 +15,8 @@ const RETRY_MS = 200;
 const RESTART_LIMIT_MS = 60_000;
 const EVENTS_BEFORE_RESTART = 5;
 
-const needs = (...names: readonly ("state" | "restart")[]): Precondition<ReceiverOptions>[] =>
-  names.map((name) => ({ option: `--${name}`, isMet: (options) => options[name] !== undefined }));
+const STATE = [given<ReceiverOptions>("state")];
+const RESTART_AND_STATE = [given<ReceiverOptions>("restart"), ...STATE];
 
 /** One refund, of which events tell and about which the system is asked. */
 type Story = {
@@ -73,7 +73,7 @@ async function begin(kit: ReceiverKit, refund = newRefund()): Promise<Story> {
 
 /** Checks that ask the merchant's system what it believes. */
 export const storyChecks = [
-  ...defineGroup<ReceiverOptions, ReceiverKit>("What the system believes", needs("state"), [
+  ...defineGroup<ReceiverOptions, ReceiverKit>("What the system believes", STATE, [
     {
       id: "state.pending",
       name: "does not take a waiting refund for a final success",
@@ -164,7 +164,7 @@ export const storyChecks = [
       },
     },
   ]),
-  ...defineGroup<ReceiverOptions, ReceiverKit>("Restart", needs("restart", "state"), [
+  ...defineGroup<ReceiverOptions, ReceiverKit>("Restart", RESTART_AND_STATE, [
     {
       id: "restart.kept",
       name: "still has, after a restart, each event that it took before and meanwhile",

@@ -1,5 +1,6 @@
-import { type ConformOptions, DEFAULTS, toFlag } from "../../conformance/options.ts";
+import { type ConformOptions, DEFAULTS } from "../../conformance/options.ts";
 import { sandboxOf } from "../../helpers/sandbox.ts";
+import { toFlag } from "../../reporting/options.ts";
 import type { Report } from "../../reporting/report.ts";
 
 /** All options that a sandbox supports, so that every check is run. */
