@@ -125,18 +125,6 @@ const common: ResponseRow[] = [
         items: closed({ pointer: text(1000, 0), message: text(1000) }),
       },
     }),
-    /^(\/violations.*)?$/,
-  ),
-  // The members that all problems share are tested once more in those that have others.
-  ...[invalid, duplicate].flatMap((row) =>
-    Object.entries({
-      type: "x",
-      title: "",
-      status: 399,
-      detail: "",
-      instance: UUID,
-      errorDetails: {},
-    }).flatMap(([name, value]) => breaks(row, `/${name}`, { "is broken": value })),
   ),
   ...keeps(plain, "/type", { "is short": "a:b", "has 100 characters": `urn:${"x".repeat(96)}` }),
   ...breaks(plain, "/type", { "has 101 characters": `urn:${"x".repeat(97)}` }),
@@ -190,7 +178,6 @@ export const duplicateRows: readonly ResponseRow[] = [
   ...within(
     duplicate,
     closed({ ...MEMBERS, existing: closed({ ...REFUND, ...status("PENDING", "AUTHORIZED") }) }),
-    /^$|^\/existing/,
   ),
   ...within(
     failed,

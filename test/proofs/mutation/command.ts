@@ -20,11 +20,6 @@ function readOptions(args: readonly string[]) {
       collect,
       [],
     )
-    .option(
-      "--every-part",
-      "give each mutant to every part of the suite, and count those that only one detects",
-      false,
-    )
     .parse(args, { from: "user" })
     .opts();
 }
@@ -55,7 +50,6 @@ async function mutateIn(dataDir: string, options: Options, output: ProgressStrea
     document,
     harness,
     suite: suiteWithout(options.without),
-    everyPart: options.everyPart,
     ...(!whole && { choose: (mutants) => chosen(mutants, options) }),
     onProgress: (done, mutants, survivors) =>
       progress.show(`${done} of ${mutants} mutants, ${survivors} not noticed so far`),

@@ -14,8 +14,8 @@ export type Suite = { readonly calls: readonly Row[]; readonly messages: Message
 /** The part of the suite that detected the mutant, and its message. */
 export type Notice = { readonly by: string; readonly what: string };
 
-/** The detections of a mutant by the parts of the suite, the cheap parts first. A part runs when its detection is asked for. */
-export async function* detect(
+/** The first detection of a mutant by a part of the suite, the cheap parts first. */
+export async function detect(
   mutant: Mutant,
   {
     suite,
@@ -23,7 +23,7 @@ export async function* detect(
     document,
     constraints,
   }: { suite: Suite; harness: Harness; document: Node; constraints: readonly Constraint[] },
-): AsyncGenerator<Notice> {
+): Promise<Notice | undefined> {
   const mutated = mutant.apply(document);
   const reach = reachOf(mutant, constraints);
   const near = messagesWithin(reach, suite.messages);
@@ -36,8 +36,9 @@ export async function* detect(
   };
   for (const [by, find] of Object.entries(parts)) {
     const what = await attempt(find);
-    if (what !== undefined) yield { by, what };
+    if (what !== undefined) return { by, what };
   }
+  return undefined;
 }
 
 /** A document that can't be read, or with which nothing starts, also counts as detected. */

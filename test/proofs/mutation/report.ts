@@ -5,14 +5,13 @@ const MAX_NAMED = 4;
 
 /** The report in words, one finding a line. */
 export function renderReport(report: MutationReport): string {
-  const { constraints, calls, mutants, killed, alone, equivalents, survivors, errors } = report;
+  const { constraints, calls, mutants, killed, equivalents, survivors, errors } = report;
   const kills = Object.values(killed).reduce((sum, count) => sum + count, 0);
   return [
     `constraints found: ${constraints}`,
     `requests tried: ${calls} of the table on mutants`,
     `mutants made: ${mutants}`,
     `killed: ${kills}${byPart(killed)}`,
-    ...(Object.keys(alone).length > 0 ? [`killed by one part only${byPart(alone)}`] : []),
     `equivalent, each listed with its reason: ${equivalents.length}`,
     `survivors: ${survivors.length}`,
     ...survivors.map(({ name, missed }) => `  survived: ${name}\n    missed by the ${listed(missed)}`),

@@ -26,8 +26,6 @@ export type MutationReport = {
   readonly mutants: number;
   /** How many mutants each part of the suite detected first. */
   readonly killed: Readonly<Record<string, number>>;
-  /** How many only this part detects; empty unless every part had each mutant. */
-  readonly alone: Readonly<Record<string, number>>;
   /** Those that mean the same as the document, and were not detected. */
   readonly equivalents: readonly Mutant[];
   readonly survivors: readonly Survivor[];
@@ -44,8 +42,6 @@ export type MutationOptions = {
    * the document itself is tested with one call of each kind.
    */
   readonly choose?: (mutants: readonly Mutant[]) => Mutant[];
-  /** Gives each mutant to every part, also when one has detected it. */
-  readonly everyPart?: boolean;
   readonly onProgress?: (done: number, mutants: number, survivors: number) => void;
 };
 
@@ -54,7 +50,7 @@ export type MutationOptions = {
  * in the document itself.
  */
 export async function runMutants(options: MutationOptions): Promise<MutationReport> {
-  const { document, suite, harness, choose, everyPart = false, onProgress = () => {} } = options;
+  const { document, suite, harness, choose, onProgress = () => {} } = options;
   const constraints = findConstraints(document);
   const all = makeMutants(document, constraints);
   const mutants = choose ? choose(all) : all;
@@ -62,16 +58,8 @@ export async function runMutants(options: MutationOptions): Promise<MutationRepo
   await requireGoodDocument(document, { suite: trial, harness, constraints });
 
   const notices = new Map<Mutant, Notice | undefined>();
-  const alone: Record<string, number> = {};
   for (const mutant of mutants) {
-    const found: Notice[] = [];
-    for await (const detection of detect(mutant, { suite, harness, document, constraints })) {
-      found.push(detection);
-      if (!everyPart) break;
-    }
-    const [first, second] = found;
-    notices.set(mutant, first);
-    if (everyPart && first && !second) alone[first.by] = (alone[first.by] ?? 0) + 1;
+    notices.set(mutant, await detect(mutant, { suite, harness, document, constraints }));
     onProgress(notices.size, mutants.length, [...notices.values()].filter((found) => !found).length);
   }
   const left = mutants.filter((mutant) => !notices.get(mutant));
@@ -85,7 +73,7 @@ export async function runMutants(options: MutationOptions): Promise<MutationRepo
     if (mutant && what !== undefined) notices.set(mutant, { by: "lint", what });
   }
   const verdicts = countVerdicts(mutants, notices, { document, constraints, whole: !choose });
-  return { constraints: constraints.length, calls: harness.calls, alone, ...verdicts };
+  return { constraints: constraints.length, calls: harness.calls, ...verdicts };
 }
 
 /** Every mutant of a document, in the order of its parts. Throws when two would have one name. */
@@ -110,7 +98,8 @@ async function requireGoodDocument(
   given: { suite: Suite; harness: Harness; constraints: readonly Constraint[] },
 ): Promise<void> {
   const itself: Mutant = { kind: "none", pointer: "", name: "the document itself", apply: (same) => same };
-  for await (const { what } of detect(itself, { ...given, document })) throw badDocument(what);
+  const notice = await detect(itself, { ...given, document });
+  if (notice) throw badDocument(notice.what);
 }
 
 function badDocument(what: string): Error {
@@ -121,7 +110,7 @@ function countVerdicts(
   mutants: readonly Mutant[],
   notices: ReadonlyMap<Mutant, Notice | undefined>,
   given: { readonly document: Node; readonly constraints: readonly Constraint[]; readonly whole: boolean },
-): Omit<MutationReport, "constraints" | "calls" | "alone"> {
+): Omit<MutationReport, "constraints" | "calls"> {
   const killed: Record<string, number> = {};
   const [equivalents, survivors, errors]: [Mutant[], Survivor[], string[]] = [[], [], []];
   const occurring = new Set<unknown>();
