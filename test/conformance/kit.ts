@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import type { OperationId } from "../../client/src/index.ts";
 import type { Contract } from "../../openapi/document/contract.ts";
 import {
-  CheckFailure,
   createRedactor,
   type Exchange,
   type Received,
@@ -10,13 +9,7 @@ import {
   type Sent,
 } from "../reporting/exchange.ts";
 import type { ConformOptions } from "./options.ts";
-import {
-  createTransport,
-  LimitedError,
-  NoResponseError,
-  untilTaken,
-  type WireResponse,
-} from "./transport.ts";
+import { createTransport, untilTaken, type WireResponse } from "./transport.ts";
 
 /** The tools of a check: the connection to the service, and shared state. */
 export interface Kit extends AsyncDisposable {
@@ -78,19 +71,9 @@ export function createKit(options: ConformOptions, contract: Contract): Kit {
 
   async function send(spec: CallSpec): Promise<Exchange> {
     const { sent, call } = toCall(spec, { contract, options, redactor });
-    const sendOnce = async () => {
-      const response = await transport.send(call).catch((error: unknown) => {
-        if (!(error instanceof NoResponseError)) throw error;
-        const { message, timedOut } = error;
-        throw new CheckFailure("a response", { sent, received: message, timedOut });
-      });
-      return keep(sent, response);
-    };
+    const sendOnce = async () => keep(sent, await transport.send(call, sent));
     if (spec.takeLimit) return sendOnce();
-    const received = await untilTaken(async () => (await sendOnce()).received).catch((error: unknown) => {
-      if (!(error instanceof LimitedError)) throw error;
-      throw new CheckFailure("to be served at last", { sent, received: error.message, timedOut: true });
-    });
+    const received = await untilTaken(sent, async () => (await sendOnce()).received);
     return { sent, received };
   }
 

@@ -70,25 +70,24 @@ export const DEFAULTS: Required<
   Pick<ConformOptions, "payments" | "sandbox" | "burst" | "sample" | "timeoutMs" | "only">
 > = { payments: {}, sandbox: false, burst: 0, sample: MAX_SAMPLE, timeoutMs: 10_000, only: [] };
 
+const token = <Flags extends string>(flags: Flags, description: string, variable: string) =>
+  option(flags, description, readToken).env(variable);
+
 const defineConform = (name: string) =>
   defineProgram(
     name,
     "Tests a server against the contract from the outside. Checks without their options are reported as not run.",
   )
     .addOption(option("--url <url>", "the address of the service, without /v1", readUrl).env("CONFORM_URL"))
-    .addOption(option("--token <token>", "an access token with both scopes", readToken).env("CONFORM_TOKEN"))
+    .addOption(token("--token <token>", "an access token with both scopes", "CONFORM_TOKEN"))
     .addOption(option("--payments <kind=id,...>", PAYMENTS_HELP, readPayments))
     .option("--payment-key <key>", "the requestKey of the settled payment itself")
+    .addOption(token("--other-token <token>", "a token of another merchant", "CONFORM_OTHER_TOKEN"))
+    .addOption(token("--second-token <token>", "a second token of the same merchant", "CONFORM_SECOND_TOKEN"))
     .addOption(
-      option("--other-token <token>", "a token of another merchant", readToken).env("CONFORM_OTHER_TOKEN"),
-    )
-    .addOption(
-      option("--second-token <token>", "a second token of the same merchant", readToken).env(
-        "CONFORM_SECOND_TOKEN",
-      ),
-    )
-    .addOption(
-      option("--unscoped-token <token>", "a token of the same merchant without scopes", readToken).env(
+      token(
+        "--unscoped-token <token>",
+        "a token of the same merchant without scopes",
         "CONFORM_UNSCOPED_TOKEN",
       ),
     )

@@ -1,4 +1,5 @@
 import { Pool } from "undici";
+import { CheckFailure, type Sent } from "../reporting/exchange.ts";
 
 /** A call exactly as it is sent: path and headers are not changed, as `fetch` would do. */
 export type WireCall = {
@@ -17,20 +18,10 @@ export type WireResponse = {
 };
 
 export type Transport = {
-  /** Rejects with a `NoResponseError`, within the time limit. */
-  send(call: WireCall): Promise<WireResponse>;
+  /** Rejects with a `CheckFailure` within the time limit when the response is missing or incomplete; it names what was sent. */
+  send(call: WireCall, sent: Sent): Promise<WireResponse>;
   close(): Promise<void>;
 };
-
-/** The response is missing or incomplete. */
-export class NoResponseError extends Error {
-  readonly timedOut: boolean;
-
-  constructor(message: string, { timedOut = false, cause }: { timedOut?: boolean; cause?: unknown } = {}) {
-    super(message, { cause });
-    this.timedOut = timedOut;
-  }
-}
 
 /** Far more than any response of the contract. */
 const MAX_RESPONSE_BYTES = 1024 * 1024;
@@ -45,7 +36,7 @@ export function createTransport(serviceUrl: string, timeoutMs: number): Transpor
     maxResponseSize: MAX_RESPONSE_BYTES,
   });
 
-  async function send({ method, path, headers, body }: WireCall): Promise<WireResponse> {
+  async function send({ method, path, headers, body }: WireCall, sent: Sent): Promise<WireResponse> {
     const startedAt = performance.now();
     const signal = AbortSignal.timeout(timeoutMs);
     try {
@@ -56,9 +47,9 @@ export function createTransport(serviceUrl: string, timeoutMs: number): Transpor
       const milliseconds = performance.now() - startedAt;
       return { status: response.statusCode, headers: toHeaders(response.headers), text, milliseconds };
     } catch (error) {
-      if (signal.aborted)
-        throw new NoResponseError(`no response within ${timeoutMs / 1000} s`, { timedOut: true });
-      throw new NoResponseError(`no response: ${describe(error)}`, { cause: error });
+      const timedOut = signal.aborted;
+      const why = timedOut ? ` within ${timeoutMs / 1000} s` : `: ${describe(error)}`;
+      throw new CheckFailure("a response", { sent, received: `no response${why}`, timedOut });
     }
   }
 
@@ -79,17 +70,21 @@ function describe(error: unknown): string {
 const MAX_WAITS = 10;
 const MAX_WAIT_SECONDS = 30;
 
-/** The service keeps refusing calls with 429, however long they wait. */
-export class LimitedError extends Error {}
-
-/** Repeats a call for as long as it gets 429, waiting as `Retry-After` says. Rejects with a `LimitedError`. */
+/**
+ * Repeats a call for as long as it gets 429, waiting as `Retry-After` says. Rejects with a `CheckFailure` when the service keeps
+ * refusing it, however long it waits.
+ */
 export async function untilTaken<Taken extends { status: number; headers: Headers }>(
+  sent: Sent,
   send: () => Promise<Taken>,
 ): Promise<Taken> {
   for (let waits = 0; ; waits += 1) {
     const response = await send();
     if (response.status !== 429) return response;
-    if (waits === MAX_WAITS) throw new LimitedError(`429 also after waiting ${MAX_WAITS} times`);
+    if (waits === MAX_WAITS) {
+      const received = `429 also after waiting ${MAX_WAITS} times`;
+      throw new CheckFailure("to be served at last", { sent, received, timedOut: true });
+    }
     await pause(1000 * Math.min(secondsIn(response.headers.get("retry-after")) ?? 1, MAX_WAIT_SECONDS));
   }
 }

@@ -7,7 +7,7 @@ import {
 import { createProxy, type Violation } from "../helpers/prism.ts";
 import { CheckFailure, type Exchange, type Sent } from "../reporting/exchange.ts";
 import type { Kit } from "./kit.ts";
-import { LimitedError, untilTaken } from "./transport.ts";
+import { untilTaken } from "./transport.ts";
 
 /** The published client, calling the service through Prism, which validates requests and responses against the document. */
 export type TypedClient = {
@@ -51,7 +51,7 @@ async function call(kit: Kit, proxy: Proxy, id: OperationId, body: unknown): Pro
   const client = createClient({
     baseUrl: proxy.url,
     accessToken: kit.options.token ?? "",
-    fetch: (request) => untilTaken(() => fetchOnce(request.clone())),
+    fetch: (request) => untilTaken(sent, () => fetchOnce(request.clone())),
   });
   await callTyped(client, id, body).catch((error: unknown) => {
     throw toFailure(error, sent, last);
@@ -78,8 +78,7 @@ function toFailure(error: unknown, sent: Sent, last: Exchange | undefined): unkn
   if (error instanceof UnexpectedResponseError && last) {
     return new CheckFailure("a response that the typed client knows", last);
   }
-  const limited = error instanceof LimitedError;
-  const timedOut = limited || (error instanceof DOMException && error.name === "TimeoutError");
+  const timedOut = error instanceof DOMException && error.name === "TimeoutError";
   const reason = error instanceof Error ? error.message : String(error);
   return new CheckFailure("a response", { sent, received: `no response: ${reason}`, timedOut });
 }
