@@ -10,6 +10,7 @@ import {
   readIds,
   readReportFile,
   readRequired,
+  readSeconds,
   usageError,
 } from "../reporting/options.ts";
 import type { Choice } from "../reporting/run-checks.ts";
@@ -101,22 +102,12 @@ function readReceiver(args: readonly string[], name: string): Command {
   const command = withExam(
     defineProgram(name, "Sends events to your receiver of webhooks, and requires the right response to each.")
       .addOption(option("--url <url>", "the address of the receiver, as in your subscription", readAddress))
-      .addOption(
-        option("--secret <secret>", "the secretKey with which the receiver verifies", readSecret).env(
-          "CERTIFY_SECRET",
-        ),
-      )
+      .addOption(secretOption("the secretKey with which the receiver verifies"))
       .option("--prepare <command>", "tells your system of a refund, as if it had issued it")
       .addOption(option("--prepare-url <url>", "the same, by a POST", readAddress))
       .option("--restart <command>", "restarts the receiver, and ends when it has been started")
       .addOption(option("--restart-url <url>", "the same, by a POST", readAddress))
-      .addOption(
-        option(
-          "--timeout <seconds>",
-          "for each response",
-          numberIn({ from: 0.05, to: 600, fractions: true }),
-        ).default(ATTEMPT_SECONDS),
-      ),
+      .addOption(option("--timeout <seconds>", "for each response", readSeconds).default(ATTEMPT_SECONDS)),
   ).addHelpText("after", RECEIVER_NOTES);
   if (parseOptions(command, args, name)) return { part: "help" };
   const { url, secret, list, ...rest } = command.opts();
@@ -146,13 +137,7 @@ function readCaller(args: readonly string[], name: string): Command {
         "issues the refund that its environment says, and ends when it is done with it",
       )
       .addOption(option("--trigger-url <url>", "the same, by a POST", readAddress))
-      .addOption(
-        option(
-          "--timeout <seconds>",
-          "for each refund",
-          numberIn({ from: 0.05, to: 600, fractions: true }),
-        ).default(RUN_SECONDS),
-      )
+      .addOption(option("--timeout <seconds>", "for each refund", readSeconds).default(RUN_SECONDS))
       .addOption(
         option(
           "--slow <seconds>",
@@ -163,9 +148,7 @@ function readCaller(args: readonly string[], name: string): Command {
       .addOption(
         option("--url <url>", "your receiver, which then gets the events of these refunds", readAddress),
       )
-      .addOption(
-        option("--secret <secret>", "the secretKey with which it verifies", readSecret).env("CERTIFY_SECRET"),
-      ),
+      .addOption(secretOption("the secretKey with which it verifies")),
   ).addHelpText("after", CALLER_NOTES);
   if (parseOptions(command, args, name)) return { part: "help" };
   const { run, triggerUrl, url, secret, slow, list, ...rest } = command.opts();
@@ -179,6 +162,9 @@ function readCaller(args: readonly string[], name: string): Command {
   const options = { ...toExam(rest, name), run: trigger, slowMs: 1000 * slow, url: url?.href, secret };
   return { part: "caller", options, files: rest };
 }
+
+const secretOption = (description: string) =>
+  option("--secret <secret>", description, readSecret).env("CERTIFY_SECRET");
 
 /** Adds the options that both parts have. */
 function withExam<Args extends unknown[], Opts extends Record<string, unknown>>(

@@ -6,6 +6,7 @@ import {
   parseOptions,
   readIds,
   readRequired,
+  readSeconds,
   readUrl,
   usageError,
 } from "../reporting/options.ts";
@@ -126,11 +127,9 @@ const defineConform = (name: string) =>
     .addOption(option("--only <id,...>", "run only the checks whose ids begin like this", readIds))
     .addOption(option("--require <all|id,...>", "fail if any of these checks is not run", readRequired))
     .addOption(
-      option(
-        "--timeout <seconds>",
-        "for each response and each delivery",
-        numberIn({ from: 0.05, to: 600, fractions: true }),
-      ).default(DEFAULTS.timeoutMs / 1000),
+      option("--timeout <seconds>", "for each response and each delivery", readSeconds).default(
+        DEFAULTS.timeoutMs / 1000,
+      ),
     )
     .option("--junit <file>", "the report as JUnit XML")
     .option("--json <file>", "the report as JSON")

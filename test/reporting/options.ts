@@ -103,3 +103,6 @@ export function numberIn({ from, to, fractions = false }: Range) {
     throw new OptionError(`${option} must be a number from ${from} to ${to}, not "${text}".`);
   };
 }
+
+/** A time limit in seconds. */
+export const readSeconds = numberIn({ from: 0.05, to: 600, fractions: true });
