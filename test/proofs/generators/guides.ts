@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { parse, stringify } from "yaml";
 import { replaceFile } from "../../../scripts/command/files.ts";
 import { ROOT } from "../../../scripts/command/root.ts";
-import type { Compiled } from "./compile.ts";
 import { CHECKS } from "./language-checks.ts";
 import { type Language, languages } from "./languages.ts";
 import type { Finding, LanguageFinding } from "./projects.ts";
@@ -12,13 +11,9 @@ import type { Finding, LanguageFinding } from "./projects.ts";
 export const GUIDE = join(ROOT, "docs/guides/generate-your-own-client.md");
 export const LANGUAGE_GUIDE = join(ROOT, "docs/guides/clients-by-language.md");
 
-/** The expected text of the guide: its own words, with the results in its marked parts. */
+/** The expected text of the guide: its own words, with the commands in their marked part. */
 export async function toGuide(findings: readonly Finding[]): Promise<string> {
-  const guide = await readFile(GUIDE, "utf8");
-  return [
-    ["table", toTable(findings)],
-    ["commands", toCommands(findings)],
-  ].reduce((text, [name = "", content = ""]) => fillPart(text, name, content), guide);
+  return fillPart(await readFile(GUIDE, "utf8"), "commands", toCommands(findings));
 }
 
 /** The guide with `content` in its part `name`. */
@@ -31,44 +26,6 @@ function fillPart(guide: string, name: string, content: string): string {
   const after = rest?.split(end)[1];
   if (before === undefined || after === undefined) throw new Error(`the guide has no part "${name}"`);
   return `${before}${begin}\n\n${content}\n\n${end}${after}`;
-}
-
-function toTable(findings: readonly Finding[]): string {
-  const head = [
-    "tool",
-    "refund",
-    "problem",
-    "status",
-    "subscription",
-    "events",
-    "amount",
-    "tomorrow's API",
-    "does not compile with",
-  ];
-  const rows = findings.map(({ tool, packages, measured, refused }) => [
-    `[${tool.packageName}](https://www.npmjs.com/package/${tool.packageName}) ${packages[0]?.split("@").at(-1)}`,
-    measured.success,
-    toProblemCell(measured),
-    toStatusCell(measured),
-    measured.subscription === "union" ? "union" : "any `type`",
-    measured.event === "none" ? "none" : `${measured.event}, \`timestamp\` is a \`${measured.timestamp}\``,
-    code(measured.amount),
-    "read", // otherwise there is no finding
-    refused.length === 0 ? "" : refused.map(code).join(", "),
-  ]);
-  return [head, head.map(() => "---"), ...rows].map(toRow).join("\n");
-}
-
-function toProblemCell({ problem, problemStatus }: Compiled["measured"]): string {
-  if (problem !== "typed") return problem;
-  return `typed, told apart by ${/^\d+$/.test(problemStatus) ? "status" : "its fields"}`;
-}
-
-function toStatusCell({ successStatus, problemStatus }: Compiled["measured"]): string {
-  if (successStatus === "none") return `of problems only: ${code(problemStatus)}`;
-  return successStatus === problemStatus
-    ? code(successStatus)
-    : `${code(successStatus)}, ${code(problemStatus)}`;
 }
 
 function toCommands(findings: readonly Finding[]): string {

@@ -1,6 +1,12 @@
-import { issueRefund, type RefundRequest, subscribeToWebhooks } from "./payments";
+import {
+  issueRefund,
+  type RefundRequest,
+  type SubscriptionRequest,
+  subscribeToWebhooks,
+  type Webhooks,
+} from "./payments";
 import { client } from "./payments/client.gen";
-import { missing, type ProgramInput } from "./program";
+import { isType, missing, type ProgramInput, type Schemas } from "./program";
 
 export async function run({ baseUrl, token, requestKey }: ProgramInput) {
   client.setConfig({ baseUrl, auth: token, headers: { Accept: "application/json" } });
@@ -30,6 +36,13 @@ export async function run({ baseUrl, token, requestKey }: ProgramInput) {
   });
   if (subscription.error) return missing("subscription");
 
+  isType<number>()(body.amount.value);
+  isType<number | undefined>()(refund.response?.status);
+  isType<Schemas["RefundStatus"]>()(refund.data.paymentStatus);
+  isType<string>()(duplicate.error.errorDetails.errorCode);
+  isType<string>()(duplicate.error.existing.paymentId);
+  isType<string | undefined>()(invalid.error.violations[0]?.pointer);
+
   return {
     refund: { status: refund.response?.status, body: refund.data },
     duplicate: { status: duplicate.response?.status, body: duplicate.error },
@@ -37,3 +50,14 @@ export async function run({ baseUrl, token, requestKey }: ProgramInput) {
     subscription: { status: subscription.response?.status, body: subscription.data },
   };
 }
+
+export function receive({ type, timestamp }: Webhooks["body"]) {
+  isType<Schemas["EventName"]>()(type);
+  isType<string>()(timestamp);
+}
+
+// @ts-expect-error the name of an event in a list of categories
+export const details: SubscriptionRequest["subscriptionDetails"] = {
+  type: "CATEGORY",
+  details: ["refund.authorized"],
+};

@@ -4,11 +4,13 @@ import {
   EventName,
   type EventSubscription,
   OpenAPI,
+  type RefundAuthorizedEvent,
   type RefundRequest,
   RefundsService,
+  type SubscriptionRequest,
   WebhooksService,
 } from "./payments";
-import { missing, type ProgramInput } from "./program";
+import { isType, missing, type ProgramInput, type Schemas } from "./program";
 
 export async function run({ baseUrl, token, requestKey }: ProgramInput) {
   OpenAPI.BASE = baseUrl;
@@ -31,6 +33,8 @@ export async function run({ baseUrl, token, requestKey }: ProgramInput) {
     secretKey: "a secret of at least thirty-two bytes",
     subscriptionDetails: details,
   });
+  isType<number>()(body.amount.value);
+  isType<Schemas["RefundStatus"]>()(`${refund.paymentStatus}` as const);
 
   return {
     refund: { body: refund },
@@ -47,5 +51,17 @@ async function problemOf(call: Promise<unknown>) {
     (error: unknown) => error,
   );
   if (!(thrown instanceof ApiError)) return missing("status");
+  isType<number>()(thrown.status);
   return { status: thrown.status, body: thrown.body };
 }
+
+export function receive({ type, timestamp }: RefundAuthorizedEvent) {
+  isType<string>()(type);
+  isType<string>()(timestamp);
+}
+
+// @ts-expect-error the name of an event in a list of categories
+export const details: SubscriptionRequest["subscriptionDetails"] = {
+  type: "CATEGORY",
+  details: ["refund.authorized"],
+};

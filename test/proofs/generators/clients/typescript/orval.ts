@@ -1,5 +1,11 @@
-import { issueRefund, type RefundRequest, subscribeToWebhooks } from "./payments";
-import { missing, type ProgramInput } from "./program";
+import {
+  issueRefund,
+  type RefundAuthorizedEvent,
+  type RefundRequest,
+  type SubscriptionRequest,
+  subscribeToWebhooks,
+} from "./payments";
+import { isType, missing, type ProgramInput, type Schemas } from "./program";
 
 export async function run({ baseUrl, token, requestKey }: ProgramInput) {
   process.env.PAYMENTS_URL = baseUrl;
@@ -30,6 +36,13 @@ export async function run({ baseUrl, token, requestKey }: ProgramInput) {
   );
   if (subscription.status !== 200) return missing("subscription");
 
+  isType<number>()(body.amount.value);
+  isType<201>()(refund.status);
+  isType<Schemas["RefundStatus"]>()(refund.data.paymentStatus);
+  isType<string>()(duplicate.data.errorDetails.errorCode);
+  isType<string>()(duplicate.data.existing.paymentId);
+  isType<string | undefined>()(invalid.data.violations[0]?.pointer);
+
   return {
     refund: { status: refund.status, body: refund.data },
     duplicate: { status: duplicate.status, body: duplicate.data },
@@ -37,3 +50,14 @@ export async function run({ baseUrl, token, requestKey }: ProgramInput) {
     subscription: { status: subscription.status, body: subscription.data },
   };
 }
+
+export function receive({ type, timestamp }: RefundAuthorizedEvent) {
+  isType<"refund.authorized">()(type);
+  isType<string>()(timestamp);
+}
+
+// @ts-expect-error the name of an event in a list of categories
+export const details: SubscriptionRequest["subscriptionDetails"] = {
+  type: "CATEGORY",
+  details: ["refund.authorized"],
+};

@@ -1,5 +1,10 @@
-import { Api, type RefundRequest } from "./payments/client";
-import { missing, type ProgramInput } from "./program";
+import {
+  Api,
+  type RefundAuthorizedEvent,
+  type RefundRequest,
+  type SubscriptionRequest,
+} from "./payments/client";
+import { isType, missing, type ProgramInput, type Schemas } from "./program";
 
 export async function run({ baseUrl, token, requestKey }: ProgramInput) {
   const headers = { Authorization: `Bearer ${token}`, Accept: "application/json" };
@@ -27,6 +32,13 @@ export async function run({ baseUrl, token, requestKey }: ProgramInput) {
     subscriptionDetails: { type: "EVENT", details: ["refund.authorized"] },
   });
 
+  isType<number>()(body.amount.value);
+  isType<number>()(refund.status);
+  isType<Schemas["RefundStatus"]>()(refund.data.paymentStatus);
+  isType<string>()(duplicate.error.errorDetails.errorCode);
+  isType<string>()(duplicate.error.existing.paymentId);
+  isType<string | undefined>()(invalid.error.violations[0]?.pointer);
+
   return {
     refund: { status: refund.status, body: refund.data },
     duplicate: { status: duplicate.status, body: duplicate.error },
@@ -34,3 +46,14 @@ export async function run({ baseUrl, token, requestKey }: ProgramInput) {
     subscription: { status: subscription.status, body: subscription.data },
   };
 }
+
+export function receive({ type, timestamp }: RefundAuthorizedEvent) {
+  isType<"refund.authorized">()(type);
+  isType<string>()(timestamp);
+}
+
+// @ts-expect-error the name of an event in a list of categories
+export const details: SubscriptionRequest["subscriptionDetails"] = {
+  type: "CATEGORY",
+  details: ["refund.authorized"],
+};
