@@ -2,7 +2,7 @@ import { startIssuer } from "../../helpers/issuer.ts";
 import { createPayment } from "../../helpers/store-factories.ts";
 import { compare, median, percentile, single } from "./lib/compare.ts";
 import { bench, createStore, keepUntilEnd, type Running, serve } from "./lib/frame.ts";
-import { load, offer, refundsOf, type Target } from "./lib/load.ts";
+import { offer, rateOf, refundsOf, type Target } from "./lib/load.ts";
 
 /*
  * More calls a second than the server can serve, from callers who do not slow down when they are refused: how many refunds it still
@@ -46,10 +46,7 @@ async function startProduction(): Promise<[Running, Target[]]> {
 await bench(async () => {
   const [server, targets] = await startProduction();
   /** Refunds a second when each caller waits for its response. */
-  const fullLoad = async () => {
-    const loads = targets.map((target) => load(target, { connections: FULL_LOAD_PER_MERCHANT }));
-    return (await Promise.all(loads)).reduce((sum, { rate }) => sum + rate, 0);
-  };
+  const fullLoad = () => rateOf(targets, { connections: FULL_LOAD_PER_MERCHANT });
 
   const figures = [];
   const notes = [];

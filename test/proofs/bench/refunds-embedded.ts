@@ -8,7 +8,7 @@ await bench(async () => {
   const server = await serve(await createStore("embedded"), { LOG_LEVEL: "info" });
   const mock = await startMock();
   const payments = await makePayments(server);
-  const of = (url: string) => () => rateOf({ url, body: refundsOf(payments) });
+  const of = (url: string) => () => rateOf([{ url, body: refundsOf(payments) }]);
   const name = "refunds, embedded, 32 connections, with logs";
   const sides = { ours: of(server.url), theirs: of(mock.url), against: "prism mock", atLeast: 0.8 };
   return { figures: [await compare({ name, unit: "refunds/s", ...sides })] };

@@ -39,12 +39,12 @@ await bench(async () => {
     theirs: () => Promise<number>,
     atLeast: number,
   ) => {
-    const ours = () => rateOf({ url: server.url, body: refundsOf(payments) }, { connections });
+    const ours = () => rateOf([{ url: server.url, body: refundsOf(payments) }], { connections });
     const name = `refunds, PostgreSQL, ${connections} connections, with logs`;
     return compare({ name, unit: "refunds/s", ours, theirs, against, atLeast });
   };
   const ofMock = (connections: number) => () =>
-    rateOf({ url: mock.url, body: refundsOf(payments) }, { connections });
+    rateOf([{ url: mock.url, body: refundsOf(payments) }], { connections });
   return {
     figures: [
       await compareAt(CALLS, "prism mock", ofMock(CALLS), 1.3),

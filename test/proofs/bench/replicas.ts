@@ -1,6 +1,6 @@
 import { compare } from "./lib/compare.ts";
 import { bench, createStore, makePayments, type Running, serve } from "./lib/frame.ts";
-import { load, refundsOf } from "./lib/load.ts";
+import { rateOf, refundsOf } from "./lib/load.ts";
 
 /* Two replicas on one PostgreSQL server compared with one, with the same total number of calls. */
 const CALLS = 32;
@@ -9,10 +9,9 @@ await bench(async (engine) => {
   const store = await createStore(engine);
   const [one, other] = [await serve(store), await serve(store)];
   const payments = await makePayments(one);
-  const ratesOf = (servers: readonly Running[]) => async () => {
-    const options = { connections: CALLS / servers.length };
-    const loads = servers.map(({ url }) => load({ url, body: refundsOf(payments) }, options));
-    return (await Promise.all(loads)).reduce((sum, { rate }) => sum + rate, 0);
+  const ratesOf = (servers: readonly Running[]) => () => {
+    const targets = servers.map(({ url }) => ({ url, body: refundsOf(payments) }));
+    return rateOf(targets, { connections: CALLS / servers.length });
   };
   const figure = await compare({
     name: "refunds by two replicas, PostgreSQL, 32 connections in all",
