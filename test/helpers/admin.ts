@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import type { Output } from "../../server/admin/output.ts";
 import { runAdmin } from "../../server/admin/run-command.ts";
+import { dollars } from "./factories.ts";
 import { runProgram } from "./process.ts";
 
 /** An output that records what is written to it. */
@@ -31,6 +32,15 @@ export async function* streamOf(lines: readonly unknown[], chunkBytes = 7): Asyn
   const bytes = Buffer.from(text);
   for (let start = 0; start < bytes.length; start += chunkBytes)
     yield bytes.subarray(start, start + chunkBytes);
+}
+
+/** The lines by which the payment system imports a payment that settled long ago. */
+export function linesOfPayment(merchant: string, paymentId: string, value = 100): string[] {
+  const lines = [
+    { op: "put", merchant, paymentId, amount: dollars(value) },
+    { op: "settle", merchant, paymentId, settledAt: "2026-01-05T15:30:00Z" },
+  ];
+  return lines.map((line) => `${JSON.stringify(line)}\n`);
 }
 
 export type AdminRun = {

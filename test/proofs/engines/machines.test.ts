@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { verifyWebhook } from "../../../client/src/webhooks.ts";
 import { openUnmigrated } from "../../../server/storage/database.ts";
 import { holdAfterRestore } from "../../../server/storage/payments/high-water-mark.ts";
-import { spawnCommand } from "../../helpers/admin.ts";
+import { linesOfPayment, spawnCommand } from "../../helpers/admin.ts";
 import { dollars, type Refund, refundOf, subscriptionTo } from "../../helpers/factories.ts";
 import { startIssuer } from "../../helpers/issuer.ts";
 import { startConnectProxy } from "../../helpers/network/connect-proxy.ts";
@@ -31,7 +31,6 @@ import { endpointOf, PUBLIC_ADDRESS, passwordOf, type Role, readExample } from "
 const MERCHANTS_PER_WORKER = 4;
 const MERCHANTS = 12;
 const POLL_MS = 1_000;
-const SETTLED = "2026-01-05T15:30:00Z";
 const EVERY_MS = 100;
 const LOAD_MS = 75_000;
 
@@ -153,11 +152,7 @@ test("in production mode, with the roles of the guide and tokens of an issuer, r
     },
   });
   const merchants = Array.from({ length: MERCHANTS }, (_, index) => `merchant${index}`);
-  const lines = merchants.flatMap((merchant) => [
-    { op: "put", merchant, paymentId: `pay_${merchant}`, amount: dollars(100) },
-    { op: "settle", merchant, paymentId: `pay_${merchant}`, settledAt: SETTLED },
-  ]);
-  const stdin = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+  const stdin = merchants.flatMap((merchant) => linesOfPayment(merchant, `pay_${merchant}`)).join("");
   expect(await spawnCommand(["payments"], { env: owner, stdin })).toMatchObject({ code: 0 });
   const subscription = subscriptionTo(`https://${PUBLIC_ADDRESS}/hooks`);
   const statuses = await Promise.all(

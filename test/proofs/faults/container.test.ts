@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { ROOT } from "../../../scripts/command/root.ts";
 import { packPackages } from "../../../scripts/packages/pack.ts";
+import { linesOfPayment } from "../../helpers/admin.ts";
 import { createTestDatabase } from "../../helpers/databases.ts";
 import { refundOf } from "../../helpers/factories.ts";
 import { startIssuer } from "../../helpers/issuer.ts";
@@ -13,10 +14,6 @@ import { startContainers, useLocalImages } from "./setup/containers.ts";
 import { record, recordMissing } from "./setup/figures.ts";
 
 const TITLE = "the server in a container";
-const PAYMENTS = [
-  { op: "put", merchant: "merchant", paymentId: "pay_1", amount: { currency: "USD", value: 100 } },
-  { op: "settle", merchant: "merchant", paymentId: "pay_1", settledAt: "2026-01-05T15:30:00Z" },
-];
 
 /** Prints what the process with the id 1 may do, and what happens when it writes beside its volume. */
 const PROBE = `
@@ -36,8 +33,7 @@ test("the image is built as the guide says, migrates, serves a refund on a read-
   const { folder, podman, runScript } = containers;
   const run = (example: string) => runScript(resolve("docs/examples", example));
   await using issuer = await startIssuer();
-  const database = await createTestDatabase("postgres", { empty: true });
-  await using _database = { [Symbol.asyncDispose]: database.remove };
+  await using database = await createTestDatabase("postgres", { empty: true });
   await packPackages(["server"], folder);
   await cp(join(ROOT, "server/operate/Containerfile"), join(folder, "Containerfile"));
   await useLocalImages(containers);
@@ -45,13 +41,12 @@ test("the image is built as the guide says, migrates, serves a refund on a read-
   const [port, probePort] = [await findFreePort(), await findFreePort()];
   const settings = { ...issuer.env, HOST: "127.0.0.1", PORT: port, PROBE_PORT: probePort };
   const files = {
-    "settings.env": Object.entries(settings).map(([name, value]) => `${name}=${value}`),
-    "payments.jsonl": PAYMENTS.map((line) => JSON.stringify(line)),
-    "database-url": [database.url],
-    "encryption-key": [randomBytes(32).toString("base64")],
+    "settings.env": Object.entries(settings).map(([name, value]) => `${name}=${value}\n`),
+    "payments.jsonl": linesOfPayment("merchant", "pay_1"),
+    "database-url": [`${database.url}\n`],
+    "encryption-key": [`${randomBytes(32).toString("base64")}\n`],
   };
-  for (const [name, lines] of Object.entries(files))
-    await writeFile(join(folder, name), `${lines.join("\n")}\n`);
+  for (const [name, lines] of Object.entries(files)) await writeFile(join(folder, name), lines);
 
   await run("container-start.sh");
   await run("container-admin.sh");

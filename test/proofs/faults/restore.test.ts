@@ -4,7 +4,7 @@ import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { runCommand } from "../../helpers/admin.ts";
+import { linesOfPayment, runCommand } from "../../helpers/admin.ts";
 import { type Duplicate, dollars, type Refund, refundOf } from "../../helpers/factories.ts";
 import { type Issuer, startIssuer } from "../../helpers/issuer.ts";
 import { chooseUser, type PostgresServer, query } from "../../helpers/postgres.ts";
@@ -17,7 +17,6 @@ import { findPostgresPrograms } from "./setup/postgres-pair.ts";
 
 const execFile = promisify(runFile);
 const REFUNDS = 20;
-const SETTLED = "2026-01-05T15:30:00Z";
 const FAULT = "restore to a point in time";
 
 test("a restore to a point in time: nothing is paid twice, and every acknowledged refund once", async () => {
@@ -138,12 +137,7 @@ type Business = { issuer: Issuer; HIGH_WATER_MARK_FILE: string; PAYMENTS: string
 async function openShop(postgres: PostgresServer, { issuer, PAYMENTS, ...settings }: Business) {
   const { HIGH_WATER_MARK_FILE, ENCRYPTION_KEY } = settings;
   const DATABASE_URL = postgres.urlOf("postgres");
-  const payment = { merchant: "acme", paymentId: "pay_1" };
-  const lines = [
-    { op: "put", ...payment, amount: dollars(9_999) },
-    { op: "settle", ...payment, settledAt: SETTLED },
-  ];
-  await writeFile(PAYMENTS, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  await writeFile(PAYMENTS, linesOfPayment("acme", "pay_1", 9_999));
   const server = await spawnServer({
     dataDir: "unused",
     env: { MODE: "production", DATABASE_URL, HIGH_WATER_MARK_FILE, ENCRYPTION_KEY, ...issuer.env },

@@ -8,7 +8,7 @@ import { startReceiver } from "../../helpers/receiver.ts";
 import { createRandom, type Figures, roundsOf } from "./setup/figures.ts";
 import { createLastingStore } from "./setup/lasting-store.ts";
 import { createLedger, send } from "./setup/load.ts";
-import { repeatUnknown } from "./setup/losses.ts";
+import { compareRefunds, repeatUnknown } from "./setup/losses.ts";
 import { startProductive } from "./setup/productive.ts";
 import { startTrial } from "./setup/trial.ts";
 
@@ -34,20 +34,12 @@ async function startProduction(fault: string, counted: Figures) {
   const { db, paymentId, token, start } = await startProductive();
   const ledger = createLedger(paymentId, await token());
   const countLosses = async () => {
-    const query = db.selectFrom("payments").select(["payment_id", "request_key"]);
-    const stored = await query.where("original_payment_id", "=", paymentId).execute();
-    const idOf = new Map(stored.map((row) => [row.request_key, row.payment_id]));
-    const subscriptions = await db.selectFrom("subscriptions").select("subscription_key").execute();
-    const subscriptionKeys = new Set(subscriptions.map((row) => row.subscription_key));
-    const { acknowledged } = ledger;
-    const isThere = ([key, refund]: [string, { paymentId: string }]) => idOf.get(key) === refund.paymentId;
-    return {
-      lost: [
-        ...[...acknowledged].filter((entry) => !isThere(entry)).map(([key]) => key),
-        ...[...ledger.subscriptions].filter((key) => !subscriptionKeys.has(key)),
-      ],
-      doubled: stored.flatMap((row) => (acknowledged.has(row.request_key ?? "") ? [] : [row.payment_id])),
-    };
+    const refunds = db.selectFrom("payments").where("original_payment_id", "=", paymentId);
+    const stored = await refunds.select(["payment_id as paymentId", "request_key as requestKey"]).execute();
+    const { lost, doubled } = compareRefunds(ledger, stored);
+    const subscriptions = await db.selectFrom("subscriptions").select("subscription_key as key").execute();
+    const keys = new Set(subscriptions.map(({ key }) => key));
+    return { lost: [...lost, ...[...ledger.subscriptions].filter((key) => !keys.has(key))], doubled };
   };
   const trial = await startTrial(fault, () => start(), { counted, business: { ledger, countLosses } });
   return { trial, untilDelivering: async () => {} };

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
 import { runAdmin } from "../../../server/admin/run-command.ts";
-import { collectOutput } from "../../helpers/admin.ts";
+import { collectOutput, linesOfPayment } from "../../helpers/admin.ts";
 import { createTestDatabase } from "../../helpers/databases.ts";
 import { type SilentProxy, startSilentProxy } from "../../helpers/network/silent-proxy.ts";
 import { allEvents, allRecords, newMerchant } from "../../helpers/store-factories.ts";
@@ -21,10 +21,9 @@ test.each<[fault: string, strike: (proxy: SilentProxy) => void]>([
     await using proxy = await startSilentProxy(database.url);
     const { db } = await database.open();
     const merchant = newMerchant();
-    const lines = Array.from({ length: PAYMENTS }, (_, index) => [
-      toLine({ op: "put", merchant, paymentId: `pay_${index}`, amount: { currency: "USD", value: 1 } }),
-      toLine({ op: "settle", merchant, paymentId: `pay_${index}`, settledAt: "2026-11-18T15:30:00Z" }),
-    ]).flat();
+    const lines = Array.from({ length: PAYMENTS }, (_, index) =>
+      linesOfPayment(merchant, `pay_${index}`),
+    ).flat();
 
     const broken = await feed(
       proxy.url,
@@ -74,8 +73,4 @@ function* strikeHalfway(lines: readonly string[], strike: () => void): Generator
   yield* lines.slice(0, PAYMENTS);
   strike();
   yield* lines.slice(PAYMENTS);
-}
-
-function toLine(line: object): string {
-  return `${JSON.stringify(line)}\n`;
 }

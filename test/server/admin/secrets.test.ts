@@ -24,6 +24,12 @@ async function subscribe(
   return saved === "limit" ? "" : saved.subscriptionKey;
 }
 
+async function cipherOf(store: Store, subscriptionKey: string): Promise<Uint8Array | null> {
+  const secrets = store.selectFrom("subscriptions").select("secret_ciphertext");
+  const found = secrets.where("subscription_key", "=", subscriptionKey);
+  return (await found.executeTakeFirstOrThrow()).secret_ciphertext;
+}
+
 /** @decision D22 D29 */
 test("npm run admin -- subscriptions rotate-secret replaces a secret that is read from standard input or a file, and says until when the old one signs", async () => {
   await using production = await startProduction();
@@ -72,11 +78,7 @@ test("npm run admin -- subscriptions rotate-secret replaces a secret that is rea
     [1, expect.stringContaining("at most 256 characters")],
     [1, expect.stringContaining("U+0000")],
   ]);
-  const { secret_ciphertext: stored } = await db
-    .selectFrom("subscriptions")
-    .select("secret_ciphertext")
-    .where("subscription_key", "=", subscriptionKey)
-    .executeTakeFirstOrThrow();
+  const stored = await cipherOf(db, subscriptionKey);
   expect(stored && (await keys.decrypt(merchant, stored))).toBe("from a file");
 });
 
@@ -94,16 +96,11 @@ test("npm run admin -- rotate-key encrypts every secret anew, once, and names th
   const current = await subscribeBy(newKey);
   const lost = await subscribeBy(lostKey);
   const env = { DATABASE_URL, ENCRYPTION_KEY: newKey.toString("base64"), ENCRYPTION_KEYS_OLD: oldText };
-  const cipherOf = async (subscriptionKey: string) =>
-    db
-      .selectFrom("subscriptions")
-      .select("secret_ciphertext")
-      .where("subscription_key", "=", subscriptionKey)
-      .executeTakeFirstOrThrow();
-  const before = [await cipherOf(current), await cipherOf(lost)];
+  const readBoth = async () => [await cipherOf(db, current), await cipherOf(db, lost)];
+  const before = await readBoth();
 
   const first = await runCommand(["rotate-key"], { env });
-  const untouched = [await cipherOf(current), await cipherOf(lost)];
+  const untouched = await readBoth();
   const withTheLost = { ...env, ENCRYPTION_KEYS_OLD: `${oldText},${lostKey.toString("base64")}` };
   const second = await runCommand(["rotate-key"], { env: withTheLost });
   const third = await runCommand(["rotate-key"], { env: { ...env, ENCRYPTION_KEYS_OLD: "" } });

@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import { expect, test } from "vitest";
-import { createDataDir } from "../../helpers/databases.ts";
 import { post, spawnServer } from "../../helpers/server.ts";
 
 /** More calls than a pipe and its buffers can hold, at some two hundred bytes of log each. */
@@ -9,9 +8,8 @@ const CALLS = 1_000;
 const STOP_LIMIT_MS = 120_000;
 
 /** A sandbox after many calls, whose log was read only up to the welcome. */
-async function createUnread(dataDir: string) {
-  const env = { DATA_DIR: dataDir, LOG_FORMAT: "json", RATE_LIMIT: "off" };
-  const server = await spawnServer({ dataDir, env });
+async function createUnread() {
+  const server = await spawnServer({ env: { LOG_FORMAT: "json", RATE_LIMIT: "off" } });
   const { url } = server;
   const { stdout } = server.child;
   const ended = once(server.child, "exit");
@@ -30,8 +28,7 @@ async function createUnread(dataDir: string) {
 }
 
 test("a log that nobody reads for a while holds up no call, and nothing of it is lost", async () => {
-  await using folder = await createDataDir();
-  const { server, stdout, ended } = await createUnread(folder.dataDir);
+  const { server, stdout, ended } = await createUnread();
 
   stdout.resume();
   server.kill("SIGTERM");
@@ -41,8 +38,7 @@ test("a log that nobody reads for a while holds up no call, and nothing of it is
 });
 
 test("a log that nobody reads any more does not hold up a stop", async () => {
-  await using folder = await createDataDir();
-  const { server, ended } = await createUnread(folder.dataDir);
+  const { server, ended } = await createUnread();
   const stoppedAtMs = performance.now();
 
   server.kill("SIGTERM");
@@ -52,8 +48,7 @@ test("a log that nobody reads any more does not hold up a stop", async () => {
 });
 
 test("a log whose reader has gone holds up neither calls nor a stop, which ends with 0", async () => {
-  await using folder = await createDataDir();
-  const { server, stdout, ended, call } = await createUnread(folder.dataDir);
+  const { server, stdout, ended, call } = await createUnread();
   const closed = once(stdout, "close");
   stdout.destroy();
   await closed;

@@ -1,15 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { runCommand } from "../../helpers/admin.ts";
 import { createPayment, refundOf, subscriptionTo } from "../../helpers/factories.ts";
 import { exchange, head } from "../../helpers/network/raw-http.ts";
 import { begin } from "../../helpers/postgres.ts";
-import { type Production, startProduction } from "../../helpers/production.ts";
+import { startProduction } from "../../helpers/production.ts";
 import { type Receiver, respondWith, startReceiver } from "../../helpers/receiver.ts";
 import { post, startTestServer, type TestServer } from "../../helpers/server.ts";
 import { until } from "../../helpers/subscriber.ts";
+import { forSuite } from "../../helpers/suite.ts";
 
 /** A line of the text format: a name, labels, a number. */
 const SAMPLE = /^([a-zA-Z_:][\w:]*)(\{(?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\.)*",?)+\})? (\S+)$/;
@@ -31,6 +32,7 @@ async function scrape(server: TestServer): Promise<Map<string, number>> {
   );
 }
 
+const readText = (path: string) => readFile(path, "utf8");
 const TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736";
 /** Work in the background, which has run at least once. */
 const RUNS = ["due_scan", "dispatching", "payouts", "retention"].map(
@@ -38,15 +40,13 @@ const RUNS = ["due_scan", "dispatching", "payouts", "retention"].map(
 );
 
 describe("the metrics of a production server", () => {
-  let production: Production;
-  let server: TestServer;
+  const production = forSuite(() => startProduction());
+  const server = forSuite(() => production.start({ env: { METRICS_PORT: "0" }, retentionMs: 100 }));
   let samples: Map<string, number>;
   const merchant = `merchant-${randomUUID()}`;
   let paymentId: string;
 
   beforeAll(async () => {
-    production = await startProduction();
-    server = await production.start({ env: { METRICS_PORT: "0" }, retentionMs: 100 });
     paymentId = await createPayment(server, { merchant });
     const recent = await createPayment(server, { merchant, settledAt: new Date() });
     const failed = await createPayment(server, { merchant, status: "FAILED", settledAt: null });
@@ -72,7 +72,6 @@ describe("the metrics of a production server", () => {
         : undefined;
     });
   });
-  afterAll(() => production.end());
 
   test("count requests by route and status", () => {
     const requests = [...samples].filter(([name]) => name.startsWith("http_requests_total"));
@@ -160,14 +159,14 @@ describe("the metrics of a production server", () => {
   });
 
   test("are those that the guide explains, and that alerts and dashboard use", async () => {
-    const read = (path: string) => readFile(new URL(`../../../${path}`, import.meta.url), "utf8");
-    const guide = await read("docs/guides/watching-it.md");
+    const guide = await readText("docs/guides/watching-it.md");
     const explained = [...guide.matchAll(/^\| `([a-z0-9_]+)` \| /gm)].map(([, name]) => name);
     const names = new Set(
       [...samples.keys()].map((name) => name.replace(/\{.*/, "").replace(/_(bucket|sum|count)$/, "")),
     );
 
-    const rules = (await read("server/operate/alerts.yaml")) + (await read("server/operate/dashboard.json"));
+    const rules =
+      (await readText("server/operate/alerts.yaml")) + (await readText("server/operate/dashboard.json"));
     const used = [...rules.matchAll(/\b([a-z]+(?:_[a-z0-9]+)+?)(?:_bucket|_count)?(?=[{[)]| >| ==|")/g)].map(
       ([, name]) => name,
     );
@@ -181,12 +180,11 @@ describe("the metrics of a production server", () => {
   });
 
   test("have alerts that the guide lists, each with its severity and its section of the runbook", async () => {
-    const read = (path: string) => readFile(new URL(`../../../${path}`, import.meta.url), "utf8");
     type Rule = { alert?: string; labels: { severity: string }; annotations: { runbook: string } };
-    const { groups } = parse(await read("server/operate/alerts.yaml")) as { groups: { rules: Rule[] }[] };
+    const { groups } = parse(await readText("server/operate/alerts.yaml")) as { groups: { rules: Rule[] }[] };
     const rules = groups.flatMap(({ rules }) => rules).filter(({ alert }) => alert);
 
-    const listed = (await read("docs/guides/watching-it.md")).matchAll(
+    const listed = (await readText("docs/guides/watching-it.md")).matchAll(
       /^\| `([A-Z]\w+)` \| (\w+) \| .* \| \[.*\]\((.*)\) \|$/gm,
     );
     expect([...listed].map(([, ...cells]) => cells)).toEqual(

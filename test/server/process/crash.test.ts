@@ -10,11 +10,6 @@ import { until } from "../../helpers/subscriber.ts";
 /** How many deliveries of one subscription are under way at once. */
 const AT_ONCE = 4;
 
-async function kill(server: ServerProcess): Promise<void> {
-  server.kill("SIGKILL");
-  await server.exit;
-}
-
 const subscribe = (server: ServerProcess, url: string) =>
   post(server.url, "/v1/webhook/subscribe", subscriptionTo(url));
 const refund = (server: ServerProcess) =>
@@ -42,7 +37,7 @@ describe("a server that is killed", () => {
     // A receiver that has not responded to these gets no more, so most events are stored but not sent.
     await receiver.first(AT_ONCE);
 
-    await kill(first);
+    await first.stop("SIGKILL");
     const sentBefore = receiver.received.length;
     responding = true;
 
@@ -88,7 +83,7 @@ describe("a server that is killed", () => {
       const { items } = (await sandboxOf(first)("listDeliveries")).body;
       return items[0]?.attempts[0];
     });
-    await kill(first);
+    await first.stop("SIGKILL");
     status = 200;
 
     await using second = await startTestServer(folder);

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { lockPayment } from "../../helpers/databases.ts";
 import { createPayment, refundOf } from "../../helpers/factories.ts";
 import { post, startTestServer } from "../../helpers/server.ts";
 
@@ -18,25 +19,12 @@ test("a stop ends the open streams before it waits for requests, which would wai
 test("a stop closes the database after the requests that use it", async () => {
   const server = await startTestServer({ engine: "postgres" });
   const paymentId = await createPayment(server);
-  let unlock = () => {};
-  const locked = new Promise<void>((resolve) => {
-    void server.database.db.transaction().execute(async (transaction) => {
-      await transaction
-        .selectFrom("payments")
-        .select("payment_id")
-        .where("payment_id", "=", paymentId)
-        .forUpdate()
-        .execute();
-      resolve();
-      await new Promise<void>((release) => (unlock = release));
-    });
-  });
-  await locked;
+  const locking = await lockPayment(server.database.db, { merchant: "acme", paymentId });
   const refunded = post(server.url, "/v1/refunds", refundOf(paymentId));
   while ((server.database.poolUsage()?.inUse ?? 0) < 2) await setImmediate();
 
   const closing = server.close();
-  unlock();
+  await locking.rollback().execute();
 
   expect((await refunded).status).toBe(201);
   await closing;

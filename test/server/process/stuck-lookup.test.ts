@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { createTestDatabase } from "../../helpers/databases.ts";
+import type { ServerProcess } from "../../helpers/process.ts";
 import { startProduction } from "../../helpers/production.ts";
 import { spawnServer } from "../../helpers/server.ts";
 import { until } from "../../helpers/subscriber.ts";
@@ -29,15 +30,19 @@ async function createNameserver() {
   };
 }
 
+async function expectStop(server: ServerProcess, last: RegExp): Promise<void> {
+  const stoppedAt = performance.now();
+  const exit = await server.stop();
+
+  expect(exit).toMatchObject({ code: 0, signal: null, stdout: expect.stringMatching(last) });
+  expect(performance.now() - stoppedAt).toBeLessThan(STOP_LIMIT_MS);
+}
+
 describe("a stop while a nameserver never responds", () => {
   test("for the database's name ends in order, and one lookup holds a thread, however many connections are tried", async () => {
-    await using database = await createTestDatabase("postgres").then((created) => ({
-      ...created,
-      [Symbol.asyncDispose]: created.remove,
-    }));
+    await using database = await createTestDatabase("postgres");
     const nameserver = await createNameserver();
-    const url = new URL(database.url);
-    url.hostname = "database.test";
+    const url = Object.assign(new URL(database.url), { hostname: "database.test" });
     const ENCRYPTION_KEY = Buffer.alloc(32, "k").toString("base64");
     await using server = await spawnServer({
       env: { ...nameserver.env, DATABASE_URL: url.href, ENCRYPTION_KEY },
@@ -49,13 +54,8 @@ describe("a stop while a nameserver never responds", () => {
     await until(() => (nameserver.stuck().length > 0 ? true : undefined));
     const ready = await Promise.all(Array.from({ length: 5 }, () => fetch(`${server.url}/readyz`)));
 
-    const stoppedAt = performance.now();
-    server.kill("SIGTERM");
-    const { code, signal, stdout } = await server.exit;
+    await expectStop(server, /Stopped\.\n$/);
 
-    expect([code, signal]).toEqual([0, null]);
-    expect(performance.now() - stoppedAt).toBeLessThan(STOP_LIMIT_MS);
-    expect(stdout).toMatch(/Stopped\.\n$/);
     expect(ready.map(({ status }) => status)).toEqual(Array(5).fill(503));
     expect(nameserver.stuck()).toEqual(["database.test"]);
   });
@@ -69,13 +69,8 @@ describe("a stop while a nameserver never responds", () => {
     const ready = Promise.allSettled([fetch(`${server.url}/readyz`)]);
     await until(() => (nameserver.stuck().includes("issuer.test") ? true : undefined));
 
-    const stoppedAt = performance.now();
-    server.kill("SIGTERM");
-    const { code, signal, stdout } = await server.exit;
+    await expectStop(server, /"msg":"stopped"\}\n$/);
 
-    expect([code, signal]).toEqual([0, null]);
-    expect(performance.now() - stoppedAt).toBeLessThan(STOP_LIMIT_MS);
-    expect(stdout).toMatch(/"msg":"stopped"\}\n$/);
     await ready;
   });
 });

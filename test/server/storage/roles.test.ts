@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openUnmigrated } from "../../../server/storage/database.ts";
 import { holdAfterRestore } from "../../../server/storage/payments/high-water-mark.ts";
-import { runCommand } from "../../helpers/admin.ts";
+import { linesOfPayment, runCommand } from "../../helpers/admin.ts";
 import { createTestDatabase, type TestDatabase } from "../../helpers/databases.ts";
 import { type Refund, refundOf, type Subscription, subscriptionTo } from "../../helpers/factories.ts";
 import { refundInsert } from "../../helpers/payment-sql.ts";
@@ -55,12 +55,7 @@ describe("the roles of the guide", () => {
   });
 
   test("let a server serve, the operator operate, and nobody do more", async () => {
-    const payment = { merchant: "acme", paymentId: "pay_1" };
-    const lines = [
-      { op: "put", ...payment, amount: { currency: "USD", value: 25 } },
-      { op: "settle", ...payment, settledAt: "2026-01-05T15:30:00Z" },
-    ];
-    const fed = await run("admin", ["payments"], lines.map((line) => JSON.stringify(line)).join("\n"));
+    const fed = await run("admin", ["payments"], linesOfPayment("acme", "pay_1").join(""));
     const token = await production.issuer.token({ merchant_id: "acme" });
     const target = subscriptionTo("https://receiver.invalid/");
     const { body } = await post<Subscription>(server.url, "/v1/webhook/subscribe", target, { token });

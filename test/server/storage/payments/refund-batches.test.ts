@@ -4,6 +4,7 @@ import { noTimeLimit } from "../../../../server/async/time-limit.ts";
 import { issueRefund as handleIssueRefund } from "../../../../server/http/handlers/issue-refund.ts";
 import type { Store } from "../../../../server/storage/database/tables.ts";
 import { createRefundStore } from "../../../../server/storage/payments/refund-batches.ts";
+import type { DebitRecord } from "../../../../server/storage/statements/payment-record.ts";
 import type { NewRefund } from "../../../../server/storage/statements/refunds.ts";
 import { loadOriginals, saveRefunds } from "../../../../server/storage/statements/statements.ts";
 import { bindStore } from "../../../../server/storage/storage.ts";
@@ -36,13 +37,17 @@ async function createPayments(db: Store, count: number, merchant = newMerchant()
   return Promise.all(Array.from({ length: count }, () => createPayment(db, { merchant })));
 }
 
+function decideAll(db: Store, payments: readonly DebitRecord[], fields = {}): Promise<NewRefund[]> {
+  return Promise.all(payments.map((payment) => decideRefund(db, payment, fields)));
+}
+
 describe.each(engines)("refunds of one statement on %s", (engine) => {
   const database = useDatabase(engine);
 
   test("are saved for several payments and merchants, each with its event", async () => {
     const { db } = database;
     const payments = [...(await createPayments(db, 2)), ...(await createPayments(db, 1))];
-    const refunds = await Promise.all(payments.map((payment) => decideRefund(db, payment)));
+    const refunds = await decideAll(db, payments);
 
     expect(await saveRefunds(db, refunds)).toEqual([true, true, true]);
 
@@ -95,10 +100,8 @@ describe.each(engines)("refunds of one statement on %s", (engine) => {
     const duplicate = await decideRefund(db, payment, { ...wish, requestKey: used.requestKey });
     const fresh = await decideRefund(db, payment, wish);
 
-    expect(await Promise.all([duplicate, fresh].map((refund) => store.saveRefund(refund)))).toEqual([
-      false,
-      false,
-    ]);
+    const saved = await Promise.all([duplicate, fresh].map((refund) => store.saveRefund(refund)));
+    expect(saved).toEqual([false, false]);
 
     expect(sizes).toEqual([2]);
     const repeated = await decideRefund(db, payment, wish);
@@ -110,9 +113,7 @@ describe.each(engines)("refunds of one statement on %s", (engine) => {
     const { db } = database;
     const merchant = newMerchant();
     const payments = await createPayments(db, 3, merchant);
-    const refunds = await Promise.all(
-      payments.map((payment) => decideRefund(db, payment, { requestKey: "same" })),
-    );
+    const refunds = await decideAll(db, payments, { requestKey: "same" });
 
     expect(await saveRefunds(db, refunds)).toEqual([true, false, false]);
 
@@ -125,20 +126,14 @@ describe.each(engines)("refunds of one statement on %s", (engine) => {
     const { db } = database;
     const { sizes, ...store } = openRefundStore(db);
     const merchant = newMerchant();
-    const refunds = await Promise.all(
-      (await createPayments(db, 4, merchant)).map((payment) => decideRefund(db, payment)),
-    );
+    const refunds = await decideAll(db, await createPayments(db, 4, merchant));
     const [first, ...others] = refunds as [NewRefund, ...NewRefund[]];
 
     const refused = { ...first, amountCents: 0 };
     const results = await Promise.allSettled([refused, ...others].map((refund) => store.saveRefund(refund)));
 
-    expect(results.map((result) => (result.status === "fulfilled" ? result.value : "refused"))).toEqual([
-      "refused",
-      true,
-      true,
-      true,
-    ]);
+    const outcomes = results.map((result) => (result.status === "fulfilled" ? result.value : "refused"));
+    expect(outcomes).toEqual(["refused", true, true, true]);
     expect(sizes).toEqual([4, 1, 1, 1, 1]);
     expect(await allRefunds(db, merchant)).toHaveLength(3);
   });
@@ -164,14 +159,10 @@ describe.each(engines)("refunds of one statement on %s", (engine) => {
       requestKey: randomUUID(),
     }));
 
-    const given = {
-      path: undefined as never,
-      query: undefined as never,
-      trace: undefined,
-      timeLimit: noTimeLimit,
-    };
     const caller = { subject: null, clientId: null, tokenId: null, address: null };
-    const responses = await Promise.all(requests.map((body) => issue({ merchant, caller, body, ...given })));
+    const given = { merchant, caller, trace: undefined, timeLimit: noTimeLimit };
+    const none = { path: undefined as never, query: undefined as never };
+    const responses = await Promise.all(requests.map((body) => issue({ body, ...given, ...none })));
 
     expect(lost).toBe(3);
     const refunds = await allRefunds(db, merchant);
@@ -188,9 +179,7 @@ describe.each(engines)("refunds of one statement on %s", (engine) => {
     const { db } = database;
     const { sizes, ...store } = openRefundStore(db);
     const merchant = newMerchant();
-    const refunds = await Promise.all(
-      (await createPayments(db, 3, merchant)).map((payment) => decideRefund(db, payment)),
-    );
+    const refunds = await decideAll(db, await createPayments(db, 3, merchant));
     const deadline = new AbortController();
 
     const saving = refunds.map((refund, index) =>
