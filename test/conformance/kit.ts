@@ -4,6 +4,7 @@ import type { Contract } from "../../openapi/document/contract.ts";
 import {
   createRedactor,
   type Exchange,
+  parseBody,
   type Received,
   type Redactor,
   type Sent,
@@ -143,14 +144,5 @@ function toReceived(
   redactor: Redactor,
 ): Received {
   const text = redactor.apply(raw);
-  return { status, headers, text, body: toBody(text), milliseconds };
-}
-
-function toBody(text: string): unknown {
-  if (text === "") return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  return { status, headers, text, body: parseBody(text), milliseconds };
 }

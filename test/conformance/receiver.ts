@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { CannotRun } from "../reporting/options.ts";
 import type { Kit } from "./kit.ts";
 import type { ConformOptions } from "./options.ts";
+import { toHeaders } from "./transport.ts";
 
 /** A delivery as received. */
 export type Delivery = {
@@ -99,8 +100,7 @@ function openHook(url: string, wantedAtFirst: boolean): OpenHook {
       wanted = false;
     },
     take: ({ method = "", headers }, bytes) => {
-      const entries = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]);
-      deliveries.push({ method, headers: new Headers(entries), bytes, refused: !wanted });
+      deliveries.push({ method, headers: toHeaders(headers), bytes, refused: !wanted });
       arrivals.emit("delivery");
     },
     async until(isDone, timeoutMs) {

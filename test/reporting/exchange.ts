@@ -13,10 +13,20 @@ export type Received = {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The parsed JSON of the body, its text when it is not JSON, or undefined when it is empty. */
+  /** As `parseBody` reads it. */
   readonly body: unknown;
   readonly milliseconds: number;
 };
+
+/** The JSON of a body, its text when it is not JSON, or undefined when it is empty. */
+export function parseBody(text: string): unknown {
+  if (text === "") return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
 
 export type Exchange = {
   readonly sent: Sent;

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { isNode, type Node } from "../../../openapi/document/node.ts";
+import { parseBody } from "../../reporting/exchange.ts";
 import { assert, bodyOf, expectProblem, expectRefund } from "../assertions.ts";
 import type { Kit } from "../kit.ts";
 import { type Delivery, type Hook, type Receiver, receiverOf } from "../receiver.ts";
@@ -132,12 +133,8 @@ async function issueFailed(kit: Kit): Promise<Node> {
 
 /** The event of a delivery, or an empty object when the body is none. */
 export function eventOf({ bytes }: Pick<Delivery, "bytes">): Node {
-  try {
-    const event: unknown = JSON.parse(bytes.toString("utf8"));
-    return isNode(event) ? event : {};
-  } catch {
-    return {};
-  }
+  const event = parseBody(bytes.toString("utf8"));
+  return isNode(event) ? event : {};
 }
 
 /** Of an event of a refund. */

@@ -6,6 +6,7 @@ import {
   MISSING,
   NAUGHTY_TEXTS,
   NOT_A_NUMBER,
+  NOT_AN_OBJECT,
   NUL_CHARACTERS,
   ODD_CHARACTERS,
 } from "./values.ts";
@@ -222,12 +223,7 @@ const descriptors: Row[] = [
 ];
 
 const objects: Row[] = [
-  ...refused(
-    OP,
-    "",
-    { "is null": null, "is a text": "x", "is a number": 7, "is true": true, "is a list": [] },
-    { check: "body.not-an-object" },
-  ),
+  ...refused(OP, "", NOT_AN_OBJECT, { check: "body.not-an-object" }),
   row(OP, "an empty object gets a violation for each missing field", {
     check: "violation.missing-field",
     edits: { "": {} },

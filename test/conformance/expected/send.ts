@@ -1,6 +1,7 @@
 import { request } from "undici";
 import type { Contract, HttpResponse } from "../../../openapi/document/contract.ts";
 import { valueAt } from "../../../openapi/document/pointer.ts";
+import { parseBody } from "../../reporting/exchange.ts";
 import { edit, write } from "../constraints/json.ts";
 import { toHeaders } from "../transport.ts";
 import { BASE_REFUND } from "./refunds.ts";
@@ -18,7 +19,7 @@ const HEADERS = {
 
 const DEADLINE_MS = 10_000;
 
-/** Sends the request of a row, and adds nothing to it. The body of the response is undefined when it is not JSON. */
+/** Sends the request of a row, and adds nothing to it. */
 export async function sendRow(baseUrl: string, row: Row, tokens: Partial<Tokens>): Promise<HttpResponse> {
   const response = await request(baseUrl + row.path, {
     method: row.method,
@@ -30,7 +31,7 @@ export async function sendRow(baseUrl: string, row: Row, tokens: Partial<Tokens>
   return {
     status: response.statusCode,
     headers: toHeaders(response.headers),
-    body: parse(await response.body.text()),
+    body: parseBody(await response.body.text()),
   };
 }
 
@@ -59,14 +60,6 @@ function toJson(value: unknown): { json?: string } {
   if (value === undefined) return {};
   const isRaw = typeof value === "object" && value !== null && "raw" in value;
   return { json: isRaw ? (value as Raw).raw : JSON.stringify(value) };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 const TYPES = {

@@ -13,6 +13,10 @@ export const NOT_A_NUMBER: Readonly<Record<string, unknown>> = {
   "is an object": {},
 };
 
+export const NOT_AN_OBJECT: Readonly<Record<string, unknown>> = {
+  ...{ "is null": null, "is a text": "x", "is a number": 7, "is true": true, "is a list": [] },
+};
+
 export const MISSING = { "is missing": GONE };
 
 /** Characters that the contract's pattern forbids in every string. */

@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { isNode, type Node } from "../../../openapi/document/node.ts";
+import { parseBody } from "../../reporting/exchange.ts";
 import type { Call, Fault, HttpResponse } from "./faulty-server.ts";
-
-/** A JSON object. */
-export type Json = Readonly<Record<string, unknown>>;
 
 /** Planted faults by what such a server does: the check of the conformance kit that must report it, and the fault. */
 export type Planted = Readonly<Record<string, readonly [check: string, fault: Fault, options?: Options]>>;
@@ -17,21 +16,13 @@ export const REFUNDS = "/v1/refunds";
 export const SUBSCRIBE = "/v1/webhook/subscribe";
 
 /** The object in a body, or an empty one when the body is not an object. */
-export function jsonOf({ body }: { readonly body: Buffer }): Json {
-  try {
-    const value: unknown = JSON.parse(body.toString("utf8"));
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
-}
-
-export function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+export function jsonOf({ body }: { readonly body: Buffer }): Node {
+  const value = parseBody(body.toString("utf8"));
+  return isNode(value) ? value : {};
 }
 
 /** Leaves a body unchanged that is nested too deeply to be serialized. */
-export function withJson<Message extends { readonly body: Buffer }>(message: Message, json: Json): Message {
+export function withJson<Message extends { readonly body: Buffer }>(message: Message, json: Node): Message {
   return message.body.includes("[[[[") ? message : { ...message, body: Buffer.from(JSON.stringify(json)) };
 }
 
@@ -70,7 +61,7 @@ export function inCalls(isMeant: (call: Call) => boolean, change: (call: Call) =
 }
 
 /** Changes the object in a call's body; other bodies pass unchanged. */
-export function inBodies(path: string, change: (json: Json) => Json): Fault {
+export function inBodies(path: string, change: (json: Node) => Node): Fault {
   const isMeant = (call: Call) => call.path === path && Object.keys(jsonOf(call)).length > 0;
   return inCalls(isMeant, (call) => withJson(call, change(jsonOf(call))));
 }
@@ -94,13 +85,13 @@ export const has =
     response.status === status;
 
 /** A fault that changes the object in the body of each response for which the condition is true. */
-export const rewriteIn = (isMeant: IsMeant, change: (json: Json, call: Call) => Json): Fault =>
+export const rewriteIn = (isMeant: IsMeant, change: (json: Node, call: Call) => Node): Fault =>
   inResponses(isMeant, (response, call) => withJson(response, change(jsonOf(response), call)));
 
 /** Changes each violation of a problem. */
 export const inViolations =
-  (change: (violation: Json) => Json) =>
-  ({ violations, ...json }: Json): Json => ({
+  (change: (violation: Node) => Node) =>
+  ({ violations, ...json }: Node): Node => ({
     ...json,
     violations: Array.isArray(violations) ? violations.map(change) : violations,
   });
@@ -108,5 +99,5 @@ export const inViolations =
 /** Copies an object without one of its members. */
 export const without =
   (name: string) =>
-  ({ [name]: _, ...rest }: Json): Json =>
+  ({ [name]: _, ...rest }: Node): Node =>
     rest;

@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { isNode } from "../../../openapi/document/node.ts";
 import type { Call, Fault } from "./faulty-server.ts";
 import {
   inBodies,
   inCalls,
   inMember,
-  isObject,
-  type Json,
   jsonOf,
   type Planted,
   problem,
@@ -134,8 +133,8 @@ function inText(pattern: RegExp, replacement: string): Fault {
 }
 
 function withList(details: unknown): unknown {
-  return isObject(details) && typeof details.details === "string"
-    ? ({ ...details, details: [details.details] } satisfies Json)
+  return isNode(details) && typeof details.details === "string"
+    ? { ...details, details: [details.details] }
     : details;
 }
 

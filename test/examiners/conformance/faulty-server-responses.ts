@@ -1,9 +1,9 @@
+import { isNode } from "../../../openapi/document/node.ts";
 import type { Fault } from "./faulty-server.ts";
 import {
   has,
   inResponses,
   inViolations,
-  isObject,
   isProblem,
   isRefund,
   isSubscription,
@@ -159,7 +159,7 @@ export const FAULTY_RESPONSES: Planted = {
   "gives the amount of the existing refund as a text": [
     "amount.cents",
     rewriteIn(
-      (response) => isObject(jsonOf(response).existing),
+      (response) => isNode(jsonOf(response).existing),
       ({ existing, ...json }) => ({
         ...json,
         existing: { ...(existing as object), amount: { currency: "USD", value: "0.07" } },

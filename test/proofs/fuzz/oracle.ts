@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Contract, HttpResponse } from "../../../openapi/document/contract.ts";
+import { parseBody } from "../../reporting/exchange.ts";
 import type { Case } from "./case.ts";
 import type { WireResponse } from "./wire.ts";
 
@@ -25,7 +26,7 @@ export function createOracle(contract: Contract, sandbox: Contract): Oracle {
 
   return ({ operation, method, statuses }, { status, headers, text }) => {
     if (status >= 500) return [`it gets ${status}`];
-    const response = { status, headers, body: parseJson(text) };
+    const response = { status, headers, body: parseBody(text) };
     if (text.length === 0 && method === "HEAD") return [];
     const violations = operation
       ? contractOf(operation).violationsOf(operation, response)
@@ -44,9 +45,9 @@ export function violationsOfDuplicate(
   first: WireResponse,
   second: WireResponse,
 ): string[] {
-  const made = parseJson(first.text) as Record<string, unknown>;
+  const made = parseBody(first.text) as Record<string, unknown>;
   const reference = refund.clientReferenceId ?? refund.clientRefefenceId ?? null;
-  const duplicate = parseJson(second.text) as { existing?: Record<string, unknown> } | undefined;
+  const duplicate = parseBody(second.text) as { existing?: Record<string, unknown> } | undefined;
   const wanted = {
     ...made,
     clientReferenceId: reference,
@@ -63,12 +64,4 @@ export function violationsOfDuplicate(
     );
   }
   return violations;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return text === "" ? undefined : JSON.parse(text);
-  } catch {
-    return text;
-  }
 }
