@@ -53,11 +53,12 @@ export async function createSubscriber(
   };
 }
 
-/** Repeats a query for up to two minutes until it returns a value, and resolves with that. */
-export function until<T>(query: () => Promise<T | undefined> | T | undefined): Promise<T> {
+/** Repeats a query for up to two minutes until it returns a value other than false, and resolves with that. */
+export function until<T>(query: () => Promise<T | false | undefined> | T | false | undefined): Promise<T> {
   const poll = async () => {
     const found = await query();
-    if (found === undefined) throw new Error("the query returned nothing within two minutes");
+    if (found === undefined || found === false)
+      throw new Error("the query returned nothing within two minutes");
     return found;
   };
   return vi.waitFor(poll, { timeout: 120_000, interval: 10 });

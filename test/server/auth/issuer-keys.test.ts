@@ -19,8 +19,7 @@ async function start(
   const readiness = async () => (await fetch(`${server.url}/readyz`)).status;
   return {
     ...{ issuer, server, call, statusOf, readiness },
-    untilReadiness: (status: number) =>
-      until(async () => ((await readiness()) === status ? true : undefined)),
+    untilReadiness: (status: number) => until(async () => (await readiness()) === status),
     [Symbol.asyncDispose]: production.end,
   };
 }
@@ -74,7 +73,7 @@ describe("the issuer's keys", () => {
     const { issuer, statusOf } = system;
     await statusOf(await issuer.token());
     // Somebody's unknown key has just caused a fetch.
-    await until(async () => ((await statusOf(await strangerOf(issuer))) === 401 ? true : undefined));
+    await until(async () => (await statusOf(await strangerOf(issuer))) === 401);
 
     await issuer.rotate();
     const token = await issuer.token();
@@ -149,7 +148,7 @@ describe("the issuer's keys", () => {
       const { issuer, call, statusOf } = system;
       const token = await issuer.token();
       await statusOf(token);
-      await until(() => (issuer.fetches() > 1 ? true : undefined)); // no token asked for the second one
+      await until(() => issuer.fetches() > 1); // no token asked for the second one
 
       issuer.mood(mood);
       const during = [await statusOf(token), await statusOf(token)];
@@ -189,7 +188,7 @@ describe("the issuer's keys", () => {
     await statusOf(known);
     issuer.mood("broken");
     // The first fetch that fails.
-    await until(async () => ((await statusOf(unknown)) === 503 ? true : undefined));
+    await until(async () => (await statusOf(unknown)) === 503);
     const [fetchesBefore, startedAt] = [issuer.fetches(), performance.now()];
 
     for (let round = 0; round < 10; round += 1) {
@@ -213,7 +212,7 @@ describe("the issuer's keys", () => {
     issuer.mood("silent");
 
     const unknown = statusOf(await strangerOf(issuer)).then(() => "unknown");
-    await until(async () => (issuer.fetches() > 1 ? true : undefined));
+    await until(async () => issuer.fetches() > 1);
 
     expect(await Promise.race([unknown, statusOf(known)])).toBe(400);
     await unknown;

@@ -53,7 +53,7 @@ function flood(server: TestServer, { token, paymentIds }: Caller, each: number) 
       statuses.push(status);
     }),
   );
-  const untilStatuses = (count: number) => until(() => (statuses.length === count ? true : undefined));
+  const untilStatuses = (count: number) => until(() => statuses.length === count);
   return { statuses, untilStatuses, ended: Promise.all(calls) };
 }
 
@@ -62,7 +62,7 @@ describe("a server whose PostgreSQL", () => {
 
   const readiness = async ({ url }: TestServer) => (await fetch(`${url}/readyz`)).status;
   const untilReadiness = (server: TestServer, status: number) =>
-    until(async () => ((await readiness(server)) === status ? true : undefined));
+    until(async () => (await readiness(server)) === status);
 
   /** Expects every call to get 503 with Retry-After in time. */
   async function expectUnavailable(calls: readonly Promise<TestResponse<Problem>>[]) {
@@ -139,8 +139,7 @@ describe("a server whose PostgreSQL", () => {
       );
       return rowCount ?? 0;
     };
-    const untilWaiting = (least: number) =>
-      until(async () => ((await waiting()) >= least ? true : undefined));
+    const untilWaiting = (least: number) => until(async () => (await waiting()) >= least);
     return { waiting, untilWaiting, end: () => holder.end() };
   }
 

@@ -93,7 +93,7 @@ describe("the inbox", () => {
     const untilAttempts = (count: number) =>
       until(async () => {
         const deliveries = await acme.deliveries();
-        return deliveries.every(({ attempts }) => attempts.length >= count) ? true : undefined;
+        return deliveries.every(({ attempts }) => attempts.length >= count);
       });
     await untilAttempts(1);
     await acme.sandbox("advanceClock", { body: { by: "PT6S" } }); // the retry after this one comes in five minutes

@@ -46,7 +46,7 @@ describe("two servers on one PostgreSQL", () => {
 
     await until(async () => {
       await acme.sandbox("advanceClock", { body: { by: "P1D" } });
-      return delivered.size === 1_000 ? true : undefined;
+      return delivered.size === 1_000;
     });
     expect(overlapping).toEqual([]);
     expect(receiver.received.length).toBeGreaterThan(1_100);
@@ -75,9 +75,7 @@ describe("two servers on one PostgreSQL", () => {
     const delivered = await acme.delivery("DELIVERED", 1);
     late[0]?.();
     await acme.refund();
-    await until(async () =>
-      (await acme.deliveries()).every(({ dueAt }) => dueAt === null) ? true : undefined,
-    );
+    await until(async () => (await acme.deliveries()).every(({ dueAt }) => dueAt === null));
 
     expect(await acme.deliveries()).toContainEqual(delivered);
     expect(delivered.attempts).toMatchObject([{ status: 204 }]);

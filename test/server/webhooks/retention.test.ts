@@ -28,13 +28,13 @@ test.each(engines)(
 
     ahead = 1.9 * DAY_MS;
     await acme.refund();
-    await until(async () => ((await acme.deliveries()).length === 2 ? true : undefined));
+    await until(async () => (await acme.deliveries()).length === 2);
     expect(await callers()).toMatchObject([{ address: "127.0.0.1" }]);
     ahead = 2.1 * DAY_MS;
-    await until(async () => ((await acme.deliveries()).length === 1 ? true : undefined));
+    await until(async () => (await acme.deliveries()).length === 1);
 
     expect((await acme.deliveries())[0]?.webhookId).not.toBe(old.webhookId);
-    await until(async () => ((await callers())[0] === null ? true : undefined));
+    await until(async () => (await callers())[0] === null);
     await until(() => server.logLines.find((line) => line.includes("removed what is past retention")));
   },
 );

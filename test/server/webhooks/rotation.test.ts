@@ -54,7 +54,7 @@ test("the headers of an attempt are shown as they were sent, or not at all", asy
   await acme.delivery("DELIVERED", 1);
   await rotate(acme, key, { secretKey: SECOND });
   await acme.refund();
-  await until(async () => ((await acme.deliveries({ state: "DELIVERED" })).length === 2 ? true : undefined));
+  await until(async () => (await acme.deliveries({ state: "DELIVERED" })).length === 2);
   const shown = () =>
     Promise.all(
       receiver.received.map(async ({ webhookId }) => {

@@ -30,7 +30,7 @@ describe.each(engines)("silent receivers on %s", (engine) => {
     await proven.refund();
     await healthy.first(1);
     await Promise.all(others.map((other) => other.refund()));
-    await until(() => (silent.connections() >= MERCHANTS ? true : undefined));
+    await until(() => silent.connections() >= MERCHANTS);
 
     const startedAt = performance.now();
     for (let count = 2; count <= 11; count += 1) {
@@ -72,10 +72,10 @@ describe.each(engines)("silent receivers on %s", (engine) => {
       return (await deliveries.select("webhook_id").execute()).length;
     };
     for (let count = 0; count < 12; count += 1) await acme.refund();
-    await until(async () => ((await timeouts()) === 3 && (await inHand()) <= 1 ? true : undefined));
+    await until(async () => (await timeouts()) === 3 && (await inHand()) <= 1);
     const before = receiver.received.length + 1;
     await acme.sandbox("advanceClock", { body: { by: "PT10S" } });
-    await until(() => (atOnce.length >= before + 3 ? true : undefined));
+    await until(() => atOnce.length >= before + 3);
 
     expect(Math.max(...atOnce.slice(before, before + 3))).toBeLessThanOrEqual(1);
 
@@ -83,7 +83,7 @@ describe.each(engines)("silent receivers on %s", (engine) => {
 
     await until(async () => {
       await acme.sandbox("advanceClock", { body: { by: "P1D" } });
-      return (await acme.deliveries()).every(({ state }) => state === "DELIVERED") ? true : undefined;
+      return (await acme.deliveries()).every(({ state }) => state === "DELIVERED");
     });
     expect(await timeouts()).toBe(0);
   });

@@ -36,10 +36,10 @@ test("slow receivers of many merchants keep no slot of a quick one, and have as 
   const known = server.database.db.selectFrom("subscriptions").where("timeouts", "=", 1);
   await until(async () => {
     const rows = await known.select("subscription_key").execute();
-    return rows.length === MERCHANTS ? true : undefined;
+    return rows.length === MERCHANTS;
   });
   await Promise.all(merchants.flatMap((merchant) => [merchant.refund(), merchant.refund()]));
-  await until(() => (waiting >= FOR_SLOW ? true : undefined));
+  await until(() => waiting >= FOR_SLOW);
 
   const startedAt = performance.now();
   for (let count = 2; count <= 11; count += 1) {
@@ -51,7 +51,7 @@ test("slow receivers of many merchants keep no slot of a quick one, and have as 
   expect(performance.now() - startedAt).toBeLessThan(TIMEOUT_MS);
   expect(waiting).toBe(FOR_SLOW);
   await replicas.start({ webhooks: settings });
-  await until(() => (waiting >= 2 * FOR_SLOW ? true : undefined));
+  await until(() => waiting >= 2 * FOR_SLOW);
   expect(waiting).toBe(2 * FOR_SLOW);
 });
 
@@ -71,7 +71,7 @@ test("receivers that were quick and become slow together keep a quick one waitin
   await neighbour.subscribe(quick.url);
   await server.database.db.updateTable("subscriptions").set({ timeouts: 0 }).execute();
   await Promise.all(merchants.map((merchant) => merchant.refund()));
-  await until(() => (waiting >= LIMITS.total ? true : undefined));
+  await until(() => waiting >= LIMITS.total);
 
   const startedAt = performance.now();
   await neighbour.refund();

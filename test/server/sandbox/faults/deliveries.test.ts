@@ -177,7 +177,7 @@ describe("a fault of deliveries", () => {
       else {
         for (let count = 1; count <= 3; count += 1) {
           await acme.refund();
-          await until(async () => ((await hits())?.length === count ? true : undefined));
+          await until(async () => (await hits())?.length === count);
         }
       }
       const all = await Promise.all([receiver.first(3), other.first(3)]);
