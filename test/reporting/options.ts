@@ -105,4 +105,4 @@ export function numberIn({ from, to, fractions = false }: Range) {
 }
 
 /** A time limit in seconds. */
-export const readSeconds = numberIn({ from: 0.05, to: 600, fractions: true });
+export const readSeconds: ReturnType<typeof numberIn> = numberIn({ from: 0.05, to: 600, fractions: true });
