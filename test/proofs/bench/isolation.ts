@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { createMerchant } from "../../helpers/factories.ts";
 import { listenForSockets } from "../../helpers/network/local-server.ts";
-import { percentile, progress, toComparison, toSpread } from "./lib/compare.ts";
+import { median, percentile, progress, single, toComparison, toSpread } from "./lib/compare.ts";
 import {
   bench,
   createStore,
@@ -74,7 +74,11 @@ await bench(
       ...{ unit: "ms", against: "alone", atMost: engine === "PostgreSQL" ? 2.5 : 3 },
     };
     return {
-      figures: [toComparison(figure, [[percentile(beside, 0.99), percentile(alone, 0.99)]])],
+      figures: [
+        single(`call to first attempt, idle server, ${engine}, p50`, "ms", [median(alone)], 50),
+        single(`call to first attempt, idle server, ${engine}, p99`, "ms", [percentile(alone, 0.99)], 300),
+        toComparison(figure, [[percentile(beside, 0.99), percentile(alone, 0.99)]]),
+      ],
       notes: [
         `${engine}: p50, p99 and longest in ms: alone ${toSpread(alone)}; beside ${toSpread(beside)}; ${connections} attempts at silent receivers`,
       ],

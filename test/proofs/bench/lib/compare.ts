@@ -19,8 +19,6 @@ type Sides = {
   atLeast?: number;
   /** The greatest acceptable one. */
   atMost?: number;
-  /** A bound on our own figure, in addition to the ratio. */
-  floor?: number;
 };
 
 /** Measures two things in turns, in alternating order, after a warm-up round that does not count. */
@@ -66,7 +64,7 @@ export async function compare({
 }
 
 export function toComparison(sides: Sides, rounds: readonly (readonly [number, number])[]): Figure {
-  const { name, unit, against, atLeast = 0, atMost = Number.POSITIVE_INFINITY, floor } = sides;
+  const { name, unit, against, atLeast = 0, atMost = Number.POSITIVE_INFINITY } = sides;
   const value = median(rounds.map(([ours]) => ours));
   const ratio = median(rounds.map(([ours, theirs]) => ours / theirs));
   return {
@@ -76,15 +74,14 @@ export function toComparison(sides: Sides, rounds: readonly (readonly [number, n
     against: { name: against, value: median(rounds.map(([, theirs]) => theirs)) },
     ratio,
     target: targetText(sides),
-    reached: ratio >= atLeast && ratio <= atMost && (floor === undefined || value > floor),
+    reached: ratio >= atLeast && ratio <= atMost,
     rounds: rounds.map(([ours, theirs]) => [ours, theirs]),
   };
 }
 
-function targetText({ atLeast, atMost, floor }: Sides): string {
-  if (atLeast === undefined && atMost === undefined) return "–";
-  const ratio = atLeast === undefined ? `≤ ${atMost} times` : `≥ ${atLeast} times`;
-  return floor === undefined ? ratio : `${ratio}, > ${floor}`;
+function targetText({ atLeast, atMost }: Sides): string {
+  if (atLeast !== undefined) return `≥ ${atLeast} times`;
+  return atMost === undefined ? "–" : `≤ ${atMost} times`;
 }
 
 /** A figure that stands alone: the median of several measurements, and a bound on it. */

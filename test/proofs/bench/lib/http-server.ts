@@ -12,9 +12,9 @@ import { createConcurrencyLimit } from "../../../../server/rate-limit/concurrenc
 import { createEncryptionKeys } from "../../../../server/storage/webhooks/secrets.ts";
 
 /*
- * A server process for the benchmarks: `ours` is the whole app on a store that accepts every refund, `bare` is express alone,
- * `plain` is Node's HTTP server alone, and `validated` is express with express-openapi-validator, set up as in its README. All send the same response to a refund,
- * and log nothing.
+ * A server process for the benchmarks: `ours` is the whole app on a store that accepts every refund, `bare` is express alone, and
+ * `validated` is express with express-openapi-validator, set up as in its README. All send the same response to a refund, and log
+ * nothing.
  */
 const original = {
   paymentId: "pay_settled",
@@ -58,18 +58,6 @@ async function createOurs(): Promise<RequestListener> {
   return createApp(options as unknown as AppOptions); // only the part of the store that refunds use exists
 }
 
-/** Node alone, which reads each body and looks at nothing. */
-function createPlain(): RequestListener {
-  const body = JSON.stringify(refund);
-  return (request, response) => {
-    request.resume().once("end", () => {
-      response
-        .writeHead(201, { "Content-Type": "application/json", "Content-Length": body.length })
-        .end(body);
-    });
-  };
-}
-
 function createBare(): RequestListener {
   const app = express();
   app.use(express.json());
@@ -99,7 +87,7 @@ const issueRefund: RequestHandler = (request, response) => {
   response.status(201).json({ ...refund, clientReferenceId: request.body.clientReferenceId });
 };
 
-const listeners = { ours: createOurs, plain: createPlain, bare: createBare, validated: createValidated };
+const listeners = { ours: createOurs, bare: createBare, validated: createValidated };
 
 const create = listeners[process.argv[2] as keyof typeof listeners];
 const server = createServer(await create());
