@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { Argument } from "@commander-js/extra-typings";
 import { defineProof } from "../../../scripts/command/command.ts";
 import { withTempDir } from "../../../scripts/command/files.ts";
@@ -5,7 +6,7 @@ import { packPackages } from "../../../scripts/packages/pack.ts";
 import { startServerProcess } from "../../helpers/process.ts";
 import { check, endChecks, expectSame } from "../support/checks.ts";
 import { EXPECTED } from "./program.ts";
-import { openJavaScriptProject, openTypeScriptProject } from "./projects.ts";
+import { openProject } from "./projects.ts";
 import { installRuntime, NODES, OTHERS, type Runtime } from "./runtimes.ts";
 import { TOOLCHAINS } from "./toolchains.ts";
 
@@ -22,17 +23,14 @@ await main(names.length === 0 ? byDefault : all.filter(({ name }) => names.inclu
 async function main(runtimes: readonly Runtime[]): Promise<void> {
   await withTempDir(async (folder) => {
     const [tarball] = await packPackages(["client"], folder);
-    const typed = await openTypeScriptProject(folder, tarball?.file ?? "");
-    const projects = [await openJavaScriptProject(folder, tarball?.file ?? ""), typed];
-    for (const toolchain of TOOLCHAINS) await check(toolchain.name, () => toolchain.use(typed));
+    const project = await openProject(join(folder, "merchant"), tarball?.file ?? "");
+    for (const toolchain of TOOLCHAINS) await check(toolchain.name, () => toolchain.use(project));
     await using sandbox = await startServerProcess();
     for (const runtime of runtimes) {
       const tools = await installRuntime(runtime);
-      for (const project of projects) {
-        await check(`${runtime.package}, ${project.name}`, async () =>
-          expectSame("what it prints", await runtime.use(tools, project.folder, sandbox.url), EXPECTED),
-        );
-      }
+      await check(runtime.package, async () =>
+        expectSame("what it prints", await runtime.use(tools, project, sandbox.url), EXPECTED),
+      );
     }
   });
   endChecks();

@@ -2,12 +2,11 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { run } from "../../../scripts/packages/run.ts";
 import { installTools } from "../../helpers/projects.ts";
-import type { Project } from "./projects.ts";
 
-/** A merchant's tool that uses the package. The function rejects when the tool fails. */
+/** A merchant's tool that uses the package in a project. The function rejects when the tool fails. */
 export type Toolchain = {
   readonly name: string;
-  use(project: Project): Promise<void>;
+  use(folder: string): Promise<void>;
 };
 
 /** From the oldest supported version to the newest. */
@@ -18,14 +17,20 @@ const RESOLUTIONS = [
   { module: "esnext", moduleResolution: "bundler" },
 ];
 
-/** Each compiler with each way to find a package's types; the declarations of the package itself are checked as well. */
+/** As strict as can be; the declarations of the package and of its dependencies are checked as well. */
+const STRICT = {
+  ...{ strict: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true },
+  ...{ noPropertyAccessFromIndexSignature: true, verbatimModuleSyntax: true, skipLibCheck: false },
+  ...{ noEmit: true, target: "es2022", lib: ["es2022", "dom", "dom.iterable"], types: [] },
+};
+
+/** Each compiler with each way to find a package's types. */
 const compilers = COMPILERS.map((version) => ({
   name: `TypeScript ${version}`,
-  async use({ folder }: Project) {
+  async use(folder: string) {
     const tools = await installTools(`toolchains/typescript-${version}`, [`typescript@${version}`]);
     for (const resolution of RESOLUTIONS) {
-      const flags = { strict: true, noEmit: true, skipLibCheck: false, target: "es2022", types: [] };
-      const compilerOptions = { ...flags, ...resolution, lib: ["es2022", "dom", "dom.iterable"] };
+      const compilerOptions = { ...STRICT, ...resolution };
       const file = join(folder, `tsconfig.${resolution.moduleResolution}.json`);
       await writeFile(file, JSON.stringify({ compilerOptions, files: ["program.ts"] }));
       await run(process.execPath, [join(tools, "typescript/bin/tsc"), "--project", file], folder);
@@ -41,7 +46,7 @@ type Bundle = (tools: string, folder: string, out: string) => Promise<unknown>;
 function bundler(name: string, packages: readonly string[], bundle: Bundle): Toolchain {
   return {
     name: packages[0] ?? name,
-    async use({ folder }) {
+    async use(folder) {
       const tools = await installTools(`toolchains/${name}`, packages);
       const out = join(folder, `bundled-by-${name}`);
       await writeFile(
