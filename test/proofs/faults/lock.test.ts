@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
-import { dollars, type Refund, refundOf, subscriptionTo } from "../../helpers/factories.ts";
+import { dollars, type Refund, refundOf } from "../../helpers/factories.ts";
 import { begin, query } from "../../helpers/postgres.ts";
-import { accept, respondWith, startReceiver } from "../../helpers/receiver.ts";
+import { accept, type Responder, respondWith } from "../../helpers/receiver.ts";
 import { sandboxOf } from "../../helpers/sandbox.ts";
 import { until } from "../../helpers/subscriber.ts";
 import { record, reportProgress, roundsOf } from "./setup/figures.ts";
 import { createLastingStore } from "./setup/lasting-store.ts";
 import { ACME, send } from "./setup/load.ts";
+import { createBusiness } from "./setup/trial.ts";
 
 const REPLICAS = 3;
 const NEIGHBOUR = "sandbox_globex";
@@ -26,14 +27,13 @@ test("a forgotten transaction on a payment with refunds due and callers: another
   const servers = await Promise.all(Array.from({ length: REPLICAS }, start));
   const urlOf = (count: number) => servers[count % REPLICAS]?.url ?? "";
   const sentAt = new Map<string, number[]>();
-  await using receiver = await startReceiver((response, delivery, count) => {
+  const respond: Responder = (response, delivery, count) => {
     const times = [...(sentAt.get(delivery.webhookId) ?? []), performance.now()];
     sentAt.set(delivery.webhookId, times);
     (times.length === 1 ? respondWith(500) : accept)(response, delivery, count);
-  });
-  const subscription = { type: "EVENT", details: ["refund.authorized"] };
-  const target = subscriptionTo(receiver.url, { subscriptionDetails: subscription });
-  await send(urlOf(0), "/v1/webhook/subscribe", target, NEIGHBOUR);
+  };
+  const { receiver } = await createBusiness({ url: urlOf(0) }, { token: NEIGHBOUR, respond });
+  await using _ = receiver;
   let [slowestMs, lateMs, refused] = [0, 0, 0];
   const [alone, beside]: number[][] = [[], []];
 
@@ -50,7 +50,7 @@ test("a forgotten transaction on a payment with refunds due and callers: another
     const crowd = startCrowd(locked.original);
 
     const besideLock = callNeighbour(free.original);
-    await until(async () => ((await statusOf(free.refund, NEIGHBOUR)) === "AUTHORIZED" ? true : undefined));
+    await untilAuthorized(free.refund, NEIGHBOUR);
     slowestMs = Math.max(slowestMs, performance.now() - dueAtMs);
     beside?.push(...(await besideLock));
     const times = await until(() => {
@@ -61,7 +61,7 @@ test("a forgotten transaction on a payment with refunds due and callers: another
     lateMs = Math.max(lateMs, (times[1] ?? 0) - (times[0] ?? 0) - RETRY_MS);
     expect(await statusOf(locked.refund, ACME)).toBe("PENDING");
     await holder.client.query("rollback");
-    await until(async () => ((await statusOf(locked.refund, ACME)) === "AUTHORIZED" ? true : undefined));
+    await untilAuthorized(locked.refund, ACME);
     await crowd.stop();
     reportProgress("a payment locked", round, rounds, figures());
   }
@@ -83,6 +83,10 @@ test("a forgotten transaction on a payment with refunds due and callers: another
 
   async function statusOf(paymentId: string, token: string) {
     return (await sandboxOf({ url: urlOf(2) }, token)("getPayment", { path: { paymentId } })).body.status;
+  }
+
+  async function untilAuthorized(paymentId: string, token: string) {
+    await until(async () => (await statusOf(paymentId, token)) === "AUTHORIZED" || undefined);
   }
 
   /** Milliseconds that each of the neighbour's calls took, one after the other. */

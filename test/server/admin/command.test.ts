@@ -3,7 +3,13 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { getPayment } from "../../../server/storage/payments/payment-queries.ts";
 import { runCommand, spawnCommand } from "../../helpers/admin.ts";
-import { createPayment, refundOf, type Subscription, subscriptionTo } from "../../helpers/factories.ts";
+import {
+  createPayment,
+  dollars,
+  refundOf,
+  type Subscription,
+  subscriptionTo,
+} from "../../helpers/factories.ts";
 import { query } from "../../helpers/postgres.ts";
 import { startProduction } from "../../helpers/production.ts";
 import { post } from "../../helpers/server.ts";
@@ -102,11 +108,8 @@ describe("npm run admin", () => {
       const fromStdin = await spawnCommand(["payments"], { env, stdin: `${put}\n` });
       const fromFile = await spawnCommand(["payments", file], { env });
 
-      expect(fromStdin).toMatchObject({
-        code: 0,
-        stderr: "",
-        stdout: "1 line: 1 applied, 0 unchanged, 0 refused\n",
-      });
+      const counts = "1 line: 1 applied, 0 unchanged, 0 refused\n";
+      expect(fromStdin).toMatchObject({ code: 0, stderr: "", stdout: counts });
       expect(fromFile).toMatchObject({
         code: 1,
         stderr: "",
@@ -204,13 +207,7 @@ describe("npm run admin", () => {
     const merchant = newMerchant();
     const paymentId = "\u001b[2J\u0007";
     await createPayment(server, { merchant, paymentId, requestKey: "key" });
-    const put = {
-      op: "put",
-      merchant,
-      paymentId: "new",
-      amount: { currency: "USD", value: 1 },
-      requestKey: "key",
-    };
+    const put = { op: "put", merchant, paymentId: "new", amount: dollars(1), requestKey: "key" };
 
     const { stdout } = await run(["payments"], JSON.stringify(put));
 

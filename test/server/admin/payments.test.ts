@@ -4,10 +4,17 @@ import { feedPayments } from "../../../server/admin/payment-commands.ts";
 import { bindStorage } from "../../../server/storage/storage.ts";
 import { collectOutput, streamOf } from "../../helpers/admin.ts";
 import { useDatabase } from "../../helpers/databases.ts";
+import { dollars } from "../../helpers/factories.ts";
 import { allEvents, allRecords, getDebit, issueRefund, newMerchant } from "../../helpers/store-factories.ts";
 
 const NOW = new Date("2026-11-20T15:00:00.000Z");
 const settledAt = "2026-11-18T15:30:00Z";
+
+/** A line that puts a payment of 100.00. */
+const put = (merchant: string, paymentId: string, more = {}) => ({
+  ...{ op: "put", merchant, paymentId, amount: dollars(100) },
+  ...more,
+});
 
 /** @decision D16a D25 */
 describe("original payments fed from lines", () => {
@@ -23,22 +30,16 @@ describe("original payments fed from lines", () => {
   /** Every change of a payment, as lines of the payment system. */
   function storyOf(merchant: string) {
     const name = (paymentId: string) => ({ merchant, paymentId });
-    const put = (paymentId: string, more = {}) => ({
-      op: "put",
-      ...name(paymentId),
-      amount: { currency: "USD", value: 100 },
-      ...more,
-    });
     return [
-      put("processing", { requestKey: "key", clientReferenceId: "order" }),
-      put("settled"),
+      put(merchant, "processing", { requestKey: "key", clientReferenceId: "order" }),
+      put(merchant, "settled"),
       { op: "settle", ...name("settled"), settledAt },
-      put("failed"),
+      put(merchant, "failed"),
       { op: "fail", ...name("failed") },
-      put("reversed"),
+      put(merchant, "reversed"),
       { op: "settle", ...name("reversed"), settledAt },
       { op: "fail", ...name("reversed") },
-      put("covered"),
+      put(merchant, "covered"),
       { op: "settle", ...name("covered"), settledAt },
       { op: "cover", ...name("covered") },
     ];
@@ -94,12 +95,11 @@ describe("original payments fed from lines", () => {
     const refund = await issueRefund(database.db, settled, { now: NOW });
     const refundId = refund === "duplicate" ? "" : refund.paymentId;
     const name = (paymentId: string) => ({ merchant, paymentId });
-    const amount = { currency: "USD", value: 100 };
 
     const { ok, printed } = await feed([
-      { op: "put", ...name("processing"), amount: { currency: "USD", value: 99.99 }, requestKey: "other" },
-      { op: "put", ...name("new"), amount, requestKey: "key" },
-      { op: "put", ...name(refundId), amount },
+      put(merchant, "processing", { amount: dollars(99.99), requestKey: "other" }),
+      put(merchant, "new", { requestKey: "key" }),
+      put(merchant, refundId),
       "",
       { op: "settle", ...name("settled"), settledAt: "2026-11-17T15:30:00Z" },
       { op: "settle", ...name("unknown"), settledAt },
@@ -138,16 +138,9 @@ describe("original payments fed from lines", () => {
   test("are applied in the order of their lines, also when hundreds are under way", async () => {
     const merchant = newMerchant();
     const ids = Array.from({ length: 60 }, () => randomUUID());
-    const amount = { currency: "USD", value: 1 };
     const lines = ids.flatMap((paymentId) => [
-      { op: "put", merchant, paymentId, amount, requestKey: `key of ${paymentId}` },
-      {
-        op: "put",
-        merchant,
-        paymentId: `${paymentId}-2`.slice(1),
-        amount,
-        requestKey: `key of ${paymentId}`,
-      },
+      put(merchant, paymentId, { requestKey: `key of ${paymentId}` }),
+      put(merchant, `${paymentId}-2`.slice(1), { requestKey: `key of ${paymentId}` }),
       { op: "settle", merchant, paymentId, settledAt },
       { op: "cover", merchant, paymentId },
     ]);
@@ -163,12 +156,7 @@ describe("original payments fed from lines", () => {
 
   test("interrupted in the middle are completed by feeding the same lines again", async () => {
     const merchant = newMerchant();
-    const lines = Array.from({ length: 50 }, (_, index) => ({
-      op: "put",
-      merchant,
-      paymentId: `pay_${index}`,
-      amount: { currency: "USD", value: 1 },
-    }));
+    const lines = Array.from({ length: 50 }, (_, index) => put(merchant, `pay_${index}`));
     const interrupted = new AbortController();
     async function* cutShort() {
       yield* streamOf(lines.slice(0, 20));
@@ -183,10 +171,7 @@ describe("original payments fed from lines", () => {
     const repeated = await feed(lines);
 
     expect([first, output.complaints]).toEqual([false, [expect.stringContaining("Run it again")]]);
-    expect(repeated).toEqual({
-      ok: true,
-      printed: ["50 lines: 31 applied, 19 unchanged, 0 refused"],
-    });
+    expect(repeated).toEqual({ ok: true, printed: ["50 lines: 31 applied, 19 unchanged, 0 refused"] });
     expect(await allRecords(database.db, merchant)).toHaveLength(50);
   });
 });

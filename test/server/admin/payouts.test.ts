@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { runCommand } from "../../helpers/admin.ts";
 import { createPayment, type Refund, refundOf } from "../../helpers/factories.ts";
 import { startProduction } from "../../helpers/production.ts";
 import { post } from "../../helpers/server.ts";
@@ -12,8 +11,7 @@ describe("npm run admin -- payouts and reconcile", () => {
   const production = forSuite(() => startProduction());
   const server = forSuite(() => production.start());
 
-  const run = (args: readonly string[], stdin = "") =>
-    runCommand(args, { stdin, env: { DATABASE_URL: production.url } });
+  const run = (args: readonly string[], stdin = "") => production.admin(args, stdin);
   const read = async (after: number, limit = 100) => {
     const { stdout } = await run(["payouts", "--after", `${after}`, "--limit", `${limit}`]);
     return stdout

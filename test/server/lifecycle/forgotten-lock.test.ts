@@ -5,7 +5,7 @@ import { begin, query } from "../../helpers/postgres.ts";
 import { accept, respondWith, startReceiver } from "../../helpers/receiver.ts";
 import { createSandboxMerchant, type Merchant } from "../../helpers/sandbox.ts";
 import { createSubscriber } from "../../helpers/subscriber.ts";
-import { PROMPT } from "./consistency.ts";
+import { PROMPT } from "./setup.ts";
 
 /** @decision D12a D16 */
 test("a transaction that somebody forgot to end holds up its own payment's refunds, and nobody else's work", async () => {

@@ -4,7 +4,6 @@ import pino from "pino";
 import { describe, expect, test } from "vitest";
 import { startRestoreWatch } from "../../../server/background/restore-watch.ts";
 import { bindStorage } from "../../../server/storage/storage.ts";
-import { runCommand } from "../../helpers/admin.ts";
 import { backUp } from "../../helpers/backup.ts";
 import { createPayment, type Refund, refundOf } from "../../helpers/factories.ts";
 import { startProduction } from "../../helpers/production.ts";
@@ -21,8 +20,7 @@ async function startBusiness() {
   const token = await production.issuer.token({ merchant_id: "acme" });
   const start = (mark: string, more = {}) =>
     production.start({ env: { HIGH_WATER_MARK_FILE: join(folder, mark), ...more } });
-  const run = (args: readonly string[], stdin = "") =>
-    runCommand(args, { env: { DATABASE_URL: databaseUrl }, stdin });
+  const run = production.admin;
   const issue = async ({ url }: TestServer, request: object) =>
     (await post<Refund>(url, "/v1/refunds", request, { token })).body;
   const payouts = async () => (await run(["payouts", "--after", "0"])).stdout;

@@ -7,7 +7,7 @@ import { type Responder, startReceiver } from "../../helpers/receiver.ts";
 import { merchantAt } from "../../helpers/sandbox.ts";
 import { spawnServer } from "../../helpers/server.ts";
 import { createSubscriber } from "../../helpers/subscriber.ts";
-import { PROMPT } from "./consistency.ts";
+import { PROMPT } from "./setup.ts";
 
 const HOUR_MS = 3_600_000;
 /** With this difference a server works, and shows by what it sends which clock it uses. */

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { sql } from "kysely";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { createDeployment } from "../../helpers/deployment.ts";
 import { dumpDatabase, formsOf } from "../../helpers/dump.ts";
 import {
@@ -11,10 +11,11 @@ import {
   subscriptionTo,
 } from "../../helpers/factories.ts";
 import { exchange, head } from "../../helpers/network/raw-http.ts";
-import { type Production, startProduction } from "../../helpers/production.ts";
+import { startProduction } from "../../helpers/production.ts";
 import { respondWith, startReceiver } from "../../helpers/receiver.ts";
 import { post, type TestResponse, type TestServer } from "../../helpers/server.ts";
 import { until } from "../../helpers/subscriber.ts";
+import { forSuite } from "../../helpers/suite.ts";
 
 const newSecret = () => `whsec_${randomBytes(24).toString("base64")}`;
 
@@ -43,7 +44,7 @@ async function countAttempts({ database }: TestServer): Promise<number> {
 
 /** @decision D18 D29 */
 describe("in production no secret is disclosed or stored in clear", () => {
-  let production: Production;
+  const production = forSuite(() => startProduction());
   let server: TestServer;
   const encryptionKey = randomBytes(32);
   const oldKey = randomBytes(32);
@@ -56,7 +57,6 @@ describe("in production no secret is disclosed or stored in clear", () => {
   let disclosed: string;
 
   beforeAll(async () => {
-    production = await startProduction();
     const databaseUrl = new URL(production.url);
     databaseUrl.password = password; // the database trusts connections from this machine, without a password
     server = await production.start({
@@ -130,7 +130,6 @@ describe("in production no secret is disclosed or stored in clear", () => {
     const other = await production.database.open();
     disclosed = await everythingDisclosed({ ...server, database: other }, responses);
   });
-  afterAll(() => production.end());
 
   test("access tokens, secretKeys, encryption keys and the database's password", () => {
     expectNone(disclosed, secrets);

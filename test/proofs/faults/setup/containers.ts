@@ -6,15 +6,7 @@ import { READER_ENV, runAsReader } from "../../../helpers/projects.ts";
 import { makeTempDir } from "../../../helpers/temp-dir.ts";
 import { findProgram } from "./programs.ts";
 
-/** Podman with images and containers of its own, which go with it. */
-export type Containers = AsyncDisposable & {
-  /** Where its commands run. */
-  readonly folder: string;
-  /** Resolves with its output, and rejects with it when the command fails. */
-  podman(...args: string[]): Promise<string>;
-  /** Runs commands of a guide. */
-  runScript(file: string): Promise<string>;
-};
+export type Containers = NonNullable<Awaited<ReturnType<typeof startContainers>>>;
 
 /** What a container may have of a machine, which itself may be a container: less than Podman asks for by default. */
 const CONFIG = `[containers]
@@ -24,8 +16,11 @@ default_ulimits = ["nofile=16384:16384", "nproc=16384:16384"]
 cgroup_manager = "cgroupfs"
 `;
 
-/** Resolves with undefined when this machine lacks Podman or what starts containers for it. */
-export async function startContainers(): Promise<Containers | undefined> {
+/**
+ * Podman with images and containers of its own, which go with it; undefined when this machine lacks it or what starts
+ * containers for it.
+ */
+export async function startContainers() {
   const runtime = findProgram("runc") ?? findProgram("crun");
   if (!findProgram("podman") || !runtime) return undefined;
   const home = await makeTempDir();
@@ -44,9 +39,12 @@ export async function startContainers(): Promise<Containers | undefined> {
   );
   const podman = (...args: string[]) => runAsReader(["podman", ...args], folder, env);
   return {
+    /** Where its commands run. */
     folder,
+    /** Resolves with its output, and rejects with it when the command fails. */
     podman,
-    runScript: (file) => runAsReader(["sh", "-eu", file], folder, env),
+    /** Runs commands of a guide. */
+    runScript: (file: string) => runAsReader(["sh", "-eu", file], folder, env),
     async [Symbol.asyncDispose]() {
       await podman("rm", "--all", "--force", "--volumes", "--time", "0");
       await podman("rmi", "--all", "--force");

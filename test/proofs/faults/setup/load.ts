@@ -12,33 +12,26 @@ import {
 export type RefundRequest = ReturnType<typeof refundOf>;
 
 /** The callers' knowledge: every request they made, and its outcome. */
-export type Ledger = {
-  readonly paymentId: string;
-  /** The token of the calling merchant. */
-  readonly token: string;
-  /** By requestKey: 201, or 409 with the caller's own record after a response was lost. */
-  readonly acknowledged: Map<string, Refund>;
-  /** By requestKey: no response, or 5xx, which does not say whether the refund exists (D08). */
-  readonly unknown: Map<string, RefundRequest>;
-  readonly subscriptions: Set<string>;
-  /** Outcomes that no fault excuses: any other response, or none within the time limit. */
-  readonly wrong: string[];
-  /** How many calls had which outcome, those to subscribe included. */
-  readonly outcomes: Record<Outcome, number>;
-  /** The statuses of the calls that were refused. */
-  readonly refusals: Set<number>;
-};
+export type Ledger = Readonly<ReturnType<typeof createLedger>>;
 
-export function createLedger(paymentId: string, token = ACME): Ledger {
-  const outcomes = {
-    acknowledged: new Map(),
-    unknown: new Map(),
+export function createLedger(paymentId: string, token = ACME) {
+  const outcomes: Record<Outcome, number> = { served: 0, refused: 0, lost: 0 };
+  return {
+    paymentId,
+    /** The token of the calling merchant. */
+    token,
+    /** By requestKey: 201, or 409 with the caller's own record after a response was lost. */
+    acknowledged: new Map<string, Refund>(),
+    /** By requestKey: no response, or 5xx, which does not say whether the refund exists (D08). */
+    unknown: new Map<string, RefundRequest>(),
     subscriptions: new Set<string>(),
-    wrong: [],
-    outcomes: { served: 0, refused: 0, lost: 0 },
+    /** Outcomes that no fault excuses: any other response, or none within the time limit. */
+    wrong: [] as string[],
+    /** How many calls had which outcome, those to subscribe included. */
+    outcomes,
+    /** The statuses of the calls that were refused. */
     refusals: new Set<number>(),
   };
-  return { paymentId, token, ...outcomes };
 }
 
 export const ACME = "sandbox_acme";

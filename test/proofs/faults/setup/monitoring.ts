@@ -61,26 +61,13 @@ export async function readPanels(): Promise<Panel[]> {
 export async function drawDashboard(range: (query: string) => Promise<Series[]>): Promise<void> {
   const panels = await readPanels();
   const drawn: string[] = [];
-  for (const [index, panel] of panels.entries()) {
-    const lines = (
-      await Promise.all(
-        panel.targets.map(async ({ expr, legendFormat }) =>
-          (
-            await range(expr)
-          ).map(({ metric, values = [] }) => ({
-            name: legendFormat.replace(/\{\{(\w+)\}\}/g, (_, label) => metric[label] ?? ""),
-            points: values
-              .map(([at, value]) => [at, Number(value)] as const)
-              .filter(([, value]) => Number.isFinite(value)),
-          })),
-        ),
-      )
-    ).flat();
-    const [x, y] = [
-      (index % COLUMNS) * (WIDTH + GAP) + GAP,
-      Math.floor(index / COLUMNS) * (HEIGHT + GAP) + GAP,
-    ];
-    drawn.push(`<g transform="translate(${x} ${y})">${drawPanel(panel.title, lines)}</g>`);
+  for (const [index, { title, targets }] of panels.entries()) {
+    const lines: Line[] = [];
+    for (const { expr, legendFormat } of targets)
+      for (const series of await range(expr)) lines.push(toLine(series, legendFormat));
+    const x = (index % COLUMNS) * (WIDTH + GAP) + GAP;
+    const y = Math.floor(index / COLUMNS) * (HEIGHT + GAP) + GAP;
+    drawn.push(`<g transform="translate(${x} ${y})">${drawPanel(title, lines)}</g>`);
   }
   const width = COLUMNS * (WIDTH + GAP) + GAP;
   const height = Math.ceil(panels.length / COLUMNS) * (HEIGHT + GAP) + GAP;
@@ -97,14 +84,19 @@ ${drawn.join("\n")}
 
 type Line = { name: string; points: (readonly [number, number])[] };
 
+function toLine({ metric, values = [] }: Series, legend: string): Line {
+  const points = values.map(([at, value]) => [at, Number(value)] as const);
+  return {
+    name: legend.replace(/\{\{(\w+)\}\}/g, (_, label) => metric[label] ?? ""),
+    points: points.filter(([, value]) => Number.isFinite(value)),
+  };
+}
+
 function drawPanel(title: string, lines: readonly Line[]): string {
   const points = lines.flatMap(({ points }) => points);
   const times = points.map(([at]) => at);
-  const [from, to, most] = [
-    Math.min(...times),
-    Math.max(...times),
-    Math.max(...points.map(([, value]) => value)),
-  ];
+  const [from, to] = [Math.min(...times), Math.max(...times)];
+  const most = Math.max(...points.map(([, value]) => value));
   const [left, top, right, bottom] = [8, 40, WIDTH - 8, HEIGHT - 8];
   const at = ([time, value]: readonly [number, number]) =>
     `${Math.round(left + ((time - from) / Math.max(to - from, 1)) * (right - left))} ${Math.round(bottom - (Math.max(value, 0) / (most || 1)) * (bottom - top))}`;

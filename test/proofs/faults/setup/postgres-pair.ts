@@ -7,18 +7,6 @@ import { findProgram } from "./programs.ts";
 
 const DEBIAN = "/usr/lib/postgresql";
 
-/** A PostgreSQL server with a synchronous standby, until the end of the test: every commit is on both. */
-export type PostgresPair = {
-  readonly ports: { readonly primary: number; readonly standby: number };
-  /** Kills the primary, and promotes the standby. */
-  failOver(): Promise<void>;
-  /** Pauses all processes of the standby, so that no commit on the primary completes. */
-  freezeStandby(): void;
-  thawStandby(): void;
-  /** How many clients are connected to the primary. */
-  countClients(): Promise<number>;
-};
-
 /** The folder of PostgreSQL's programs, including those for a standby; undefined when they are missing. */
 export function findPostgresPrograms(): string | undefined {
   const onPath = findProgram("pg_basebackup");
@@ -28,7 +16,8 @@ export function findPostgresPrograms(): string | undefined {
   return versions.findLast((bin) => existsSync(join(bin, "pg_basebackup"))) ?? (onPath && dirname(onPath));
 }
 
-export async function startPostgresPair(programs: string): Promise<PostgresPair> {
+/** A PostgreSQL server with a synchronous standby, until the end of the test: every commit is on both. */
+export async function startPostgresPair(programs: string) {
   const start = async (options: PostgresOptions) =>
     (await createCrashableStore({ programs, ...options })).postgres;
   const primary = await start({});
@@ -45,12 +34,15 @@ export async function startPostgresPair(programs: string): Promise<PostgresPair>
   await until(async () => (await count("pg_stat_replication where sync_state = 'sync'")) || undefined);
   return {
     ports: { primary: portOf(primary), standby: portOf(standby) },
+    /** Kills the primary, and promotes the standby. */
     async failOver() {
       await primary.crash("SIGKILL");
       await runStatement(standby.urlOf("postgres"), "select pg_promote()");
     },
+    /** Pauses all processes of the standby, so that no commit on the primary completes. */
     freezeStandby: standby.suspend,
     thawStandby: standby.resume,
+    /** How many clients are connected to the primary. */
     countClients: () => count("pg_stat_activity where backend_type = 'client backend'"),
   };
 }

@@ -5,19 +5,7 @@ import { tmpdir } from "node:os";
 import { onTestFinished } from "vitest";
 import { makeTempDir } from "../../../helpers/temp-dir.ts";
 
-/**
- * A folder on a disk of its own, in a mount namespace that only processes started through `command` see: no other process
- * sees the mount, and it disappears with the last of them.
- */
-export type SmallDisk = {
-  /** Its path inside the namespace. */
-  readonly folder: string;
-  /** The path of the same files for this process. */
-  readonly seenFromHere: string;
-  /** Wraps a command line so that it runs inside the namespace. */
-  command(command: readonly string[]): string[];
-  setReadOnly(readOnly: boolean): void;
-};
+export type SmallDisk = Awaited<ReturnType<typeof createSmallDisk>>;
 
 /** Root can create a namespace; other users can where the system allows user namespaces. */
 const isRoot = process.getuid?.() === 0;
@@ -36,7 +24,11 @@ export function canMakeDisk(): boolean {
   }
 }
 
-export async function createSmallDisk(megabytes: number): Promise<SmallDisk> {
+/**
+ * A folder on a disk of its own, in a mount namespace that only processes started through `command` see: no other
+ * process sees the mount, and it disappears with the last of them, after the test.
+ */
+export async function createSmallDisk(megabytes: number) {
   const folder = await makeTempDir();
   const script = `mount -t tmpfs -o size=${megabytes}m,mode=777 tmpfs '${folder}' && echo mounted && exec sleep infinity`;
   const holder: ChildProcess = spawn("unshare", [...UNSHARE, "sh", "-c", script], {
@@ -59,11 +51,13 @@ export async function createSmallDisk(megabytes: number): Promise<SmallDisk> {
     ...command,
   ];
   return {
+    /** Its path inside the namespace. */
     folder,
+    /** The path of the same files for this process. */
     seenFromHere: `/proc/${holder.pid}/root${folder}`,
-    // A process enters a new mount namespace at its root.
-    command: (command) => inside(["env", `--chdir=${process.cwd()}`, ...command]),
-    setReadOnly(readOnly) {
+    /** Wraps a command line so that it runs inside the namespace, which a process enters at its root. */
+    command: (command: readonly string[]) => inside(["env", `--chdir=${process.cwd()}`, ...command]),
+    setReadOnly(readOnly: boolean) {
       const [program = "", ...args] = inside(["mount", "-o", `remount,${readOnly ? "ro" : "rw"}`, folder]);
       execFileSync(program, args);
     },

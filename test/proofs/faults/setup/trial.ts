@@ -14,27 +14,7 @@ export type Business = {
   countLosses(server: { readonly url: string }): Promise<Losses>;
 };
 
-/** Servers under load while something fails, and what their callers know. All of it ends with the test. */
-export type Trial<Server extends { readonly url: string } = ServerProcess> = {
-  /** In the order of their start; a test may replace them. */
-  readonly servers: Server[];
-  /** The last of them. */
-  readonly server: Server;
-  readonly ledger: Ledger;
-  /** Starts a server in place of the last one. */
-  replaceServer(): Promise<void>;
-  /**
-   * Does something while callers use all servers. A caller whose connection is lost ends, unless it is `persistent`: then it
-   * goes on with another call.
-   */
-  underLoad(work: () => Promise<unknown>, options?: { readonly persistent: boolean }): Promise<void>;
-  /** Repeats the calls without a response, and ends the subscriptions that callers know of. */
-  recover(): Promise<void>;
-  /** Does something so many times, and shows the progress. */
-  repeat(rounds: number, work: (round: number) => Promise<unknown>): Promise<void>;
-  /** Compares what is stored and delivered with what the callers know, records it, and asserts that nothing is lost or doubled. */
-  conclude(): Promise<void>;
-};
+export type Trial = Awaited<ReturnType<typeof startTrial<ServerProcess>>>;
 
 type TrialOptions = BusinessOptions & {
   readonly replicas?: number;
@@ -44,11 +24,12 @@ type TrialOptions = BusinessOptions & {
   readonly business?: Business;
 };
 
-export async function startTrial<Server extends { readonly url: string } = ServerProcess>(
+/** Servers under load while something fails, and what their callers know. All of it ends with the test. */
+export async function startTrial<Server extends { readonly url: string }>(
   fault: string,
   start: () => Promise<Server>,
   { replicas = 1, counted = {}, business: given, ...options }: TrialOptions = {},
-): Promise<Trial<Server>> {
+) {
   const servers: Server[] = [];
   while (servers.length < replicas) servers.push(await start());
   const lastServer = () => servers.at(-1) as Server;
@@ -58,27 +39,35 @@ export async function startTrial<Server extends { readonly url: string } = Serve
   const totals: Record<string, number> = {};
   return {
     servers,
+    /** The last of them. */
     get server() {
       return lastServer();
     },
     ledger,
+    /** Starts a server in place of the last one. */
     async replaceServer() {
       servers[servers.length - 1] = await start();
     },
-    async underLoad(work, options) {
-      const load = startLoad(servers, ledger, options);
+    /**
+     * Does something while callers use all servers. A caller whose connection is lost ends, unless it is `persistent`: then it
+     * goes on with another call.
+     */
+    async underLoad(work: () => Promise<unknown>, callers?: { readonly persistent: boolean }) {
+      const load = startLoad(servers, ledger, callers);
       try {
         await work();
       } finally {
         await load.stop();
       }
     },
+    /** Repeats the calls without a response, and ends the subscriptions that callers know of. */
     async recover() {
       const name = "came through without a response";
       totals[name] = (totals[name] ?? 0) + (await repeatUnknown(lastServer(), ledger));
       lost.push(...(await endSubscriptions(lastServer(), ledger)));
     },
-    async repeat(rounds, work) {
+    /** Does something so many times, and shows the progress. */
+    async repeat(rounds: number, work: (round: number) => Promise<unknown>) {
       for (let round = 1; round <= rounds; round += 1) {
         await work(round);
         const figures = { ...totals, ...counted, acknowledged: ledger.acknowledged.size, lost: lost.length };
@@ -86,6 +75,7 @@ export async function startTrial<Server extends { readonly url: string } = Serve
       }
       totals.rounds = rounds;
     },
+    /** Compares what is stored and delivered with what the callers know, records it, and asserts that nothing is lost or doubled. */
     async conclude() {
       const last = await business.countLosses(lastServer());
       const [allLost, { doubled }] = [[...lost, ...last.lost], last];

@@ -5,7 +5,6 @@ import type { Engine } from "../../../helpers/engine.ts";
 import type { PaymentRecord } from "../../../helpers/sandbox.ts";
 import { createSandboxMerchant, type Merchant, merchantAt } from "../../../helpers/sandbox.ts";
 import type { TestServer } from "../../../helpers/server.ts";
-import { toCents } from "../consistency.ts";
 import { leftOf, type Model, type ModelRecord } from "./model.ts";
 
 /** The real system for the comparison with the model: servers, and their database. */
@@ -107,6 +106,10 @@ async function listRecords(pages: string, token: string): Promise<PaymentRecord[
     if (page.nextCursor === null) return records;
     url = `${pages}&cursor=${page.nextCursor}`;
   }
+}
+
+function toCents(dollars: number): number {
+  return Number(dollars.toFixed(2).replace(".", ""));
 }
 
 function byId<Item extends { id: string }>(items: readonly Item[]): Item[] {

@@ -53,8 +53,14 @@ describe.each(engines)("whatever SQL the owner of the tables sends to %s,", (eng
   });
 
   type Which = keyof typeof ids;
+  const row = (of: Which, cents: number, status?: string) => ({
+    of: ids[of],
+    cents,
+    ...(status && { status }),
+  });
   const refund = (of: Which, cents: number, status?: string) => () =>
-    refundInsert(merchant, [{ of: ids[of], cents, ...(status && { status }) }]);
+    refundInsert(merchant, [row(of, cents, status)]);
+  const remove = (which: Which) => () => `delete from payments where payment_id = '${ids[which]}'`;
   const change = (which: Which, columns: string) => () =>
     `update payments set ${columns} where payment_id = '${ids[which]}'`;
   const readRows = async () =>
@@ -64,11 +70,7 @@ describe.each(engines)("whatever SQL the owner of the tables sends to %s,", (eng
     ["a second refund of the same amount", refund("settled", 60_00)],
     [
       "two refunds by one statement",
-      () =>
-        refundInsert(
-          merchant,
-          [20_01, 20_00].map((cents) => ({ of: ids.settled, cents })),
-        ),
+      () => refundInsert(merchant, [row("settled", 20_01), row("settled", 20_00)]),
     ],
     ["a refund of more than its payment", refund("processing", 100_01, "PENDING")],
     ["a refund of a refund", refund("authorized", 1)],
@@ -78,10 +80,7 @@ describe.each(engines)("whatever SQL the owner of the tables sends to %s,", (eng
       "a failed refund of an unknown payment",
       () => refundInsert(merchant, [{ of: "pay_unknown", cents: 1, status: "TERMINAL_FAILED" }]),
     ],
-    [
-      "a refund of another merchant's payment",
-      () => refundInsert(newMerchant(), [{ of: ids.settled, cents: 1 }]),
-    ],
+    ["a refund of another merchant's payment", () => refundInsert(newMerchant(), [row("settled", 1)])],
     ["a refund of nothing", () => refundInsert(merchant, [{ of: ids.settled, cents: 0 }])],
     ["a refund with an unknown status", refund("settled", 1, "PAID")],
     ["a refund without its payment", change("authorized", "original_payment_id = null")],
@@ -104,11 +103,8 @@ describe.each(engines)("whatever SQL the owner of the tables sends to %s,", (eng
     ],
     ["a settled payment without its date", change("settled", "settled_at = null")],
     ["a due date of a payment", change("settled", "due_at = now()")],
-    ["a payment deleted before its refund", () => `delete from payments where payment_id = '${ids.settled}'`],
-    [
-      "a payment deleted before a failed refund",
-      () => `delete from payments where payment_id = '${ids.failed}'`,
-    ],
+    ["a payment deleted before its refund", remove("settled")],
+    ["a payment deleted before a failed refund", remove("failed")],
   ])("there is never %s", async (_, attack) => {
     const before = await readRows();
 

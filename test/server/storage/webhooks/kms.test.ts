@@ -5,7 +5,7 @@ import { runCommand } from "../../../helpers/admin.ts";
 import { createTestDatabase } from "../../../helpers/databases.ts";
 import { createPayment, refundOf, subscriptionTo } from "../../../helpers/factories.ts";
 import { startKms } from "../../../helpers/kms.ts";
-import { startReceiver } from "../../../helpers/receiver.ts";
+import { type Receiver, startReceiver } from "../../../helpers/receiver.ts";
 import { post, startTestServer, type TestServer } from "../../../helpers/server.ts";
 
 const ENCRYPTION_KEY = randomBytes(32).toString("base64");
@@ -18,6 +18,12 @@ async function refund(server: TestServer): Promise<void> {
   const paymentId = await createPayment(server, { merchant: "acme" });
   const { status } = await post(server.url, "/v1/refunds", refundOf(paymentId));
   expect(status).toBe(201);
+}
+
+function verifyAll({ received }: Receiver): void {
+  for (const { body, headers } of received) {
+    new Webhook(secretKey, { format: "raw" }).verify(body, headers as Record<string, string>);
+  }
 }
 
 /** @decision D29 */
@@ -52,9 +58,7 @@ describe("an encryption key that a KMS holds", () => {
     expect(whenSubscribed).toEqual(["wrap"]);
     expect(whenDelivered).toEqual(["wrap", "unwrap", "unwrap"]);
     expect([refused.status, refused.headers.get("retry-after"), accepted.status]).toEqual([503, "1", 200]);
-    for (const { body, headers } of receiver.received) {
-      new Webhook(secretKey, { format: "raw" }).verify(body, headers as Record<string, string>);
-    }
+    verifyAll(receiver);
   });
 
   test("takes over from one in the settings, and hands back to it", async () => {
@@ -85,9 +89,7 @@ describe("an encryption key that a KMS holds", () => {
         expect.stringContaining("1 encrypted anew, 0 were current"),
       ]);
     }
-    for (const { body, headers } of receiver.received) {
-      new Webhook(secretKey, { format: "raw" }).verify(body, headers as Record<string, string>);
-    }
+    verifyAll(receiver);
   });
 
   test.each([
