@@ -1,7 +1,8 @@
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { useTestServer } from "../helpers/server.ts";
-import { fuzz, levels } from "../proofs/fuzz/run.ts";
+import { forEachTest } from "../helpers/suite.ts";
+import { type FuzzOptions, fuzz, levels, type OwnTime } from "../proofs/fuzz/run.ts";
 import { type Fault, type HttpResponse, startFaultyServer } from "./conformance/faulty-server.ts";
 
 /** A change of every response but those of the sandbox's own calls, which are not tested here. */
@@ -27,6 +28,10 @@ const SETTINGS = { seed: 20_260_101, connections: 2, limitMs: 120_000 };
 
 describe("requests made from the contract", () => {
   const server = useTestServer({ engine: "postgres" });
+  const proxy = forEachTest(() => startFaultyServer(server.url));
+  /** Fuzzes the faulty server, so that a run can be repeated. */
+  const fuzzFaulty = (options: Partial<FuzzOptions>) =>
+    fuzz({ ...SETTINGS, url: proxy.url, runs: 300, connections: 1, ...options });
 
   test("all get the documented response, the good and the bad", async () => {
     const { tally, failure } = await fuzz({ ...SETTINGS, url: server.url, runs: 400 });
@@ -109,51 +114,33 @@ describe("requests made from the contract", () => {
   ];
 
   test.each(faulty)("show a server's fault: %s", async (_name, level, message, fault) => {
-    await using proxy = await startFaultyServer(server.url);
     proxy.plant(fault);
-    const options = {
-      ...SETTINGS,
-      url: proxy.url,
-      runs: 300,
-      levels: [level],
-      connections: 1,
-    };
 
-    const { failure } = await fuzz(options);
+    const { failure } = await fuzzFaulty({ levels: [level] });
 
     expect(failure?.message).toContain(message);
-    const repeated = await fuzz({ ...options, seed: failure?.seed ?? 0, path: failure?.path, runs: 1 });
+    const { seed = 0, path } = failure ?? {};
+    const repeated = await fuzzFaulty({ levels: [level], seed, path, runs: 1 });
     expect(repeated.failure?.message).toContain(message);
   });
 
   test("show a call that never gets a response", async () => {
     let calls = 0;
-    await using proxy = await startFaultyServer(server.url);
     proxy.plant(altered((received) => (++calls === 20 ? new Promise(() => {}) : received)));
 
-    const { failure } = await fuzz({
-      ...SETTINGS,
-      url: proxy.url,
-      runs: 50,
-      levels: ["invalid"],
-      connections: 1,
-      limitMs: 1000,
-    });
+    const { failure } = await fuzzFaulty({ levels: ["invalid"], runs: 50, limitMs: 1000 });
 
     expect(failure?.message).toContain("no whole response within 1000 ms");
     expect(failure?.command).toContain("POST /v1/");
   });
 
   test("show a call that takes the server too long, and none that the machine had no time for", async () => {
-    await using proxy = await startFaultyServer(server.url);
     proxy.plant(altered((received) => setTimeout(300, received)));
-    const options = { ...SETTINGS, url: proxy.url, runs: 2, levels: ["invalid"], connections: 1 };
+    const fuzzWith = (idleBetween: OwnTime["idleBetween"]) =>
+      fuzzFaulty({ levels: ["invalid"], runs: 2, own: { limitMs: 250, idleBetween } });
 
-    const slow = await fuzz({ ...options, own: { limitMs: 250, idleBetween: () => 0 } });
-    const excused = await fuzz({
-      ...options,
-      own: { limitMs: 250, idleBetween: (from, to) => to - from - 200 },
-    });
+    const slow = await fuzzWith(() => 0);
+    const excused = await fuzzWith((from, to) => to - from - 200);
 
     expect(slow.failure?.message).toMatch(/the server took \d+ ms for it/);
     expect(excused.failure).toBeUndefined();
