@@ -1,9 +1,8 @@
-import { rm } from "node:fs/promises";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readContract } from "../../openapi/document/contract.ts";
 import { messageTables } from "../conformance/expected/document-checks.ts";
 import { requestTable } from "../conformance/expected/requests.ts";
-import { makeDataDir } from "../helpers/databases.ts";
+import { createDataDir } from "../helpers/databases.ts";
 import { mutate } from "../proofs/mutation/command.ts";
 import { openHarness } from "../proofs/mutation/harness.ts";
 import { runMutants } from "../proofs/mutation/run.ts";
@@ -14,17 +13,11 @@ const ONE_OF_EACH_KIND = "1000";
 /** Far more than a hundred mutants take, even on a busy machine. */
 const DEADLINE_MS = 300_000;
 
-/** A store with tables and no data, for one use. */
-async function createDataDir(): Promise<string> {
-  const dataDir = await makeDataDir();
-  onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
-  return dataDir;
-}
-
 /** Runs the command, and returns its output. */
 async function run(...args: string[]) {
   const printed: string[] = [];
-  const code = await mutate(args, { write: (text) => void printed.push(text) }, await createDataDir());
+  await using store = await createDataDir();
+  const code = await mutate(args, { write: (text) => void printed.push(text) }, store.dataDir);
   return { code, printed: printed.join("") };
 }
 
@@ -63,7 +56,8 @@ describe("mutants of the contract", { timeout: DEADLINE_MS }, () => {
   });
 
   test("are not made of a document that the tables find errors in", async () => {
-    await using harness = await openHarness(await createDataDir());
+    await using store = await createDataDir();
+    await using harness = await openHarness(store.dataDir);
     const responses = messageTables.responses.map((row) => ({ ...row, allowed: true }));
     const suite = { calls: requestTable, messages: { ...messageTables, responses } };
 

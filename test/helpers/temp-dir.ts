@@ -8,6 +8,12 @@ export async function makeTempDir(): Promise<string> {
   return mkdtemp(join(tmpdir(), "refund-contract-"));
 }
 
+/** The same, removed when it is disposed of. */
+export async function createTempDir(): Promise<AsyncDisposable & { readonly path: string }> {
+  const path = await makeTempDir();
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
+}
+
 /** Where Linux keeps files in memory. */
 const MEMORY = "/dev/shm";
 

@@ -1,13 +1,13 @@
-import { readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
 import { callerChecks } from "../../certify/caller/checks.ts";
 import { readCommand } from "../../certify/options.ts";
 import { receiverChecks } from "../../certify/receiver/run.ts";
-import type { LocalServer } from "../../helpers/network/local-server.ts";
 import { runProgram } from "../../helpers/process.ts";
-import { makeTempDir } from "../../helpers/temp-dir.ts";
+import { forSuite } from "../../helpers/suite.ts";
+import { createTempDir } from "../../helpers/temp-dir.ts";
 import { elementsOf } from "../../helpers/well-formed.ts";
 import { CannotRun } from "../../reporting/options.ts";
 import { hold, outcomes } from "./exams.ts";
@@ -19,19 +19,11 @@ const certify = (...args: readonly string[]) =>
 const NOWHERE = "http://127.0.0.1:1";
 
 describe("the command of the exam", () => {
-  let merchant: LocalServer;
-  let folder: string;
-  beforeAll(async () => {
-    merchant = await startMerchant("receiver: takes the last event for the truth");
-    folder = await makeTempDir();
-  });
-  afterAll(async () => {
-    await merchant[Symbol.asyncDispose]();
-    await rm(folder, { recursive: true });
-  });
+  const merchant = forSuite(() => startMerchant("receiver: takes the last event for the truth"));
+  const folder = forSuite(createTempDir);
 
   test("ends with 1 when a check has failed, says how to correct it, and writes reports without the secret", async () => {
-    const files = ["junit", "json", "html"].map((name) => [`--${name}`, join(folder, name)]);
+    const files = ["junit", "json", "html"].map((name) => [`--${name}`, join(folder.path, name)]);
     const state = `curl -s "${merchant.url}/state?reference=$CERTIFY_REFERENCE"`;
 
     const { code, stdout } = await certify(
@@ -58,15 +50,8 @@ describe("the command of the exam", () => {
 
   test("ends with 0 when what can be run has passed, and names the options that the rest needs", async () => {
     const { code, stdout } = await certify(
-      ...[
-        "receiver",
-        "--url",
-        `${merchant.url}/webhooks`,
-        "--secret",
-        SECRET,
-        "--only",
-        "event.refund,restart,state",
-      ],
+      ...["receiver", "--url", `${merchant.url}/webhooks`, "--secret", SECRET],
+      ...["--only", "event.refund,restart,state"],
     );
 
     expect(stdout).toContain("(not run: give --restart and --state)");

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Sandbox, startSandbox } from "../../../server/sandbox/index.ts";
+import { describe, expect, test } from "vitest";
+import { startSandbox } from "../../../server/sandbox/index.ts";
+import { forSuite } from "../../helpers/suite.ts";
 import { holdCaller, holdReceiver, outcomes } from "./exams.ts";
 import { startMerchant } from "./merchant.ts";
 import { CALLERS, RECEIVERS } from "./mistakes.ts";
@@ -31,11 +32,7 @@ describe("the exam of a receiver", () => {
 });
 
 describe("the exam of a caller", () => {
-  let sandbox: Sandbox;
-  beforeAll(async () => {
-    sandbox = await startSandbox({ settings: { SERVE_DOCS: "false" } });
-  });
-  afterAll(() => sandbox.close());
+  const sandbox = forSuite(() => startSandbox({ settings: { SERVE_DOCS: "false" } }));
 
   test.for([true, false])(
     "passes one without mistakes in every check, by our client: %s",

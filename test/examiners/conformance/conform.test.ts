@@ -1,12 +1,13 @@
-import { readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type ConformOptions, DEFAULTS, readOptions } from "../../conformance/options.ts";
 import { runConformance } from "../../conformance/run.ts";
 import { serveLocally } from "../../helpers/network/local-server.ts";
 import { runProgram } from "../../helpers/process.ts";
-import { startTestServer, type TestServer } from "../../helpers/server.ts";
-import { makeTempDir } from "../../helpers/temp-dir.ts";
+import { startTestServer, useTestServer } from "../../helpers/server.ts";
+import { forSuite } from "../../helpers/suite.ts";
+import { createTempDir } from "../../helpers/temp-dir.ts";
 import { elementsOf } from "../../helpers/well-formed.ts";
 import { startFaultyServer } from "./faulty-server.ts";
 import { FAULTY_RESPONSES } from "./faulty-server-responses.ts";
@@ -17,20 +18,14 @@ const conform = (...args: readonly string[]) =>
   runProgram([process.execPath, "test/conformance/conform.ts", ...args]);
 
 describe("npm run conform", () => {
-  let server: TestServer;
+  // A limit that the run exceeds, so that it has to wait.
+  const server = useTestServer({ env: { RATE_LIMIT: "100" } });
+  const folder = forSuite(createTempDir);
   let options: ConformOptions;
-  let folder: string;
 
   beforeAll(async () => {
-    // A limit that the run exceeds, so that it has to wait.
-    server = await startTestServer({ env: { RATE_LIMIT: "100" } });
     // Twice the time of a delivery that is found by polling, without a notification.
     options = { ...(await allOptions(server.url)), burst: 5_000, sample: 1, timeoutMs: 120_000 };
-    folder = await makeTempDir();
-  });
-  afterAll(async () => {
-    await rm(folder, { recursive: true });
-    await server.close();
   });
 
   /**
@@ -38,7 +33,7 @@ describe("npm run conform", () => {
    * @decision D05 D06 D08 D08a D09 D10 D11 D12 D13 D16 D26
    */
   test("passes our sandbox in every check when every option is given, and writes the reports", async () => {
-    const [junitFile, jsonFile] = [join(folder, "conform.xml"), join(folder, "conform.json")];
+    const [junitFile, jsonFile] = [join(folder.path, "conform.xml"), join(folder.path, "conform.json")];
 
     const { code, stdout, stderr } = await conform(
       ...toArguments(options),
@@ -90,7 +85,7 @@ describe("npm run conform", () => {
   test("ends with 1 when a check has failed, and reports the request, the response and the clause that it breaks", async () => {
     await using faulty = await startFaultyServer(server.url);
     faulty.plant(FAULTY_RESPONSES["calls the failure FAILED"]?.[1]);
-    const junitFile = join(folder, "failed.xml");
+    const junitFile = join(folder.path, "failed.xml");
 
     const { code, stdout } = await conform(
       ...toArguments({ ...options, url: faulty.url, only: ["first-status."] }),

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ConformOptions } from "../../conformance/options.ts";
 import { runConformance } from "../../conformance/run.ts";
-import { startTestServer, type TestServer } from "../../helpers/server.ts";
-import { type FaultyServer, startFaultyServer } from "./faulty-server.ts";
+import { useTestServer } from "../../helpers/server.ts";
+import { forSuite } from "../../helpers/suite.ts";
+import { startFaultyServer } from "./faulty-server.ts";
 import { FAULTY_CALLS } from "./faulty-server-requests.ts";
 import { FAULTY_RESPONSES } from "./faulty-server-responses.ts";
 import { allOptions, failedIn, resetMerchant } from "./sandbox-options.ts";
@@ -11,18 +12,12 @@ import { allOptions, failedIn, resetMerchant } from "./sandbox-options.ts";
 const SILENT_MS = 1_000;
 
 describe("the conformance kit against a server with one planted fault", () => {
-  let good: TestServer;
-  let faulty: FaultyServer;
+  const good = useTestServer({ engine: "postgres" });
+  const faulty = forSuite(() => startFaultyServer(good.url));
   let options: ConformOptions;
 
   beforeAll(async () => {
-    good = await startTestServer({ engine: "postgres" });
-    faulty = await startFaultyServer(good.url);
     options = { ...(await allOptions(good.url)), url: faulty.url, sandbox: false, sample: 1 };
-  });
-  afterAll(async () => {
-    await faulty[Symbol.asyncDispose]();
-    await good.close();
   });
   beforeEach(() => resetMerchant(good.url));
 

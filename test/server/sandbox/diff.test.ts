@@ -1,9 +1,10 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { runProgram } from "../../helpers/process.ts";
 import { useTestServer } from "../../helpers/server.ts";
-import { makeTempDir } from "../../helpers/temp-dir.ts";
+import { forSuite } from "../../helpers/suite.ts";
+import { createTempDir } from "../../helpers/temp-dir.ts";
 
 const CONTRACT = new URL("../../../openapi/generated/openapi.json", import.meta.url);
 const FIELD = '"softDescriptor":{';
@@ -11,15 +12,11 @@ const FIELD = '"softDescriptor":{';
 /** @decision D28 */
 describe("npx @refund-contract/sandbox diff", () => {
   const server = useTestServer();
-  let folder: string;
-  beforeAll(async () => {
-    folder = await makeTempDir();
-    return () => rm(folder, { recursive: true });
-  });
+  const folder = forSuite(createTempDir);
 
   /** Compares a contract of before with that of the sandbox. */
   async function diff(before: string, ...args: string[]) {
-    const file = join(folder, "contract.json");
+    const file = join(folder.path, "contract.json");
     await (before === "" ? rm(file, { force: true }) : writeFile(file, before));
     return runProgram([process.execPath, "server/sandbox/cli.ts", "diff", file, ...args], {
       env: { SANDBOX_URL: server.url },

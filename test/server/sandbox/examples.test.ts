@@ -1,11 +1,11 @@
-import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { findConstraints } from "../../../openapi/document/constraints.ts";
 import { readContract } from "../../../openapi/document/contract.ts";
 import type { SandboxId } from "../../../server/contract/operations.ts";
 import { type BreakingRequest, breakingRequests } from "../../conformance/constraints/requests.ts";
 import { type Subscription, subscriptionTo } from "../../helpers/factories.ts";
-import { problemOf, type Sandbox, type SandboxCall, sandboxOf, violationAt } from "../../helpers/sandbox.ts";
-import { post, startTestServer, type TestServer } from "../../helpers/server.ts";
+import { problemOf, type SandboxCall, sandboxOf, violationAt } from "../../helpers/sandbox.ts";
+import { post, useTestServer } from "../../helpers/server.ts";
 
 const contract = readContract("sandbox");
 
@@ -52,16 +52,10 @@ const requests = contract.operations.flatMap(({ id, requests }) =>
 );
 
 describe("the examples of the sandbox's contract, on a fresh sandbox", () => {
-  let server: TestServer;
-  let sandbox: Sandbox;
-  let now: string;
+  let now = OPENED;
+  const server = useTestServer({ realNow: () => new Date(now) });
+  const sandbox = sandboxOf(server);
 
-  beforeAll(async () => {
-    now = OPENED;
-    server = await startTestServer({ realNow: () => new Date(now) });
-    sandbox = sandboxOf(server);
-    return () => server.close();
-  });
   beforeEach(async () => {
     now = OPENED;
     await server.database.db.deleteFrom("clock").execute();

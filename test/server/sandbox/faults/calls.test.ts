@@ -1,23 +1,19 @@
-import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { readContract } from "../../../../openapi/document/contract.ts";
 import type { NewFault } from "../../../../server/sandbox/faults/kinds.ts";
 import { refundOf, subscriptionTo } from "../../../helpers/factories.ts";
 import { startProduction } from "../../../helpers/production.ts";
-import { createSandboxMerchant, type Merchant, problemOf, violationAt } from "../../../helpers/sandbox.ts";
-import { post, startTestServer, type TestServer } from "../../../helpers/server.ts";
+import { createSandboxMerchant, problemOf, violationAt } from "../../../helpers/sandbox.ts";
+import { post, useTestServer } from "../../../helpers/server.ts";
+import { forEachTest } from "../../../helpers/suite.ts";
 
 const published = readContract("openapi");
 
-let server: TestServer;
-let acme: Merchant;
+const server = useTestServer();
+const acme = forEachTest(() => createSandboxMerchant(server));
 let paymentId: string;
 
-beforeAll(async () => {
-  server = await startTestServer();
-  return () => server.close();
-});
 beforeEach(async () => {
-  acme = await createSandboxMerchant(server);
   ({ paymentId } = await acme.create());
 });
 

@@ -1,19 +1,17 @@
-import { beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { verifyWebhook, type WebhookVerificationError } from "../../../../client/src/index.ts";
 import type { NewFault } from "../../../../server/sandbox/faults/kinds.ts";
 import { type Received, type Receiver, type Responder, startReceiver } from "../../../helpers/receiver.ts";
 import { useTestServer } from "../../../helpers/server.ts";
-import { createSubscriber, type Subscriber, until } from "../../../helpers/subscriber.ts";
+import { createSubscriber, until } from "../../../helpers/subscriber.ts";
+import { forEachTest } from "../../../helpers/suite.ts";
 import { findEventErrors } from "../../webhooks/event-schema.ts";
 
 const server = useTestServer();
 const secretKey = "the secret of these tests";
 const REFUNDS = { type: "EVENT", details: ["refund.authorized"] };
 
-let acme: Subscriber;
-beforeEach(async () => {
-  acme = await createSubscriber(server);
-});
+const acme = forEachTest(() => createSubscriber(server));
 
 /** What a merchant who verifies makes of a delivery. */
 function verdict({ body, headers }: Received): string {
