@@ -1,10 +1,8 @@
 import type { BrowserContextOptions, Page } from "playwright-core";
-import { afterAll, beforeAll } from "vitest";
-import { ensureConsole } from "../../scripts/docs/ensure-pages.ts";
 import { openTab } from "./browser.ts";
 import { subscriptionTo } from "./factories.ts";
 import type { Merchant } from "./sandbox.ts";
-import { post, startTestServer, type TestServer, type TestServerOptions } from "./server.ts";
+import { post, type TestServerOptions, useTestServer } from "./server.ts";
 
 /** A Tuesday before Thanksgiving, in Eastern daytime. */
 export const TUESDAY = new Date("2026-11-24T15:00:00.000Z");
@@ -19,17 +17,9 @@ type OpenOptions = {
 
 /** A server for all tests of a suite, whose sandbox begins on that Tuesday. */
 export function useConsole(options: TestServerOptions = {}) {
-  let server: TestServer;
-  beforeAll(async () => {
-    await ensureConsole();
-    server = await startTestServer({ realNow: () => TUESDAY, ...options });
-  });
-  afterAll(() => server?.close());
-
+  const server = useTestServer({ realNow: () => TUESDAY, ...options });
   return {
-    get server() {
-      return server;
-    },
+    server,
     /** The console as a merchant sees it, and its errors: exceptions, and errors on its console. It ends with the test. */
     async open({ token }: Pick<Merchant, "token">, { route = "", url, context }: OpenOptions = {}) {
       const page = await openTab(context);

@@ -15,7 +15,7 @@ export const BUILT_NAMES = Object.keys(PACKAGES) as BuiltName[];
 const OF_CLIENT = ["openapi-fetch", "fast-sha256", "express", "@types/express", "@types/node"];
 
 /** A merchant's project in which packages are installed as they are published. */
-export type PackedProject = {
+export type PackedProject = AsyncDisposable & {
   readonly folder: string;
   /** Where a package is installed. */
   packageFolder(name: PackageName): string;
@@ -29,7 +29,6 @@ export type PackedProject = {
   compile(files: readonly string[], options: Readonly<Record<string, unknown>>): Promise<string>;
   /** Starts a program of the project. */
   start(file: string, env: Settings): Program;
-  remove(): Promise<void>;
 };
 
 /**
@@ -71,7 +70,7 @@ export async function createPackedProject(names: readonly PackageName[]): Promis
       },
       start: (file, settings) =>
         startProgram([process.execPath, file], { cwd: folder, env: { ...env, ...settings } }),
-      remove,
+      [Symbol.asyncDispose]: remove,
     };
   } catch (error) {
     await remove();

@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 import type { BrowserContextOptions, Locator, Page } from "playwright-core";
-import { ensureDocs } from "../../scripts/docs/ensure-pages.ts";
 import { openTab } from "./browser.ts";
 import { startTestServer } from "./server.ts";
 
@@ -11,9 +10,8 @@ export function fileOf(name: string): string {
   return new URL(name, DIST).href;
 }
 
-/** A file of the site as `npm start` serves it, built when it is stale. */
-export async function readBuilt(name: string): Promise<Buffer> {
-  await ensureDocs();
+/** A file of the site as `npm start` serves it; the set-up of the run has built it. */
+export function readBuilt(name: string): Promise<Buffer> {
   return readFile(new URL(name, DIST));
 }
 
@@ -30,7 +28,6 @@ export const DESK = { viewport: { width: 1440, height: 900 } };
 export const PHONE = { viewport: { width: 390, height: 844 } };
 
 export async function openSite(): Promise<OpenSite> {
-  await readBuilt("index.html");
   const server = await startTestServer();
   const url = `${server.url}/docs/`;
   return {

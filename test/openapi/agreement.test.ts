@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readContract } from "../../openapi/document/contract.ts";
 import { messageTables, wrongRows } from "../conformance/expected/document-checks.ts";
 import { EXCEPTIONS } from "../conformance/expected/exceptions.ts";
@@ -6,24 +6,18 @@ import { findMockMismatches } from "../conformance/expected/mock.ts";
 import { requestTable } from "../conformance/expected/requests.ts";
 import { findServerMismatches, sendRow } from "../conformance/expected/send.ts";
 import { countRows } from "../helpers/factories.ts";
-import { createFullMerchant, createMerchants, type Merchants } from "../helpers/merchants.ts";
-import { createMock, type PrismServer } from "../helpers/prism.ts";
-import { startTestServer, type TestServer } from "../helpers/server.ts";
+import { createFullMerchant, createMerchants } from "../helpers/merchants.ts";
+import { createMock } from "../helpers/prism.ts";
+import { useTestServer } from "../helpers/server.ts";
+import { forSuite } from "../helpers/suite.ts";
 
 const contract = readContract("openapi");
 
-let server: TestServer;
-let mock: PrismServer;
-let tokens: Merchants;
-beforeAll(async () => {
-  server = await startTestServer({ engine: "postgres" });
-  mock = await createMock(contract.document);
+const server = useTestServer({ engine: "postgres" });
+const mock = forSuite(() => createMock(contract.document));
+const tokens = forSuite(async () => {
   const { db } = server.database;
-  tokens = await createMerchants(db, await createFullMerchant(db));
-  return async () => {
-    await mock.close();
-    await server.close();
-  };
+  return createMerchants(db, await createFullMerchant(db));
 });
 
 /**

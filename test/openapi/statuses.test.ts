@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type HttpResponse, readContract } from "../../openapi/document/contract.ts";
-import { type PostOptions, post, startTestServer, type TestServer } from "../helpers/server.ts";
+import { type PostOptions, post, startTestServer, useTestServer } from "../helpers/server.ts";
 
 const contract = readContract("openapi");
 
@@ -19,26 +19,15 @@ const BODIES = { issueRefund: REFUND, subscribeToWebhooks: SUBSCRIPTION } as con
 type OperationId = keyof typeof PATHS;
 type Reach = (id: OperationId) => Promise<HttpResponse>;
 
-let server: TestServer;
+const server = useTestServer();
 /** Has no time for bodies: for the one call whose body never ends. */
-let hasty: TestServer;
-let limited: TestServer;
-let broken: TestServer;
+const hasty = useTestServer({ bodyTimeoutMs: 200 });
+const limited = useTestServer({ env: { RATE_LIMIT: "1" } });
+const broken = useTestServer();
 let noScopes: string;
-
 beforeAll(async () => {
-  server = await startTestServer();
-  hasty = await startTestServer({ bodyTimeoutMs: 200 });
-  limited = await startTestServer({ env: { RATE_LIMIT: "1" } });
-  broken = await startTestServer();
   const token = await post<{ accessToken: string }>(server.url, "/sandbox/tokens", { scopes: [] });
   noScopes = token.body.accessToken;
-  return async () => {
-    await server.close();
-    await hasty.close();
-    await limited.close();
-    await broken.close();
-  };
 });
 
 const call = (id: OperationId, body: unknown, options?: PostOptions) =>

@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
 import { sharedBrowser } from "../../helpers/browser.ts";
-import { DESK, DIST, goTo, headingOf, type OpenSite, openSite, readBuilt } from "../../helpers/site.ts";
+import { DESK, DIST, goTo, headingOf, openSite, readBuilt } from "../../helpers/site.ts";
+import { forSuite } from "../../helpers/suite.ts";
 
 type Operation = { operationId: string; summary: string; tags: string[] };
 
@@ -19,16 +20,12 @@ const operations = [published.paths, published.webhooks, sandbox.paths]
     route: `#/${tag}/${operationId}`.toLowerCase(),
   }));
 
-let site: OpenSite;
+const site = forSuite(openSite);
 let page: Page;
 beforeAll(async () => {
-  site = await openSite();
   page = await (await sharedBrowser()).newPage(DESK);
   await page.goto(`${site.url}reference.html`);
-});
-afterAll(async () => {
-  await page?.close();
-  await site?.[Symbol.asyncDispose]();
+  return () => page.close();
 });
 
 describe("the reference", () => {

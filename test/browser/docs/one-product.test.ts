@@ -1,14 +1,10 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { ensureConsole } from "../../../scripts/docs/ensure-pages.ts";
 import { openTab } from "../../helpers/browser.ts";
 import { goTo, openSite, PHONE } from "../../helpers/site.ts";
 import { forSuite } from "../../helpers/suite.ts";
 
-const site = forSuite(async () => {
-  await ensureConsole();
-  return openSite();
-});
+const site = forSuite(openSite);
 
 const consoleUrl = () => new URL("/console", site.url).href;
 

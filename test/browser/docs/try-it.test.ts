@@ -1,14 +1,9 @@
 import type { Page } from "playwright-core";
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
-import { ensureConsole } from "../../../scripts/docs/ensure-pages.ts";
 import { callsOf } from "../../../scripts/docs/reference/calls.ts";
 import { DESK, goTo, openSite, PHONE } from "../../helpers/site.ts";
 import { forSuite } from "../../helpers/suite.ts";
-
-beforeAll(async () => {
-  await ensureConsole();
-});
 
 const site = forSuite(openSite);
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { BUILT_NAMES, createPackedProject } from "../../helpers/packages.ts";
 import { runProgram } from "../../helpers/process.ts";
 import { repeat, single } from "./lib/compare.ts";
-import { atEnd, bench, OPERATOR_ENV } from "./lib/frame.ts";
+import { bench, keepUntilEnd, OPERATOR_ENV } from "./lib/frame.ts";
 
 /*
  * How long a test suite waits for `startSandbox()` of the published package: in a fresh process, including the start of
@@ -26,8 +26,7 @@ console.log(JSON.stringify({ loadedMs, firstMs, secondMs }));
 type Sample = { readonly loadedMs: number; readonly firstMs: number; readonly secondMs: number };
 
 await bench(async () => {
-  const packages = await createPackedProject(BUILT_NAMES);
-  atEnd(packages.remove);
+  const packages = keepUntilEnd(await createPackedProject(BUILT_NAMES));
   const file = join(packages.folder, "start.js");
   await writeFile(file, PROGRAM);
   const run = async (): Promise<Sample> =>

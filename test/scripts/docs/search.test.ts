@@ -1,13 +1,10 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createSiteRendering, readSite } from "../../../scripts/docs/rendering.ts";
-import { createSearch, type Search } from "../../../scripts/docs/search/search.ts";
+import { createSearch } from "../../../scripts/docs/search/search.ts";
 import { listEntries } from "../../../scripts/docs/search/search-entries.ts";
 
-let search: Search;
-beforeAll(async () => {
-  const site = await readSite();
-  search = createSearch(listEntries(site, createSiteRendering(site)));
-});
+const site = await readSite();
+const search = createSearch(listEntries(site, createSiteRendering(site)));
 
 /** Readers' queries, and the page or heading that must come first. */
 const QUERIES: readonly (readonly [query: string, url: string])[] = [

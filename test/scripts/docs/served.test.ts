@@ -2,28 +2,19 @@ import { once } from "node:events";
 import { readdir } from "node:fs/promises";
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Production, startProduction } from "../../helpers/production.ts";
-import { startTestServer, type TestServer } from "../../helpers/server.ts";
+import { describe, expect, test } from "vitest";
+import { startProduction } from "../../helpers/production.ts";
+import { startTestServer, useTestServer } from "../../helpers/server.ts";
 import { DIST, readBuilt } from "../../helpers/site.ts";
+import { forSuite } from "../../helpers/suite.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  await readBuilt("index.html");
-  server = await startTestServer();
-  return () => server.close();
-});
+const server = useTestServer();
 
 /** The address with which the docs and the contract are written. */
 const WRITTEN = "http://127.0.0.1:3000";
 
-let production: Promise<Production> | undefined;
-afterAll(async () => (await production)?.end());
-
-async function startServerOfProduction(): Promise<TestServer> {
-  production ??= startProduction();
-  return (await production).start();
-}
+const production = forSuite(() => startProduction());
+const ofProduction = forSuite(() => production.start());
 
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(server.url + path, { headers, redirect: "manual" });
@@ -97,10 +88,9 @@ describe("the server", () => {
   });
 
   test("of production has neither the console's link nor the script that sends samples, nor has a published site", async () => {
-    const production = await startServerOfProduction();
     const names = ["index.html", "reference.html", "start.html"];
     for (const name of names) {
-      const served = await (await fetch(`${production.url}/docs/${name}`)).text();
+      const served = await (await fetch(`${ofProduction.url}/docs/${name}`)).text();
 
       expect(served).toBe((await readBuilt(name)).toString());
       expect(served).not.toMatch(/href="\/console|\/console\/try-it/);
@@ -113,8 +103,7 @@ describe("the server", () => {
   test.each(["br", "gzip", "identity"])(
     "of production serves the front page as %s under a policy that lets nothing in",
     async (encoding) => {
-      const { url } = await startServerOfProduction();
-      const response = await fetch(`${url}/docs/`, { headers: { "Accept-Encoding": encoding } });
+      const response = await fetch(`${ofProduction.url}/docs/`, { headers: { "Accept-Encoding": encoding } });
 
       expect(response.status).toBe(200);
       expect(response.headers.get("content-encoding")).toBe(encoding === "identity" ? null : encoding);
@@ -133,8 +122,7 @@ describe("the server", () => {
     ["text/html,application/xhtml+xml,*/*;q=0.8", "text/html; charset=utf-8"],
     ["*/*", "text/html; charset=utf-8"],
   ])("serves a page to who accepts %s as %s, and says that it depends on that", async (Accept, type) => {
-    const production = await startServerOfProduction();
-    for (const { url } of [server, production]) {
+    for (const { url } of [server, ofProduction]) {
       for (const [path, text] of [
         ["/docs/start.html", "start.md"],
         ["/docs/", "llms.txt"],
@@ -189,7 +177,7 @@ describe("the server", () => {
 
   test("shows people a page where there is none, and gives programs a problem", async () => {
     const people = "text/html,application/xhtml+xml,*/*;q=0.8";
-    for (const { url } of [server, await startServerOfProduction()]) {
+    for (const { url } of [server, ofProduction]) {
       const got = async (path: string, Accept: string) => {
         const response = await fetch(url + path, { headers: { Accept }, redirect: "manual" });
         const [type] = (response.headers.get("content-type") ?? "").split(";");

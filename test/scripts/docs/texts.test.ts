@@ -1,17 +1,12 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { readContract } from "../../../openapi/document/contract.ts";
 import { headingsOf } from "../../../openapi/document/headings.ts";
-import { readSite, type Site } from "../../../scripts/docs/rendering.ts";
+import { readSite } from "../../../scripts/docs/rendering.ts";
 import { renderTexts } from "../../../scripts/docs/texts.ts";
 
-let site: Site;
-let texts: Map<string, string>;
-beforeAll(async () => {
-  site = await readSite();
-  texts = renderTexts(site);
-});
-
+const site = await readSite();
+const texts = renderTexts(site);
 const textOf = (name: string) => texts.get(name) ?? "";
 
 /** Addresses of links in a text, outside of its code. */

@@ -1,17 +1,12 @@
 import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ROOT } from "../../../scripts/command/root.ts";
-import {
-  BUILT_NAMES,
-  type BuiltName,
-  createPackedProject,
-  inspect,
-  type PackedProject,
-} from "../../helpers/packages.ts";
+import { BUILT_NAMES, type BuiltName, createPackedProject, inspect } from "../../helpers/packages.ts";
 import { type Exit, runProgram, type Settings } from "../../helpers/process.ts";
 import { startProduction } from "../../helpers/production.ts";
 import { post, spawnServer } from "../../helpers/server.ts";
+import { forSuite } from "../../helpers/suite.ts";
 
 /** The largest allowed size of each tarball in bytes, about a tenth above the present size. */
 const BUDGETS: Readonly<Record<BuiltName, number>> = {
@@ -23,11 +18,7 @@ const BUDGETS: Readonly<Record<BuiltName, number>> = {
 
 type Locked = Readonly<Record<string, { readonly version?: string; readonly integrity?: string }>>;
 
-let packages: PackedProject;
-beforeAll(async () => {
-  packages = await createPackedProject(BUILT_NAMES);
-  return packages.remove;
-}, 300_000);
+const packages = forSuite(() => createPackedProject(BUILT_NAMES));
 
 const run = (name: BuiltName, ...args: string[]) => runWith({}, name, ...args);
 

@@ -3,15 +3,12 @@ import { join, relative } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { ROOT } from "../../../scripts/command/root.ts";
 import { AUTHORIZED_EVENT, SECRET_KEY, signDelivery, WEBHOOK_ID } from "../../client/signed-deliveries.ts";
-import { createPackedProject, inspect, type PackedProject } from "../../helpers/packages.ts";
-import { startTestServer, type TestServer } from "../../helpers/server.ts";
+import { createPackedProject, inspect } from "../../helpers/packages.ts";
+import { useTestServer } from "../../helpers/server.ts";
+import { forSuite } from "../../helpers/suite.ts";
 
-let project: PackedProject;
-let server: TestServer;
-beforeAll(async () => {
-  [project, server] = await Promise.all([createPackedProject(["client"]), startTestServer()]);
-  return () => Promise.all([project.remove(), server.close()]);
-});
+const project = forSuite(() => createPackedProject(["client"]));
+const server = useTestServer();
 
 describe("the package", () => {
   test("holds what was built of the client and of the contract's types, and nothing else", async () => {

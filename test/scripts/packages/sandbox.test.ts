@@ -1,15 +1,11 @@
 import { readdir } from "node:fs/promises";
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createClient } from "../../../client/src/index.ts";
-import { type Sandbox, SandboxCallError, startSandbox } from "../../../server/sandbox/index.ts";
-import { folderOfTest } from "../../helpers/suite.ts";
+import { SandboxCallError, startSandbox } from "../../../server/sandbox/index.ts";
+import { folderOfTest, forSuite } from "../../helpers/suite.ts";
 
 describe("a sandbox inside a test suite", () => {
-  let sandbox: Sandbox;
-  beforeAll(async () => {
-    sandbox = await startSandbox();
-    return () => sandbox.close();
-  }, 120_000);
+  const sandbox = forSuite(() => startSandbox());
 
   test("takes the client's calls, and its clock moves refunds on", async () => {
     const client = createClient({ baseUrl: sandbox.url, accessToken: sandbox.accessToken });
