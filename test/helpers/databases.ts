@@ -28,8 +28,7 @@ export type TestDatabase = AsyncDisposable & {
 
 /** Creates a database; by default with the tables of the latest migration. */
 export async function createTestDatabase(engine: Engine, { empty = false } = {}): Promise<TestDatabase> {
-  if (engine === "embedded") return createEmbedded(empty);
-  return isOnCluster ? createOnCluster(empty) : createOnPostgres(empty);
+  return engine === "embedded" ? createEmbedded(empty) : createOnPostgres(empty);
 }
 
 /** A database for all tests of a suite, opened once, or with `forEachTest` one for each of them. */
@@ -76,26 +75,16 @@ async function createEmbedded(empty: boolean): Promise<TestDatabase> {
   return toTestDatabase({ dataDir }, () => rm(dataDir, { recursive: true }));
 }
 
+/** On the PostgreSQL server or, in a run on a cluster, on each of its machines; a copy of its template includes the distribution. */
 async function createOnPostgres(empty: boolean): Promise<TestDatabase> {
   const name = `test_${randomUUID().replaceAll("-", "")}`;
-  await runStatement(
-    inject("postgresUrl"),
-    `create database ${name} template ${empty ? "template0" : inject("postgresTemplate")}`,
-  );
-  const databaseUrl = new URL(name, inject("postgresUrl")).href;
-  return toTestDatabase({ databaseUrl, dataDir: "unused" }, () =>
-    runStatement(inject("postgresUrl"), `drop database ${name} with (force)`),
-  );
-}
-
-/** On every machine of the cluster; a copy of its template includes the distribution. */
-async function createOnCluster(empty: boolean): Promise<TestDatabase> {
-  const name = `test_${randomUUID().replaceAll("-", "")}`;
-  const template = empty ? EMPTY_CLUSTER : CLUSTER_TEMPLATE;
-  await onEachMachine((url) => runStatement(url, `create database ${name} template ${template}`));
-  const databaseUrl = new URL(name, inject("clusterUrls")[0]).href;
-  return toTestDatabase({ databaseUrl, dataDir: "unused" }, () =>
-    onEachMachine((url) => dropDatabase(url, name)),
+  const [withTables, without, url] = isOnCluster
+    ? [CLUSTER_TEMPLATE, EMPTY_CLUSTER, inject("clusterUrls")[0]]
+    : [inject("postgresTemplate"), "template0", inject("postgresUrl")];
+  const statement = `create database ${name} template ${empty ? without : withTables}`;
+  await onEachMachine((machine) => runStatement(machine, statement));
+  return toTestDatabase({ databaseUrl: new URL(name, url).href, dataDir: "unused" }, () =>
+    onEachMachine((machine) => dropDatabase(machine, name)),
   );
 }
 
