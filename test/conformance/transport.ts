@@ -57,7 +57,7 @@ export function createTransport(serviceUrl: string, timeoutMs: number): Transpor
 }
 
 export function toHeaders(received: Readonly<Record<string, string | string[] | undefined>>): Headers {
-  return new Headers(Object.entries(received).map(([name, value]) => [name, String(value)]));
+  return new Headers(Object.entries(received).map(([name, value]) => [name, [value].flat().join(", ")]));
 }
 
 /** When several addresses refuse a connection, the error has no message of its own. */
