@@ -69,7 +69,7 @@ async function open(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect({ port: Number(port), host: hostname, noDelay: true });
   await once(socket, "connect");
-  // The meaning of a reset depends on the data before it.
+  // Also of a connection that nothing is read from.
   socket.on("error", () => {});
   return socket;
 }
@@ -80,35 +80,29 @@ async function read<T>(
   limitMs: number,
   take: (received: Buffer, ended: boolean) => T | undefined,
 ): Promise<T> {
-  return new Promise((resolve, reject) => {
-    let received: Buffer = Buffer.alloc(0);
-    const finish = (act: () => void) => {
-      clearTimeout(timer);
-      socket.off("data", onData).off("close", onClose);
-      act();
-    };
-    const attempt = (ended: boolean) => {
-      try {
-        const taken = take(received, ended);
-        if (taken !== undefined) finish(() => resolve(taken));
-        else if (ended)
-          finish(() => reject(new WireError(received.length === 0 ? NOTHING : cutOff(received))));
-      } catch (error) {
-        finish(() => reject(error));
-      }
-    };
-    const onData = (bytes: Buffer) => {
-      received = received.length === 0 ? bytes : Buffer.concat([received, bytes]);
-      attempt(false);
-    };
-    const onClose = () => attempt(true);
-    const timer = setTimeout(() => {
-      finish(() =>
-        reject(new WireError(`no whole response within ${limitMs} ms, only: ${received.toString("latin1")}`)),
-      );
-    }, limitMs);
-    socket.on("data", onData).on("close", onClose);
-  });
+  let received: Buffer = Buffer.alloc(0);
+  let timedOut = false;
+  const timer = setTimeout(() => {
+    timedOut = true;
+    socket.destroy();
+  }, limitMs);
+  try {
+    for await (const bytes of socket.iterator({ destroyOnReturn: false })) {
+      received = Buffer.concat([received, bytes]);
+      const taken = take(received, false);
+      if (taken !== undefined) return taken;
+    }
+  } catch (error) {
+    // A reset ends a connection like any other end: what counts is the data before it.
+    if (error instanceof WireError) throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+  if (timedOut)
+    throw new WireError(`no whole response within ${limitMs} ms, only: ${received.toString("latin1")}`);
+  const taken = take(received, true);
+  if (taken !== undefined) return taken;
+  throw new WireError(received.length === 0 ? NOTHING : cutOff(received));
 }
 
 function cutOff(received: Buffer): string {
