@@ -1,9 +1,9 @@
-import { rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { stringify } from "yaml";
 import { runProgram } from "../../helpers/process.ts";
-import { makeTempDir } from "../../helpers/temp-dir.ts";
+import { folderOfTest } from "../../helpers/suite.ts";
 import { record } from "./setup/figures.ts";
 import { RULES, readRules } from "./setup/monitoring.ts";
 import { findOrRecord } from "./setup/programs.ts";
@@ -109,12 +109,11 @@ test("promtool finds that each alert fires when it should, and only then", async
       alert_rule_test: [{ eval_time: "30m", alertname, exp_alerts: run === 0 ? [expected] : [] }],
     }));
   });
-  const folder = await makeTempDir();
+  const folder = await folderOfTest();
   const file = join(folder, "tests.yaml");
   await writeFile(file, stringify({ rule_files: [resolve(RULES)], tests }));
 
   const { code, stdout, stderr } = await runProgram([program, "test", "rules", file]);
-  await rm(folder, { recursive: true });
 
   expect([code, stderr + stdout]).toEqual([0, expect.stringContaining("SUCCESS")]);
   record("rules of the alerts", { alerts: CASES.length, cases: tests.length });

@@ -10,7 +10,7 @@ import { type Issuer, startIssuer } from "../../helpers/issuer.ts";
 import { chooseUser, type PostgresServer, query } from "../../helpers/postgres.ts";
 import { post, spawnServer } from "../../helpers/server.ts";
 import { until } from "../../helpers/subscriber.ts";
-import { makeTempDir } from "../../helpers/temp-dir.ts";
+import { folderOfTest } from "../../helpers/suite.ts";
 import { record, recordMissing, reportProgress, roundsOf } from "./setup/figures.ts";
 import { createCrashableStore } from "./setup/lasting-store.ts";
 import { findPostgresPrograms } from "./setup/postgres-pair.ts";
@@ -114,7 +114,7 @@ async function runRound(programs: string, counted: Counted): Promise<void> {
 
 /** Folders for the user that PostgreSQL runs as, and the scripts of the guide as that user runs them. */
 async function prepareFolders(programs: string) {
-  const folder = await makeTempDir();
+  const folder = await folderOfTest();
   const archive = join(folder, "archive");
   const identity = chooseUser();
   await mkdir(archive);

@@ -1,4 +1,4 @@
-import { rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { getPayment } from "../../../server/storage/payments/payment-queries.ts";
@@ -15,8 +15,7 @@ import { startProduction } from "../../helpers/production.ts";
 import { post } from "../../helpers/server.ts";
 import { getDebit, newMerchant } from "../../helpers/store-factories.ts";
 import { until } from "../../helpers/subscriber.ts";
-import { forSuite } from "../../helpers/suite.ts";
-import { makeTempDir } from "../../helpers/temp-dir.ts";
+import { folderOfTest, forSuite } from "../../helpers/suite.ts";
 
 describe("npm run admin", () => {
   const production = forSuite(() => startProduction());
@@ -100,30 +99,26 @@ describe("npm run admin", () => {
     const name = { merchant, paymentId: "pay_1" };
     const put = JSON.stringify({ op: "put", ...name, amount: { currency: "USD", value: 25.5 } });
     const settle = JSON.stringify({ op: "settle", ...name, settledAt: "2026-11-18T15:30:00Z" });
-    const folder = await makeTempDir();
+    const folder = await folderOfTest();
     const file = join(folder, "lines.jsonl");
     await writeFile(file, `${put}\n${settle}\n${settle.replace("pay_1", "pay_2")}\n`);
-    try {
-      const env = { DATABASE_URL: production.url };
-      const fromStdin = await spawnCommand(["payments"], { env, stdin: `${put}\n` });
-      const fromFile = await spawnCommand(["payments", file], { env });
+    const env = { DATABASE_URL: production.url };
+    const fromStdin = await spawnCommand(["payments"], { env, stdin: `${put}\n` });
+    const fromFile = await spawnCommand(["payments", file], { env });
 
-      const counts = "1 line: 1 applied, 0 unchanged, 0 refused\n";
-      expect(fromStdin).toMatchObject({ code: 0, stderr: "", stdout: counts });
-      expect(fromFile).toMatchObject({
-        code: 1,
-        stderr: "",
-        stdout:
-          "line 3 refused: there is no such payment of this merchant; put it first\n" +
-          "3 lines: 1 applied, 1 unchanged, 1 refused\n",
-      });
-      expect(await getDebit(server.database.db, name)).toMatchObject({
-        status: "SETTLED",
-        amountCents: 25_50,
-      });
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+    const counts = "1 line: 1 applied, 0 unchanged, 0 refused\n";
+    expect(fromStdin).toMatchObject({ code: 0, stderr: "", stdout: counts });
+    expect(fromFile).toMatchObject({
+      code: 1,
+      stderr: "",
+      stdout:
+        "line 3 refused: there is no such payment of this merchant; put it first\n" +
+        "3 lines: 1 applied, 1 unchanged, 1 refused\n",
+    });
+    expect(await getDebit(server.database.db, name)).toMatchObject({
+      status: "SETTLED",
+      amountCents: 25_50,
+    });
   });
 
   test("lists what is exhausted, without what the url hides, and sends it again", async () => {

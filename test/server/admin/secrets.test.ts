@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Store } from "../../../server/storage/database/tables.ts";
@@ -8,7 +8,7 @@ import { insertSubscription } from "../../../server/storage/webhooks/subscriptio
 import { ownKey } from "../../../server/storage/webhooks/wrapping-keys.ts";
 import { runCommand, spawnCommand } from "../../helpers/admin.ts";
 import { startProduction } from "../../helpers/production.ts";
-import { makeTempDir } from "../../helpers/temp-dir.ts";
+import { folderOfTest } from "../../helpers/suite.ts";
 
 const SECRET = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
 
@@ -43,7 +43,7 @@ test("npm run admin -- subscriptions rotate-secret replaces a secret that is rea
     secretCiphertext: await keys.encrypt(merchant, "old"),
   });
   const rotate = ["subscriptions", "rotate-secret", subscriptionKey];
-  const folder = await makeTempDir();
+  const folder = await folderOfTest();
   const file = join(folder, "secret");
   await writeFile(file, "from a file\r\n");
   const lastOf = (text: string) => text.split("\n").at(-2);
@@ -56,7 +56,6 @@ test("npm run admin -- subscriptions rotate-secret replaces a secret that is rea
     ["", "x".repeat(257), "a\0b"].map((text) => runCommand(rotate, { env, stdin: text })),
   );
   const unknown = await runCommand(["subscriptions", "rotate-secret", "sub_unknown"], { env, stdin: SECRET });
-  await rm(folder, { recursive: true });
 
   const of = `${subscriptionKey} of ${merchant}`;
   expect([byStdin, repeated, third, byFile, unknown].map(({ code, stdout }) => [code, stdout])).toEqual([

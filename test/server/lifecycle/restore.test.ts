@@ -10,12 +10,12 @@ import { startProduction } from "../../helpers/production.ts";
 import { post, type TestServer } from "../../helpers/server.ts";
 import { createPayment as createOriginal, createRefund, LONG_AGO } from "../../helpers/store-factories.ts";
 import { until } from "../../helpers/subscriber.ts";
-import { makeTempDir } from "../../helpers/temp-dir.ts";
+import { folderOfTest } from "../../helpers/suite.ts";
 
 /** A merchant's business in production, with two servers' marks in a folder. */
 async function startBusiness() {
   const production = await startProduction();
-  const folder = await makeTempDir();
+  const folder = await folderOfTest();
   const databaseUrl = production.url;
   const token = await production.issuer.token({ merchant_id: "acme" });
   const start = (mark: string, more = {}) =>

@@ -1,8 +1,7 @@
-import { once } from "node:events";
-import { connect } from "node:net";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { lockDataDir } from "../../../server/storage/database/lock.ts";
 import { createDataDir } from "../../helpers/databases.ts";
+import { openConnection } from "../../helpers/network/raw-http.ts";
 import { descendantsOf, startProgram } from "../../helpers/process.ts";
 import { startProduction } from "../../helpers/production.ts";
 import { startTestServer } from "../../helpers/server.ts";
@@ -83,13 +82,12 @@ function isAlive(pid: number): boolean {
   }
 }
 
-async function isListening(url: string): Promise<boolean> {
-  const { hostname: host, port } = new URL(url);
-  const socket = connect({ host, port: Number(port) });
-  const connected = await once(socket, "connect").then(
-    () => true,
+function isListening(url: string): Promise<boolean> {
+  return openConnection(url).then(
+    (connection) => {
+      connection[Symbol.dispose]();
+      return true;
+    },
     () => false,
   );
-  socket.destroy();
-  return connected;
 }

@@ -1,32 +1,27 @@
 import { execFile } from "node:child_process";
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { makeDataDir } from "../../helpers/databases.ts";
 import { refundOf } from "../../helpers/factories.ts";
 import { type Connection, head, openConnection } from "../../helpers/network/raw-http.ts";
 import { runServer, spawnServer } from "../../helpers/server.ts";
+import { folderOfTest } from "../../helpers/suite.ts";
 
 describe("the server's process", () => {
   test("makes its data folder, and prints a curl line that works as printed", async () => {
-    const parent = await makeDataDir({ empty: true });
-    try {
-      await using server = await spawnServer({ dataDir: join(parent, "new", "data") });
-      const [line = ""] = /^ *curl .*$/m.exec(server.welcome) ?? [];
+    const parent = await folderOfTest();
+    await using server = await spawnServer({ dataDir: join(parent, "new", "data") });
+    const [line = ""] = /^ *curl .*$/m.exec(server.welcome) ?? [];
 
-      const { stdout } = await promisify(execFile)("sh", ["-c", line]);
+    const { stdout } = await promisify(execFile)("sh", ["-c", line]);
 
-      expect(JSON.parse(stdout)).toEqual({
-        paymentId: expect.stringMatching(/^rfd_/),
-        paymentStatus: "AUTHORIZED",
-        clientReferenceId: null,
-      });
-      for (const address of server.welcome.match(/http:\S+(json|yaml|healthz|readyz)/g) ?? []) {
-        expect([address, (await fetch(address)).status]).toEqual([address, 200]);
-      }
-    } finally {
-      await rm(parent, { recursive: true });
+    expect(JSON.parse(stdout)).toEqual({
+      paymentId: expect.stringMatching(/^rfd_/),
+      paymentStatus: "AUTHORIZED",
+      clientReferenceId: null,
+    });
+    for (const address of server.welcome.match(/http:\S+(json|yaml|healthz|readyz)/g) ?? []) {
+      expect([address, (await fetch(address)).status]).toEqual([address, 200]);
     }
   });
 

@@ -1,11 +1,12 @@
-import { rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createPayment, refundOf } from "../../helpers/factories.ts";
 import { exchange, head, openConnection } from "../../helpers/network/raw-http.ts";
+import type { Settings } from "../../helpers/process.ts";
 import { startProduction } from "../../helpers/production.ts";
 import { post, runServer, spawnServer, startTestServer } from "../../helpers/server.ts";
-import { makeTempDir } from "../../helpers/temp-dir.ts";
+import { folderOfTest } from "../../helpers/suite.ts";
 
 /** So long a request that is being sent has, also on a busy machine. */
 const DRAIN_MS = 2_000;
@@ -15,8 +16,8 @@ test("production runs as a process, with its secrets in files: it prints JSON li
   const replica = await production.start();
   const paymentId = await createPayment(replica, { merchant: "merchant" });
   const { DATABASE_URL, ENCRYPTION_KEY, ...settings } = production.env;
-  await using files = await writeSecrets({ DATABASE_URL, ENCRYPTION_KEY });
-  const env = { ...settings, ...files.env, METRICS_PORT: "0" };
+  const files = await writeSecrets({ DATABASE_URL, ENCRYPTION_KEY });
+  const env = { ...settings, ...files, METRICS_PORT: "0" };
   await using server = await spawnServer({ dataDir: "unused", env });
 
   server.kill("SIGUSR1");
@@ -86,13 +87,12 @@ test("a stopping server waits for requests that are being sent, cuts off stalled
 });
 
 /** Writes each setting to a file of its own, as systemd does with credentials. */
-async function writeSecrets(settings: Readonly<Record<string, string | undefined>>) {
-  const folder = await makeTempDir();
+async function writeSecrets(settings: Readonly<Record<string, string | undefined>>): Promise<Settings> {
+  const folder = await folderOfTest();
   const entries = Object.entries(settings).map(async ([name, text]) => {
     const path = join(folder, name);
     await writeFile(path, `${text}\n`, { mode: 0o400 });
     return [`${name}_FILE`, path];
   });
-  const env: Record<string, string> = Object.fromEntries(await Promise.all(entries));
-  return { env, [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) };
+  return Object.fromEntries(await Promise.all(entries));
 }

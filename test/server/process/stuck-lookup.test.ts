@@ -9,7 +9,7 @@ import type { ServerProcess } from "../../helpers/process.ts";
 import { startProduction } from "../../helpers/production.ts";
 import { spawnServer } from "../../helpers/server.ts";
 import { until } from "../../helpers/subscriber.ts";
-import { makeTempDir } from "../../helpers/temp-dir.ts";
+import { folderOfTest } from "../../helpers/suite.ts";
 
 /** A stop that waits for such a lookup never ends; a busy machine may take seconds for one that does not. */
 const STOP_LIMIT_MS = 120_000;
@@ -18,7 +18,7 @@ const PRELOAD = fileURLToPath(new URL("../../helpers/network/stuck-lookups.ts", 
 
 /** A nameserver that falls silent, for a server of its own process. See `stuck-lookups.ts`. */
 async function createNameserver() {
-  const folder = await makeTempDir();
+  const folder = await folderOfTest();
   const pipe = join(folder, "pipe");
   execFileSync("mkfifo", [pipe]);
   const log = join(folder, "stuck");

@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { connect } from "node:net";
-import { tmpdir } from "node:os";
+import { chmod, readFile, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { onTestFinished, vi } from "vitest";
 import { findFreePort } from "../../../helpers/network/free-port.ts";
+import { openConnection } from "../../../helpers/network/raw-http.ts";
 import { chooseUser } from "../../../helpers/postgres.ts";
+import { folderOfTest } from "../../../helpers/suite.ts";
 import { recordMissing } from "./figures.ts";
 
 /** Debian's folder for administrators' programs, which may not be in the path. */
@@ -61,7 +61,7 @@ async function start(
   toConfig: (port: number) => string,
   toCommand: (file: string, port: number) => readonly string[],
 ): Promise<Proxy> {
-  const folder = await mkdtemp(join(tmpdir(), "refund-contract-proxy-"));
+  const folder = await folderOfTest();
   await chmod(folder, 0o755);
   const file = join(folder, fileName);
   const port = await findFreePort();
@@ -72,10 +72,7 @@ async function start(
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     output += text;
   });
-  onTestFinished(async () => {
-    await end(child);
-    await rm(folder, { recursive: true });
-  });
+  onTestFinished(() => end(child));
   await vi
     .waitFor(() => tryConnect(port), { timeout: 20_000 })
     .catch((cause: unknown) => {
@@ -85,12 +82,7 @@ async function start(
 }
 
 async function tryConnect(port: number): Promise<void> {
-  const socket = connect({ host: "127.0.0.1", port });
-  try {
-    await once(socket, "connect");
-  } finally {
-    socket.destroy();
-  }
+  using _ = await openConnection(`http://127.0.0.1:${port}`);
 }
 
 async function end(child: ChildProcess): Promise<void> {
@@ -131,8 +123,7 @@ export async function startHaProxy(
 
 /** Debian's Prometheus, which scrapes a server every two seconds. */
 export async function startPrometheus(program: string, metricsUrl: string, rules: string) {
-  const folder = await mkdtemp(join(tmpdir(), "refund-contract-prometheus-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await folderOfTest();
   await writeFile(join(folder, "rules.yaml"), rules);
   await chmod(folder, 0o777);
   const config = `global: { scrape_interval: 2s, scrape_timeout: 2s, evaluation_interval: 1s }

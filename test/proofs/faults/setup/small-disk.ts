@@ -1,9 +1,8 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { onTestFinished } from "vitest";
-import { makeTempDir } from "../../../helpers/temp-dir.ts";
+import { folderOfTest } from "../../../helpers/suite.ts";
 
 export type SmallDisk = Awaited<ReturnType<typeof createSmallDisk>>;
 
@@ -29,7 +28,7 @@ export function canMakeDisk(): boolean {
  * process sees the mount, and it disappears with the last of them, after the test.
  */
 export async function createSmallDisk(megabytes: number) {
-  const folder = await makeTempDir();
+  const folder = await folderOfTest();
   const script = `mount -t tmpfs -o size=${megabytes}m,mode=777 tmpfs '${folder}' && echo mounted && exec sleep infinity`;
   const holder: ChildProcess = spawn("unshare", [...UNSHARE, "sh", "-c", script], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -38,7 +37,6 @@ export async function createSmallDisk(megabytes: number) {
   onTestFinished(async () => {
     holder.kill("SIGKILL");
     await closed;
-    await rm(folder, { recursive: true, force: true });
   });
   const [line] = await once(holder.stdout ?? holder, "data");
   if (!String(line).includes("mounted")) throw new Error(`no disk was made: ${line}`);
