@@ -2,18 +2,18 @@ import {
   type Check as AnyCheck,
   type CheckParts as AnyParts,
   defineGroup as define,
+  type Shared,
 } from "../reporting/check.ts";
 import type { Kit } from "./kit.ts";
 import type { ConformOptions } from "./options.ts";
-import type { Precondition } from "./preconditions.ts";
 
 /** One thing that users of the service rely on. */
 export type Check = AnyCheck<ConformOptions, Kit>;
 export type CheckParts = AnyParts<ConformOptions, Kit>;
 
-/** Checks of one group, which share its preconditions. */
+/** Checks of one group. */
 export const defineGroup: (
   group: string,
-  preconditions: readonly Precondition[],
+  shared: Shared<ConformOptions>,
   checks: readonly CheckParts[],
 ) => Check[] = define<ConformOptions, Kit>;

@@ -29,3 +29,6 @@ export const PRECONDITIONS = {
   /** A payment whose refunds fail, so that large amounts move no money. */
   unrefundable: payments("failed", "covered", "refund"),
 } as const satisfies Record<string, Precondition>;
+
+/** Of groups whose checks all send calls that are accepted. */
+export const WITH_TOKEN = { preconditions: [PRECONDITIONS.token] };

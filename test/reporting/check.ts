@@ -35,13 +35,21 @@ export type CheckParts<Options, Tools> = Omit<Check<Options, Tools>, "group" | "
   readonly preconditions?: readonly Precondition<Options>[];
 };
 
-/** Checks of one group, which share its preconditions. */
+/** What the checks of a group share. */
+export type Shared<Options> = {
+  readonly preconditions?: readonly Precondition<Options>[];
+  /** The section of a guide for those that name no other. */
+  readonly guide?: string;
+};
+
+/** Checks of one group. */
 export function defineGroup<Options, Tools>(
   group: string,
-  preconditions: readonly Precondition<Options>[],
+  { preconditions = [], guide }: Shared<Options>,
   checks: readonly CheckParts<Options, Tools>[],
 ): Check<Options, Tools>[] {
   return checks.map((check) => ({
+    ...(guide !== undefined && { guide }),
     ...check,
     group,
     preconditions: [...preconditions, ...(check.preconditions ?? [])],

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { createClient } from "../../../client/src/index.ts";
-import { type Check, defineGroup, given } from "../../reporting/check.ts";
+import { defineGroup, given } from "../../reporting/check.ts";
 import { CheckFailure } from "../../reporting/exchange.ts";
 import { askState, describeBelief } from "../beliefs.ts";
 import type { CallerOptions } from "../options.ts";
@@ -19,70 +19,65 @@ const agreement = (situation: Situation, parts: CheckParts) => ({
   run: async (kit: CallerKit) => expectAgreement(kit, await outcomeOf(kit, situation)),
 });
 
+const BELIEFS = { preconditions: [given<CallerOptions>("state")], guide: READ };
+
 /** Checks that ask the merchant's system what it believes. */
-export const beliefChecks: readonly Check<CallerOptions, CallerKit>[] = defineGroup<CallerOptions, CallerKit>(
-  "What the system believes",
-  [given("state")],
-  [
-    agreement("lostAfter", {
-      id: "state.lost",
-      name: "takes the 409 with its own refund for this refund",
-      sources: ["D09", "7.5"],
-      guide: REPEAT,
-    }),
-    agreement("crash", {
-      id: "state.crash",
-      name: "knows its refund when it is run again for one that it did not finish",
-      sources: ["D09"],
-      guide: REPEAT,
-    }),
-    agreement("foreignKey", {
-      id: "state.foreign",
-      name: "does not take the refund of a 409 that is not its own for this refund",
-      sources: ["D09"],
-      guide: REPEAT,
-    }),
-    agreement("unknownPayment", {
-      id: "state.404",
-      name: "believes in no refund after a 404",
-      sources: ["D08"],
-      guide: READ,
-    }),
-    agreement("failedPayment", {
-      id: "state.failed",
-      name: "does not take each 201 for a success",
-      sources: ["6.5", "11.1"],
-      guide: READ,
-    }),
-    agreement("pending", {
-      id: "state.pending",
-      name: "does not take a waiting refund for a final success",
-      sources: ["6.3"],
-      guide: READ,
-    }),
-    {
-      id: "state.fails-later",
-      name: "notices by an event that a waiting refund fails",
-      sources: ["6.7", "D20"],
-      guide: `${STEPS}#5-follow-the-refund`,
-      preconditions: [given("url"), given("secret")],
-      async run(kit) {
-        const outcome = await outcomeOf(kit, "pending");
-        const { paymentId } = outcome.order;
-        await subscribe(kit);
-        // Two business days later the refund still waits; that its payment fails is due on the third.
-        await kit.sandbox.clock.advance({ businessDays: 2 });
-        const before = await askState(kit.options, factsOf(outcome.order));
-        if (before.status === "TERMINAL_FAILED")
-          throw new CheckFailure("that the refund still waits", { received: describeBelief(before) });
-        await kit.sandbox.payments.fail(paymentId);
-        await kit.sandbox.clock.advance({ businessDays: 1 });
-        await untilAttempted(kit);
-        await expectAgreement(kit, outcome);
-      },
+export const beliefChecks = defineGroup<CallerOptions, CallerKit>("What the system believes", BELIEFS, [
+  agreement("lostAfter", {
+    id: "state.lost",
+    name: "takes the 409 with its own refund for this refund",
+    sources: ["D09", "7.5"],
+    guide: REPEAT,
+  }),
+  agreement("crash", {
+    id: "state.crash",
+    name: "knows its refund when it is run again for one that it did not finish",
+    sources: ["D09"],
+    guide: REPEAT,
+  }),
+  agreement("foreignKey", {
+    id: "state.foreign",
+    name: "does not take the refund of a 409 that is not its own for this refund",
+    sources: ["D09"],
+    guide: REPEAT,
+  }),
+  agreement("unknownPayment", {
+    id: "state.404",
+    name: "believes in no refund after a 404",
+    sources: ["D08"],
+  }),
+  agreement("failedPayment", {
+    id: "state.failed",
+    name: "does not take each 201 for a success",
+    sources: ["6.5", "11.1"],
+  }),
+  agreement("pending", {
+    id: "state.pending",
+    name: "does not take a waiting refund for a final success",
+    sources: ["6.3"],
+  }),
+  {
+    id: "state.fails-later",
+    name: "notices by an event that a waiting refund fails",
+    sources: ["6.7", "D20"],
+    guide: `${STEPS}#5-follow-the-refund`,
+    preconditions: [given("url"), given("secret")],
+    async run(kit) {
+      const outcome = await outcomeOf(kit, "pending");
+      const { paymentId } = outcome.order;
+      await subscribe(kit);
+      // Two business days later the refund still waits; that its payment fails is due on the third.
+      await kit.sandbox.clock.advance({ businessDays: 2 });
+      const before = await askState(kit.options, factsOf(outcome.order));
+      if (before.status === "TERMINAL_FAILED")
+        throw new CheckFailure("that the refund still waits", { received: describeBelief(before) });
+      await kit.sandbox.payments.fail(paymentId);
+      await kit.sandbox.clock.advance({ businessDays: 1 });
+      await untilAttempted(kit);
+      await expectAgreement(kit, outcome);
     },
-  ],
-);
+  },
+]);
 
 /** Only now: events would tell the system what the other checks find out whether it has learned from responses. */
 async function subscribe({ sandbox, options: { url = "", secret = "" } }: CallerKit): Promise<void> {

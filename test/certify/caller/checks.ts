@@ -33,199 +33,164 @@ const oneRefund = (situation: Situation, because: string, parts: CheckParts) => 
   run: async (kit: CallerKit) => expectOneRefund(await outcomeOf(kit, situation), because),
 });
 
-const refunds = defineGroup<CallerOptions, CallerKit>(
-  "Refunds",
-  [],
-  [
-    oneRefund("plain", "one was decided", {
-      id: "refund.issued",
-      name: "issues one refund of the right amount",
-      sources: ["1.3", "2.1"],
-      guide: AMOUNT,
-    }),
-    {
-      id: "refund.reference",
-      name: "sends its clientReferenceId",
-      sources: ["2.5", "D01"],
-      guide: AMOUNT,
-      async run(kit) {
-        const outcome = await outcomeOf(kit, "plain");
-        const { reference } = outcome.order;
-        if (outcome.refunds.some((refund) => refund.reference !== reference))
-          fail(outcome, `the clientReferenceId ${reference}, by which you find the refund in your books`);
-      },
+const refunds = defineGroup<CallerOptions, CallerKit>("Refunds", { guide: AMOUNT }, [
+  oneRefund("plain", "one was decided", {
+    id: "refund.issued",
+    name: "issues one refund of the right amount",
+    sources: ["1.3", "2.1"],
+  }),
+  {
+    id: "refund.reference",
+    name: "sends its clientReferenceId",
+    sources: ["2.5", "D01"],
+    async run(kit) {
+      const outcome = await outcomeOf(kit, "plain");
+      const { reference } = outcome.order;
+      if (outcome.refunds.some((refund) => refund.reference !== reference))
+        fail(outcome, `the clientReferenceId ${reference}, by which you find the refund in your books`);
     },
-    oneRefund("cent", "32 bits would make another cent of it", {
-      id: "amount.cent",
-      name: "does not lose a cent of 131072.01",
-      sources: ["D13", "2.4"],
-      guide: AMOUNT,
-    }),
-    oneRefund("truncation", "19.99 * 100 is less than 1999 for a computer", {
-      id: "amount.truncation",
-      name: "does not lose a cent of 19.99",
-      sources: ["D13", "2.4"],
-      guide: AMOUNT,
-    }),
-    {
-      id: "amount.third-digit",
-      name: "does not round 10.005, which it can't refund",
-      sources: ["12.1", "D13"],
-      guide: AMOUNT,
-      async run(kit) {
-        const outcome = await outcomeOf(kit, "invalid");
-        expectNoRefund(outcome, "no amount has three digits");
-        if (outcome.requests.length > 0) expectFew(outcome, MAX_REFUSED, "a 400 stays a 400");
-      },
+  },
+  oneRefund("cent", "32 bits would make another cent of it", {
+    id: "amount.cent",
+    name: "does not lose a cent of 131072.01",
+    sources: ["D13", "2.4"],
+  }),
+  oneRefund("truncation", "19.99 * 100 is less than 1999 for a computer", {
+    id: "amount.truncation",
+    name: "does not lose a cent of 19.99",
+    sources: ["D13", "2.4"],
+  }),
+  {
+    id: "amount.third-digit",
+    name: "does not round 10.005, which it can't refund",
+    sources: ["12.1", "D13"],
+    async run(kit) {
+      const outcome = await outcomeOf(kit, "invalid");
+      expectNoRefund(outcome, "no amount has three digits");
+      if (outcome.requests.length > 0) expectFew(outcome, MAX_REFUSED, "a 400 stays a 400");
     },
-  ],
-);
+  },
+]);
 
-const lost = defineGroup<CallerOptions, CallerKit>(
-  "Lost responses",
-  [],
-  [
-    oneRefund("lostAfter", "the service had made it when the connection broke", {
-      id: "lost.after",
-      name: "makes no second refund when the response is lost",
-      sources: ["D09", "7.5"],
-      guide: REPEAT,
-    }),
-    oneRefund("lostBefore", "the service never saw the request", {
-      id: "lost.before",
-      name: "repeats a request that was lost, with its requestKey",
-      sources: ["D09", "2.8"],
-      guide: REPEAT,
-    }),
-    oneRefund("cut", "the service had made it when the response broke off", {
-      id: "lost.cut",
-      name: "makes no second refund when the response is cut off",
-      sources: ["D09", "7.5"],
-      guide: REPEAT,
-    }),
-    oneRefund("slow", "a late response is a response", {
-      id: "lost.slow",
-      name: "makes no second refund when the response is slow",
-      sources: ["D09", "7.5"],
-      guide: REPEAT,
-    }),
-    oneRefund("crash", "the second run is for the same refund", {
-      id: "lost.crash",
-      name: "makes no second refund when it is run again for one that it did not finish",
-      sources: ["D09", "2.8"],
-      guide: KEY,
-    }),
-  ],
-);
+const lost = defineGroup<CallerOptions, CallerKit>("Lost responses", { guide: REPEAT }, [
+  oneRefund("lostAfter", "the service had made it when the connection broke", {
+    id: "lost.after",
+    name: "makes no second refund when the response is lost",
+    sources: ["D09", "7.5"],
+  }),
+  oneRefund("lostBefore", "the service never saw the request", {
+    id: "lost.before",
+    name: "repeats a request that was lost, with its requestKey",
+    sources: ["D09", "2.8"],
+  }),
+  oneRefund("cut", "the service had made it when the response broke off", {
+    id: "lost.cut",
+    name: "makes no second refund when the response is cut off",
+    sources: ["D09", "7.5"],
+  }),
+  oneRefund("slow", "a late response is a response", {
+    id: "lost.slow",
+    name: "makes no second refund when the response is slow",
+    sources: ["D09", "7.5"],
+  }),
+  oneRefund("crash", "the second run is for the same refund", {
+    id: "lost.crash",
+    name: "makes no second refund when it is run again for one that it did not finish",
+    sources: ["D09", "2.8"],
+    guide: KEY,
+  }),
+]);
 
-const busy = defineGroup<CallerOptions, CallerKit>(
-  "A service in trouble",
-  [],
-  [
-    oneRefund("unavailable", "a 503 passes", {
-      id: "busy.503",
-      name: "repeats a request that got 503",
-      sources: ["D08"],
-      guide: READ,
-    }),
-    oneRefund("badGateway", "the page of a proxy says nothing about the refund", {
-      id: "busy.502",
-      name: "repeats a request that got the HTML page of a proxy",
-      sources: ["D08"],
-      guide: READ,
-    }),
-    oneRefund(
-      "internalError",
-      "a 500 says nothing about the refund, and the second run is for the same one",
-      {
-        id: "busy.500",
-        name: "repeats a request that got 500, at once or when it is run again",
-        sources: ["D08"],
-        guide: READ,
-      },
-    ),
-    oneRefund("rateLimited", "the rate limit passes", {
-      id: "busy.429",
-      name: "repeats a request that got 429",
-      sources: ["D27"],
-      guide: "rate-limits.md",
-    }),
-    {
-      id: "busy.retry-after",
-      name: "waits for as long as Retry-After says",
-      sources: ["D27"],
-      guide: "rate-limits.md",
-      async run(kit) {
-        const outcome = await outcomeOf(kit, "rateLimited");
-        const [first, second] = outcome.requests;
-        // By their arrivals: load can only make that longer than the system has waited.
-        if (first && second && second.at - first.at < 2_000 - TOLERANCE_MS)
-          fail(outcome, "the second request at least 2 s after the 429 with Retry-After: 2");
-      },
+const busy = defineGroup<CallerOptions, CallerKit>("A service in trouble", { guide: READ }, [
+  oneRefund("unavailable", "a 503 passes", {
+    id: "busy.503",
+    name: "repeats a request that got 503",
+    sources: ["D08"],
+  }),
+  oneRefund("badGateway", "the page of a proxy says nothing about the refund", {
+    id: "busy.502",
+    name: "repeats a request that got the HTML page of a proxy",
+    sources: ["D08"],
+  }),
+  oneRefund("internalError", "a 500 says nothing about the refund, and the second run is for the same one", {
+    id: "busy.500",
+    name: "repeats a request that got 500, at once or when it is run again",
+    sources: ["D08"],
+  }),
+  oneRefund("rateLimited", "the rate limit passes", {
+    id: "busy.429",
+    name: "repeats a request that got 429",
+    sources: ["D27"],
+    guide: "rate-limits.md",
+  }),
+  {
+    id: "busy.retry-after",
+    name: "waits for as long as Retry-After says",
+    sources: ["D27"],
+    guide: "rate-limits.md",
+    async run(kit) {
+      const outcome = await outcomeOf(kit, "rateLimited");
+      const [first, second] = outcome.requests;
+      // By their arrivals: load can only make that longer than the system has waited.
+      if (first && second && second.at - first.at < 2_000 - TOLERANCE_MS)
+        fail(outcome, "the second request at least 2 s after the 429 with Retry-After: 2");
     },
-    oneRefund("outage", "the fourth request is served", {
-      id: "busy.outage",
-      name: "goes on when three requests in a row are lost",
-      sources: ["D09"],
-      guide: REPEAT,
-    }),
-    {
-      id: "busy.storm",
-      name: "waits before it repeats a lost request",
-      sources: ["D27", "D09"],
-      guide: REPEAT,
-      async run(kit) {
-        for (const situation of ["outage", "crash"] as const) {
-          const outcome = await outcomeOf(kit, situation);
-          const times = outcome.requests.map(({ at }) => at);
-          const storm = STORMS.find(({ count, ms }) =>
-            times.some((at, index) => (times[index + count] ?? Number.POSITIVE_INFINITY) - at < ms),
-          );
-          if (storm)
-            fail(outcome, `at most ${storm.count} requests in ${storm.ms} ms: wait longer after each`);
-        }
-      },
+  },
+  oneRefund("outage", "the fourth request is served", {
+    id: "busy.outage",
+    name: "goes on when three requests in a row are lost",
+    sources: ["D09"],
+    guide: REPEAT,
+  }),
+  {
+    id: "busy.storm",
+    name: "waits before it repeats a lost request",
+    sources: ["D27", "D09"],
+    guide: REPEAT,
+    async run(kit) {
+      for (const situation of ["outage", "crash"] as const) {
+        const outcome = await outcomeOf(kit, situation);
+        const times = outcome.requests.map(({ at }) => at);
+        const storm = STORMS.find(({ count, ms }) =>
+          times.some((at, index) => (times[index + count] ?? Number.POSITIVE_INFINITY) - at < ms),
+        );
+        if (storm) fail(outcome, `at most ${storm.count} requests in ${storm.ms} ms: wait longer after each`);
+      }
     },
-  ],
-);
+  },
+]);
 
-const refused = defineGroup<CallerOptions, CallerKit>(
-  "Refused calls",
-  [],
-  [
-    {
-      id: "refused.404",
-      name: "does not repeat a call that gets 404",
-      sources: ["D08"],
-      guide: READ,
-      run: async (kit) => expectFew(await outcomeOf(kit, "unknownPayment"), MAX_REFUSED, "a 404 stays a 404"),
+const refused = defineGroup<CallerOptions, CallerKit>("Refused calls", { guide: READ }, [
+  {
+    id: "refused.404",
+    name: "does not repeat a call that gets 404",
+    sources: ["D08"],
+    run: async (kit) => expectFew(await outcomeOf(kit, "unknownPayment"), MAX_REFUSED, "a 404 stays a 404"),
+  },
+  {
+    id: "refused.409",
+    name: "does not go on asking when another refund has its requestKey",
+    sources: ["D09", "11.3"],
+    guide: REPEAT,
+    run: async (kit) => expectFew(await outcomeOf(kit, "foreignKey"), MAX_REFUSED + 1, "a 409 stays a 409"),
+  },
+  {
+    id: "refused.redirect",
+    name: "follows no redirect, which could lead anywhere",
+    sources: ["9.1", "7.1"],
+    async run(kit) {
+      await using redirect = await startRedirect();
+      const outcome = await kit.trigger(await kit.newOrder("12.50"), redirect.url);
+      const { redirected, followed } = redirect.count();
+      if (redirected === 0) fail(outcome, "a request at the address that the run was given");
+      if (followed > 0)
+        fail(
+          outcome,
+          "no request at the address of a redirect: the service sends none, and the request names a refund and a token",
+        );
     },
-    {
-      id: "refused.409",
-      name: "does not go on asking when another refund has its requestKey",
-      sources: ["D09", "11.3"],
-      guide: REPEAT,
-      run: async (kit) => expectFew(await outcomeOf(kit, "foreignKey"), MAX_REFUSED + 1, "a 409 stays a 409"),
-    },
-    {
-      id: "refused.redirect",
-      name: "follows no redirect, which could lead anywhere",
-      sources: ["9.1", "7.1"],
-      guide: READ,
-      async run(kit) {
-        await using redirect = await startRedirect();
-        const outcome = await kit.trigger(await kit.newOrder("12.50"), redirect.url);
-        const { redirected, followed } = redirect.count();
-        if (redirected === 0) fail(outcome, "a request at the address that the run was given");
-        if (followed > 0)
-          fail(
-            outcome,
-            "no request at the address of a redirect: the service sends none, and the request names a refund and a token",
-          );
-      },
-    },
-  ],
-);
+  },
+]);
 
 /** All checks of the caller, in their order. */
 export const callerChecks: readonly Check<CallerOptions, CallerKit>[] = [

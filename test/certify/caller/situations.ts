@@ -71,7 +71,7 @@ export type CheckParts = {
   readonly id: string;
   readonly name: string;
   readonly sources: readonly string[];
-  readonly guide: string;
+  readonly guide?: string;
 };
 
 function dollars(value: number) {

@@ -22,64 +22,56 @@ export function responseChecks(contract: Contract): ReceiverCheck[] {
   return [...redirect, ...valid(contract), ...unknown, ...signatures];
 }
 
-const redirect = defineGroup<ReceiverOptions, ReceiverKit>(
-  "Valid events",
-  [],
-  [
-    {
-      id: "response.redirect",
-      name: "responds itself, because the service follows no redirect",
-      sources: ["D24", "D23"],
-      guide: DELIVERY,
-      async run({ send, contract }) {
-        const { sent, received } = await send({ event: exampleEvent(contract, "refund.authorized") });
-        if (received.status < 300 || received.status > 399) return;
-        throw new CheckFailure("no redirect: subscribe the address that it leads to", { sent, received });
-      },
+const redirect = defineGroup<ReceiverOptions, ReceiverKit>("Valid events", {}, [
+  {
+    id: "response.redirect",
+    name: "responds itself, because the service follows no redirect",
+    sources: ["D24", "D23"],
+    guide: DELIVERY,
+    async run({ send, contract }) {
+      const { sent, received } = await send({ event: exampleEvent(contract, "refund.authorized") });
+      if (received.status < 300 || received.status > 399) return;
+      throw new CheckFailure("no redirect: subscribe the address that it leads to", { sent, received });
     },
-  ],
-);
+  },
+]);
 
 const valid = (contract: Contract) =>
-  defineGroup<ReceiverOptions, ReceiverKit>(
-    "Valid events",
-    [],
-    [
-      ...eventTypes(contract).map((type) => ({
-        id: `event.${type}`,
-        name: `responds with 2xx to ${type}`,
-        sources: ["D19", "D23"],
-        guide: DELIVERY,
-        run: async ({ send }: ReceiverKit) =>
-          expectTaken(await send({ event: exampleEvent(contract, type) }), "the event is valid"),
-      })),
-      {
-        id: "event.repeated",
-        name: "responds with 2xx to a delivery that comes twice with one webhook-id",
-        sources: ["D23"],
-        guide: RULES,
-        async run({ send }: ReceiverKit) {
-          const delivery = { event: exampleEvent(contract, "refund.authorized"), webhookId: newWebhookId() };
-          expectTaken(await send(delivery), "the event is valid");
-          expectTaken(await send(delivery), "a repeat is valid, too");
-        },
+  defineGroup<ReceiverOptions, ReceiverKit>("Valid events", {}, [
+    ...eventTypes(contract).map((type) => ({
+      id: `event.${type}`,
+      name: `responds with 2xx to ${type}`,
+      sources: ["D19", "D23"],
+      guide: DELIVERY,
+      run: async ({ send }: ReceiverKit) =>
+        expectTaken(await send({ event: exampleEvent(contract, type) }), "the event is valid"),
+    })),
+    {
+      id: "event.repeated",
+      name: "responds with 2xx to a delivery that comes twice with one webhook-id",
+      sources: ["D23"],
+      guide: RULES,
+      async run({ send }: ReceiverKit) {
+        const delivery = { event: exampleEvent(contract, "refund.authorized"), webhookId: newWebhookId() };
+        expectTaken(await send(delivery), "the event is valid");
+        expectTaken(await send(delivery), "a repeat is valid, too");
       },
-      {
-        id: "event.late",
-        name: "responds with 2xx to an event that happened hours ago",
-        sources: ["D23", "D21"],
-        guide: DELIVERY,
-        async run({ send }: ReceiverKit) {
-          const timestamp = new Date(Date.now() - 70 * 3_600_000).toISOString();
-          const event = { ...exampleEvent(contract, "refund.authorized"), timestamp };
-          expectTaken(
-            await send({ event }),
-            "only webhook-timestamp has to be recent, and the last attempt comes after days",
-          );
-        },
+    },
+    {
+      id: "event.late",
+      name: "responds with 2xx to an event that happened hours ago",
+      sources: ["D23", "D21"],
+      guide: DELIVERY,
+      async run({ send }: ReceiverKit) {
+        const timestamp = new Date(Date.now() - 70 * 3_600_000).toISOString();
+        const event = { ...exampleEvent(contract, "refund.authorized"), timestamp };
+        expectTaken(
+          await send({ event }),
+          "only webhook-timestamp has to be recent, and the last attempt comes after days",
+        );
       },
-    ],
-  );
+    },
+  ]);
 
 const taken = (id: string, name: string, toEvent: (event: Event) => object): ReceiverCheck => ({
   id: `unknown.${id}`,
@@ -129,87 +121,79 @@ const refused = (id: string, name: string, forgeries: () => readonly Forgery[], 
 const FOREIGN = "whsec_Zm9yZ2VkIGJ5IHRoZSBleGFtLCAyNCBieXRlcw==";
 const WRONG = `v1,${Buffer.alloc(32, 7).toString("base64")}`;
 
-const signatures = defineGroup<ReceiverOptions, ReceiverKit>(
-  "Signatures",
-  [],
-  [
-    refused("forged", "a delivery that another secret has signed", () => [{ secrets: [FOREIGN] }]),
-    refused("none", "a delivery without a signature", () => [
-      { headers: { "webhook-signature": null } },
-      { headers: { "webhook-signature": null, "webhook-timestamp": null, "webhook-id": null } },
-    ]),
-    refused("list", "several signatures of which none is right", () => [
-      { headers: { "webhook-signature": [WRONG, "v1,", "v1a,AAAA", "v2,AAAA"].join(" ") } },
-      { secrets: [FOREIGN, `${FOREIGN}.`] },
-    ]),
-    refused("empty-secret", "a delivery that an empty secret has signed", () => [{ secrets: [""] }], SECRET),
-    refused("tampered", "a delivery whose body was changed", () => [
-      { tamper: (body) => body.replace(/"value":[\d.]+/, '"value":99999') },
-    ]),
-    refused("id", "a delivery whose webhook-id was changed", () => [
-      { headers: { "webhook-id": newWebhookId() } },
-    ]),
-    refused(
-      "timestamp",
-      "a delivery that was signed ten minutes ago, or for in ten minutes",
-      () => [{ at: new Date(Date.now() - OFF_MS) }, { at: new Date(Date.now() + OFF_MS) }],
-      RULES,
-    ),
-    {
-      id: "signature.bytes",
-      name: "verifies the bytes of the body, not the JSON in it",
-      sources: ["D22", "D21"],
-      guide: RULES,
-      async run({ send, contract }) {
+const signatures = defineGroup<ReceiverOptions, ReceiverKit>("Signatures", {}, [
+  refused("forged", "a delivery that another secret has signed", () => [{ secrets: [FOREIGN] }]),
+  refused("none", "a delivery without a signature", () => [
+    { headers: { "webhook-signature": null } },
+    { headers: { "webhook-signature": null, "webhook-timestamp": null, "webhook-id": null } },
+  ]),
+  refused("list", "several signatures of which none is right", () => [
+    { headers: { "webhook-signature": [WRONG, "v1,", "v1a,AAAA", "v2,AAAA"].join(" ") } },
+    { secrets: [FOREIGN, `${FOREIGN}.`] },
+  ]),
+  refused("empty-secret", "a delivery that an empty secret has signed", () => [{ secrets: [""] }], SECRET),
+  refused("tampered", "a delivery whose body was changed", () => [
+    { tamper: (body) => body.replace(/"value":[\d.]+/, '"value":99999') },
+  ]),
+  refused("id", "a delivery whose webhook-id was changed", () => [
+    { headers: { "webhook-id": newWebhookId() } },
+  ]),
+  refused(
+    "timestamp",
+    "a delivery that was signed ten minutes ago, or for in ten minutes",
+    () => [{ at: new Date(Date.now() - OFF_MS) }, { at: new Date(Date.now() + OFF_MS) }],
+    RULES,
+  ),
+  {
+    id: "signature.bytes",
+    name: "verifies the bytes of the body, not the JSON in it",
+    sources: ["D22", "D21"],
+    guide: RULES,
+    async run({ send, contract }) {
+      const event = exampleEvent(contract, "refund.authorized");
+      const spelled = JSON.stringify(event, null, 1).replace('"USD"', '"\\u0055SD"');
+      expectTaken(
+        await send({ event, body: spelled }),
+        "its bytes are signed, white space and escapes included",
+      );
+      expectRefused(
+        await send({ event, tamper: (body) => `${body} ` }),
+        "a byte was added after it was signed",
+      );
+    },
+  },
+  {
+    id: "signature.rotated",
+    name: "accepts a delivery of whose two signatures one matches",
+    sources: ["D22"],
+    guide: "receiving-webhooks.md#replace-your-secret",
+    async run({ send, contract, options: { secret } }) {
+      for (const secrets of [
+        [secret, FOREIGN],
+        [FOREIGN, secret],
+      ]) {
         const event = exampleEvent(contract, "refund.authorized");
-        const spelled = JSON.stringify(event, null, 1).replace('"USD"', '"\\u0055SD"');
-        expectTaken(
-          await send({ event, body: spelled }),
-          "its bytes are signed, white space and escapes included",
-        );
-        expectRefused(
-          await send({ event, tamper: (body) => `${body} ` }),
-          "a byte was added after it was signed",
-        );
-      },
+        expectTaken(await send({ event, secrets }), "one signature is right while a secret is replaced");
+      }
     },
-    {
-      id: "signature.rotated",
-      name: "accepts a delivery of whose two signatures one matches",
-      sources: ["D22"],
-      guide: "receiving-webhooks.md#replace-your-secret",
-      async run({ send, contract, options: { secret } }) {
-        for (const secrets of [
-          [secret, FOREIGN],
-          [FOREIGN, secret],
-        ]) {
-          const event = exampleEvent(contract, "refund.authorized");
-          expectTaken(await send({ event, secrets }), "one signature is right while a secret is replaced");
-        }
-      },
-    },
-  ],
-);
+  },
+]);
 
 /** Comes last, because a receiver that is too slow may be at work for a while. */
-export const loadChecks = defineGroup<ReceiverOptions, ReceiverKit>(
-  "Load",
-  [],
-  [
-    {
-      id: "load.burst",
-      name: `responds with 2xx to ${BURST} events at once, each in time`,
-      sources: ["D23"],
-      guide: DELIVERY,
-      async run({ send, contract }) {
-        const sending = Array.from({ length: BURST }, () =>
-          send({ event: exampleEvent(contract, "refund.authorized") }),
-        );
-        for (const result of await Promise.allSettled(sending)) {
-          if (result.status === "rejected") throw result.reason;
-          expectTaken(result.value, "many refunds can be authorized in one moment");
-        }
-      },
+export const loadChecks = defineGroup<ReceiverOptions, ReceiverKit>("Load", {}, [
+  {
+    id: "load.burst",
+    name: `responds with 2xx to ${BURST} events at once, each in time`,
+    sources: ["D23"],
+    guide: DELIVERY,
+    async run({ send, contract }) {
+      const sending = Array.from({ length: BURST }, () =>
+        send({ event: exampleEvent(contract, "refund.authorized") }),
+      );
+      for (const result of await Promise.allSettled(sending)) {
+        if (result.status === "rejected") throw result.reason;
+        expectTaken(result.value, "many refunds can be authorized in one moment");
+      }
     },
-  ],
-);
+  },
+]);

@@ -15,8 +15,9 @@ const RETRY_MS = 200;
 const RESTART_LIMIT_MS = 60_000;
 const EVENTS_BEFORE_RESTART = 5;
 
-const STATE = [given<ReceiverOptions>("state")];
-const RESTART_AND_STATE = [given<ReceiverOptions>("restart"), ...STATE];
+const STATE = given<ReceiverOptions>("state");
+const BELIEFS = { preconditions: [STATE], guide: RULES };
+const RESTART = { preconditions: [given<ReceiverOptions>("restart"), STATE] };
 
 /** One refund, of which events tell and about which the system is asked. */
 type Story = {
@@ -73,7 +74,7 @@ async function begin(kit: ReceiverKit, refund = newRefund()): Promise<Story> {
 
 /** Checks that ask the merchant's system what it believes. */
 export const storyChecks = [
-  ...defineGroup<ReceiverOptions, ReceiverKit>("What the system believes", STATE, [
+  ...defineGroup<ReceiverOptions, ReceiverKit>("What the system believes", BELIEFS, [
     {
       id: "state.pending",
       name: "does not take a waiting refund for a final success",
@@ -104,7 +105,6 @@ export const storyChecks = [
       id: "state.repeated",
       name: "does nothing when an event comes a second time",
       sources: ["D23", "D26"],
-      guide: RULES,
       async run(kit) {
         const { tell, expectBelief, expectSame } = await begin(kit);
         const webhookId = newWebhookId();
@@ -117,7 +117,6 @@ export const storyChecks = [
       id: "state.disorder",
       name: "keeps the latest status when events come in another order",
       sources: ["D21", "D23"],
-      guide: RULES,
       async run(kit) {
         const { tell, expectBelief, expectSame } = await begin(kit);
         await tell("refund.authorized");
@@ -129,7 +128,6 @@ export const storyChecks = [
       id: "state.unknown-status",
       name: "does not take a status that it does not know for a success",
       sources: ["D28", "D21"],
-      guide: RULES,
       async run(kit) {
         const refund = newRefund();
         const { tell, expectKnown, expectSame } = await begin(kit, refund);
@@ -150,7 +148,6 @@ export const storyChecks = [
       id: "state.forged",
       name: "believes nothing that a forged event says",
       sources: ["D22", "10.2"],
-      guide: RULES,
       async run(kit) {
         const refund = newRefund();
         const { tell, expectKnown, expectSame } = await begin(kit, refund);
@@ -164,7 +161,7 @@ export const storyChecks = [
       },
     },
   ]),
-  ...defineGroup<ReceiverOptions, ReceiverKit>("Restart", RESTART_AND_STATE, [
+  ...defineGroup<ReceiverOptions, ReceiverKit>("Restart", RESTART, [
     {
       id: "restart.kept",
       name: "still has, after a restart, each event that it took before and meanwhile",

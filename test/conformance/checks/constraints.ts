@@ -40,7 +40,7 @@ export function constraintChecks({ document }: Contract): Check[] {
   return [
     ...defineGroup(
       "Broken requests",
-      [],
+      {},
       broken.map(([constraint, requests]) => ({
         id: `broken.${toSlug(constraint)}`,
         name: `refuses what breaks ${nameOf(constraint)}`,
@@ -62,7 +62,7 @@ export function constraintChecks({ document }: Contract): Check[] {
     ),
     ...defineGroup(
       "Requests at the bounds",
-      [],
+      {},
       kept.map(([constraint, requests]) => ({
         id: `kept.${toSlug(constraint)}`,
         name: `takes what goes as far as ${nameOf(constraint)} allows`,

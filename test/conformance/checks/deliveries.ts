@@ -9,115 +9,115 @@ import { PRECONDITIONS } from "../preconditions.ts";
 import type { Delivery, Hook } from "../receiver.ts";
 import { type DeliveryRun, deliveryRunOf, endSubscriptions, eventOf, refundIdOf } from "./delivery-run.ts";
 
-export const DELIVERY_CHECKS: Check[] = defineGroup(
-  "Deliveries",
-  [PRECONDITIONS.token, PRECONDITIONS.receiver, PRECONDITIONS.failed],
-  [
-    {
-      id: "delivery.arrives",
-      name: "delivers the first status of each refund to ALL, CATEGORY and EVENT that select it",
-      sources: ["10.1", "10.2", "D20"],
-      async run(kit) {
-        const run = await deliveryRunOf(kit);
-        for (const refund of run.refunds) {
-          for (const [name, hook] of Object.entries(hooksFor(run, refund))) {
-            const found = deliveriesOf(hook, refund).length > 0;
-            expectSeen(found, `an event of ${refund.paymentId} for the subscription to ${name}`, hook);
-          }
+const WITH_RECEIVER = {
+  preconditions: [PRECONDITIONS.token, PRECONDITIONS.receiver, PRECONDITIONS.failed],
+};
+
+export const DELIVERY_CHECKS: Check[] = defineGroup("Deliveries", WITH_RECEIVER, [
+  {
+    id: "delivery.arrives",
+    name: "delivers the first status of each refund to ALL, CATEGORY and EVENT that select it",
+    sources: ["10.1", "10.2", "D20"],
+    async run(kit) {
+      const run = await deliveryRunOf(kit);
+      for (const refund of run.refunds) {
+        for (const [name, hook] of Object.entries(hooksFor(run, refund))) {
+          const found = deliveriesOf(hook, refund).length > 0;
+          expectSeen(found, `an event of ${refund.paymentId} for the subscription to ${name}`, hook);
         }
-      },
+      }
     },
-    {
-      id: "delivery.event",
-      name: "repeats in an event what the request for the refund and its response said",
-      sources: ["D21", "D19", "D02"],
-      async run(kit) {
-        const { all, refunds } = await deliveryRunOf(kit);
-        for (const refund of refunds) {
-          const type = `refund.${String(refund.paymentStatus).toLowerCase()}`;
-          const same = deliveriesOf(all, refund).some((delivery) => {
-            const event = eventOf(delivery);
-            return event.type === type && event.sequence === 1 && isDeepStrictEqual(event.data, refund);
-          });
-          expectSeen(same, `an event ${type} with sequence 1 and data ${JSON.stringify(refund)}`, all);
-        }
-      },
-    },
-    {
-      id: "delivery.form",
-      name: "delivers as the document describes: method, headers and body",
-      sources: ["D21", "D22", "10.4"],
-      run: (kit) => {
-        const check = createEventCheck(kit.contract.document);
-        return ofEach(kit, (delivery, { hook }) => {
-          const mismatches = check(delivery);
-          const asDocumented = mismatches.length === 0;
-          expectSeen(asDocumented, `a delivery as documented; ${mismatches.join("; ")}`, hook, delivery);
+  },
+  {
+    id: "delivery.event",
+    name: "repeats in an event what the request for the refund and its response said",
+    sources: ["D21", "D19", "D02"],
+    async run(kit) {
+      const { all, refunds } = await deliveryRunOf(kit);
+      for (const refund of refunds) {
+        const type = `refund.${String(refund.paymentStatus).toLowerCase()}`;
+        const same = deliveriesOf(all, refund).some((delivery) => {
+          const event = eventOf(delivery);
+          return event.type === type && event.sequence === 1 && isDeepStrictEqual(event.data, refund);
         });
-      },
+        expectSeen(same, `an event ${type} with sequence 1 and data ${JSON.stringify(refund)}`, all);
+      }
     },
-    {
-      id: "delivery.signature",
-      name: "signs deliveries with the secretKey, as text and as whsec_ base64",
-      sources: ["10.2", "4.2", "D22"],
-      run: (kit) =>
-        ofEach(kit, (delivery, { hook, run }) => {
-          const refusal = refusalOf(delivery, run.secrets.get(hook) ?? "");
-          expectSeen(refusal === undefined, `a signature that verifies; ${refusal}`, hook, delivery);
-        }),
+  },
+  {
+    id: "delivery.form",
+    name: "delivers as the document describes: method, headers and body",
+    sources: ["D21", "D22", "10.4"],
+    run: (kit) => {
+      const check = createEventCheck(kit.contract.document);
+      return ofEach(kit, (delivery, { hook }) => {
+        const mismatches = check(delivery);
+        const asDocumented = mismatches.length === 0;
+        expectSeen(asDocumented, `a delivery as documented; ${mismatches.join("; ")}`, hook, delivery);
+      });
     },
-    {
-      id: "delivery.webhook-id",
-      name: "gives each event its own webhook-id for each subscription",
-      sources: ["D22"],
-      run: (kit) => {
-        // A repeated attempt has the id of the previous one.
-        const seen = new Map<string, string>();
-        return ofEach(kit, (delivery, { hook }) => {
-          const id = delivery.headers.get("webhook-id") ?? "";
-          const what = `${hook.url} ${delivery.bytes.toString("utf8")}`;
-          const own = id !== "" && (seen.get(id) ?? what) === what;
-          expectSeen(own, "a webhook-id that no other delivery has", hook, delivery);
-          seen.set(id, what);
-        });
-      },
+  },
+  {
+    id: "delivery.signature",
+    name: "signs deliveries with the secretKey, as text and as whsec_ base64",
+    sources: ["10.2", "4.2", "D22"],
+    run: (kit) =>
+      ofEach(kit, (delivery, { hook, run }) => {
+        const refusal = refusalOf(delivery, run.secrets.get(hook) ?? "");
+        expectSeen(refusal === undefined, `a signature that verifies; ${refusal}`, hook, delivery);
+      }),
+  },
+  {
+    id: "delivery.webhook-id",
+    name: "gives each event its own webhook-id for each subscription",
+    sources: ["D22"],
+    run: (kit) => {
+      // A repeated attempt has the id of the previous one.
+      const seen = new Map<string, string>();
+      return ofEach(kit, (delivery, { hook }) => {
+        const id = delivery.headers.get("webhook-id") ?? "";
+        const what = `${hook.url} ${delivery.bytes.toString("utf8")}`;
+        const own = id !== "" && (seen.get(id) ?? what) === what;
+        expectSeen(own, "a webhook-id that no other delivery has", hook, delivery);
+        seen.set(id, what);
+      });
     },
-    {
-      id: "delivery.trace",
-      name: "sends with a webhook the traceparent of the call that issued the refund, or none",
-      sources: ["D33"],
-      run: (kit) =>
-        ofEach(kit, (delivery, { hook, run }) => {
-          const sent = delivery.headers.get("traceparent");
-          const expected = run.traces.get(refundIdOf(delivery));
-          const own = sent === null || expected === undefined || sent === expected;
-          expectSeen(own, `no traceparent, or ${expected}`, hook, delivery);
-        }),
+  },
+  {
+    id: "delivery.trace",
+    name: "sends with a webhook the traceparent of the call that issued the refund, or none",
+    sources: ["D33"],
+    run: (kit) =>
+      ofEach(kit, (delivery, { hook, run }) => {
+        const sent = delivery.headers.get("traceparent");
+        const expected = run.traces.get(refundIdOf(delivery));
+        const own = sent === null || expected === undefined || sent === expected;
+        expectSeen(own, `no traceparent, or ${expected}`, hook, delivery);
+      }),
+  },
+  {
+    id: "delivery.selection",
+    name: "delivers to EVENT only the events that it names",
+    sources: ["10.1", "4.8", "D03"],
+    async run(kit) {
+      const { single } = await deliveryRunOf(kit);
+      const others = single.deliveries.filter(
+        (delivery) => eventOf(delivery).type !== "refund.terminal_failed",
+      );
+      expectSeen(others.length === 0, "nothing but refund.terminal_failed", single, others[0]);
     },
-    {
-      id: "delivery.selection",
-      name: "delivers to EVENT only the events that it names",
-      sources: ["10.1", "4.8", "D03"],
-      async run(kit) {
-        const { single } = await deliveryRunOf(kit);
-        const others = single.deliveries.filter(
-          (delivery) => eventOf(delivery).type !== "refund.terminal_failed",
-        );
-        expectSeen(others.length === 0, "nothing but refund.terminal_failed", single, others[0]);
-      },
+  },
+  {
+    id: "delivery.gone",
+    name: "ends a subscription whose url responds with 410",
+    sources: ["D23", "D26"],
+    async run(kit) {
+      const run = await deliveryRunOf(kit);
+      const stillSent = await endSubscriptions(kit, run);
+      expectSeen(stillSent === undefined, "no delivery after a 410", stillSent ?? run.all);
     },
-    {
-      id: "delivery.gone",
-      name: "ends a subscription whose url responds with 410",
-      sources: ["D23", "D26"],
-      async run(kit) {
-        const run = await deliveryRunOf(kit);
-        const stillSent = await endSubscriptions(kit, run);
-        expectSeen(stillSent === undefined, "no delivery after a 410", stillSent ?? run.all);
-      },
-    },
-  ],
-);
+  },
+]);
 
 /** Looks at each delivery of the run. */
 async function ofEach(

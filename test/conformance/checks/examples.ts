@@ -7,7 +7,7 @@ import { assert, bodyOf } from "../assertions.ts";
 import { type Check, defineGroup } from "../check.ts";
 import type { Kit } from "../kit.ts";
 import { PAYMENT_KINDS, type PaymentKind } from "../options.ts";
-import { PRECONDITIONS, type Precondition } from "../preconditions.ts";
+import { PRECONDITIONS, type Precondition, WITH_TOKEN } from "../preconditions.ts";
 import { receiverOf } from "../receiver.ts";
 import { typedClientOf } from "../typed-client.ts";
 
@@ -18,7 +18,7 @@ import { typedClientOf } from "../typed-client.ts";
 export function exampleChecks(contract: Contract): Check[] {
   return defineGroup(
     "Examples, with the typed client and through Prism",
-    [PRECONDITIONS.token],
+    WITH_TOKEN,
     contract.operations.flatMap((operation) =>
       operation.requests.map((example) => ({
         id: `example.${operation.id}.${example.name}`,

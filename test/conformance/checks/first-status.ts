@@ -2,7 +2,7 @@ import type { RefundStatus } from "../../../client/src/index.ts";
 import { expectRefund } from "../assertions.ts";
 import { type Check, defineGroup } from "../check.ts";
 import type { PaymentKind } from "../options.ts";
-import { PRECONDITIONS } from "../preconditions.ts";
+import { PRECONDITIONS, WITH_TOKEN } from "../preconditions.ts";
 import { issue, refundOf } from "../valid-requests.ts";
 
 type Row = {
@@ -58,7 +58,7 @@ const ROWS: readonly Row[] = [
 
 export const FIRST_STATUS_CHECKS: Check[] = defineGroup(
   "First status",
-  [PRECONDITIONS.token],
+  WITH_TOKEN,
   ROWS.map(({ kind, payment, sources, ...expected }) => ({
     id: `first-status.${kind}`,
     name: `responds with 201 ${expected.paymentStatus} to a refund of a payment ${payment}`,

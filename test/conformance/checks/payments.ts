@@ -1,36 +1,32 @@
 import type { Exchange } from "../../reporting/exchange.ts";
 import { assert, bodyOf, expectProblem } from "../assertions.ts";
 import { type Check, defineGroup } from "../check.ts";
-import { PRECONDITIONS } from "../preconditions.ts";
+import { PRECONDITIONS, WITH_TOKEN } from "../preconditions.ts";
 import { issue, paymentOf, refundOf } from "../valid-requests.ts";
 import { expected } from "./expected.ts";
 
-export const PAYMENT_CHECKS: Check[] = defineGroup(
-  "Payments",
-  [PRECONDITIONS.token],
-  [
-    expected(
-      "payment.unknown",
-      "responds with 404 to a payment that does not exist, whatever its id looks like",
-      ["D08", "2.1"],
-    ),
-    {
-      id: "payment.foreign",
-      name: "responds to another merchant's payment as to one that does not exist",
-      sources: ["D08"],
-      preconditions: [PRECONDITIONS.payment, PRECONDITIONS.otherToken],
-      async run(kit) {
-        const token = kit.options.otherToken ?? null;
-        const foreign = await issue(kit, refundOf(kit, { paymentId: paymentOf(kit) }), { token });
-        const unknown = await issue(kit, refundOf(kit, { paymentId: "pay_conform_unknown" }), { token });
-        expectProblem(foreign, "PAYMENT_NOT_FOUND", "the payment is another merchant's");
-        expectProblem(unknown, "PAYMENT_NOT_FOUND");
-        const same = shown(foreign) === shown(unknown);
-        assert(same, "the same response as to a payment that does not exist, but for its instance", foreign);
-      },
+export const PAYMENT_CHECKS: Check[] = defineGroup("Payments", WITH_TOKEN, [
+  expected(
+    "payment.unknown",
+    "responds with 404 to a payment that does not exist, whatever its id looks like",
+    ["D08", "2.1"],
+  ),
+  {
+    id: "payment.foreign",
+    name: "responds to another merchant's payment as to one that does not exist",
+    sources: ["D08"],
+    preconditions: [PRECONDITIONS.payment, PRECONDITIONS.otherToken],
+    async run(kit) {
+      const token = kit.options.otherToken ?? null;
+      const foreign = await issue(kit, refundOf(kit, { paymentId: paymentOf(kit) }), { token });
+      const unknown = await issue(kit, refundOf(kit, { paymentId: "pay_conform_unknown" }), { token });
+      expectProblem(foreign, "PAYMENT_NOT_FOUND", "the payment is another merchant's");
+      expectProblem(unknown, "PAYMENT_NOT_FOUND");
+      const same = shown(foreign) === shown(unknown);
+      assert(same, "the same response as to a payment that does not exist, but for its instance", foreign);
     },
-  ],
-);
+  },
+]);
 
 /** Everything by which a caller could distinguish two responses, without the parts that always differ. */
 function shown(exchange: Exchange): string {

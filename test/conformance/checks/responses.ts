@@ -11,95 +11,91 @@ import { INVALID_BODY } from "../valid-requests.ts";
 const MAX_NAMED = 5;
 
 /** Validates every response of the run, whichever check sent the request. */
-export const RESPONSE_CHECKS: Check[] = defineGroup(
-  "All responses",
-  [],
-  [
-    {
-      id: "response.status",
-      name: "responds with documented statuses only",
-      sources: ["D08", "D05", "11.4"],
-      run: (kit) => refuseFaults(kit, /^status /),
+export const RESPONSE_CHECKS: Check[] = defineGroup("All responses", {}, [
+  {
+    id: "response.status",
+    name: "responds with documented statuses only",
+    sources: ["D08", "D05", "11.4"],
+    run: (kit) => refuseFaults(kit, /^status /),
+  },
+  {
+    id: "response.media-type",
+    name: "responds in documented media types only",
+    sources: ["1.5", "D07"],
+    run: (kit) => refuseFaults(kit, /^media type |^has a body/),
+  },
+  {
+    id: "response.headers",
+    name: "sends the documented headers",
+    sources: ["D08", "11.4"],
+    run: (kit) => refuseFaults(kit, /^header /),
+  },
+  {
+    id: "response.body",
+    name: "responds with bodies that the document's schemas allow",
+    sources: ["7.4", "8.4", "D07"],
+    run: (kit) => refuseFaults(kit, /^body: /),
+  },
+  {
+    id: "response.no-failure",
+    name: "never fails: no status of 500 or above",
+    sources: ["D08", "11.4"],
+    run: ({ exchanges }) =>
+      refuseAny(exchanges, "a status below 500", ({ received }) => received.status >= 500),
+  },
+  {
+    id: "response.problem-status",
+    name: "repeats the status in the body of a problem, and gives each code its status",
+    sources: ["D07", "D08"],
+    run: ({ exchanges }) =>
+      refuseAny(exchanges, "a problem whose status and code fit the response's status", ({ received }) => {
+        if (received.status < 400 || !isNode(received.body)) return false;
+        const { status, errorDetails } = received.body;
+        const code = isNode(errorDetails) ? String(errorDetails.errorCode) : "";
+        const known = Object.entries(PROBLEM_STATUSES).find(([name]) => name === code);
+        return status !== received.status || known?.[1] !== received.status;
+      }),
+  },
+  {
+    id: "response.problem-type",
+    name: "has one type and one title for each code of a problem",
+    sources: ["D07"],
+    run({ exchanges }) {
+      const kinds = new Map<string, string>();
+      refuseAny(exchanges, "the type and title that earlier problems of this code had", (exchange) => {
+        const { errorDetails, type, title } = bodyOf(exchange);
+        if (exchange.received.status < 400 || !isNode(errorDetails)) return false;
+        const code = String(errorDetails.errorCode);
+        const kind = JSON.stringify([type, title]);
+        const earlier = kinds.get(code) ?? kind;
+        kinds.set(code, earlier);
+        return kind !== earlier;
+      });
     },
-    {
-      id: "response.media-type",
-      name: "responds in documented media types only",
-      sources: ["1.5", "D07"],
-      run: (kit) => refuseFaults(kit, /^media type |^has a body/),
+  },
+  {
+    id: "response.secret",
+    name: "never returns a secretKey or an access token",
+    sources: ["D29", "4.2"],
+    run: ({ exchanges }) =>
+      refuseAny(exchanges, "a response without secrets", ({ received }) => /‹[\w ]+›/.test(received.text)),
+  },
+  {
+    id: "response.retry-after",
+    name: "says with every 429 how long to wait",
+    sources: ["D27", "D08", "12.6"],
+    preconditions: [PRECONDITIONS.token],
+    async run(kit) {
+      const limited = () => kit.exchanges.filter(({ received }) => received.status === 429);
+      if (limited().length === 0) await burst(kit);
+      if (limited().length === 0)
+        throw new NotRun("no call was limited; --burst N makes up to N calls, many at once");
+      refuseAny(limited(), "429 with Retry-After: seconds", ({ received }) => {
+        return secondsIn(received.headers.get("retry-after")) === undefined;
+      });
     },
-    {
-      id: "response.headers",
-      name: "sends the documented headers",
-      sources: ["D08", "11.4"],
-      run: (kit) => refuseFaults(kit, /^header /),
-    },
-    {
-      id: "response.body",
-      name: "responds with bodies that the document's schemas allow",
-      sources: ["7.4", "8.4", "D07"],
-      run: (kit) => refuseFaults(kit, /^body: /),
-    },
-    {
-      id: "response.no-failure",
-      name: "never fails: no status of 500 or above",
-      sources: ["D08", "11.4"],
-      run: ({ exchanges }) =>
-        refuseAny(exchanges, "a status below 500", ({ received }) => received.status >= 500),
-    },
-    {
-      id: "response.problem-status",
-      name: "repeats the status in the body of a problem, and gives each code its status",
-      sources: ["D07", "D08"],
-      run: ({ exchanges }) =>
-        refuseAny(exchanges, "a problem whose status and code fit the response's status", ({ received }) => {
-          if (received.status < 400 || !isNode(received.body)) return false;
-          const { status, errorDetails } = received.body;
-          const code = isNode(errorDetails) ? String(errorDetails.errorCode) : "";
-          const known = Object.entries(PROBLEM_STATUSES).find(([name]) => name === code);
-          return status !== received.status || known?.[1] !== received.status;
-        }),
-    },
-    {
-      id: "response.problem-type",
-      name: "has one type and one title for each code of a problem",
-      sources: ["D07"],
-      run({ exchanges }) {
-        const kinds = new Map<string, string>();
-        refuseAny(exchanges, "the type and title that earlier problems of this code had", (exchange) => {
-          const { errorDetails, type, title } = bodyOf(exchange);
-          if (exchange.received.status < 400 || !isNode(errorDetails)) return false;
-          const code = String(errorDetails.errorCode);
-          const kind = JSON.stringify([type, title]);
-          const earlier = kinds.get(code) ?? kind;
-          kinds.set(code, earlier);
-          return kind !== earlier;
-        });
-      },
-    },
-    {
-      id: "response.secret",
-      name: "never returns a secretKey or an access token",
-      sources: ["D29", "4.2"],
-      run: ({ exchanges }) =>
-        refuseAny(exchanges, "a response without secrets", ({ received }) => /‹[\w ]+›/.test(received.text)),
-    },
-    {
-      id: "response.retry-after",
-      name: "says with every 429 how long to wait",
-      sources: ["D27", "D08", "12.6"],
-      preconditions: [PRECONDITIONS.token],
-      async run(kit) {
-        const limited = () => kit.exchanges.filter(({ received }) => received.status === 429);
-        if (limited().length === 0) await burst(kit);
-        if (limited().length === 0)
-          throw new NotRun("no call was limited; --burst N makes up to N calls, many at once");
-        refuseAny(limited(), "429 with Retry-After: seconds", ({ received }) => {
-          return secondsIn(received.headers.get("retry-after")) === undefined;
-        });
-      },
-    },
-  ],
-);
+  },
+]);
 
 type Mismatch = { readonly exchange: Exchange; readonly text: string };
 

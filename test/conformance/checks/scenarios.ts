@@ -32,7 +32,7 @@ export function scenarioChecks(): Check[] {
   const document: Document = parse(readFileSync(FILE, "utf8"));
   return defineGroup(
     "Scenarios",
-    [PRECONDITIONS.token, PRECONDITIONS.sandbox],
+    { preconditions: [PRECONDITIONS.token, PRECONDITIONS.sandbox] },
     document.workflows.map((workflow) => ({
       id: `scenario.${workflow.workflowId}`,
       name: `plays the scenario: ${workflow.summary}`,

@@ -2,62 +2,58 @@ import { NotRun } from "../../reporting/exchange.ts";
 import { assert, bodyOf, expectProblem } from "../assertions.ts";
 import { type Check, defineGroup } from "../check.ts";
 import type { Kit } from "../kit.ts";
-import { PRECONDITIONS } from "../preconditions.ts";
+import { WITH_TOKEN } from "../preconditions.ts";
 import { receiverOf } from "../receiver.ts";
 import { subscribe, subscriptionOf } from "../valid-requests.ts";
 import { expected } from "./expected.ts";
 
 /** The examples create the three kinds of subscriptions; these checks cover refusals, and one more subscription. */
-export const SUBSCRIPTION_CHECKS: Check[] = defineGroup(
-  "Subscriptions",
-  [PRECONDITIONS.token],
-  [
-    expected(
-      "subscription.bare-string",
-      "responds with 400 to a bare text for details, and says to send a list",
-      ["4.5", "D03"],
-    ),
-    expected("subscription.details-required", "responds with 400 to EVENT and CATEGORY without details", [
-      "4.6",
-      "D03",
-    ]),
-    expected(
-      "subscription.unknown-name",
-      "responds with 400 to the name of no event or category, and lists those that there are",
-      ["D03", "4.7", "4.8", "D19"],
-    ),
-    expected("subscription.unknown-type", "responds with 400 to another type than EVENT, CATEGORY and ALL", [
-      "4.4",
-    ]),
-    expected(
-      "subscription.forbidden-target",
-      "responds with 400 to a url that is not for deliveries: other schemes, credentials, inner addresses",
-      ["D24", "4.1"],
-    ),
-    {
-      id: "subscription.again",
-      name: "makes another subscription with a key of its own, also for what is subscribed already; names may repeat",
-      sources: ["D26", "5.1", "D03", "8.4"],
-      async run(kit) {
-        const keys = keysOf(kit);
-        const receiver = await receiverOf(kit);
-        const subscription = subscriptionOf(kit, {
-          ...(receiver && { url: receiver.hook({ wanted: false }).url }),
-          subscriptionDetails: {
-            type: "EVENT",
-            details: ["refund.terminal_failed", "refund.terminal_failed"],
-          },
-        });
-        const exchange = await subscribe(kit, subscription);
-        refuseFull(exchange.received.status, () => expectProblem(exchange, "SUBSCRIPTION_LIMIT"));
-        const { subscriptionKey } = bodyOf(exchange);
-        const made = exchange.received.status === 200 && typeof subscriptionKey === "string";
-        assert(made, "200 with a subscriptionKey", exchange);
-        assert(!keys.includes(subscriptionKey), "a subscriptionKey that no other subscription has", exchange);
-      },
+export const SUBSCRIPTION_CHECKS: Check[] = defineGroup("Subscriptions", WITH_TOKEN, [
+  expected(
+    "subscription.bare-string",
+    "responds with 400 to a bare text for details, and says to send a list",
+    ["4.5", "D03"],
+  ),
+  expected("subscription.details-required", "responds with 400 to EVENT and CATEGORY without details", [
+    "4.6",
+    "D03",
+  ]),
+  expected(
+    "subscription.unknown-name",
+    "responds with 400 to the name of no event or category, and lists those that there are",
+    ["D03", "4.7", "4.8", "D19"],
+  ),
+  expected("subscription.unknown-type", "responds with 400 to another type than EVENT, CATEGORY and ALL", [
+    "4.4",
+  ]),
+  expected(
+    "subscription.forbidden-target",
+    "responds with 400 to a url that is not for deliveries: other schemes, credentials, inner addresses",
+    ["D24", "4.1"],
+  ),
+  {
+    id: "subscription.again",
+    name: "makes another subscription with a key of its own, also for what is subscribed already; names may repeat",
+    sources: ["D26", "5.1", "D03", "8.4"],
+    async run(kit) {
+      const keys = keysOf(kit);
+      const receiver = await receiverOf(kit);
+      const subscription = subscriptionOf(kit, {
+        ...(receiver && { url: receiver.hook({ wanted: false }).url }),
+        subscriptionDetails: {
+          type: "EVENT",
+          details: ["refund.terminal_failed", "refund.terminal_failed"],
+        },
+      });
+      const exchange = await subscribe(kit, subscription);
+      refuseFull(exchange.received.status, () => expectProblem(exchange, "SUBSCRIPTION_LIMIT"));
+      const { subscriptionKey } = bodyOf(exchange);
+      const made = exchange.received.status === 200 && typeof subscriptionKey === "string";
+      assert(made, "200 with a subscriptionKey", exchange);
+      assert(!keys.includes(subscriptionKey), "a subscriptionKey that no other subscription has", exchange);
     },
-  ],
-);
+  },
+]);
 
 /** A merchant may already have 100: then the refusal is right, and the rest of the check can't be done. */
 export function refuseFull(status: number, expectLimit: () => void): void {
