@@ -28,21 +28,6 @@ await sandbox.clock.advance({ businessDays: 3 });
 await sandbox.close();
 `;
 
-const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-
-/** A merchant's receiver and caller, by the client alone. */
-const RECEIVER = `import { createServer } from "node:http";
-import { expressWebhookHandler } from "@refund-contract/client";
-const receive = expressWebhookHandler({ secretKey: "${SECRET}", onEvent() {}, onUnknownEvent() {}, onError() {} });
-const server = createServer(receive).listen(0, "127.0.0.1", () => console.log("http://127.0.0.1:" + server.address().port));
-`;
-const CALLER = `import { createClient } from "@refund-contract/client";
-const { CERTIFY_URL, CERTIFY_TOKEN, CERTIFY_PAYMENT_ID, CERTIFY_AMOUNT, CERTIFY_REFERENCE } = process.env;
-await createClient({ baseUrl: CERTIFY_URL, accessToken: CERTIFY_TOKEN }).refunds.issue({
-  paymentId: CERTIFY_PAYMENT_ID, amount: CERTIFY_AMOUNT, clientReferenceId: CERTIFY_REFERENCE, requestKey: CERTIFY_REFERENCE,
-});
-`;
-
 await withTempDir(main);
 endChecks();
 
@@ -89,21 +74,6 @@ async function main(parent: string): Promise<void> {
     const args = ["--url", program.url, "--token", "sandbox_acme", "--only", "access,key"];
     await run("npx", ["--yes", "@refund-contract/conformance", ...args], implementer);
     await program.stop();
-  });
-  await check("the exam passes a receiver and a caller of the client", async () => {
-    await writeFile(join(folder, "receiver.js"), RECEIVER);
-    await writeFile(join(folder, "caller.js"), CALLER);
-    const command = [process.execPath, "receiver.js"];
-    await using receiver = await startServerProcess({
-      command,
-      cwd: folder,
-      env: READER_ENV,
-      ready: /http.*\n/,
-    });
-    const exam = ["--yes", "@refund-contract/certify"];
-    await run("npx", [...exam, "receiver", "--url", receiver.url, "--secret", SECRET], folder);
-    await run("npx", [...exam, "caller", "--run", "node caller.js"], folder);
-    await receiver.stop();
   });
   await checkMerchantCi(await openFolder(parent, "shop", registry.npmrc));
   for (const runtime of [OLDEST_NODE, ...NODES.slice(1)]) {
