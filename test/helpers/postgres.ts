@@ -101,7 +101,7 @@ export async function startPostgres({
 
     const [program, ...args] = standbyOf === undefined ? INIT : copyOf(standbyOf);
     if (fill) await fill(data);
-    else await runProgram(run(program, [`--pgdata=${data}`, ...args]));
+    else await untilSucceeded(run(program, [`--pgdata=${data}`, ...args]));
     const port = await findFreePort();
     const settings = [...SETTINGS, ...(durable ? [] : UNSAFE_SETTINGS), ...moreSettings].flatMap(
       (setting) => ["-c", setting],
@@ -231,7 +231,8 @@ function ignoreExisting(error: NodeJS.ErrnoException): void {
   if (error.code !== "EEXIST") throw error;
 }
 
-export async function runProgram(child: ChildProcess): Promise<void> {
+/** Waits until a program has ended, and throws its output when it failed. */
+async function untilSucceeded(child: ChildProcess): Promise<void> {
   let output = "";
   child.stdout?.resume();
   child.stderr?.on("data", (chunk) => {
