@@ -57,7 +57,8 @@ export function createTransport(serviceUrl: string, timeoutMs: number): Transpor
 }
 
 export function toHeaders(received: Readonly<Record<string, string | string[] | undefined>>): Headers {
-  return new Headers(Object.entries(received).map(([name, value]) => [name, [value].flat().join(", ")]));
+  const joined = Object.entries(received).map(([name, value]) => [name, [value].flat().join(", ")] as const);
+  return new Headers(Object.fromEntries(joined));
 }
 
 /** When several addresses refuse a connection, the error has no message of its own. */
