@@ -9,7 +9,7 @@ import { startProgram } from "../../helpers/process.ts";
 import { startReceiver } from "../../helpers/receiver.ts";
 import { startTestServer } from "../../helpers/server.ts";
 import { createSubscriber } from "../../helpers/subscriber.ts";
-import { makeTempDir } from "../../helpers/temp-dir.ts";
+import { folderOfTest } from "../../helpers/suite.ts";
 
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   "hooks.example.com": ["127.0.0.1"],
@@ -65,7 +65,7 @@ describe("the host name of a receiver", () => {
 
   test("is looked up in the hosts file first; localhost needs neither", async () => {
     await using nameserver = await startZone();
-    const hostsFile = join(await makeTempDir(), "hosts");
+    const hostsFile = join(await folderOfTest(), "hosts");
     await writeFile(hostsFile, "# names\n10.1.2.3\tbox box.internal # of the office\n::1 box\n");
     const { resolve } = createResolver({ nameservers: [nameserver.address], hostsFile });
 
