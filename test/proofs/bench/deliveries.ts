@@ -1,18 +1,32 @@
+import { rm } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { Pool } from "undici";
-import { compare, median } from "./lib/compare.ts";
+import { makeTempDir } from "../../helpers/temp-dir.ts";
+import { compare } from "./lib/compare.ts";
 import { atEnd, bench, createStore, postgresSeconds, receive, serve, subscribe } from "./lib/frame.ts";
+import { listParts, listTimes, type Parts, profileTime, profileTo } from "./lib/parts.ts";
 
 /*
  * Deliveries a second to a fast receiver, signed, leased and recorded, compared with POSTs of the same bytes by the same HTTP
  * client, with as many in parallel as the server has in progress for one merchant. The receiver holds its first responses
- * back until all events exist; the time starts then.
+ * back until all events exist; the time starts then. A last round, whose rate doesn't count, shows where the processor time goes.
  */
 const SUBSCRIPTIONS = 8;
 const EVENTS = Number(process.env.BENCH_EVENTS ?? 500);
 const COUNT = EVENTS * SUBSCRIPTIONS;
 const IN_PROGRESS = 64;
 const TARGETS = { PostgreSQL: 0.3, embedded: 0.2 };
+
+const PARTS: Parts = [
+  ["claim", /server\/(webhooks\/dispatcher|storage\/.*\/claims)\.ts$/],
+  ["record", /server\/(async\/batcher|storage\/.*\/attempts)\.ts$/],
+  ["sign", /server\/(webhooks\/sign-delivery|storage\/webhooks\/(secrets|wrapping-keys))\.ts$/],
+  [
+    "send and read the response",
+    /\/undici\/|server\/webhooks\/(send|connections|target|tunnel|resolver)\.ts$/,
+  ],
+  ["database driver", /\/(pg|pg-protocol|pg-pool|kysely|pglite)\/|^wasm:/],
+];
 
 /** Works several times at once until so many are done. */
 async function inParallel(callers: number, count: number, work: () => Promise<unknown>): Promise<void> {
@@ -29,7 +43,7 @@ async function inParallel(callers: number, count: number, work: () => Promise<un
 await bench(
   async (engine) => {
     const store = await createStore(engine);
-    const server = await serve(store);
+    let server = await serve(store);
     /** Responses that are held back; undefined while the receiver responds at once. */
     let heldBack: (() => void)[] | undefined;
     let arrived = 0;
@@ -71,8 +85,6 @@ await bench(
       return [server.cpuSeconds(), postgresSeconds(), (user + system) / 1e6];
     };
     let used: number[] = [];
-    /** Their microseconds for a delivery, by round. */
-    const spent: number[][] = [];
     /** Creates events, a few at a time, while the receiver holds its responses back; then lets it respond. */
     async function deliver(): Promise<void> {
       heldBack = [];
@@ -87,27 +99,38 @@ await bench(
     const figure = await compare({
       name: `deliveries to a fast receiver, ${engine}`,
       unit: "deliveries/s",
-      ours: async () => {
-        const rate = await rateOfArrivals(deliver);
-        spent.push(readUsed().map((seconds, index) => (1e6 * (seconds - (used[index] ?? 0))) / COUNT));
-        return rate;
-      },
+      ours: () => rateOfArrivals(deliver),
       theirs: () => rateOfArrivals(post),
       against: "POSTs by undici",
       atLeast: TARGETS[engine],
     });
 
-    const [ofServer = 0, ofPostgres = 0, ofReceiver = 0] = [0, 1, 2].map((index) =>
-      median(spent.map((round) => round[index] ?? 0)),
-    );
+    await server.stop();
+    const profiles = await makeTempDir();
+    atEnd(() => rm(profiles, { recursive: true, force: true }));
+    server = await serve(store, profileTo(profiles));
+    await rateOfArrivals(deliver); // warm-up
+    let from = 0;
+    await rateOfArrivals(async () => {
+      await deliver();
+      from = profileTime();
+    });
+    const to = profileTime();
+    const spent = readUsed().map((seconds, index) => (1e6 * (seconds - (used[index] ?? 0))) / COUNT);
+    await server.stop();
+    const [ofServer = 0, ofPostgres = 0, ofReceiver = 0] = spent;
+    const parts = await listParts(profiles, PARTS, { from, to, microseconds: ofServer });
     const inAll = ofServer + ofPostgres + ofReceiver;
-    // The embedded store works in the server's thread, which is then the bound.
-    const bound = engine === "embedded" ? 1e6 / ofServer : (availableParallelism() * 1e6) / inAll;
+    const bound = (availableParallelism() * 1e6) / inAll;
     return {
       figures: [figure],
       notes: [
-        `${engine}: µs of processor time for a delivery: server ${ofServer.toFixed(0)}, PostgreSQL ${ofPostgres.toFixed(0)}, receiver ${ofReceiver.toFixed(0)}. ` +
-          `So at most ${bound.toFixed(0)} a second; measured: ${figure.value.toFixed(0)}`,
+        `${engine}: µs of processor time for a delivery, with the profiler: ${listTimes([
+          ["server", ofServer],
+          ["PostgreSQL", ofPostgres],
+          ["receiver", ofReceiver],
+        ])}. So at most ${bound.toFixed(0)} a second with the profiler; measured without it: ${figure.value.toFixed(0)}`,
+        `${engine}: the server's µs: ${parts}`,
       ],
     };
   },
