@@ -1,6 +1,5 @@
-import { rm } from "node:fs/promises";
 import { beforeAll, beforeEach, onTestFinished } from "vitest";
-import { makeTempDir } from "./temp-dir.ts";
+import { createTempDir } from "./temp-dir.ts";
 
 /**
  * Opens a resource before the tests of a suite and disposes of it after them, if it can be. The returned object has the members
@@ -15,15 +14,9 @@ export function forEachTest<Resource extends object>(open: () => Promise<Resourc
   return standInFor(beforeEach, open);
 }
 
-/** A new folder, for `forSuite`. */
-export async function openFolder() {
-  const path = await makeTempDir();
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
-}
-
 /** A new folder that is removed at the end of the test. */
 export async function folderOfTest(): Promise<string> {
-  const { path, [Symbol.asyncDispose]: remove } = await openFolder();
+  const { path, [Symbol.asyncDispose]: remove } = await createTempDir();
   onTestFinished(remove);
   return path;
 }

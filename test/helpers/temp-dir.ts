@@ -11,7 +11,7 @@ export async function makeTempDir(): Promise<string> {
 /** The same, removed when it is disposed of. */
 export async function createTempDir(): Promise<AsyncDisposable & { readonly path: string }> {
   const path = await makeTempDir();
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
 /** Where Linux keeps files in memory. */

@@ -4,7 +4,8 @@ import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { lintFiles } from "../helpers/redocly-lint.ts";
-import { forSuite, openFolder } from "../helpers/suite.ts";
+import { forSuite } from "../helpers/suite.ts";
+import { createTempDir } from "../helpers/temp-dir.ts";
 
 /** A document, the files it refers to, and the errors that one rule finds, each as `file#pointer: message`. */
 type Case = { title: string; document: string; files?: Record<string, string>; errors?: string[] };
@@ -20,7 +21,7 @@ const suites = await Promise.all(rules.map(async (rule) => ({ rule, cases: await
 
 /** @decision D00 D13 */
 describe("the rules of the contract", () => {
-  const opened = forSuite(openFolder);
+  const opened = forSuite(createTempDir);
   let found: Map<string, string[]>;
 
   beforeAll(async () => {

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { runRedocly } from "../../scripts/command/redocly.ts";
 import { startTestServer } from "../helpers/server.ts";
-import { openFolder } from "../helpers/suite.ts";
+import { createTempDir } from "../helpers/temp-dir.ts";
 
 /** The parts of Redocly's report that this test reads. */
 type Workflow = { workflowId: string; executedSteps: (Step | Workflow)[] };
@@ -24,7 +24,7 @@ describe("the scenarios of a merchant's day, run against a fresh sandbox", () =>
 
   beforeAll(async () => {
     await using server = await startTestServer();
-    await using folder = await openFolder();
+    await using folder = await createTempDir();
     executed = await runScenarios(folder.path, server.url);
   });
 

@@ -82,7 +82,7 @@ test("a synchronous standby takes over from a worker that is lost under load: no
   await moveNode(cluster.coordinator.urlOf("sandbox"), from, endpointOf(standby));
   const movedMs = msSince();
   const lowest = countCalls(hit).acknowledged;
-  await until(() => (countCalls(hit).acknowledged > lowest ? true : undefined));
+  await until(() => countCalls(hit).acknowledged > lowest);
   const servedMs = msSince();
   await setTimeout(LOAD_MS);
   await load.stop();

@@ -71,7 +71,7 @@ test("a refund touches the shard of its merchant: the other worker executes noth
   async function readLogs(mark: string): Promise<void> {
     for (const [index, worker] of cluster.workers.entries()) {
       await query(worker.urlOf("postgres"), `select '${mark}'`);
-      await until(() => (logs[index]?.includes(`select '${mark}'`) ? true : undefined));
+      await until(() => logs[index]?.includes(`select '${mark}'`));
     }
   }
 });

@@ -43,7 +43,7 @@ test("a connection cut at any message of a refund leaves it whole or absent, and
   const prepare = {
     async new() {
       proxy.dropAll();
-      await until(async () => ((await fetch(`${url}/readyz`)).status === 200 ? true : undefined));
+      await until(async () => (await fetch(`${url}/readyz`)).status === 200);
     },
     async prepared() {
       expect((await issue(await newRefund()))?.status).toBe(201);

@@ -94,7 +94,7 @@ test("a frozen synchronous standby: refunds respond 503 in time, and recover wit
   counted["connections of the primary, abandoned ones included"] = await pair.countClients();
   pair.thawStandby();
   const thawedAt = performance.now();
-  await until(async () => ((await issue()).status === 201 ? true : undefined));
+  await until(async () => (await issue()).status === 201);
   const recoveredMs = Math.round(performance.now() - thawedAt);
   await untilReady(server);
 

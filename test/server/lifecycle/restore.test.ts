@@ -25,7 +25,7 @@ async function startBusiness() {
     (await post<Refund>(url, "/v1/refunds", request, { token })).body;
   const payouts = async () => (await run(["payouts", "--after", "0"])).stdout;
   const untilPaid = (refund: Pick<Refund, "paymentId">) =>
-    until(async () => ((await payouts()).includes(refund.paymentId) ? true : undefined));
+    until(async () => (await payouts()).includes(refund.paymentId));
   const alarms = ({ logLines }: TestServer) =>
     logLines.filter((line) => line.includes("the database went back")).map((line) => JSON.parse(line).msg);
   return {

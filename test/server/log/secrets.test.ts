@@ -98,7 +98,7 @@ describe("in production no secret is disclosed or stored in clear", () => {
     );
 
     const responses: TestResponse<unknown>[] = [await subscribe(target), await refund()];
-    await until(async () => ((await countAttempts(server)) > 0 ? true : undefined));
+    await until(async () => (await countAttempts(server)) > 0);
     responses.push(await subscribe({ ...target, more: 1 }), await subscribe(target, expired));
     responses.push(
       await subscribe(target, `${token}x`),
@@ -190,13 +190,13 @@ test("a sandbox with failed and successful deliveries discloses and stores no se
 
   const refund = await post(server.url, "/v1/refunds", refundOf(paymentId), { token });
   const made = await post<{ accessToken: string }>(server.url, "/sandbox/tokens", { scopes: [] }, { token });
-  await until(async () => ((await countAttempts(server)) === 2 ? true : undefined));
+  await until(async () => (await countAttempts(server)) === 2);
   await server.database.db
     .updateTable("subscriptions")
     .set({ secret_ciphertext: Buffer.alloc(40, 1) })
     .execute();
   await post(server.url, "/v1/refunds", refundOf(paymentId), { token });
-  await until(async () => ((await countAttempts(server)) === 4 ? true : undefined));
+  await until(async () => (await countAttempts(server)) === 4);
 
   const disclosed = await everythingDisclosed(server, [refund]);
   expect(disclosed).toContain("the secretKey can't be read");

@@ -51,7 +51,7 @@ describe("a stop while a nameserver never responds", () => {
     const beside = await database.open();
     await sql`select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid()`.execute(beside.db);
-    await until(() => (nameserver.stuck().length > 0 ? true : undefined));
+    await until(() => nameserver.stuck().length > 0);
     const ready = await Promise.all(Array.from({ length: 5 }, () => fetch(`${server.url}/readyz`)));
 
     await expectStop(server, /Stopped\.\n$/);
@@ -67,7 +67,7 @@ describe("a stop while a nameserver never responds", () => {
     const env = { ...production.env, ...nameserver.env, AUTH_JWKS_URL: "https://issuer.test/keys" };
     await using server = await spawnServer({ env });
     const ready = Promise.allSettled([fetch(`${server.url}/readyz`)]);
-    await until(() => (nameserver.stuck().includes("issuer.test") ? true : undefined));
+    await until(() => nameserver.stuck().includes("issuer.test"));
 
     await expectStop(server, /"msg":"stopped"\}\n$/);
 
