@@ -30,7 +30,7 @@ export function setToken(token: string): void {
   sessionStorage.setItem(TOKEN_KEY, token);
   setConnection("online"); // until the stream says otherwise
   stream?.abort();
-  announce();
+  notifyListeners();
 }
 
 const NO_RESPONSE = {
@@ -63,7 +63,7 @@ export function listen(topics: readonly Topic[], listener: () => void): () => vo
   return () => listeners.delete(listener);
 }
 
-function announce(topics?: readonly Topic[]): void {
+function notifyListeners(topics?: readonly Topic[]): void {
   for (const [listener, own] of listeners) {
     if (!topics || own.some((topic) => topics.includes(topic))) listener();
   }
@@ -79,7 +79,7 @@ function setConnection(value: Connection): void {
   const wasOnline = connection === "online";
   connection = value;
   for (const listener of connectionListeners) listener(value);
-  if (value === "online" && !wasOnline) announce(); // Changes may have been missed while the stream was down.
+  if (value === "online" && !wasOnline) notifyListeners(); // Changes may have been missed while the stream was down.
 }
 
 export function useConnection(): Connection {
@@ -131,7 +131,7 @@ async function readChanges(signal: AbortSignal): Promise<Problem | undefined> {
     text = messages.pop() ?? "";
     for (const message of messages) {
       const line = message.split("\n").find((part) => part.startsWith("data: "));
-      if (line) announce((JSON.parse(line.slice("data: ".length)) as { topics: Topic[] }).topics);
+      if (line) notifyListeners((JSON.parse(line.slice("data: ".length)) as { topics: Topic[] }).topics);
     }
   }
 }
