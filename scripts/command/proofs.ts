@@ -43,11 +43,6 @@ export const PROOFS = {
     description:
       "Imports the contract by the converters of Postman, Bruno and Insomnia, and sends what they make of it to a sandbox.",
   },
-  images: {
-    file: "scripts/supply-chain/images.ts",
-    description:
-      "Writes the present digests of the container images into the Containerfile and the compose file, by skopeo, which asks the registry.",
-  },
   mutation: {
     file: "test/proofs/mutation/mutate.ts",
     description:

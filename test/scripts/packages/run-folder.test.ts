@@ -34,6 +34,15 @@ describe("what runs the server", () => {
     expect(named.toSorted()).toEqual([...found].sort());
   });
 
+  test("takes each image by its digest", async () => {
+    const texts = await Promise.all(["Containerfile", "compose.yaml"].map(read));
+    // What names a registry; the compose file's other image is the one that is built.
+    const images = texts.flatMap((text) => text.match(/\b[\w.-]+\.\w+\/[\w./-]+:\S+/g) ?? []);
+
+    expect(images).toHaveLength(3);
+    for (const image of images) expect(image).toMatch(/@sha256:[0-9a-f]{64}$/);
+  });
+
   test("is started without npm, which would print a banner into the log, and stopped within its grace", async () => {
     const [unit, container, compose] = await Promise.all(
       ["refunds.service", "Containerfile", "compose.yaml"].map(read),
