@@ -10,9 +10,9 @@ export type Heading = {
   /** The parent heading. */
   readonly chapter: string;
   /** The reason why no test can enforce it, if there is one: `<!-- untestable: … -->` below the heading. */
-  readonly untestable?: string;
+  untestable?: string;
   /** The decisions on what a clause leaves open: `<!-- decided: D07, D08 -->` below the heading. */
-  readonly decided?: readonly string[];
+  decided?: readonly string[];
 };
 
 /** The documents, the form of their headings, and the marks by which a test names one. */
@@ -21,28 +21,22 @@ export const DOCUMENTS = {
   decision: { file: "docs/decisions.md", heading: /^(D\d{2}[a-z]?) (.+)$/ },
 } as const;
 
-export type Headings = { readonly headings: readonly Heading[]; readonly errors: readonly string[] };
-
 /** Reads the headings of one document, in order. */
-export function readHeadings(kind: Kind, markdown: string): Headings {
-  const { file, heading } = DOCUMENTS[kind];
+export function readHeadings(kind: Kind, markdown: string): Heading[] {
   const headings: Heading[] = [];
-  const errors: string[] = [];
   let chapter = "";
   for (const part of parseMarkdown(markdown).children) {
     if (part.type === "heading") {
       const text = textOf(part);
-      const [, id, title] = (part.depth === 3 && heading.exec(text)) || [];
+      const [, id, title] = (part.depth === 3 && DOCUMENTS[kind].heading.exec(text)) || [];
       if (part.depth === 2) chapter = text;
       if (id !== undefined && title !== undefined) headings.push({ kind, id, title, chapter });
     }
-    if (part.type !== "html") continue;
-    const [, what, text = ""] = /^<!-- *(\w+): *(.+?) *-->$/.exec(part.value) ?? [];
     const last = headings.at(-1);
-    if (last && what === "untestable") headings.splice(-1, 1, { ...last, untestable: text });
-    else if (last && what === "decided" && kind === "clause") {
-      headings.splice(-1, 1, { ...last, decided: text.split(/[\s,]+/) });
-    } else errors.push(`${file} has a comment that says nothing to traceability: ${part.value}`);
+    if (!last || part.type !== "html") continue;
+    const [, what, text = ""] = /^<!-- *(\w+): *(.+?) *-->$/.exec(part.value) ?? [];
+    if (what === "untestable") last.untestable = text;
+    if (what === "decided") last.decided = text.split(/[\s,]+/);
   }
-  return { headings, errors };
+  return headings;
 }

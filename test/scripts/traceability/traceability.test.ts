@@ -41,14 +41,10 @@ describe.each([1, 2])("with %d cents", () => {
 
 /** A project of these four texts, each of which a test may change. */
 function trace({ clauses = CLAUSES, decisions = DECISIONS, contract = CONTRACT as unknown, tests = TESTS }) {
-  const read = [readHeadings("clause", clauses), readHeadings("decision", decisions)];
+  const headings = [...readHeadings("clause", clauses), ...readHeadings("decision", decisions)];
   const { marks, errors } = readMarks("test/refunds.test.ts", tests);
-  const traced = {
-    headings: read.flatMap(({ headings }) => headings),
-    elements: readSourcedElements(contract),
-    marks,
-  };
-  return { traced, marks, errors: [...read.flatMap((one) => one.errors), ...errors, ...findErrors(traced)] };
+  const traced = { headings, elements: readSourcedElements(contract), marks };
+  return { traced, marks, errors: [...errors, ...findErrors(traced)] };
 }
 
 describe("traceability", () => {
@@ -94,11 +90,6 @@ describe("traceability", () => {
       /^test\/refunds\.test\.ts:8 marks clause 2\.7, which docs\/interface\.md does not have: the nearest is 2\.1\.$/,
     ],
     [
-      "a mark of something else",
-      tests('/** @clause 2.1 and more */\ntest("x", () => {});'),
-      /^test\/refunds\.test\.ts:8 has a mark of "and", which is no clause: write ids only\.$/,
-    ],
-    [
       "a mark above no test",
       tests("/** @clause 2.1 */\nconst x = 1;"),
       /^test\/refunds\.test\.ts:8 has a mark above no test: put it directly above a test or describe\.$/,
@@ -114,11 +105,6 @@ describe("traceability", () => {
       /^Clause 1\.1 \(Purpose\) has a test in test\/refunds\.test\.ts: remove its "untestable" comment from docs\/interface\.md\.$/,
     ],
     [
-      "a comment that says nothing",
-      { clauses: CLAUSES.replace("untestable:", "untested:") },
-      /^docs\/interface\.md has a comment that says nothing to traceability: <!-- untested/,
-    ],
-    [
       "an element that names an unknown clause",
       {
         contract: {
@@ -129,10 +115,6 @@ describe("traceability", () => {
     ],
   ])("names %s", (_name, change, error) => {
     expect(trace(change).errors).toContainEqual(expect.stringMatching(error));
-  });
-
-  test("takes no text in quotes for a mark", () => {
-    expect(trace(tests("const text = `/** @clause 9.9 */`;")).errors).toEqual([]);
   });
 
   test("shows each clause with its element, its tests, its decisions or its reason", () => {
