@@ -18,7 +18,6 @@ export function runCertify(name: string): Promise<void> {
 }
 
 async function run(command: Command): Promise<void> {
-  if (command.part === "help") return;
   if (command.part === "list") return list(command);
   const terminal = createTerminal(process.stdout);
   const report =

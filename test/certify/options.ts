@@ -1,17 +1,12 @@
-import type { Command as Program } from "@commander-js/extra-typings";
+import { InvalidArgumentError, Option, type Command as Program } from "@commander-js/extra-typings";
 import { defineProgram } from "../../scripts/command/command.ts";
 import {
   CannotRun,
-  numberIn,
-  OptionError,
-  option,
-  parseOptions,
   readAddress,
   readIds,
   readReportFile,
   readRequired,
-  readSeconds,
-  usageError,
+  secondsFrom,
 } from "../reporting/options.ts";
 import type { Choice } from "../reporting/run-checks.ts";
 import { commandHook, type Hook, urlHook } from "./hooks.ts";
@@ -53,7 +48,6 @@ type Files = {
 
 /** What the command line asks for. */
 export type Command =
-  | { readonly part: "help" }
   | { readonly part: "list"; readonly of: "receiver" | "caller"; readonly only: readonly string[] }
   | { readonly part: "receiver"; readonly options: ReceiverOptions; readonly files: Files }
   | { readonly part: "caller"; readonly options: CallerOptions; readonly files: Files };
@@ -83,144 +77,135 @@ ${EXIT_CODES}`;
  * Reads the command line.
  *
  * @param name how the command is run
- * @throws CannotRun when an option is wrong or missing
+ * @throws CommanderError when an option is wrong or missing, or on request for the help: it has been printed
  */
 export function readCommand(args: readonly string[], name: string): Command {
-  const [part, ...rest] = args;
-  if (part === "receiver") return readReceiver(rest, `${name} receiver`);
-  if (part === "caller") return readCaller(rest, `${name} caller`);
-  const program = defineProgram(name, "Examines a merchant's system before it goes live.");
-  program.command("receiver").description("sends events to your receiver of webhooks, good and bad ones");
-  program.command("caller").description("has your system issue refunds to a service that misbehaves");
-  program.addHelpText("after", `\n${name} receiver --help and ${name} caller --help list the options.`);
-  if (part === undefined) throw new CannotRun(program.helpInformation().trimEnd());
-  if (parseOptions(program, args, name)) return { part: "help" };
-  throw usageError(`Say what to examine: receiver or caller, not "${part}".`, name);
+  let command: Command | undefined;
+  const program = defineProgram(name, "Examines a merchant's system before it goes live.").exitOverride();
+  defineReceiver(program.command("receiver"), (read) => {
+    command = read;
+  });
+  defineCaller(program.command("caller"), (read) => {
+    command = read;
+  });
+  program.parse(args, { from: "user" });
+  if (!command) throw new Error("every command of the program is one of the two");
+  return command;
 }
 
-function readReceiver(args: readonly string[], name: string): Command {
-  const command = withExam(
-    defineProgram(name, "Sends events to your receiver of webhooks, and requires the right response to each.")
-      .addOption(option("--url <url>", "the address of the receiver, as in your subscription", readAddress))
-      .addOption(secretOption("the secretKey with which the receiver verifies"))
-      .option("--prepare <command>", "tells your system of a refund, as if it had issued it")
-      .addOption(option("--prepare-url <url>", "the same, by a POST", readAddress))
-      .option("--restart <command>", "restarts the receiver, and ends when it has been started")
-      .addOption(option("--restart-url <url>", "the same, by a POST", readAddress))
-      .addOption(option("--timeout <seconds>", "for each response", readSeconds).default(ATTEMPT_SECONDS)),
-  ).addHelpText("after", RECEIVER_NOTES);
-  if (parseOptions(command, args, name)) return { part: "help" };
-  const { url, secret, list, ...rest } = command.opts();
-  if (list) return { part: "list", of: "receiver", only: rest.only ?? [] };
-  if (!url) throw usageError("Say where the receiver is: --url https://localhost:8080/webhooks", name);
-  if (secret === undefined)
-    throw usageError("Give the receiver's secret: --secret … (or CERTIFY_SECRET).", name);
-  const exam = toExam(rest, name);
-  const options = {
-    ...exam,
-    url: url.href,
-    secret,
-    prepare: toHook(rest, "prepare", name),
-    restart: toHook(rest, "restart", name),
-  };
-  return { part: "receiver", options, files: rest };
+function defineReceiver(command: Program, take: (read: Command) => void): void {
+  withExam(command)
+    .description("Sends events to your receiver of webhooks, and requires the right response to each.")
+    .option("--url <url>", "the address of the receiver, as in your subscription", readAddress)
+    .addOption(secretOption("the secretKey with which the receiver verifies"))
+    .option("--prepare <command>", "tells your system of a refund, as if it had issued it", readShellCommand)
+    .addOption(urlOption("--prepare-url <url>", "the same, by a POST", "prepare"))
+    .option(
+      "--restart <command>",
+      "restarts the receiver, and ends when it has been started",
+      readShellCommand,
+    )
+    .addOption(urlOption("--restart-url <url>", "the same, by a POST", "restart"))
+    .option("--timeout <seconds>", "for each response", readSeconds, ATTEMPT_SECONDS)
+    .addHelpText("after", RECEIVER_NOTES)
+    .action(({ url, secret, list, ...given }, self) => {
+      if (list) return take({ part: "list", of: "receiver", only: given.only ?? [] });
+      if (!url) return self.error("Say where the receiver is: --url https://localhost:8080/webhooks");
+      if (secret === undefined)
+        return self.error("Give the receiver's secret: --secret … (or CERTIFY_SECRET).");
+      const prepare = toHook(given.prepare, given.prepareUrl, given);
+      const restart = toHook(given.restart, given.restartUrl, given);
+      const options = { ...toExam(given), url: url.href, secret, prepare, restart };
+      take({ part: "receiver", options, files: given });
+    });
 }
 
-function readCaller(args: readonly string[], name: string): Command {
-  const command = withExam(
-    defineProgram(
-      name,
+function defineCaller(command: Program, take: (read: Command) => void): void {
+  withExam(command)
+    .description(
       "Has your system issue refunds to a service that misbehaves, and requires one refund of each.",
     )
-      .option(
-        "--run <command>",
-        "issues the refund that its environment says, and ends when it is done with it",
-      )
-      .addOption(option("--trigger-url <url>", "the same, by a POST", readAddress))
-      .addOption(option("--timeout <seconds>", "for each refund", readSeconds).default(RUN_SECONDS))
-      .addOption(
-        option(
-          "--slow <seconds>",
-          "how long a slow response takes",
-          numberIn({ from: 0.05, to: 60, fractions: true }),
-        ).default(5),
-      )
-      .addOption(
-        option("--url <url>", "your receiver, which then gets the events of these refunds", readAddress),
-      )
-      .addOption(secretOption("the secretKey with which it verifies")),
-  ).addHelpText("after", CALLER_NOTES);
-  if (parseOptions(command, args, name)) return { part: "help" };
-  const { run, triggerUrl, url, secret, slow, list, ...rest } = command.opts();
-  if (list) return { part: "list", of: "caller", only: rest.only ?? [] };
-  const trigger = toHook({ ...rest, run, runUrl: triggerUrl }, "run", name, "--trigger-url");
-  if (!trigger) {
-    throw usageError("Say how your system issues a refund: --run 'COMMAND' or --trigger-url URL.", name);
-  }
-  if (url && secret === undefined)
-    throw usageError("Give the receiver's secret, too: --secret … (or CERTIFY_SECRET).", name);
-  const options = { ...toExam(rest, name), run: trigger, slowMs: 1000 * slow, url: url?.href, secret };
-  return { part: "caller", options, files: rest };
+    .option(
+      "--run <command>",
+      "issues the refund that its environment says, and ends when it is done with it",
+      readShellCommand,
+    )
+    .addOption(urlOption("--trigger-url <url>", "the same, by a POST", "run"))
+    .option("--timeout <seconds>", "for each refund", readSeconds, RUN_SECONDS)
+    .option("--slow <seconds>", "how long a slow response takes", secondsFrom(0.05, 60), 5)
+    .option("--url <url>", "your receiver, which then gets the events of these refunds", readAddress)
+    .addOption(secretOption("the secretKey with which it verifies"))
+    .addHelpText("after", CALLER_NOTES)
+    .action(({ url, secret, slow, list, ...given }, self) => {
+      if (list) return take({ part: "list", of: "caller", only: given.only ?? [] });
+      const run = toHook(given.run, given.triggerUrl, given);
+      if (!run)
+        return self.error("Say how your system issues a refund: --run 'COMMAND' or --trigger-url URL.");
+      if (url && secret === undefined)
+        return self.error("Give the receiver's secret, too: --secret … (or CERTIFY_SECRET).");
+      const options = { ...toExam(given), run, slowMs: 1000 * slow, url: url?.href, secret };
+      take({ part: "caller", options, files: given });
+    });
 }
+
+const readSeconds = secondsFrom(0.05, 600);
 
 const secretOption = (description: string) =>
-  option("--secret <secret>", description, readSecret).env("CERTIFY_SECRET");
+  new Option("--secret <secret>", description).env("CERTIFY_SECRET").argParser(readSecret);
+
+/** A URL in place of a command: both would contradict each other. */
+const urlOption = <Flags extends string>(flags: Flags, description: string, command: string) =>
+  new Option(flags, description).argParser(readAddress).conflicts(command);
 
 /** Adds the options that both parts have. */
-function withExam<Args extends unknown[], Opts extends Record<string, unknown>>(
-  command: Program<Args, Opts>,
-) {
+function withExam(command: Program) {
   return command
-    .option("--state <command>", "prints what your system believes about a refund")
-    .addOption(option("--state-url <url>", "the same, by a GET", readAddress))
-    .addOption(
-      option(
-        "--settle <seconds>",
-        "the time that your system takes to work on something after it has responded",
-        numberIn({ from: 0, to: 600, fractions: true }),
-      ).default(1),
+    .option("--state <command>", "prints what your system believes about a refund", readShellCommand)
+    .addOption(urlOption("--state-url <url>", "the same, by a GET", "state"))
+    .option(
+      "--settle <seconds>",
+      "the time that your system takes to work on something after it has responded",
+      secondsFrom(0, 600),
+      1,
     )
-    .addOption(option("--only <id,...>", "run only the checks whose ids begin like this", readIds))
-    .addOption(option("--require <all|id,...>", "fail if any of these checks is not run", readRequired))
+    .option("--only <id,...>", "run only the checks whose ids begin like this", readIds)
+    .option("--require <all|id,...>", "fail if any of these checks is not run", readRequired)
     .option("--list", "list the checks, and run none")
-    .addOption(option("--junit <file>", "the report as JUnit XML", readReportFile))
-    .addOption(option("--json <file>", "the report as JSON", readReportFile))
-    .addOption(option("--html <file>", "the report as one page, to print or to send", readReportFile));
+    .option("--junit <file>", "the report as JUnit XML", readReportFile)
+    .option("--json <file>", "the report as JSON", readReportFile)
+    .option("--html <file>", "the report as one page, to print or to send", readReportFile);
 }
 
-type Given = Readonly<Record<string, unknown>> & {
+type Given = Partial<Choice> & {
   readonly timeout: number;
   readonly settle: number;
-  readonly only?: readonly string[] | undefined;
-  readonly require?: readonly string[] | undefined;
+  readonly state?: string | undefined;
+  readonly stateUrl?: URL | undefined;
 };
 
-function toExam(given: Given, name: string): ExamOptions {
-  const { timeout, settle, only = [], require = [] } = given;
-  return {
-    only,
-    require,
-    timeoutMs: 1000 * timeout,
-    settleMs: 1000 * settle,
-    state: toHook(given, "state", name),
-  };
+function toExam({ only = [], require = [], settle, ...given }: Given): ExamOptions {
+  const state = toHook(given.state, given.stateUrl, given, "GET");
+  return { only, require, timeoutMs: 1000 * given.timeout, settleMs: 1000 * settle, state };
 }
 
-/** The hook that a command or a URL gives; both would contradict each other. */
-function toHook(given: Given, hook: string, name: string, urlFlag = `--${hook}-url`): Hook | undefined {
-  const command = given[hook];
-  const url = given[`${hook}Url`];
-  if (command !== undefined && url !== undefined)
-    throw usageError(`Give --${hook} or ${urlFlag}, not both.`, name);
-  if (typeof command === "string" && command.trim() === "")
-    throw usageError(`--${hook} must be a command, and is empty.`, name);
-  const timeoutMs = Math.max(1000 * given.timeout, LEAST_HOOK_MS);
-  if (typeof command === "string") return commandHook(command, timeoutMs);
-  return url instanceof URL ? urlHook(url, hook === "state" ? "GET" : "POST", timeoutMs) : undefined;
+/** The hook that a command or a URL gives. */
+function toHook(
+  command: string | undefined,
+  url: URL | undefined,
+  { timeout }: Pick<Given, "timeout">,
+  method: "GET" | "POST" = "POST",
+): Hook | undefined {
+  const timeoutMs = Math.max(1000 * timeout, LEAST_HOOK_MS);
+  return command === undefined ? url && urlHook(url, method, timeoutMs) : commandHook(command, timeoutMs);
+}
+
+function readShellCommand(text: string): string {
+  if (text.trim() !== "") return text;
+  throw new InvalidArgumentError("It must be a command.");
 }
 
 /** Never prints the secret. */
-function readSecret(secret: string, option: string): string {
+function readSecret(secret: string): string {
   if (secret.length >= 1 && secret.length <= 256) return secret;
-  throw new OptionError(`${option} must have 1 to 256 characters, like the secretKey of a subscription.`);
+  throw new CannotRun("--secret must have 1 to 256 characters, like the secretKey of a subscription.");
 }

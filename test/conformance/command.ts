@@ -11,10 +11,7 @@ import { type ConformReport, runConformance } from "./run.ts";
  * @param name how it is run, such as `npm run conform --`
  */
 export async function runConform(name: string): Promise<void> {
-  await runCommand(async () => {
-    const options = readOptions(process.argv.slice(2), name);
-    if (options !== "help") await run(options);
-  });
+  await runCommand(() => run(readOptions(process.argv.slice(2), name)));
 }
 
 async function run({ junit, json, ...options }: CommandOptions): Promise<void> {

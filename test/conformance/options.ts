@@ -1,15 +1,6 @@
-import { defineProgram } from "../../scripts/command/command.ts";
-import {
-  numberIn,
-  OptionError,
-  option,
-  parseOptions,
-  readIds,
-  readRequired,
-  readSeconds,
-  readUrl,
-  usageError,
-} from "../reporting/options.ts";
+import { InvalidArgumentError, Option } from "@commander-js/extra-typings";
+import { defineProgram, wholeNumber } from "../../scripts/command/command.ts";
+import { CannotRun, readIds, readRequired, readUrl, secondsFrom } from "../reporting/options.ts";
 import type { Choice } from "../reporting/run-checks.ts";
 
 /** The states of a payment that decide the first status of its refund. */
@@ -72,16 +63,23 @@ export const DEFAULTS: Required<
 > = { payments: {}, sandbox: false, burst: 0, sample: MAX_SAMPLE, timeoutMs: 10_000, only: [] };
 
 const token = <Flags extends string>(flags: Flags, description: string, variable: string) =>
-  option(flags, description, readToken).env(variable);
+  new Option(flags, description).env(variable).argParser(readToken);
 
 const defineConform = (name: string) =>
   defineProgram(
     name,
     "Tests a server against the contract from the outside. Checks without their options are reported as not run.",
   )
-    .addOption(option("--url <url>", "the address of the service, without /v1", readUrl).env("CONFORM_URL"))
-    .addOption(token("--token <token>", "an access token with both scopes", "CONFORM_TOKEN"))
-    .addOption(option("--payments <kind=id,...>", PAYMENTS_HELP, readPayments))
+    .addOption(
+      new Option("--url <url>", "the address of the service, without /v1")
+        .env("CONFORM_URL")
+        .argParser(readUrl)
+        .makeOptionMandatory(),
+    )
+    .addOption(
+      token("--token <token>", "an access token with both scopes", "CONFORM_TOKEN").makeOptionMandatory(),
+    )
+    .option("--payments <kind=id,...>", PAYMENTS_HELP, readPayments)
     .option("--payment-key <key>", "the requestKey of the settled payment itself")
     .addOption(token("--other-token <token>", "a token of another merchant", "CONFORM_OTHER_TOKEN"))
     .addOption(token("--second-token <token>", "a second token of the same merchant", "CONFORM_SECOND_TOKEN"))
@@ -92,83 +90,65 @@ const defineConform = (name: string) =>
         "CONFORM_UNSCOPED_TOKEN",
       ),
     )
-    .addOption(
-      option(
-        "--receiver <url>",
-        "the address to which the service can send events on this machine; port 0 uses a free one",
-        readUrl,
-      ),
+    .option(
+      "--receiver <url>",
+      "the address to which the service can send events on this machine; port 0 uses a free one",
+      readUrl,
     )
-    .addOption(
-      option(
-        "--receiver-port <port>",
-        "the port to listen on, if it is another one",
-        numberIn({ from: 1, to: 65_535 }),
-      ),
-    )
+    .option("--receiver-port <port>", "the port to listen on, if it is another one", wholeNumber(1, 65_535))
     .option(
       "--sandbox",
       "the service has the sandbox's calls: plays the scenarios, which RESETS the merchant's data",
     )
-    .addOption(
-      option(
-        "--burst <n>",
-        "send up to n requests, 50 at once, to exceed the rate limit",
-        numberIn({ from: 0, to: 100_000 }),
-      ).default(DEFAULTS.burst as number),
+    .option(
+      "--burst <n>",
+      "send up to n requests, 50 at once, to exceed the rate limit",
+      wholeNumber(0, 100_000),
+      DEFAULTS.burst,
     )
-    .addOption(
-      option(
-        "--sample <n>",
-        "n requests for each constraint of the document, not all of some 2,000",
-        numberIn({ from: 1, to: MAX_SAMPLE }),
-      ),
+    .option(
+      "--sample <n>",
+      "n requests for each constraint of the document, not all of some 2,000",
+      wholeNumber(1, MAX_SAMPLE),
     )
-    .addOption(option("--only <id,...>", "run only the checks whose ids begin like this", readIds))
-    .addOption(option("--require <all|id,...>", "fail if any of these checks is not run", readRequired))
-    .addOption(
-      option("--timeout <seconds>", "for each response and each delivery", readSeconds).default(
-        DEFAULTS.timeoutMs / 1000,
-      ),
+    .option("--only <id,...>", "run only the checks whose ids begin like this", readIds)
+    .option("--require <all|id,...>", "fail if any of these checks is not run", readRequired)
+    .option(
+      "--timeout <seconds>",
+      "for each response and each delivery",
+      secondsFrom(0.05, 600),
+      DEFAULTS.timeoutMs / 1000,
     )
     .option("--junit <file>", "the report as JUnit XML")
     .option("--json <file>", "the report as JSON")
-    .addHelpText("after", NOTES);
+    .addHelpText("after", NOTES)
+    .exitOverride();
 
 /**
- * Reads the command line. Tokens are better set in the environment, where other users of the machine don't see them. Prints
- * the help on request.
+ * Reads the command line. Tokens are better set in the environment, where other users of the machine don't see them.
  *
  * @param name how the command is run
- * @throws CannotRun when an option is wrong, or the address or the token is missing
+ * @throws CommanderError when an option is wrong or missing, or on request for the help: it has been printed
  */
-export function readOptions(args: readonly string[], name = "npm run conform --"): CommandOptions | "help" {
-  const command = defineConform(name);
-  if (parseOptions(command, args, name)) return "help";
-  const { url, timeout, ...options } = command.opts();
-  if (!url) throw usageError("Say where the service is: --url https://payments.example.com", name);
-  if (!options.token) throw usageError("Give an access token: --token … (or CONFORM_TOKEN).", name);
-  return { ...DEFAULTS, ...options, url, timeoutMs: 1000 * timeout };
+export function readOptions(args: readonly string[], name = "npm run conform --"): CommandOptions {
+  const { timeout, ...options } = defineConform(name).parse(args, { from: "user" }).opts();
+  return { ...DEFAULTS, ...options, timeoutMs: 1000 * timeout };
 }
 
 /**
  * Refuses characters that a header can't contain: they would make every request fail, far from the cause. Never prints the
  * token.
  */
-function readToken(token: string, option: string): string {
+function readToken(token: string): string {
   if (/^[\x21-\x7e]+$/.test(token)) return token;
-  throw new OptionError(`${option} is empty, or holds characters that no header can carry.`);
+  throw new CannotRun("A token is empty, or holds characters that no header can carry.");
 }
 
-function readPayments(
-  text: string,
-  option: string,
-  before: ConformOptions["payments"] = {},
-): ConformOptions["payments"] {
+function readPayments(text: string, before: ConformOptions["payments"] = {}): ConformOptions["payments"] {
   const pairs = text.split(",").map((pair) => {
     const [kind = "", id = ""] = pair.split(/=(.*)/s);
     if (PAYMENT_KINDS.some((known) => known === kind) && id !== "") return [kind, id];
-    throw new OptionError(`${option} takes KIND=ID, with one of ${PAYMENT_KINDS.join(", ")}; not "${pair}".`);
+    throw new InvalidArgumentError(`It must be KIND=ID, with one of ${PAYMENT_KINDS.join(", ")}.`);
   });
   return { ...before, ...Object.fromEntries(pairs) };
 }

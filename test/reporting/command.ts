@@ -1,4 +1,5 @@
 import { writeFile } from "node:fs/promises";
+import { CommanderError } from "@commander-js/extra-typings";
 import { CannotRun } from "./options.ts";
 import { countOutcomes, type Report } from "./report.ts";
 
@@ -7,9 +8,10 @@ export async function runCommand(run: () => Promise<void>): Promise<void> {
   try {
     await run();
   } catch (error) {
-    if (!(error instanceof CannotRun)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    process.exitCode = 2;
+    if (error instanceof CannotRun) process.stderr.write(`${error.message}\n`);
+    else if (!(error instanceof CommanderError)) throw error;
+    // Commander has printed its error already, or the help.
+    process.exitCode = error instanceof CommanderError && error.exitCode === 0 ? 0 : 2;
   }
 }
 
