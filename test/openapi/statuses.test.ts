@@ -1,8 +1,7 @@
-import { type IncomingMessage, request } from "node:http";
-import { text } from "node:stream/consumers";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type HttpResponse, readContract } from "../../openapi/document/contract.ts";
+import { exchange, head } from "../helpers/network/raw-http.ts";
 import { type PostOptions, post, startTestServer, useTestServer } from "../helpers/server.ts";
 
 const contract = readContract("openapi");
@@ -115,24 +114,8 @@ function masked(body: unknown): unknown {
 
 /** Sends the head and the beginning of a body, and no more. */
 async function sendSlowly(id: OperationId): Promise<HttpResponse> {
-  const headers = {
-    Authorization: "Bearer sandbox_acme",
-    "Content-Type": "application/json",
-    "Content-Length": 50,
-  };
-  const slow = request(hasty.url + PATHS[id], { method: "POST", headers });
-  slow.write("{");
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    slow.once("response", resolve);
-    slow.once("error", reject);
-  });
-  const body: unknown = JSON.parse(await text(response));
-  slow.destroy();
-  const received = Object.entries(response.headers).map(([name, value]): [string, string] => [
-    name,
-    String(value),
-  ]);
-  return { status: response.statusCode ?? 0, headers: new Headers(received), body };
+  const response = await exchange(hasty.url, head(PATHS[id], { "Content-Length": 50 }), "{");
+  return { ...response, headers: new Headers(response.headers) };
 }
 
 async function callTooOften(id: OperationId): Promise<HttpResponse> {
