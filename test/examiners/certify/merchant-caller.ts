@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { CallError, createClient } from "../../../client/src/index.ts";
 import type { Mistake } from "./mistakes.ts";
 
 /** What the exam tells a merchant to refund. */
@@ -99,22 +98,5 @@ export function createCaller(has: (mistake: Mistake) => boolean) {
     return isOwn || has("caller: takes any refund of a 409 for its own")
       ? String(existing.paymentStatus)
       : undefined;
-  }
-}
-
-/** Issues a refund as the guides do it, by our client. Resolves with its status, if it is known. */
-export async function callByClient(
-  order: Order,
-  { requestKey, repeated }: { requestKey: string; repeated: boolean },
-): Promise<string | undefined> {
-  const { url: baseUrl, token: accessToken, paymentId, amount, reference: clientReferenceId } = order;
-  const client = createClient({ baseUrl, accessToken });
-  try {
-    const request = { paymentId, amount, clientReferenceId, requestKey };
-    const { paymentStatus } = await client.refunds.issue(request, { repeated });
-    return paymentStatus;
-  } catch (error) {
-    if (error instanceof CallError) return undefined;
-    throw error;
   }
 }

@@ -2,9 +2,8 @@ import { createHmac, randomUUID, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
-import { verifyWebhook } from "../../../client/src/index.ts";
 import { type LocalServer, serveLocally } from "../../helpers/network/local-server.ts";
-import { callByClient, createCaller, type Order } from "./merchant-caller.ts";
+import { createCaller, type Order } from "./merchant-caller.ts";
 import type { Mistake } from "./mistakes.ts";
 
 /** What the merchant has stored about a refund. */
@@ -23,11 +22,8 @@ export const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const TOLERANCE_S = 300;
 const SLOW_MS = 40;
 
-/**
- * Starts the system with one mistake, or without any. Without one it can verify and call by our client, or by itself, as with a
- * mistake.
- */
-export async function startMerchant(mistake?: Mistake, { byClient = false } = {}): Promise<LocalServer> {
+/** Starts the system with one mistake, or without any. It uses no client of ours: the guide of the exam has a system that does. */
+export async function startMerchant(mistake?: Mistake): Promise<LocalServer> {
   const has = (one: Mistake) => one === mistake;
   /** What outlives a restart: by the reference of the refund, and by its requestKey. */
   let disk = new Map<string, Stored>();
@@ -71,7 +67,6 @@ export async function startMerchant(mistake?: Mistake, { byClient = false } = {}
     const [id, at, list] = ["id", "timestamp", "signature"].map(
       (name) => headers[`webhook-${name}`],
     ) as string[];
-    if (byClient) return verifies(body, headers);
     if (list === undefined) return has("receiver: verifies only what is signed");
     const isRecent = Math.abs(Date.now() / 1000 - Number(at)) <= TOLERANCE_S;
     if (!isRecent && !has("receiver: ignores timestamps")) return false;
@@ -124,9 +119,7 @@ export async function startMerchant(mistake?: Mistake, { byClient = false } = {}
     const stored: Stored = isNewKey ? { requestKey: randomUUID(), sequence: 0, handled: 0 } : before;
     if (before?.status === "TERMINAL_FAILED") return;
     store(reference, stored);
-    const repeated = before !== undefined;
-    const { requestKey } = stored;
-    const status = await (byClient ? callByClient(order, { requestKey, repeated }) : call(order, requestKey));
+    const status = await call(order, stored.requestKey);
     // An event may have said more meanwhile.
     const now = find(reference) ?? stored;
     if (now.sequence === 0 && status !== undefined) store(reference, { ...now, status });
@@ -162,15 +155,6 @@ export async function startMerchant(mistake?: Mistake, { byClient = false } = {}
     else response.statusCode = 404;
     response.end();
   });
-}
-
-function verifies(body: string, headers: IncomingHttpHeaders): boolean {
-  try {
-    verifyWebhook(body, headers, SECRET);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function toNotice(body: string): Notice | undefined {
