@@ -131,7 +131,7 @@ describe("requests made from the contract", () => {
     const { failure } = await fuzzFaulty({ levels: ["invalid"], runs: 50, limitMs: 1000 });
 
     expect(failure?.message).toContain("no whole response within 1000 ms");
-    expect(failure?.command).toContain("POST /v1/");
+    expect(failure?.request.toString()).toContain("POST /v1/");
   });
 
   test("show a call that takes the server too long, and none that the machine had no time for", async () => {

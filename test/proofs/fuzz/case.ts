@@ -76,14 +76,3 @@ function edit(bytes: Buffer, edits: readonly Edit[] = []): Buffer {
     return Buffer.concat([before.subarray(0, position), insert, before.subarray(position + remove)]);
   }, bytes);
 }
-
-/** A command that sends a message again, in any shell. */
-export function toCommand(message: Buffer, url: string): string {
-  const { hostname, port } = new URL(url);
-  const written = Array.from(message, (byte) =>
-    byte >= 0x20 && byte < 0x7f && byte !== 0x27 && byte !== 0x5c && byte !== 0x25
-      ? String.fromCharCode(byte)
-      : `\\${byte.toString(8).padStart(3, "0")}`,
-  ).join("");
-  return `printf '${written}' | nc -N ${hostname} ${port}`;
-}

@@ -2,9 +2,9 @@ import fc, { type Arbitrary } from "fast-check";
 import { type Contract, readContract } from "../../../openapi/document/contract.ts";
 import { dereference } from "../../../openapi/document/node.ts";
 import { step } from "../../../openapi/document/pointer.ts";
-import { createCalls, SandboxCallError, type SandboxCalls } from "../../../server/sandbox/calls.ts";
+import { createCalls, type SandboxCalls } from "../../../server/sandbox/calls.ts";
 import { requestSchema } from "../../conformance/constraints/body-check.ts";
-import { type Case, toCommand, toMessage } from "./case.ts";
+import { type Case, toMessage } from "./case.ts";
 import { createOracle, violationsOfDuplicate } from "./oracle.ts";
 import { type Target, type Targets, toPublishedCases } from "./published-cases.ts";
 import { toSandboxCases } from "./sandbox-cases.ts";
@@ -40,7 +40,6 @@ export type Failure = {
   readonly message: string;
   /** The smallest request found that shows it. */
   readonly request: Buffer;
-  readonly command: string;
   /** With these and one connection, the failure is reproduced at once. */
   readonly seed: number;
   readonly path: string;
@@ -125,7 +124,7 @@ type Check = {
   readonly oracle: ReturnType<typeof createOracle>;
   readonly tally: Tally;
   readonly freshKey: () => string;
-  /** The calls by which the merchant with subscriptions ends them. */
+  /** The calls of the merchant with subscriptions. */
   readonly subscribing: SandboxCalls;
   stopped: boolean;
 };
@@ -154,7 +153,7 @@ async function runShare(
   const message = String(
     details.errorInstance instanceof Error ? details.errorInstance.message : details.errorInstance,
   );
-  return { message, request, command: toCommand(request, url), seed, path: details.counterexamplePath ?? "" };
+  return { message, request, seed, path: details.counterexamplePath ?? "" };
 }
 
 async function tryCase(one: Case, wire: Wire, options: FuzzOptions, check: Check): Promise<string[]> {
@@ -162,12 +161,11 @@ async function tryCase(one: Case, wire: Wire, options: FuzzOptions, check: Check
   try {
     let responses = await send(one, message, wire, options, check.tally);
     if (responses.some(({ text }) => text.includes('"SUBSCRIPTION_LIMIT"'))) {
-      // A caller that closes its side at once may never get the response with its new subscription: they add up.
+      // A merchant can have no more than 100.
       await check.subscribing.reset();
       responses = await send(one, message, wire, options, check.tally);
     }
     const violations = responses.flatMap((response) => withResponse(check.oracle(one, response), response));
-    for (const response of responses) await endSubscription(response, check.subscribing);
     const [first] = responses;
     if (violations.length > 0 || !one.refund || first?.status !== 201) return violations;
     const [second] = await send(one, message, wire, options, check.tally);
@@ -178,7 +176,7 @@ async function tryCase(one: Case, wire: Wire, options: FuzzOptions, check: Check
 }
 
 async function send(
-  { edits, level, operation, method }: Case,
+  { edits, level, method }: Case,
   message: Buffer,
   wire: Wire,
   { url, limitMs, own }: FuzzOptions,
@@ -188,25 +186,12 @@ async function send(
   const responses = edits ? await sendAlone(url, message, limitMs) : [await wire.exchange(message, method)];
   const endedAt = performance.now();
   const ms = endedAt - startedAt;
-  for (const { status } of responses) count(tally, level, operation, status, ms);
+  for (const { status } of responses) count(tally, level, status, ms);
   if (own && ms > own.limitMs) {
     const ownMs = ms - own.idleBetween(startedAt, endedAt);
     if (ownMs > own.limitMs) throw new Error(`the server took ${Math.round(ownMs)} ms for it`);
   }
   return responses;
-}
-
-/** A merchant can have no more than 100 subscriptions. */
-async function endSubscription(
-  { status, text }: WireResponse,
-  { subscriptions }: SandboxCalls,
-): Promise<void> {
-  const key = status === 200 ? /"subscriptionKey":"(sub_[\w-]+)"/.exec(text)?.[1] : undefined;
-  if (key === undefined) return;
-  await subscriptions.end(key).catch((error: unknown) => {
-    // Another connection may have reset the sandbox meanwhile.
-    if (!(error instanceof SandboxCallError && error.status === 404)) throw error;
-  });
 }
 
 function withResponse(violations: readonly string[], { status, headers, text }: WireResponse): string[] {

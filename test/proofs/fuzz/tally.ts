@@ -3,29 +3,19 @@ export type Tally = {
   /** Requests that got a response, repeats of accepted refunds included. */
   calls: number;
   slowestMs: number;
-  /** The slowest call: its level, operation and status. */
-  slowest: string;
   /** Responses by level and status. */
   readonly statuses: Map<string, Map<number, number>>;
 };
 
 export function createTally(): Tally {
-  return { calls: 0, slowestMs: 0, slowest: "", statuses: new Map() };
+  return { calls: 0, slowestMs: 0, statuses: new Map() };
 }
 
-export function count(
-  tally: Tally,
-  level: string,
-  operation: string | undefined,
-  status: number,
-  ms: number,
-): void {
+export function count(tally: Tally, level: string, status: number, ms: number): void {
   tally.calls++;
   const ofLevel = tally.statuses.get(level) ?? new Map<number, number>();
   tally.statuses.set(level, ofLevel.set(status, (ofLevel.get(status) ?? 0) + 1));
-  if (ms <= tally.slowestMs) return;
-  tally.slowestMs = ms;
-  tally.slowest = `${level} ${operation ?? "stray"} ${status}`;
+  tally.slowestMs = Math.max(tally.slowestMs, ms);
 }
 
 /** One line for each level, and one for all together: how often each status was received. */
