@@ -1,7 +1,7 @@
 import { isNode, isReason, type Rule, type Visit, visitRequestNodes } from "./redocly.ts";
 
 /**
- * Every pattern in a request says in `x-pattern-message` what it demands. The server sends that text in a violation,
+ * Every pattern in a request says in `x-pattern-message` what it requires. The server sends that text in a violation,
  * because callers can't be expected to read regular expressions.
  */
 export const patternMessages: Rule = () => {
@@ -18,7 +18,7 @@ export const patternMessages: Rule = () => {
       if (!("pattern" in schema)) {
         ctx.report({ message: "`x-pattern-message` belongs beside a `pattern`: remove it." });
       } else if (!isReason(schema["x-pattern-message"])) {
-        ctx.report({ message: "`x-pattern-message` has to say in words what the pattern demands." });
+        ctx.report({ message: "`x-pattern-message` has to say in words what the pattern requires." });
       }
     },
     Paths: { RequestBody: { Schema: requireMessages }, Parameter: { Schema: requireMessages } },

@@ -18,7 +18,7 @@ export const DOCS: BuiltFolder = {
     "openapi/{,sandbox/}*.md",
     "openapi/{generated,released}/*.{json,yaml}",
     "openapi/{,sandbox/}{paths,webhooks}/*.yaml",
-    "openapi/document/*.ts",
+    "openapi/{diff,document}/*.ts",
     "scripts/{command,diff,docs}/**/*.ts",
     "server/sandbox/console/data/theme.ts",
     "node_modules/@redocly/cli/package.json",

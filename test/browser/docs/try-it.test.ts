@@ -16,7 +16,7 @@ async function tryCall(page: Page, { route, summary }: { route: string; summary:
 
 const REFUND = { route: "refunds/issuerefund", summary: "Issue a refund" };
 
-test("a sample is changed, sent for the chosen merchant, answered, and found in the console", async () => {
+test("a sample is changed, sent for the chosen merchant, responded to, and found in the console", async () => {
   const page = await site.open("reference.html", DESK);
   const dialog = await tryCall(page, REFUND);
 

@@ -115,7 +115,7 @@ test("through PgBouncer in session mode for minutes, with a restart of it: nothi
     "came through without a response": cameThrough,
     "encrypted sessions": sessions.reduce((sum, { encrypted }) => sum + encrypted, 0),
     "unencrypted sessions": sessions.reduce((sum, { plain }) => sum + plain, 0),
-    "ms from an event that the coordinator announces to its delivery": lagMs,
+    "ms from an event that the coordinator publishes to its delivery": lagMs,
     lost: lost.length,
     doubled: doubled.length,
   });

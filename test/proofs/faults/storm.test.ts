@@ -25,7 +25,7 @@ const PROBER = `
   }
   console.log(JSON.stringify(took));`;
 
-test("a crowd of new connections leaves every probe answered in time, and every refund made once", async () => {
+test("a crowd of new connections leaves every probe with a response in time, and every refund made once", async () => {
   const target = await startTarget();
   const server = await target.spawn();
   const took: (number | null)[] = [];

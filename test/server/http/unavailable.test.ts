@@ -22,7 +22,7 @@ const HASTY = {
   storeLimits: { connectMs: 2_000, statementMs: 2_000, backgroundMs: 2_000 },
   callLimitMs: 20_000,
 };
-const PATIENT = { storeLimits: { statementMs: 300_000 }, callLimitMs: 300_000 };
+const UNHURRIED = { storeLimits: { statementMs: 300_000 }, callLimitMs: 300_000 };
 /** Generous for the same reason; without limits the calls would never end. */
 const LATEST_MS = 60_000;
 /** How many calls may wait for one payment, for the payments of one merchant, and in all. */
@@ -145,7 +145,7 @@ describe("a server whose PostgreSQL", () => {
 
   /** @decision D08 D12a */
   test("has payments of many merchants locked serves the others all the while", async () => {
-    const server = await deployment.start(PATIENT);
+    const server = await deployment.start(UNHURRIED);
     // Of several merchants, because those of one hold few connections while they wait.
     const callers = await Promise.all(Array.from({ length: 6 }, () => createCaller(server, 4)));
     const holder = await lock(callers.flatMap(({ paymentIds }) => paymentIds));
@@ -182,7 +182,7 @@ describe("a server whose PostgreSQL", () => {
 
   /** @decision D08 D12a */
   test("has a payment locked serves another merchant all the while, and afterwards as many calls for it as may wait", async () => {
-    const server = await deployment.start(PATIENT);
+    const server = await deployment.start(UNHURRIED);
     const [caller, other] = [await createCaller(server, 1), await createCaller(server, 1)];
     const holder = await lock(caller.paymentIds);
     const flooded = flood(server, caller, 150);
@@ -201,7 +201,7 @@ describe("a server whose PostgreSQL", () => {
   });
 
   test("has payments of two merchants locked lets 192 calls of one wait, 256 of both, and refuses the others", async () => {
-    const server = await deployment.start(PATIENT);
+    const server = await deployment.start(UNHURRIED);
     const callers = [await createCaller(server, 3), await createCaller(server, 2)] as const;
     const holder = await lock(callers.flatMap(({ paymentIds }) => paymentIds));
     const one = flood(server, callers[0], 100);

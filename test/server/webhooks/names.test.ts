@@ -127,7 +127,7 @@ test("a receiver whose first addresses refuse connections, or are silent, gets i
   expect(await acme.delivery("DELIVERED", 1)).toMatchObject({ attempts: [{ status: 204 }] });
 });
 
-/** Listens at an address, and answers nobody who connects. */
+/** Listens at an address, and responds to nobody who connects. */
 async function startFrozen(port: number, host: string) {
   const listen =
     "require('net').createServer().listen(...JSON.parse(process.argv[1]), () => console.log('up'))";
