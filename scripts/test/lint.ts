@@ -46,7 +46,10 @@ export const lintSteps: readonly Step[] = [
 ];
 
 if (import.meta.main) {
-  defineCommand("lint", "Checks contract, code, import rules and dead code, each by its own tool.").parse();
+  defineCommand(
+    "lint",
+    "Checks contract, code, import rules, prose and dead code, each by its own tool.",
+  ).parse();
   const results = await runTogether(lintSteps);
   if (results.some(({ passed }) => !passed)) process.exitCode = 1;
 }

@@ -57,7 +57,7 @@ const { whole, rerun } = defineCommand(
 )
   .option(
     "--whole",
-    "also the tests in a browser, of guides and of packages, then the proofs that take minutes, as CI does",
+    `also the projects ${LONG_PROJECTS.join(", ")}, then the proofs that take minutes, as CI does`,
   )
   .option("--rerun", "run what failed once more, alone, and name what passed only then, as CI does")
   .parse()

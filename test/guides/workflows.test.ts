@@ -115,10 +115,6 @@ test("Dependabot knows each lockfile, the actions and the images", async () => {
   ]);
 });
 
-test.each(others)("the workflow %s says that it has not run yet", (_, workflow) => {
-  expect(workflow).toMatch(/^#.*It has not run yet/m);
-});
-
 describe("the workflow of this project", () => {
   test("runs every project of the tests", async () => {
     const { unit, tests } = parse(own).jobs;

@@ -20,7 +20,7 @@ const reportOf = (...results: readonly Result[]): Report => ({
   results,
 });
 
-describe("a report of the conformance kit", () => {
+describe("a report of the kit and of the exam", () => {
   test("is well-formed XML for every response of a server", () => {
     const xml = toJunit(reportOf(failed(HOSTILE)), "certify");
 
