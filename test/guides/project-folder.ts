@@ -1,10 +1,9 @@
 import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { ROOT } from "../../scripts/command/root.ts";
 import { outputOf, type Program, startProgram } from "../helpers/process.ts";
 import { makeTempDir } from "../helpers/temp-dir.ts";
 
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const BIN = join(ROOT, "node_modules/.bin");
 
 /** A folder in which code of the docs runs, like that of a reader who follows them. */

@@ -3,13 +3,13 @@ import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { PROOFS } from "../../scripts/command/proofs.ts";
+import { ROOT } from "../../scripts/command/root.ts";
 import { findFreePort } from "../helpers/network/free-port.ts";
 import { runProgram } from "../helpers/process.ts";
 import { startTestServer } from "../helpers/server.ts";
 import { blocksOf } from "./blocks.ts";
 import { createProjectFolder } from "./project-folder.ts";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
 const read = (path: string) => readFile(join(ROOT, path), "utf8");
 
 type Step = { readonly name?: string; readonly uses?: string; readonly run?: string };

@@ -3,9 +3,8 @@ import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { ROOT } from "../../scripts/command/root.ts";
 import { makeTempDir } from "./temp-dir.ts";
-
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 /**
  * The environment of a program that a test starts. From the test run's own environment it takes only the search path, because

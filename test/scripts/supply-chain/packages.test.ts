@@ -1,13 +1,11 @@
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
+import { ROOT } from "../../../scripts/command/root.ts";
 import { readProductionPackages } from "../../../scripts/supply-chain/production-packages.ts";
 import { folderOfTest } from "../../helpers/suite.ts";
-
-const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
 /** Licences that allow use, change and distribution, even in closed products, and require only a notice. */
 const COMPATIBLE = [
