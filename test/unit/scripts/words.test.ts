@@ -41,6 +41,10 @@ describe('the table "Words"', () => {
     [path, ...readFileSync(path, "utf8").split("\n")].map((text, line) => ({ at: `${path}:${line}`, text })),
   );
 
+  test("has no row that nothing checks", () => {
+    expect(words.filter(({ match, names }) => !match && !names)).toEqual([]);
+  });
+
   test.each(words.filter(({ match }) => match))('says "$say", not "$not"', ({ match }) => {
     const pattern = new RegExp(`\\b(?:${match})\\b`);
 

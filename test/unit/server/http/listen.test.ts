@@ -21,17 +21,17 @@ afterEach(async () => {
   await Promise.all(closed);
 });
 
-test("a crowd of new connections is accepted in a few turns of the event loop", async () => {
+test("a crowd of new connections is accepted in a few iterations of the event loop", async () => {
   const CROWD = 200;
   let accepted = 0;
   server.on("connection", () => (accepted += 1));
   const crowd = Array.from({ length: CROWD }, () => connect({ host, port }));
   await Promise.all(crowd.map((socket) => once(socket, "connect")));
 
-  let turns = 0;
-  for (; accepted < CROWD; turns += 1) await setImmediate();
+  let iterations = 0;
+  for (; accepted < CROWD; iterations += 1) await setImmediate();
 
-  expect(turns).toBeLessThan(CROWD / 4);
+  expect(iterations).toBeLessThan(CROWD / 4);
 });
 
 test("a request on any of its connections is served", async () => {
