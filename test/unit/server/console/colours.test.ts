@@ -55,7 +55,7 @@ function multiply([first, second, third]: readonly [Linear, Linear, Linear], col
   return [sum(first), sum(second), sum(third)];
 }
 
-function toLab(colour: Linear): Linear {
+function toCielab(colour: Linear): Linear {
   const visible = colour.map((value) => Math.min(1, Math.max(0, value))) as unknown as Linear;
   const f = (t: number) => (t > 0.008856 ? Math.cbrt(t) : 7.787 * t + 16 / 116);
   const [x, y, z] = multiply(XYZ, visible);
@@ -68,7 +68,7 @@ const distance = (one: Linear, other: Linear) =>
 
 describe.each(["light", "dark"] as const)("the colours of the three states in %s", (scheme) => {
   test.each(Object.entries(EYES))("differ for %s", (_, matrix) => {
-    const seen = (state: string) => toLab(multiply(matrix, colourOf(state, scheme)));
+    const seen = (state: string) => toCielab(multiply(matrix, colourOf(state, scheme)));
     const [pending, authorized, failed] = [seen("pending"), seen("authorized"), seen("failed")];
 
     expect(distance(pending, authorized)).toBeGreaterThan(30);
