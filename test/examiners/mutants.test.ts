@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { readContract } from "../../openapi/document/contract.ts";
 import { messageTables } from "../conformance/expected/document-checks.ts";
 import { requestTable } from "../conformance/expected/requests.ts";
-import { createDataDir } from "../helpers/databases.ts";
 import { mutate } from "../proofs/mutation/command.ts";
 import { openHarness } from "../proofs/mutation/harness.ts";
 import { runMutants } from "../proofs/mutation/run.ts";
@@ -16,8 +15,7 @@ const DEADLINE_MS = 300_000;
 /** Runs the command, and returns its output. */
 async function run(...args: string[]) {
   const printed: string[] = [];
-  await using store = await createDataDir();
-  const code = await mutate(args, { write: (text) => void printed.push(text) }, store.dataDir);
+  const code = await mutate(args, { write: (text) => void printed.push(text) });
   return { code, printed: printed.join("") };
 }
 
@@ -30,7 +28,7 @@ describe("mutants of the contract", { timeout: DEADLINE_MS }, () => {
     expect({ code, printed }).toEqual({ code: 0, printed: expect.not.stringContaining("wrong:") });
   });
 
-  test("that no row of a table notices are named, with the tables that lack the row, and fail the command", async () => {
+  test("that no row of a table notices are named, and fail the command", async () => {
     const lacking = [
       ["/RefundRequest/properties/requestKey/maxLength maxLength tightened", "issueRefund: /requestKey is"],
       [
@@ -46,18 +44,15 @@ describe("mutants of the contract", { timeout: DEADLINE_MS }, () => {
 
     expect(code).toBe(1);
     expect(printed).toMatch(/^survivors: 3$/m);
-    expect(printed.match(/survived: .+\n.+/g)).toEqual([
-      "survived: /components/schemas/RefundRequest/properties/requestKey/maxLength maxLength tightened to 254\n    missed by the calls of issueRefund",
-      "survived: /components/schemas/Subscription/properties/subscriptionKey/maxLength maxLength loosened to 65\n    missed by the responses of subscribeToWebhooks 200",
-      expect.stringContaining(
-        "survived: /components/schemas/EventSequence/minimum minimum loosened to 0\n    missed by the deliveries to onRefundPending,",
-      ),
+    expect(printed.match(/survived: .+/g)).toEqual([
+      "survived: /components/schemas/RefundRequest/properties/requestKey/maxLength maxLength tightened to 254",
+      "survived: /components/schemas/Subscription/properties/subscriptionKey/maxLength maxLength loosened to 65",
+      "survived: /components/schemas/EventSequence/minimum minimum loosened to 0",
     ]);
   });
 
   test("are not made of a document that the tables find errors in", async () => {
-    await using store = await createDataDir();
-    await using harness = await openHarness(store.dataDir);
+    await using harness = await openHarness();
     const responses = messageTables.responses.map((row) => ({ ...row, allowed: true }));
     const suite = { calls: requestTable, messages: { ...messageTables, responses } };
 

@@ -1,13 +1,11 @@
 import { readContract } from "../../../openapi/document/contract.ts";
 import { collect, defineProof, wholeNumber } from "../../../scripts/command/command.ts";
-import { withTempDir } from "../../../scripts/command/files.ts";
 import { createProgress, type ProgressStream } from "../../../scripts/command/progress.ts";
 import { messageTables } from "../../conformance/expected/document-checks.ts";
 import { requestTable } from "../../conformance/expected/requests.ts";
 import { openHarness } from "./harness.ts";
 import type { Mutant } from "./mutant.ts";
 import type { Suite } from "./notice.ts";
-import { renderReport } from "./report.ts";
 import { type MutationReport, runMutants } from "./run.ts";
 
 function readOptions(args: readonly string[]) {
@@ -27,24 +25,14 @@ function readOptions(args: readonly string[]) {
 type Options = ReturnType<typeof readOptions>;
 
 /**
- * Creates every mutant of the contract and reports those that the tables do not detect; the store has its own folder by
- * default. Resolves with the exit code, and rejects options that select nothing.
+ * Creates every mutant of the contract and reports those that the tables do not detect. Resolves with the exit code, and rejects
+ * options that select nothing.
  */
-export async function mutate(
-  args: readonly string[],
-  output: ProgressStream,
-  dataDir?: string,
-): Promise<0 | 1> {
+export async function mutate(args: readonly string[], output: ProgressStream): Promise<0 | 1> {
   const options = readOptions(args);
-  return dataDir === undefined
-    ? withTempDir((folder) => mutateIn(folder, options, output))
-    : mutateIn(dataDir, options, output);
-}
-
-async function mutateIn(dataDir: string, options: Options, output: ProgressStream): Promise<0 | 1> {
   const { document } = readContract("openapi");
   const whole = options.sample === 1 && options.only.length === 0 && options.without.length === 0;
-  await using harness = await openHarness(dataDir);
+  await using harness = await openHarness();
   const progress = createProgress(output);
   const report = await runMutants({
     document,
@@ -55,12 +43,20 @@ async function mutateIn(dataDir: string, options: Options, output: ProgressStrea
       progress.show(`${done} of ${mutants} mutants, ${survivors} not noticed so far`),
   });
   progress.clear();
-  output.write(`${renderReport(report)}\n`);
-  return isClean(report) ? 0 : 1;
+  output.write(render(report));
+  return report.survivors.length === 0 && report.errors.length === 0 ? 0 : 1;
 }
 
-function isClean({ survivors, errors }: MutationReport): boolean {
-  return survivors.length === 0 && errors.length === 0;
+function render({ mutants, killed, equivalents, survivors, errors }: MutationReport): string {
+  const lines = [
+    `mutants made: ${mutants}`,
+    ...Object.entries(killed).map(([by, count]) => `killed by ${by}: ${count}`),
+    `equivalent, each listed with its reason: ${equivalents}`,
+    `survivors: ${survivors.length}`,
+    ...survivors.map((name) => `  survived: ${name}`),
+    ...errors.map((error) => `  wrong: ${error}`),
+  ];
+  return `${lines.join("\n")}\n`;
 }
 
 function chosen(mutants: readonly Mutant[], { sample: step, only }: Options): Mutant[] {

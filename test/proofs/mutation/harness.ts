@@ -1,4 +1,7 @@
+import { mkdtemp, rm } from "node:fs/promises";
 import type { RequestListener } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { pino } from "pino";
 import { toContract } from "../../../openapi/document/contract.ts";
 import type { Node } from "../../../openapi/document/node.ts";
@@ -26,12 +29,11 @@ export interface Harness extends AsyncDisposable {
    * and returns the difference. Rejects when one of the two does not start.
    */
   findMismatch(document: Node, rows: readonly Row[]): Promise<string | undefined>;
-  /** Calls made so far. */
-  readonly calls: number;
 }
 
-/** Opens a harness with its store in a folder. Nothing is delivered, because no dispatcher runs. */
-export async function openHarness(dataDir: string): Promise<Harness> {
+/** Opens a harness with a store of its own. Nothing is delivered, because no dispatcher runs. */
+export async function openHarness(): Promise<Harness> {
+  const dataDir = await mkdtemp(join(tmpdir(), "refund-contract-mutants-"));
   const database = await openDatabase({ dataDir });
   const { db } = database;
   const full = await createFullMerchant(db);
@@ -62,13 +64,11 @@ export async function openHarness(dataDir: string): Promise<Harness> {
   let listener: RequestListener = () => {};
   const server = await serveLocally((request, response) => listener(request, response));
 
-  let calls = 0;
   const findMismatch = async (document: Node, rows: readonly Row[]) => {
     const contract = toContract(document);
     const tokens = await createMerchants(db, full);
     const firstMismatch = async (baseUrl: string, findMismatches: typeof findServerMismatches) => {
       for (const row of rows) {
-        calls += 1;
         const [mismatch] = findMismatches(contract, row, await sendRow(baseUrl, row, tokens[row.operation]));
         if (mismatch !== undefined) return `${row.name}: ${mismatch}`;
       }
@@ -87,12 +87,7 @@ export async function openHarness(dataDir: string): Promise<Harness> {
   const close = async () => {
     await server[Symbol.asyncDispose]();
     await database.close();
+    await rm(dataDir, { recursive: true });
   };
-  return {
-    findMismatch,
-    get calls() {
-      return calls;
-    },
-    [Symbol.asyncDispose]: close,
-  };
+  return { findMismatch, [Symbol.asyncDispose]: close };
 }

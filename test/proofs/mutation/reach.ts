@@ -37,15 +37,6 @@ export function messagesWithin({ responses, events }: Reach, tables: MessageTabl
   };
 }
 
-/** Describes the tables that have rows of messages within reach. */
-export function tablesOf({ requests, responses, events }: Reach): string[] {
-  return [
-    ...[...requests].map((id) => `calls of ${id}`),
-    ...[...responses].map((id) => `responses of ${id}`),
-    ...[...events].map((id) => `deliveries to ${id}`),
-  ];
-}
-
 /** `refund.terminal_failed` is received by `onRefundTerminalFailed`. */
 function receiverName(event: string): string {
   const words = event.split(/[._]/).map((word) => word.charAt(0).toUpperCase() + word.slice(1));

@@ -10,26 +10,17 @@ import { mutantsOfConstraints } from "./of-constraints.ts";
 import { mutantsOfExtensions } from "./of-extensions.ts";
 import { mutantsOfMessages } from "./of-messages.ts";
 import { mutantsOfSchemas } from "./of-schemas.ts";
-import { oneOfEach, reachOf, tablesOf } from "./reach.ts";
-
-/** A mutant that nothing detected. */
-export type Survivor = {
-  readonly name: string;
-  /** The tables that could have detected it. */
-  readonly missed: readonly string[];
-};
+import { oneOfEach } from "./reach.ts";
 
 export type MutationReport = {
-  readonly constraints: number;
-  /** Calls of the table that were made to mutated servers and mocks. */
-  readonly calls: number;
   readonly mutants: number;
   /** How many mutants each part of the suite detected first. */
   readonly killed: Readonly<Record<string, number>>;
-  /** Those that mean the same as the document, and were not detected. */
-  readonly equivalents: readonly Mutant[];
-  readonly survivors: readonly Survivor[];
-  /** Errors in the list of equivalents, or in the suite itself. */
+  /** How many mean the same as the document, and were not detected. */
+  readonly equivalents: number;
+  /** The names of those that nothing detected. */
+  readonly survivors: readonly string[];
+  /** Errors in the list of equivalents. */
   readonly errors: readonly string[];
 };
 
@@ -72,8 +63,7 @@ export async function runMutants(options: MutationOptions): Promise<MutationRepo
     const mutant = left[index];
     if (mutant && what !== undefined) notices.set(mutant, { by: "lint", what });
   }
-  const verdicts = countVerdicts(mutants, notices, { document, constraints, whole: !choose });
-  return { constraints: constraints.length, calls: harness.calls, ...verdicts };
+  return countVerdicts(notices, document, { whole: !choose });
 }
 
 /** Every mutant of a document, in the order of its parts. Throws when two would have one name. */
@@ -107,25 +97,25 @@ function badDocument(what: string): Error {
 }
 
 function countVerdicts(
-  mutants: readonly Mutant[],
   notices: ReadonlyMap<Mutant, Notice | undefined>,
-  given: { readonly document: Node; readonly constraints: readonly Constraint[]; readonly whole: boolean },
-): Omit<MutationReport, "constraints" | "calls"> {
+  document: Node,
+  { whole }: { readonly whole: boolean },
+): MutationReport {
   const killed: Record<string, number> = {};
-  const [equivalents, survivors, errors]: [Mutant[], Survivor[], string[]] = [[], [], []];
+  const [survivors, errors]: [string[], string[]] = [[], []];
   const occurring = new Set<unknown>();
-  for (const mutant of mutants) {
-    const found = notices.get(mutant);
-    const equivalent = EQUIVALENTS.find((one) => one.matches(mutant, holderOf(mutant, given.document)));
+  let equivalents = 0;
+  for (const [mutant, found] of notices) {
+    const equivalent = EQUIVALENTS.find((one) => one.matches(mutant, holderOf(mutant, document)));
     if (equivalent) occurring.add(equivalent);
     if (found) killed[found.by] = (killed[found.by] ?? 0) + 1;
-    else if (equivalent) equivalents.push(mutant);
-    else survivors.push({ name: mutant.name, missed: tablesOf(reachOf(mutant, given.constraints)) });
+    else if (equivalent) equivalents += 1;
+    else survivors.push(mutant.name);
     // The linter checks style, so it may report mutants that change no request and no response.
     if (found && found.by !== "lint" && equivalent)
       errors.push(`listed as equivalent, and noticed: ${mutant.name}: ${found.what}`);
   }
-  const idle = given.whole ? EQUIVALENTS.filter((equivalent) => !occurring.has(equivalent)) : [];
+  const idle = whole ? EQUIVALENTS.filter((equivalent) => !occurring.has(equivalent)) : [];
   errors.push(...idle.map(({ reason }) => `listed as equivalent, and does not occur: ${reason}`));
-  return { mutants: mutants.length, killed, equivalents, survivors, errors };
+  return { mutants: notices.size, killed, equivalents, survivors, errors };
 }
