@@ -5,6 +5,8 @@ import { load, refundsOf } from "./lib/load.ts";
 /* Resident memory of the server after 100,000 refunds, and whether it still grows over the last half of them. */
 const REFUNDS = Number(process.env.BENCH_REFUNDS ?? 100_000);
 const STEP_SECONDS = 2;
+/** The growth is that between two halves of the last half. */
+const LEAST_STEPS = 4;
 /** Garbage that may not have been collected yet, in MB. */
 const NOISE_MB = 25;
 const AT_MOST_MB = { embedded: 350, PostgreSQL: 250 };
@@ -14,7 +16,7 @@ await bench(
     const server = await serve(await createStore(engine));
     const body = refundsOf(await makePayments(server));
     const samples: { rate: number; mb: number }[] = [];
-    for (let refunds = 0; refunds < REFUNDS; ) {
+    for (let refunds = 0; refunds < REFUNDS || samples.length < LEAST_STEPS; ) {
       const { latencies, rate } = await load({ url: server.url, body }, { seconds: STEP_SECONDS });
       refunds += latencies.length;
       samples.push({ rate, mb: server.memoryMb() });
