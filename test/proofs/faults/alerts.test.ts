@@ -10,7 +10,7 @@ import { post } from "../../helpers/server.ts";
 import { createRefund } from "../../helpers/store-factories.ts";
 import { record, reportProgress } from "./setup/figures.ts";
 import { repeatUntilStopped } from "./setup/load.ts";
-import { drawDashboard, readPanels, readRules, shorten, shortenRules } from "./setup/monitoring.ts";
+import { readQueries, readRules, shortenRules } from "./setup/monitoring.ts";
 import { findOrRecord, startPrometheus } from "./setup/programs.ts";
 
 type Fault = {
@@ -266,11 +266,10 @@ test("each alert of a fault fires, and is resolved after it", async () => {
   await calls.stop();
   expect(statuses).toEqual(new Set([201, 503]));
 
-  const queries = (await readPanels()).flatMap(({ targets }) => targets.map(({ expr }) => expr));
   const empty: string[] = [];
-  for (const query of queries) if ((await prometheus.query(query)).length === 0) empty.push(query);
+  for (const query of await readQueries())
+    if ((await prometheus.query(query)).length === 0) empty.push(query);
   expect(empty).toEqual([]);
-  await drawDashboard((query) => prometheus.range(shorten(query)));
 });
 
 /** Calls one after the other, ten a second at most, whatever the response. */

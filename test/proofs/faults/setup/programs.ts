@@ -130,7 +130,6 @@ export async function startPrometheus(program: string, metricsUrl: string, rules
 rule_files: ["${folder}/rules.yaml"]
 scrape_configs: [{ job_name: refunds, static_configs: [{ targets: ["${new URL(metricsUrl).host}"] }] }]
 `;
-  const startedAt = new Date();
   const process = await start(
     "prometheus.yaml",
     () => config,
@@ -143,20 +142,12 @@ scrape_configs: [{ job_name: refunds, static_configs: [{ targets: ["${new URL(me
   );
   const ask = async (path: string) => {
     const response = await fetch(`http://127.0.0.1:${process.port}/api/v1/${path}`);
-    const { data } = (await response.json()) as { data: { result: Series[]; alerts: Alert[] } };
+    const { data } = (await response.json()) as { data: { result: unknown[]; alerts: Alert[] } };
     return data;
   };
   return {
-    /** The present values of a query. */
+    /** The present series of a query. */
     query: async (query: string) => (await ask(`query?${new URLSearchParams({ query })}`)).result,
-    /** The values of a query, second by second since the start. */
-    async range(query: string) {
-      const [start, end] = [startedAt, new Date()].map((time) => `${time.getTime() / 1000}`) as [
-        string,
-        string,
-      ];
-      return (await ask(`query_range?${new URLSearchParams({ query, start, end, step: "1s" })}`)).result;
-    },
     /** Those of these alerts that are firing, in the order of the alphabet. */
     async firing(names: readonly string[]) {
       const { alerts } = await ask("alerts");
@@ -168,6 +159,4 @@ scrape_configs: [{ job_name: refunds, static_configs: [{ targets: ["${new URL(me
   };
 }
 
-/** A series of a query's result: `values` of a range, seconds since 1970 and a number as text. */
-export type Series = { metric: Record<string, string>; values?: [number, string][] };
 type Alert = { state: string; labels: Record<string, string> };
