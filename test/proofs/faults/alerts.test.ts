@@ -9,7 +9,6 @@ import { startProduction } from "../../helpers/production.ts";
 import { post } from "../../helpers/server.ts";
 import { createRefund } from "../../helpers/store-factories.ts";
 import { record, reportProgress } from "./setup/figures.ts";
-import { repeatUntilStopped } from "./setup/load.ts";
 import { readQueries, readRules, shortenRules } from "./setup/monitoring.ts";
 import { findOrRecord, startPrometheus } from "./setup/programs.ts";
 
@@ -274,10 +273,18 @@ test("each alert of a fault fires, and is resolved after it", async () => {
 
 /** Calls one after the other, ten a second at most, whatever the response. */
 function startCalls(call: () => Promise<unknown>) {
-  return repeatUntilStopped([
-    async () => {
+  let stopped = false;
+  const repeat = async () => {
+    while (!stopped) {
       await call().catch(() => {}); // a failed test has closed the server
       await setTimeout(100);
+    }
+  };
+  const calls = repeat();
+  return {
+    stop() {
+      stopped = true;
+      return calls;
     },
-  ]);
+  };
 }

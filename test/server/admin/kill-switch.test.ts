@@ -2,9 +2,10 @@ import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { runCommand } from "../../helpers/admin.ts";
 import { createPayment, refundOf } from "../../helpers/factories.ts";
+import { begin } from "../../helpers/postgres.ts";
 import { startProduction } from "../../helpers/production.ts";
 import { post } from "../../helpers/server.ts";
-import { getRefund, newMerchant } from "../../helpers/store-factories.ts";
+import { getRefund, newMerchant, untilWaitingForLock } from "../../helpers/store-factories.ts";
 import { forSuite } from "../../helpers/suite.ts";
 
 const UNKNOWN = "acmee has no payments: is that the name of the merchant?\n";
@@ -59,6 +60,20 @@ describe("npm run admin --", () => {
       })
       .toMatchObject({ status: "AUTHORIZED" });
     expect(await issue()).toMatchObject({ paymentStatus: "AUTHORIZED" });
+  });
+
+  test("hold does not end before the statements that had begun before it", async () => {
+    const merchant = newMerchant();
+    await createPayment(server, { merchant });
+    await using earlier = await begin(production.url);
+    await earlier.client.query("select from holds");
+
+    const holding = run("hold", "--merchant", merchant, "--reason", "a stolen token");
+    await untilWaitingForLock(server.database.db, holding);
+    await earlier.client.query("commit");
+
+    expect(await holding).toMatchObject({ code: 0, stderr: "" });
+    await run("release", "--merchant", merchant);
   });
 
   /** @decision D18 */

@@ -113,27 +113,13 @@ export function startLoad(
   ledger: Ledger,
   { persistent = false } = {},
 ): { stop(): Promise<void> } {
-  return startStoppable((stopped) =>
-    servers.map(({ url }) => callUntil(url, ledger, { stopped, persistent })),
-  );
-}
-
-/** Has callers repeat their calls, each one after the other, until it is stopped. */
-export function repeatUntilStopped(callers: readonly (() => Promise<unknown>)[]): { stop(): Promise<void> } {
-  return startStoppable((stopped) =>
-    callers.map(async (call) => {
-      while (!stopped()) await call();
-    }),
-  );
-}
-
-function startStoppable(start: (stopped: () => boolean) => readonly Promise<void>[]) {
   let stopped = false;
-  const work = start(() => stopped);
+  const options = { stopped: () => stopped, persistent };
+  const calls = Promise.all(servers.map(({ url }) => callUntil(url, ledger, options)));
   return {
     async stop() {
       stopped = true;
-      await Promise.all(work);
+      await calls;
     },
   };
 }

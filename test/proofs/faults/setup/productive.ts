@@ -4,7 +4,7 @@ import type { Settings } from "../../../helpers/process.ts";
 import { startProduction } from "../../../helpers/production.ts";
 import { spawnServer } from "../../../helpers/server.ts";
 
-export const MERCHANT = "merchant";
+const MERCHANT = "merchant";
 
 /** A merchant with a payment to refund, and servers in production mode; all of it ends with the test. */
 export async function startProductive() {
