@@ -284,12 +284,3 @@ export const requestTable: readonly Row[] = [
   ...refundTextRows,
   ...subscriptionRows,
 ];
-
-/** Refunds that are refused only because of their body. */
-export const refusedRefunds: readonly Row[] = requestTable.filter(
-  ({ operation, expected, token, headers }) =>
-    operation === "issueRefund" &&
-    expected.status === 400 &&
-    token === "valid" &&
-    Object.keys(headers).length === 0,
-);

@@ -8,14 +8,8 @@ export type Edit = {
   readonly insert: Uint8Array;
 };
 
-/** The source of a body. */
-export type Body =
-  | { readonly kind: "none" }
-  | { readonly kind: "text"; readonly text: string | Uint8Array }
-  | JsonBody;
-
-type JsonBody = {
-  readonly kind: "json";
+/** The source of a body: a value, how it is written, and changes of its bytes. */
+export type Body = {
   readonly value: unknown;
   /** The plainest JSON when left out. */
   readonly style?: Style;
@@ -31,7 +25,7 @@ export type Case = {
   readonly method: string;
   readonly target: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly body: Body;
+  readonly body: Body | undefined;
   /** Changes of the whole message including the head; it is then sent on its own connection, which is closed afterwards. */
   readonly edits?: readonly Edit[];
   /** The statuses that the response may have; any documented one below 500 when left out. */
@@ -45,22 +39,11 @@ export const FRESH_KEY = "@@@@@@@@@@@@";
 
 /** The bytes of a case. */
 export function toMessage({ method, target, headers, body, edits }: Case, freshKey: string): Buffer {
-  const content = toContent(body, freshKey);
+  const content = body && edit(Buffer.from(writeJson(withKey(body.value, freshKey), body.style)), body.edits);
   const lines = headers.map(([name, value]) => `${name}: ${value}`);
-  if (body.kind !== "none") lines.push(`Content-Length: ${content.length}`);
+  if (content) lines.push(`Content-Length: ${content.length}`);
   const head = `${[`${method} ${target} HTTP/1.1`, "Host: localhost", ...lines].join("\r\n")}\r\n\r\n`;
-  return edit(Buffer.concat([Buffer.from(head, "latin1"), content]), edits);
-}
-
-function toContent(body: Body, freshKey: string): Buffer {
-  switch (body.kind) {
-    case "none":
-      return Buffer.alloc(0);
-    case "text":
-      return Buffer.from(body.text);
-    case "json":
-      return edit(Buffer.from(writeJson(withKey(body.value, freshKey), body.style)), body.edits);
-  }
+  return edit(Buffer.concat([Buffer.from(head, "latin1"), content ?? Buffer.of()]), edits);
 }
 
 function withKey(value: unknown, freshKey: string): unknown {

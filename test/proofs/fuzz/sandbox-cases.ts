@@ -33,11 +33,11 @@ export function toSandboxCases({ document, operations }: Contract, token: string
 }
 
 function toBody(document: Node, pointer: string | undefined): Arbitrary<Case["body"]> {
-  if (pointer === undefined) return fc.constant({ kind: "none" });
+  if (pointer === undefined) return fc.constant(undefined);
   const schema = dereference(document, pointer) as Schema;
   return fc
     .tuple(fc.oneof(toValid(schema), toInvalid(schema), fc.jsonValue()), styles)
-    .map(([value, style]) => ({ kind: "json", value, style }));
+    .map(([value, style]) => ({ value, style }));
 }
 
 function toAddress(path: string, parameters: readonly Parameter[]): Arbitrary<string> {
