@@ -12,15 +12,8 @@ const WINDOWS = [DESK.viewport, PHONE.viewport];
 
 /** Pages of this project, in which axe may find nothing. */
 const PAGES = [
-  { file: "", name: "Refund a bank payment, exactly once" },
-  { file: "receiving-webhooks.html", name: "Receiving webhooks" },
-  { file: "states.html", name: "States of a refund" },
-  { file: "problems.html", name: "Problems and error codes" },
-  { file: "decisions.html", name: "Decisions" },
-  { file: "clients-compared.html", name: "Our client beside those of large payment services" },
-  { file: "traceability.html", name: "Traceability" },
-  { file: "performance.html", name: "Performance" },
-  { file: "nothing", name: "Page not found" },
+  ...["", "receiving-webhooks.html", "states.html", "problems.html", "decisions.html"],
+  ...["clients-compared.html", "traceability.html", "performance.html", "nothing"],
 ];
 
 /** Parts of the reference, which Redoc draws. */
@@ -46,9 +39,9 @@ describe.each(["light", "dark"] as const)("in %s, wide and narrow", (colorScheme
     const page = await openTab({ colorScheme, bypassCSP: true });
 
     const found: string[] = [];
-    for (const { file, name } of PAGES) {
+    for (const file of PAGES) {
       await page.goto(site.url + file);
-      await page.getByRole("heading", { level: 1, name }).waitFor();
+      await page.getByRole("heading", { level: 1 }).waitFor();
       await page.addScriptTag({ content: axe.source });
       for (const window of WINDOWS) {
         await page.setViewportSize(window);
