@@ -1,8 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { button, goTo, subscribeInbox, TUESDAY, useConsole } from "../../helpers/console.ts";
-import { makeDataDir } from "../../helpers/databases.ts";
 import { dollars, refundOf, type Subscription, subscriptionTo } from "../../helpers/factories.ts";
-import { findFreePort } from "../../helpers/network/free-port.ts";
 import { outputOf } from "../../helpers/process.ts";
 import { createSandboxMerchant } from "../../helpers/sandbox.ts";
 import { post, startTestServer } from "../../helpers/server.ts";
@@ -10,37 +8,6 @@ import { post, startTestServer } from "../../helpers/server.ts";
 // Servers and pages are started inside the tests, which takes long on a busy machine.
 
 const suite = useConsole();
-
-test("two tabs show what happens in the other", async () => {
-  const merchant = await createSandboxMerchant(suite.server);
-  const first = await suite.open(merchant);
-  const second = await suite.open(merchant);
-
-  await first.page.getByText("New payment").click();
-  await first.page.getByLabel("Amount in dollars").fill("77.70");
-  await button(first.page, "Create payment").click();
-  await second.page.getByRole("link", { name: /^pay_/ }).click();
-  await button(first.page, "Issue refund").click();
-
-  await second.page.getByText("Nothing left to refund").waitFor();
-  await second.page.getByText("AUTHORIZED: the money is on its way.").waitFor();
-});
-
-test("a page that is open says when the server is away, and goes on after its restart", async () => {
-  const dataDir = await makeDataDir();
-  const env = { PORT: String(await findFreePort()) };
-  const before = await startTestServer({ dataDir, env });
-  const merchant = await createSandboxMerchant(before);
-  const { page } = await suite.open(merchant, { url: before.url });
-  await before.close();
-  await page.getByText("Offline").waitFor();
-
-  await using _after = await startTestServer({ dataDir, env });
-  await merchant.create({ amount: dollars(88.8) });
-
-  await page.getByText("$88.80").first().waitFor();
-  expect(await page.getByText("Offline").count()).toBe(0);
-});
 
 test("a merchant that is blocked and held is told so on every view, until it ends both", async () => {
   const merchant = await createSandboxMerchant(suite.server);

@@ -75,6 +75,7 @@ test("the inbox shows its secret once, is known after a restart, and gets many d
 
   await using _after = await startTestServer(options);
   await page.getByText(/^A receiver .* It responds 200\. Its subscription is sub_/).waitFor();
+  await page.getByText("Offline").waitFor({ state: "detached" });
   expect(await button(page, "Subscribe the inbox").count()).toBe(0);
   await button(page, "Respond 200").click();
   await page.getByText("It responds 200.").waitFor();
