@@ -1,6 +1,6 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
-import { join, posix } from "node:path";
+import { join } from "node:path";
 import { type Heading, headingsIn, parseMarkdown } from "../../openapi/document/headings.ts";
 import { ROOT } from "../command/root.ts";
 import { isComment, type Parts } from "./markdown.ts";
@@ -66,37 +66,6 @@ export async function listSources(): Promise<PageSource[]> {
   const unlisted = guides.filter((name) => !sources.some(({ file }) => file === `docs/guides/${name}`));
   if (unlisted.length > 0) throw new Error(`${SITE_FILE} does not list ${unlisted.join(", ")}.`);
   return sources;
-}
-
-/** The target of a link in a page. */
-export type Target =
-  | { readonly kind: "page"; readonly page: Page; readonly heading?: PageHeading }
-  | { readonly kind: "operation"; readonly id: string }
-  /** A file that the build makes. */
-  | { readonly kind: "built"; readonly name: string }
-  | { readonly kind: "outside" }
-  /** A file of the repository that is not on the site. */
-  | { readonly kind: "unpublished" };
-
-const BUILT = ["docs/reference.md", "docs/llms.txt"];
-
-/** Finds the target of a link in a file. Throws for a file or a heading that does not exist. */
-export function findTarget(pages: readonly Page[], from: string, address: string): Target {
-  if (/^https?:/.test(address)) return { kind: "outside" };
-  if (address.startsWith("operation:")) return { kind: "operation", id: address.slice("operation:".length) };
-  const [path = "", anchor] = address.split("#");
-  const file = path === "" ? from : posix.join(posix.dirname(from), path);
-  if (/^openapi\/(sandbox\/)?(paths|webhooks)\//.test(file))
-    return { kind: "operation", id: operationInFile(file, anchor) };
-  if (BUILT.includes(file)) return { kind: "built", name: posix.basename(file) };
-  const page = pages.find((candidate) => candidate.file === file);
-  if (!page && !existsSync(join(ROOT, file)))
-    throw new Error(`${from} links to ${address}, which does not exist.`);
-  if (!page) return { kind: "unpublished" };
-  if (anchor === undefined) return { kind: "page", page };
-  const heading = page.headings.find((candidate) => candidate.anchor === anchor);
-  if (!heading) throw new Error(`${from} links to ${address}, which is no heading.`);
-  return { kind: "page", page, heading };
 }
 
 /** An operation of a contract, a webhook included. */

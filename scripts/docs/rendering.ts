@@ -1,8 +1,8 @@
+import { existsSync } from "node:fs";
 import { join, posix } from "node:path";
 import type { Root, RootContent } from "mdast";
 import { SKIP, visit } from "unist-util-visit";
-import type { Source } from "../../openapi/document/contract.ts";
-import { type Contract, readContract } from "../../openapi/document/contract.ts";
+import { type Contract, readContract, type Source } from "../../openapi/document/contract.ts";
 import { toAnchor } from "../../openapi/document/headings.ts";
 import { ROOT } from "../command/root.ts";
 import { type Release, readReleases } from "./changes.ts";
@@ -12,7 +12,7 @@ import {
   createFindOperation,
   type DocumentedOperation,
   type FindOperation,
-  findTarget,
+  operationInFile,
   operationsOf,
   type Page,
   type PageHeading,
@@ -143,19 +143,27 @@ function unwrapDrawing(part: RootContent): RootContent {
   return only?.type === "html" && only.value.startsWith("<svg") ? only : part;
 }
 
-/** The address of a link's target in a form of the site; undefined for a file that is not on the site. */
-function resolveLink(site: Site, file: string, address: string, rendering: Rendering): string | undefined {
-  const target = findTarget(site.pages, file, address);
-  switch (target.kind) {
-    case "outside":
-      return address;
-    case "unpublished":
-      return undefined;
-    case "built":
-      return rendering.file(target.name);
-    case "operation":
-      return rendering.operation(site.findOperation(target.id));
-    case "page":
-      return rendering.page(target.page, target.heading);
+/** Files that the build makes. */
+const BUILT = ["docs/reference.md", "docs/llms.txt"];
+
+/**
+ * The address of a link's target in a form of the site; undefined for a file that is not on the site. Throws for a file or a
+ * heading that does not exist.
+ */
+function resolveLink(site: Site, from: string, address: string, rendering: Rendering): string | undefined {
+  if (/^https?:/.test(address)) return address;
+  const operation = (id: string) => rendering.operation(site.findOperation(id));
+  if (address.startsWith("operation:")) return operation(address.slice("operation:".length));
+  const [path = "", anchor] = address.split("#");
+  const file = path === "" ? from : posix.join(posix.dirname(from), path);
+  if (/^openapi\/(sandbox\/)?(paths|webhooks)\//.test(file)) return operation(operationInFile(file, anchor));
+  if (BUILT.includes(file)) return rendering.file(posix.basename(file));
+  const page = site.pages.find((candidate) => candidate.file === file);
+  if (!page) {
+    if (existsSync(join(ROOT, file))) return undefined;
+    throw new Error(`${from} links to ${address}, which does not exist.`);
   }
+  const heading = page.headings.find((candidate) => candidate.anchor === anchor);
+  if (anchor !== undefined && !heading) throw new Error(`${from} links to ${address}, which is no heading.`);
+  return rendering.page(page, heading);
 }
