@@ -2,11 +2,11 @@ import { defineCommand } from "../command/command.ts";
 import { ROOT } from "../command/root.ts";
 import { runStep, runTogether, type Step } from "../command/steps.ts";
 import { findUnproven } from "../traceability/proof.ts";
+import { readTestMarks } from "../traceability/traceability.ts";
 import { lintSteps } from "./lint.ts";
-import { runTests } from "./vitest-report.ts";
+import { runTests } from "./run-tests.ts";
 
 /* The static checks run beside the tests, which leave a quarter of both cores idle; each prints its result when it ends. */
-const REPORT = ".cache/vitest.json";
 /** The projects of tests that only `--whole` runs: see CONTRIBUTING. */
 const LONG_PROJECTS = ["browser", "guides", "examiners", "processes", "packages"];
 const TYPES_FOUND = ".cache/types.tsbuildinfo";
@@ -65,13 +65,12 @@ const { whole, rerun } = defineCommand(
 
 const [checks, tests] = await Promise.all([
   runTogether(staticSteps),
-  runTests(REPORT, {
-    rerun: rerun === true,
-    args: whole ? [] : LONG_PROJECTS.map((name) => `--project=!${name}`),
-  }),
+  runTests(whole ? [] : LONG_PROJECTS.map((name) => `!${name}`), { rerun: rerun === true }),
 ]);
 // A failed run has already printed the reason; marks of tests that it did not reach would only hide it.
-const unproven = tests.failed === 0 ? await findUnproven(ROOT, REPORT, { whole: whole === true }) : [];
+const { marks } = await readTestMarks(ROOT);
+const unproven =
+  tests.failures.length === 0 ? findUnproven(tests.tests, marks, { whole: whole === true }) : [];
 
 if (whole) {
   // One after the other, with their output, because they take minutes.
@@ -90,7 +89,7 @@ if (whole) {
 
 const failedSteps = checks.filter(({ passed }) => !passed);
 const passed = tests.passed + checks.length - failedSteps.length;
-const failed = tests.failed + failedSteps.length + unproven.length;
+const failed = tests.failures.length + failedSteps.length + unproven.length;
 // Repeated here, because the failures are far above, and a CI log may be truncated.
 for (const line of tests.unsteady) process.stdout.write(`passed only when run again: ${line}\n`);
 for (const line of tests.failures) process.stdout.write(`failed: ${line}\n`);
@@ -98,7 +97,7 @@ for (const line of unproven) process.stdout.write(`failed: ${line}\n`);
 for (const { name } of failedSteps) process.stdout.write(`failed: ${name}\n`);
 // For people: the parts that the last line adds up. Programs read only the last line.
 process.stdout.write(
-  `tests: ${tests.passed} passed, ${tests.failed} failed; checks: ${checks.length - failedSteps.length} passed, ${failedSteps.length} failed` +
+  `tests: ${tests.passed} passed, ${tests.failures.length} failed; checks: ${checks.length - failedSteps.length} passed, ${failedSteps.length} failed` +
     `${tests.unsteady.length > 0 ? `; passed only when run again: ${tests.unsteady.length}` : ""}` +
     `${unproven.length > 0 ? `; clauses without a passing test: ${unproven.length}` : ""}\n`,
 );

@@ -1,12 +1,11 @@
 import { appendFile } from "node:fs/promises";
 import { Argument } from "@commander-js/extra-typings";
 import { defineProof, seedNumber } from "../../../scripts/command/command.ts";
-import { runTests } from "../../../scripts/test/vitest-report.ts";
+import { runTests } from "../../../scripts/test/run-tests.ts";
 import { listTests, runProofTests, withFigures } from "../support/run-tests.ts";
 import { findCitus } from "./setup/citus.ts";
 
 const FIGURES = ".cache/engines.txt";
-const SUITES_REPORT = ".cache/engines-suites.json";
 /** The tests of the project itself, on distributed tables. */
 const OWN_TESTS = "suites";
 
@@ -31,10 +30,9 @@ async function main(seed: number, names: readonly string[]): Promise<void> {
 }
 
 async function runOwnTests(): Promise<void> {
-  const { passed, failed } = await runTests(SUITES_REPORT, {
-    args: ["--project", "storage", "--project", "server"],
-    env: { ENGINE: "citus" },
-  });
-  await appendFile(FIGURES, `tests on distributed tables: ${passed} passed, ${failed} failed\n`);
-  if (failed > 0) process.exitCode = 1;
+  process.env.ENGINE = "citus";
+  const { passed, failures } = await runTests(["storage", "server"]);
+  delete process.env.ENGINE;
+  await appendFile(FIGURES, `tests on distributed tables: ${passed} passed, ${failures.length} failed\n`);
+  if (failures.length > 0) process.exitCode = 1;
 }

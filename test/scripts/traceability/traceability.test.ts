@@ -3,7 +3,7 @@ import { findErrors } from "../../../scripts/traceability/check.ts";
 import { readHeadings } from "../../../scripts/traceability/headings.ts";
 import { readMarks } from "../../../scripts/traceability/marks.ts";
 import { renderPage } from "../../../scripts/traceability/page.ts";
-import { type Report, unprovenBy } from "../../../scripts/traceability/proof.ts";
+import { findUnproven } from "../../../scripts/traceability/proof.ts";
 import { readSourcedElements } from "../../../scripts/traceability/sourced-elements.ts";
 
 const CLAUSES = `# Interface
@@ -136,45 +136,36 @@ describe("traceability", () => {
 
 describe("a mark stands for a test that ran and passed", () => {
   const { marks } = trace({});
-  const run = (status: string, second = "is exact: 0.29"): Report => ({
-    testResults: [
-      {
-        name: "/project/test/refunds.test.ts",
-        assertionResults: [
-          { ancestorTitles: [], title: "takes an amount", status },
-          { ancestorTitles: ["with 1 cents"], title: second, status: "passed" },
-        ],
-      },
-    ],
-  });
+  const run = (state: string, second = "is exact: 0.29") => [
+    { file: "test/refunds.test.ts", name: "takes an amount", state },
+    { file: "test/refunds.test.ts", name: `with 1 cents > ${second}`, state: "passed" },
+  ];
+  const WHOLE = { whole: true };
 
   test("and then is proven", () => {
-    expect(unprovenBy(run("passed"), marks, "/project")).toEqual([]);
+    expect(findUnproven(run("passed"), marks, WHOLE)).toEqual([]);
   });
 
   test("or is named when it did not pass", () => {
-    expect(unprovenBy(run("skipped"), marks, "/project")).toEqual([
+    expect(findUnproven(run("skipped"), marks, WHOLE)).toEqual([
       "clause 2.1 is marked at test/refunds.test.ts:2, but no such test passed: takes an amount",
     ]);
   });
 
   test("or is named when another one ran in its place, or none", () => {
-    const others = unprovenBy(run("passed", "is about right: 0.29"), marks, "/project");
-    const none = unprovenBy({ testResults: [] }, marks, "/project");
-
-    expect(others).toEqual([
+    expect(findUnproven(run("passed", "is about right: 0.29"), marks, WHOLE)).toEqual([
       "decision D01 is marked at test/refunds.test.ts:5, but no such test passed: with … cents > is exact: …",
     ]);
-    expect(none).toHaveLength(2);
+    expect(findUnproven([], marks, WHOLE)).toHaveLength(2);
+    expect(findUnproven([], marks, { whole: false })).toEqual([]);
   });
 
   test("and a mark above a describe stands for any test in it", () => {
     const above = TESTS.replace("describe.each", "/** @clause 2.1 */\ndescribe.each");
     const group = trace({ tests: above }).marks.filter((mark) => mark.group);
-    const empty: Report = { testResults: [{ name: "/project/test/refunds.test.ts", assertionResults: [] }] };
 
     expect(group).toHaveLength(1);
-    expect(unprovenBy(run("passed"), group, "/project")).toEqual([]);
-    expect(unprovenBy(empty, group, "/project")).toHaveLength(1);
+    expect(findUnproven(run("passed"), group, WHOLE)).toEqual([]);
+    expect(findUnproven(run("passed").slice(0, 1), group, WHOLE)).toHaveLength(1);
   });
 });

@@ -1,0 +1,82 @@
+import { createVitest, type TestModule } from "vitest/node";
+
+/** A test that ran, with its file and its name, which begins with those of the groups around it. */
+export type RanTest = { readonly file: string; readonly name: string; readonly state: string };
+
+/** What a run of Vitest came to. */
+export type TestRun = {
+  readonly tests: readonly RanTest[];
+  readonly passed: number;
+  /**
+   * One entry for each failed test: its file, its name and why it failed. One for a file that did not load, and one for an error
+   * outside of tests.
+   */
+  readonly failures: readonly string[];
+  /** What failed at first and passed when its file ran again. */
+  readonly unsteady: string[];
+};
+
+/**
+ * Runs the tests of projects, in Vitest's notation. With `rerun`, the files of failed tests run once more, alone, and their second
+ * results count.
+ */
+export async function runTests(projects: readonly string[], { rerun = false } = {}): Promise<TestRun> {
+  const first = await runVitest(projects, []);
+  const failedFirst = listFailures(first);
+  if (failedFirst.length === 0 || !rerun) return { ...count(first), unsteady: [] };
+
+  const failedFiles = first.modules.filter((module) => !module.ok());
+  const names = failedFiles.map(({ relativeModuleId }) => relativeModuleId);
+  // An error outside of tests belongs to no file, so that everything runs again.
+  process.stdout.write(`run again: ${names.length > 0 ? names.join(", ") : "all tests"}\n`);
+  const { modules, errors } = await runVitest(projects, names);
+  const kept = first.modules.filter((one) => !modules.some(({ id }) => id === one.id));
+  const counted = count({ modules: [...kept, ...modules], errors });
+  const stillFailing = new Set(counted.failures.map(titleOf));
+  return { ...counted, unsteady: failedFirst.filter((failure) => !stillFailing.has(titleOf(failure))) };
+}
+
+type Ended = { readonly modules: readonly TestModule[]; readonly errors: readonly unknown[] };
+
+async function runVitest(project: readonly string[], files: string[]): Promise<Ended> {
+  // As its command does.
+  process.env.VITEST = "true";
+  process.env.NODE_ENV ??= "test";
+  const vitest = await createVitest("test", { project: [...project] });
+  try {
+    const { testModules, unhandledErrors } = await vitest.start(files);
+    return { modules: testModules, errors: unhandledErrors };
+  } catch (error) {
+    return { modules: [], errors: [error] }; // The set-up of all failed.
+  } finally {
+    await vitest.close();
+  }
+}
+
+function count({ modules, errors }: Ended): Omit<TestRun, "unsteady"> {
+  const tests = modules.flatMap(({ relativeModuleId: file, children }) =>
+    Array.from(children.allTests(), (test) => ({ file, name: test.fullName, state: test.result().state })),
+  );
+  const passed = tests.filter(({ state }) => state === "passed").length;
+  return { tests, passed, failures: listFailures({ modules, errors }) };
+}
+
+function listFailures({ modules, errors }: Ended): string[] {
+  const ofTests = modules.flatMap((module) => {
+    const file = module.relativeModuleId;
+    const failures = Array.from(module.children.allTests("failed"), (test) => {
+      return [`${file} > ${test.fullName}`, ...(test.result().errors ?? []).map(reasonOf)].join("\n");
+    });
+    const loaded = module.ok() || failures.length > 0;
+    return loaded ? failures : [`${file}: did not load, or its set-up failed (see above)`];
+  });
+  return [...ofTests, ...errors.map((error) => `outside of tests:\n${reasonOf(error as Error)}`)];
+}
+
+function reasonOf({ stack, message }: { readonly stack?: string; readonly message: string }): string {
+  return stack ?? message;
+}
+
+function titleOf(failure: string): string {
+  return failure.split("\n", 1)[0] ?? failure;
+}
