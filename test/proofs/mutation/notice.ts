@@ -27,7 +27,7 @@ export async function detect(
   const mutated = mutant.apply(document);
   const reach = reachOf(mutant, constraints);
   const near = messagesWithin(reach, suite.messages);
-  const calls = callsWithin(reach, mutant, suite.calls);
+  const calls = callsWithin(reach, suite.calls);
   const parts: Record<string, () => string | undefined | Promise<string | undefined>> = {
     messages: () => first(wrongRows(toContract(mutated), near)),
     extensions: () => first(wrongExtensions(mutated)),

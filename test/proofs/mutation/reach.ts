@@ -1,5 +1,4 @@
 import type { Constraint } from "../../../openapi/document/constraints.ts";
-import { stepsOf } from "../../../openapi/document/pointer.ts";
 import type { MessageTables } from "../../conformance/expected/document-checks.ts";
 import type { Row } from "../../conformance/expected/row.ts";
 import type { Mutant } from "./mutant.ts";
@@ -44,33 +43,12 @@ function receiverName(event: string): string {
 }
 
 /**
- * The calls to make for a mutant: all requests within reach, the likely ones first. When only responses are within reach,
- * one call for each kind of response is enough to show the difference.
+ * The calls to make for a mutant: all requests within reach. When only responses are within reach, one call for each kind of
+ * response is enough to show the difference.
  */
-export function callsWithin({ requests }: Reach, { pointer }: Mutant, table: readonly Row[]): Row[] {
-  if (requests.size === 0) return oneOfEach(table);
-  const words = stepsOf(pointer).filter((word) => !STRUCTURE.has(word));
-  const likely = (row: Row) =>
-    words.filter((word) => row.name.includes(word) || Object.keys(row.edits).some((at) => at.includes(word)))
-      .length;
-  return table
-    .filter(({ operation }) => requests.has(operation))
-    .map((row) => ({ row, rank: likely(row) }))
-    .sort((a, b) => b.rank - a.rank)
-    .map(({ row }) => row);
+export function callsWithin({ requests }: Reach, table: readonly Row[]): Row[] {
+  return requests.size === 0 ? oneOfEach(table) : table.filter(({ operation }) => requests.has(operation));
 }
-
-const STRUCTURE = new Set([
-  "components",
-  "schemas",
-  "properties",
-  "items",
-  "paths",
-  "post",
-  "type",
-  "const",
-  "enum",
-]);
 
 /** The first call of each kind of response. */
 export function oneOfEach(table: readonly Row[]): Row[] {
