@@ -1,6 +1,7 @@
 import { EventEmitter, once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
 import { CannotRun } from "../reporting/options.ts";
 import type { Kit } from "./kit.ts";
 import type { ConformOptions } from "./options.ts";
@@ -33,9 +34,6 @@ export type Hook = {
   until(isDone: (deliveries: readonly Delivery[]) => boolean, timeoutMs: number): Promise<boolean>;
 };
 
-/** More bytes than a delivery may have. */
-const MAX_BYTES = 64 * 1024;
-
 /** The receiver of a run; undefined when the service can't reach this machine. */
 export function receiverOf(kit: Kit): Promise<Receiver | undefined> {
   return kit.share("receiver", async () => {
@@ -52,7 +50,7 @@ async function startReceiver({ receiver = "", receiverPort }: ConformOptions): P
   const hooks = new Map<string, OpenHook>();
   const server = createServer(async (request, response) => {
     const name = (request.url ?? "").slice(address.pathname.replace(/\/$/, "").length + 1);
-    const bytes = await readBytes(request).catch(() => undefined);
+    const bytes = await buffer(request).catch(() => undefined);
     const hook = hooks.get(name);
     if (hook && bytes) hook.take(request, bytes);
     response.writeHead(hook?.isWanted() ? 204 : 410).end();
@@ -110,15 +108,4 @@ function openHook(url: string, wantedAtFirst: boolean): OpenHook {
       return isDone(deliveries);
     },
   };
-}
-
-async function readBytes(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request) {
-    length += chunk.length;
-    if (length > MAX_BYTES) throw new Error("the delivery is too large");
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }

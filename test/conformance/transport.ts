@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { Pool } from "undici";
 import { CheckFailure, type Sent } from "../reporting/exchange.ts";
 
@@ -93,8 +94,4 @@ export async function untilTaken<Taken extends { status: number; headers: Header
 /** The seconds of a `Retry-After`; undefined when it is not a number. */
 export function secondsIn(retryAfter: string | null): number | undefined {
   return retryAfter !== null && /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) : undefined;
-}
-
-export function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

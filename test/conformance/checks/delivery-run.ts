@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import { isNode, type Node } from "../../../openapi/document/node.ts";
 import { parseBody } from "../../reporting/exchange.ts";
 import { assert, bodyOf, expectProblem, expectRefund } from "../assertions.ts";
 import type { Kit } from "../kit.ts";
 import { type Delivery, type Hook, type Receiver, receiverOf } from "../receiver.ts";
-import { pause } from "../transport.ts";
 import { issue, refundOf, subscribe, subscriptionOf } from "../valid-requests.ts";
 import { refuseFull } from "./subscriptions.ts";
 

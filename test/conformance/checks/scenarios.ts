@@ -1,10 +1,9 @@
 import { readFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import { parse } from "yaml";
-import { type Contract, readContract } from "../../../openapi/document/contract.ts";
+import { readContract } from "../../../openapi/document/contract.ts";
 import { isNode, type Node } from "../../../openapi/document/node.ts";
-import { valueAt } from "../../../openapi/document/pointer.ts";
-import type { Exchange } from "../../reporting/exchange.ts";
+import { toPointer, valueAt } from "../../../openapi/document/pointer.ts";
 import { assert } from "../assertions.ts";
 import { type Check, defineGroup } from "../check.ts";
 import type { CallSpec, Kit } from "../kit.ts";
@@ -22,10 +21,7 @@ const SOURCES: Readonly<Record<string, readonly string[]>> = {
   duplicateKeyIsRejected: ["7.5", "11.3", "D09"],
 };
 
-type Document = {
-  readonly workflows: readonly Workflow[];
-  readonly components: { readonly parameters: Readonly<Record<string, Node>> };
-};
+type Document = { readonly workflows: readonly Workflow[] };
 
 /** The scenarios of the sandbox's contract, step by step. They need the sandbox's calls, and reset the merchant's data. */
 export function scenarioChecks(): Check[] {
@@ -78,9 +74,7 @@ async function playStep(kit: Kit, document: Document, step: Step, scope: Scope):
   }
 }
 
-type Called = { readonly exchange: Exchange; readonly contract: Contract; readonly id: string };
-
-async function callOf(kit: Kit, step: Step, scope: Scope): Promise<Called> {
+async function callOf(kit: Kit, step: Step, scope: Scope) {
   const [, source, id] = /^\$sourceDescriptions\.(\w+)\.(\w+)$/.exec(step.operationId ?? "") ?? [];
   if (source === undefined || id === undefined) throw new Error(`no operation at the step ${step.stepId}`);
   const contract = source === "sandbox" ? readContract("sandbox") : kit.contract;
@@ -99,16 +93,13 @@ async function callOf(kit: Kit, step: Step, scope: Scope): Promise<Called> {
 }
 
 function outputsOf(outputs: Readonly<Record<string, string>> = {}, scope: Scope): Node {
-  const entries = Object.entries(outputs).map(([name, expression]) => [name, evaluate(expression, scope)]);
-  const found = Object.fromEntries(entries);
-  return isNode(found) ? found : {};
+  return fill(outputs, scope) as Node;
 }
 
 /** The part of Arazzo 1.0 that the contract's scenarios use. Anything else throws, so that an unknown step can't pass. */
 type Workflow = {
   readonly workflowId: string;
   readonly summary: string;
-  readonly parameters?: readonly Node[];
   readonly steps: readonly Step[];
   readonly outputs?: Readonly<Record<string, string>>;
 };
@@ -134,21 +125,13 @@ type Scope = Readonly<Record<string, unknown>>;
 /** The value of an expression such as `$steps.refund.outputs.refundId` or `$response.body#/existing/paymentId`. */
 function evaluate(expression: string, scope: Scope): unknown {
   const [path = "", pointer] = expression.slice(1).split("#");
-  const value = path.split(".").reduce<unknown>((part, name) => memberOf(part, name), scope);
+  const value = valueAt(scope, toPointer(path.split(".")));
   return pointer === undefined ? value : valueAt(value, pointer);
 }
 
-function memberOf(part: unknown, name: string): unknown {
-  return typeof part === "object" && part !== null ? Reflect.get(part, name) : undefined;
-}
-
-/** A value of a step with its expressions filled in: a whole string, or parts of one in braces. */
+/** A value of a step with its expressions evaluated: each is a whole string. */
 function fill(value: unknown, scope: Scope): unknown {
-  if (typeof value === "string") {
-    if (/^\$[a-z]/.test(value)) return evaluate(value, scope);
-    return value.replaceAll(/\{(\$[^}]+)\}/g, (_, expression) => String(evaluate(expression, scope)));
-  }
-  if (Array.isArray(value)) return value.map((item) => fill(item, scope));
+  if (typeof value === "string" && /^\$[a-z]/.test(value)) return evaluate(value, scope);
   if (!isNode(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, fill(member, scope)]));
 }

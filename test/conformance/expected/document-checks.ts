@@ -50,7 +50,9 @@ function receiverOf(document: Node, event: string): Receiver | undefined {
 }
 
 /** All errors of a delivery by the document. Deliveries carry no access token. */
-function createDeliveryCheck(document: Node): (row: DeliveryRow) => string[] {
+export function createDeliveryCheck(
+  document: Node,
+): (delivery: Pick<DeliveryRow, "event" | "headers" | "body">) => string[] {
   const findViolations = createFindViolations(document);
 
   return ({ event, headers, body }) => {
