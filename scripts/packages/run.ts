@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 const LIMIT_MS = 300_000;
 
 /**
- * Runs a program in a merchant's folder, and resolves with its output without the last line break. Rejects with the output
+ * Runs a program in a folder, and resolves with its output without the last line break. Rejects with the output
  * when it fails.
  */
 export async function run(command: string, args: readonly string[], folder: string): Promise<string> {

@@ -1,12 +1,11 @@
-import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { defineCommand } from "../command/command.ts";
 import { replaceFile } from "../command/files.ts";
 import { ROOT } from "../command/root.ts";
 import { diffContracts, newestRelease } from "../diff/compare.ts";
 import { packPackages } from "../packages/pack.ts";
+import { run } from "../packages/run.ts";
 import { PACKAGE_NAMES } from "../packages/sources.ts";
 import { cutChangelog } from "./changelog.ts";
 import { nextVersion } from "./version.ts";
@@ -43,7 +42,7 @@ async function release(): Promise<void> {
 
   await writeVersion(ROOT, version);
   await replaceFile(join(ROOT, "CHANGELOG.md"), changelog);
-  await promisify(execFile)(process.execPath, ["scripts/generate/generate.ts"], { cwd: ROOT });
+  await run(process.execPath, ["scripts/generate/generate.ts"], ROOT);
   await replaceFile(join(ROOT, `openapi/released/${version}.yaml`), await readFile(join(ROOT, BUNDLE)));
   await git("add", "--all");
   await git("commit", "--quiet", "--message", `Release ${version}`);
@@ -53,7 +52,6 @@ async function release(): Promise<void> {
   process.stdout.write(`Push the tag v${version}, and the workflow "release" publishes these packages.\n`);
 }
 
-async function git(...args: string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)("git", args, { cwd: ROOT });
-  return stdout.trim();
+function git(...args: string[]): Promise<string> {
+  return run("git", args, ROOT);
 }

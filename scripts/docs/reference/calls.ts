@@ -13,6 +13,7 @@ export type Step = {
 export type Call = {
   readonly operationId: string;
   readonly method: string;
+  readonly path: string;
   readonly url: string;
   /** The same with the names of values from earlier steps in braces. */
   readonly preparedUrl: string;
@@ -82,11 +83,12 @@ const PREPARATIONS: Readonly<Record<string, readonly Step[]>> = {
   redeliver: DELIVER,
 };
 
-type Parameter = {
-  readonly name: string;
-  readonly in: string;
-  readonly required?: boolean;
-  readonly example?: unknown;
+type Operation = {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly tags: readonly string[];
+  readonly parameters?: readonly Node[];
+  readonly requestBody?: Node;
 };
 
 /** Operations without a sample: a program that printed the whole response would never end. */
@@ -96,26 +98,14 @@ const STREAMS = ["streamChanges"];
  * A call of each operation of a contract, with the values of its first examples; each succeeds on a fresh sandbox, after the
  * calls before it.
  */
-export function callsOf(document: Node): (Call & { readonly path: string })[] {
-  const { url: base } = (document.servers as { url: string }[])[0] ?? { url: "" };
-  return Object.entries(document.paths as Record<string, Node>).flatMap(([path, item]) => {
-    const { parameters: shared = [], ...operations } = item as { parameters?: Node[] } & Node;
-    return Object.entries(operations).flatMap(([method, operation]) => {
-      const {
-        operationId,
-        summary,
-        tags: [tag],
-        parameters = [],
-        requestBody,
-      } = operation as {
-        operationId: string;
-        summary: string;
-        tags: string[];
-        parameters?: Node[];
-        requestBody?: Node;
-      };
+export function callsOf(document: Node): Call[] {
+  const [{ url: base }] = document.servers as [{ url: string }];
+  return Object.entries(document.paths as Node).flatMap(([path, item]) => {
+    const { parameters: shared = [], ...operations } = item as { parameters?: Node[] };
+    return Object.entries<Operation>(operations).flatMap(([method, operation]) => {
+      const { operationId, summary, tags, parameters = [], requestBody } = operation;
       if (STREAMS.includes(operationId)) return [];
-      const known = [...shared, ...parameters].map((part) => follow(document, part) as unknown as Parameter);
+      const known = [...shared, ...parameters].map((part) => follow(document, part));
       const before = PREPARATIONS[operationId];
       const taken = before?.map(({ take }) => take?.name);
       const fill = (kept: readonly (string | undefined)[] = []) =>
@@ -127,7 +117,7 @@ export function callsOf(document: Node): (Call & { readonly path: string })[] {
       return {
         operationId,
         summary,
-        route: `${tag}/${operationId}`.toLowerCase(),
+        route: `${tags[0]}/${operationId}`.toLowerCase(),
         method: method.toUpperCase(),
         path,
         url: base + fill(),
@@ -140,10 +130,10 @@ export function callsOf(document: Node): (Call & { readonly path: string })[] {
   });
 }
 
-function exampleOf(parameters: readonly Parameter[], name: string): string {
-  const example = parameters.find((parameter) => parameter.in === "path" && parameter.name === name)?.example;
-  if (typeof example !== "string") throw new Error(`The parameter ${name} has no example.`);
-  return encodeURIComponent(example);
+function exampleOf(parameters: readonly Node[], name: string): string {
+  const parameter = parameters.find((one) => one.in === "path" && one.name === name);
+  if (typeof parameter?.example !== "string") throw new Error(`The parameter ${name} has no example.`);
+  return encodeURIComponent(parameter.example);
 }
 
 function examplesOf(document: Node, requestBody: Node | undefined): Call["examples"] {

@@ -19,30 +19,18 @@ const CLIENT_CALLS = ["issueRefund", "subscribeToWebhooks"];
 
 /** In the order of the menu. */
 export const SAMPLE_LANGUAGES = [
-  { lang: "Shell", label: "curl" },
-  { lang: "JavaScript", label: "Our client" },
-  { lang: "JavaScript", label: "fetch" },
-  { lang: "Python", label: "Python" },
-  { lang: "Go", label: "Go" },
-  { lang: "Java", label: "Java" },
-  { lang: "C#", label: "C#" },
-  { lang: "PHP", label: "PHP" },
-  { lang: "Ruby", label: "Ruby" },
+  { lang: "Shell", label: "curl", write: curlSample },
+  { lang: "JavaScript", label: "Our client", write: clientSample },
+  { lang: "JavaScript", label: "fetch", write: fetchSample },
+  { lang: "Python", label: "Python", write: pythonSample },
+  { lang: "Go", label: "Go", write: (call: Call) => goSample(toSent(call)) },
+  { lang: "Java", label: "Java", write: (call: Call) => javaSample(toSent(call)) },
+  { lang: "C#", label: "C#", write: (call: Call) => csharpSample(toSent(call)) },
+  { lang: "PHP", label: "PHP", write: (call: Call) => phpSample(toSent(call)) },
+  { lang: "Ruby", label: "Ruby", write: (call: Call) => rubySample(toSent(call)) },
 ] as const;
 
 type Label = (typeof SAMPLE_LANGUAGES)[number]["label"];
-
-const WRITE: Readonly<Record<Label, (call: Call) => string>> = {
-  curl: curlSample,
-  "Our client": clientSample,
-  fetch: fetchSample,
-  Python: pythonSample,
-  Go: (call) => goSample(toSent(call)),
-  Java: (call) => javaSample(toSent(call)),
-  "C#": (call) => csharpSample(toSent(call)),
-  PHP: (call) => phpSample(toSent(call)),
-  Ruby: (call) => rubySample(toSent(call)),
-};
 
 /**
  * The same call in every language; each sample is complete and runs unchanged against a sandbox. Where a call needs others
@@ -52,7 +40,7 @@ export function samplesOf(call: Call): Sample[] {
   const languages = SAMPLE_LANGUAGES.filter(
     ({ label }) => label !== "Our client" || CLIENT_CALLS.includes(call.operationId),
   );
-  return languages.map(({ lang, label }) => ({ lang, label, source: WRITE[label](call) }));
+  return languages.map(({ lang, label, write }) => ({ lang, label, source: write(call) }));
 }
 
 function toSent(call: Call): Sent {
