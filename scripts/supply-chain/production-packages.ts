@@ -1,30 +1,23 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** A package that is installed to run the server or the client, as the lockfile has it. */
-export type ProductionPackage = {
-  readonly name: string;
+/** A package as the lockfile has it. */
+type LockedPackage = {
   readonly version: string;
   /** As SPDX writes it; undefined when the package does not say. */
-  readonly license: string | undefined;
-  /** The checksum of the downloaded archive. */
-  readonly integrity: string | undefined;
-  /** Whether it has an install script. */
-  readonly hasInstallScript: boolean;
-  /** The versions of Node that it runs on, such as `>=20.18.1`; undefined when it does not say. */
-  readonly node: string | undefined;
-};
-
-type LockedPackage = {
-  readonly version?: string;
   readonly license?: string;
+  /** The checksum of the downloaded archive. */
   readonly integrity?: string;
   readonly dev?: boolean;
   readonly devOptional?: boolean;
   readonly link?: boolean;
   readonly hasInstallScript?: boolean;
+  /** The versions of Node that it runs on, such as `>=20.18.1`. */
   readonly engines?: { readonly node?: string };
 };
+
+/** A package that is installed to run the server or the client. */
+export type ProductionPackage = LockedPackage & { readonly name: string };
 
 const MODULES = "node_modules/";
 
@@ -36,16 +29,11 @@ export async function readProductionPackages(root: string): Promise<ProductionPa
   const installed = Object.entries(lock.packages).filter(
     ([path, { dev, devOptional, link }]) => path.includes(MODULES) && !dev && !devOptional && !link,
   );
-  const packages = installed.map(
-    async ([path, { version = "", license, integrity, hasInstallScript = false, engines }]) => ({
-      name: path.slice(path.lastIndexOf(MODULES) + MODULES.length),
-      version,
-      license: license ?? (await readLicense(join(root, path))),
-      integrity,
-      hasInstallScript,
-      node: engines?.node,
-    }),
-  );
+  const packages = installed.map(async ([path, locked]) => {
+    const license = locked.license ?? (await readLicense(join(root, path)));
+    const name = path.slice(path.lastIndexOf(MODULES) + MODULES.length);
+    return { ...locked, name, ...(license !== undefined && { license }) };
+  });
   return (await Promise.all(packages)).sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 

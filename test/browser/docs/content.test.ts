@@ -3,22 +3,14 @@ import { readdir } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
+import { operationsOf, routeOf } from "../../../scripts/docs/pages.ts";
 import { sharedBrowser } from "../../helpers/browser.ts";
 import { DESK, DIST, goTo, headingOf, openSite, readBuilt } from "../../helpers/site.ts";
 import { forSuite } from "../../helpers/suite.ts";
 
-type Operation = { operationId: string; summary: string; tags: string[] };
-
-const published = readContract("openapi").document;
-const sandbox = readContract("sandbox").document;
-const operations = [published.paths, published.webhooks, sandbox.paths]
-  .flatMap((items) => Object.values(items as Record<string, Record<string, Operation>>))
-  .flatMap((item) => Object.values(item))
-  .filter(({ operationId }) => operationId !== undefined)
-  .map(({ operationId, summary, tags: [tag] }) => ({
-    name: summary,
-    route: `#/${tag}/${operationId}`.toLowerCase(),
-  }));
+const operations = [readContract("openapi"), readContract("sandbox")]
+  .flatMap(({ document }) => operationsOf(document))
+  .map((operation) => ({ name: operation.summary, route: `#/${routeOf(operation)}` }));
 
 const site = forSuite(openSite);
 let page: Page;

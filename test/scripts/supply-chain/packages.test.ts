@@ -44,7 +44,7 @@ describe("what production is made of", async () => {
       const [, line, least] = /^(?:\^?(\d+)|>= ?([\d.]+)[.x]*)$/.exec(range.trim()) ?? [];
       return line ? line === promised.split(".")[0] : compare(least) <= 0;
     };
-    const newer = packages.filter(({ node }) => node && !node.split("||").some(allows));
+    const newer = packages.filter(({ engines }) => engines?.node && !engines.node.split("||").some(allows));
 
     expect(promised).toBe("22.13");
     expect(newer).toEqual([]);
