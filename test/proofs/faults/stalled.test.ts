@@ -1,15 +1,15 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { engines } from "../../helpers/engine.ts";
 import { refundOf, subscriptionTo } from "../../helpers/factories.ts";
 import { head, openConnection } from "../../helpers/network/raw-http.ts";
 import { startReceiver } from "../../helpers/receiver.ts";
-import { createRandom, type Figures, roundsOf } from "./setup/figures.ts";
+import { createRandom, roundsOf } from "./setup/figures.ts";
 import { createLastingStore } from "./setup/lasting-store.ts";
-import { createLedger, send } from "./setup/load.ts";
-import { compareRefunds, repeatUnknown } from "./setup/losses.ts";
-import { startProductive } from "./setup/productive.ts";
+import { send } from "./setup/load.ts";
+import { repeatUnknown } from "./setup/losses.ts";
 import { startTrial } from "./setup/trial.ts";
 
 const LOAD_MS = 800;
@@ -18,32 +18,6 @@ const STALL_MS = 6_500;
 const EXIT_LIMIT_MS = 10_000;
 /** Requests for a response of many kilobytes: together more than all buffers on the way can contain. */
 const UNREAD_RESPONSES = 300;
-
-/** A sandbox's servers, and their merchant, whose second receiver never responds. */
-async function startSandbox(fault: string, counted: Figures) {
-  const { start } = await createLastingStore("embedded");
-  const trial = await startTrial(fault, start, { counted });
-  const silent = await startReceiver(() => {});
-  onTestFinished(silent.close);
-  await send(trial.server.url, "/v1/webhook/subscribe", subscriptionTo(silent.url));
-  await send(trial.server.url, "/v1/refunds", refundOf("pay_settled"));
-  return { trial, untilDelivering: () => silent.first(1) };
-}
-
-async function startProduction(fault: string, counted: Figures) {
-  const { db, paymentId, token, start } = await startProductive();
-  const ledger = createLedger(paymentId, await token());
-  const countLosses = async () => {
-    const refunds = db.selectFrom("payments").where("original_payment_id", "=", paymentId);
-    const stored = await refunds.select(["payment_id as paymentId", "request_key as requestKey"]).execute();
-    const { lost, doubled } = compareRefunds(ledger, stored);
-    const subscriptions = await db.selectFrom("subscriptions").select("subscription_key as key").execute();
-    const keys = new Set(subscriptions.map(({ key }) => key));
-    return { lost: [...lost, ...[...ledger.subscriptions].filter((key) => !keys.has(key))], doubled };
-  };
-  const trial = await startTrial(fault, () => start(), { counted, business: { ledger, countLosses } });
-  return { trial, untilDelivering: async () => {} };
-}
 
 /**
  * Callers that have begun a request, and neither continue nor disconnect. Resolves when the server has noticed all of them.
@@ -70,20 +44,21 @@ async function stall(url: string, token: string): Promise<Disposable> {
   };
 }
 
-test.each([
-  ["sandbox", startSandbox],
-  ["production", startProduction],
-])(
-  "SIGTERM under load in %s mode, with callers who have stalled: accepted requests get their responses, and it exits 0 in time",
-  async (mode, given) => {
+test.each(engines)(
+  "SIGTERM under load, with stalled callers and a silent receiver: accepted requests get their responses, and it exits 0 in time (%s)",
+  async (engine) => {
     const rounds = roundsOf(0.06);
-    const random = createRandom(`stalled ${mode}`);
+    const random = createRandom(`stalled ${engine}`);
     const counted = { "done without a response": 0, "ms at most to exit": 0 };
-    const { trial, untilDelivering } = await given(`SIGTERM, stalled callers, ${mode}`, counted);
+    const { start } = await createLastingStore(engine);
+    const trial = await startTrial(`SIGTERM, stalled callers, ${engine}`, start, { counted });
     const { ledger } = trial;
+    await using silent = await startReceiver(() => {});
+    await send(trial.server.url, "/v1/webhook/subscribe", subscriptionTo(silent.url));
+    await send(trial.server.url, "/v1/refunds", refundOf("pay_settled"));
+    await silent.first(1);
 
     await trial.repeat(rounds, async () => {
-      await untilDelivering();
       await trial.underLoad(async () => {
         using _ = await stall(trial.server.url, ledger.token);
         await setTimeout(random() * LOAD_MS);

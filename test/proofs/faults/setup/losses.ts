@@ -73,7 +73,7 @@ export async function countLosses(server: Server, ledger: Ledger, receiver: Rece
 type StoredRefund = { readonly paymentId: string; readonly requestKey: string | null };
 
 /** Compares what callers know of refunds with those that are stored. */
-export function compareRefunds({ acknowledged }: Ledger, records: readonly StoredRefund[]): Losses {
+function compareRefunds({ acknowledged }: Ledger, records: readonly StoredRefund[]): Losses {
   const byKey = Map.groupBy(records, ({ requestKey }) => requestKey ?? "");
   const isStored = ([requestKey, { paymentId }]: [string, Refund]) =>
     byKey.get(requestKey)?.some((record) => record.paymentId === paymentId);

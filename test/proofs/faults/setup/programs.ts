@@ -97,13 +97,11 @@ async function end(child: ChildProcess): Promise<void> {
  *
  * @param example `haproxy.cfg`, which stands in front of PostgreSQL servers, or `balancer.cfg`, in front of ours
  * @param ports where the servers listen, in the order of the example, which may have more of them
- * @param probePorts where they serve probes, if not there
  */
 export async function startHaProxy(
   program: string,
   example: "haproxy.cfg" | "balancer.cfg",
   ports: readonly number[],
-  probePorts = ports,
 ): Promise<Proxy> {
   const template = await readFile(`docs/examples/${example}`, "utf8");
   let index = 0;
@@ -113,9 +111,9 @@ export async function startHaProxy(
       template
         .replace(/bind \S+/, `bind 127.0.0.1:${port}`)
         .replace(/^( {2}server \S+) \S+ check.*/gm, (_, server) => {
-          const addresses = `127.0.0.1:${ports[index]} check port ${probePorts[index]}`;
+          const serverPort = ports[index];
           index += 1;
-          return index > ports.length ? "" : `${server} ${addresses}`;
+          return serverPort ? `${server} 127.0.0.1:${serverPort} check port ${serverPort}` : "";
         }),
     (file) => [program, "-db", "-f", file],
   );

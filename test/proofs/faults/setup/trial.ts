@@ -1,18 +1,12 @@
 import { expect, onTestFinished } from "vitest";
 import { dollars, type Subscription, subscriptionTo } from "../../../helpers/factories.ts";
 import type { ServerProcess } from "../../../helpers/process.ts";
-import { type Receiver, type Responder, startReceiver } from "../../../helpers/receiver.ts";
+import { type Responder, startReceiver } from "../../../helpers/receiver.ts";
 import { sandboxOf } from "../../../helpers/sandbox.ts";
 import { until } from "../../../helpers/subscriber.ts";
 import { type Figures, record, reportProgress } from "./figures.ts";
-import { ACME, createLedger, type Ledger, send, startLoad } from "./load.ts";
-import { countLosses, endSubscriptions, type Losses, repeatUnknown } from "./losses.ts";
-
-/** A merchant who calls servers, and knows what they responded. */
-export type Business = {
-  readonly ledger: Ledger;
-  countLosses(server: { readonly url: string }): Promise<Losses>;
-};
+import { ACME, createLedger, send, startLoad } from "./load.ts";
+import { countLosses, endSubscriptions, repeatUnknown } from "./losses.ts";
 
 export type Trial = Awaited<ReturnType<typeof startTrial<ServerProcess>>>;
 
@@ -20,21 +14,19 @@ type TrialOptions = BusinessOptions & {
   readonly replicas?: number;
   /** Figures of the test, which may change until the end. */
   readonly counted?: Figures;
-  /** By default that of a sandbox's merchant. */
-  readonly business?: Business;
 };
 
 /** Servers under load while something fails, and what their callers know. All of it ends with the test. */
 export async function startTrial<Server extends { readonly url: string }>(
   fault: string,
   start: () => Promise<Server>,
-  { replicas = 1, counted = {}, business: given, ...options }: TrialOptions = {},
+  { replicas = 1, counted = {}, ...options }: TrialOptions = {},
 ) {
   const servers: Server[] = [];
   while (servers.length < replicas) servers.push(await start());
   const lastServer = () => servers.at(-1) as Server;
-  const business = given ?? (await openBusiness(lastServer(), options));
-  const { ledger } = business;
+  const { ledger, receiver } = await createBusiness(lastServer(), options);
+  onTestFinished(receiver.close);
   const lost: string[] = [];
   const totals: Record<string, number> = {};
   return {
@@ -77,19 +69,13 @@ export async function startTrial<Server extends { readonly url: string }>(
     },
     /** Compares what is stored and delivered with what the callers know, records it, and asserts that nothing is lost or doubled. */
     async conclude() {
-      const last = await business.countLosses(lastServer());
+      const last = await countLosses(lastServer(), ledger, receiver);
       const [allLost, { doubled }] = [[...lost, ...last.lost], last];
       const figures = { acknowledged: ledger.acknowledged.size, ...totals, ...counted };
       record(fault, { ...figures, lost: allLost.length, doubled: doubled.length });
       expect({ lost: allLost, doubled, wrong: ledger.wrong }).toEqual({ lost: [], doubled: [], wrong: [] });
     },
   };
-}
-
-async function openBusiness(server: { readonly url: string }, options: BusinessOptions): Promise<Business> {
-  const business = await createBusiness(server, options);
-  onTestFinished(business.receiver.close);
-  return business;
 }
 
 type BusinessOptions = {
@@ -105,7 +91,7 @@ type BusinessOptions = {
 export async function createBusiness(
   server: { readonly url: string },
   { token = ACME, respond, ...secret }: BusinessOptions = {},
-): Promise<Business & { readonly receiver: Receiver }> {
+) {
   const { body } = await sandboxOf(server, token)("createPayment", { body: { amount: dollars(9_999_999) } });
   const ledger = createLedger((body as { paymentId: string }).paymentId, token);
   const receiver = await startReceiver(respond);
@@ -113,7 +99,7 @@ export async function createBusiness(
   const subscription = subscriptionTo(receiver.url, { subscriptionDetails, ...secret });
   const subscribed = await send<Subscription>(server.url, "/v1/webhook/subscribe", subscription, token);
   if (subscribed?.status !== 200) throw new Error(`not subscribed: ${JSON.stringify(subscribed)}`);
-  return { ledger, receiver, countLosses: (recovered) => countLosses(recovered, ledger, receiver) };
+  return { ledger, receiver };
 }
 
 /** The status of a server's probe. */
