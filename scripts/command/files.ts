@@ -1,17 +1,13 @@
 import { createHash } from "node:crypto";
-import { glob, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { glob, mkdir, mkdtempDisposable, readFile, rename, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { ROOT } from "./root.ts";
 
 /** Calls `use` with a new folder, and removes the folder afterwards. */
 export async function withTempDir<T>(use: (folder: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), "refund-contract-"));
-  try {
-    return await use(folder);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  await using folder = await mkdtempDisposable(join(tmpdir(), "refund-contract-"));
+  return await use(folder.path);
 }
 
 /** Writes a file atomically: a concurrent reader or writer sees the old file or the new one, never a part. */

@@ -41,18 +41,14 @@ export async function runStep({ name, command, args, env: added }: Step, live = 
   return { name, passed, seconds: (performance.now() - startedAt) / 1000, output };
 }
 
-/** One line for a finished step, and its output when it failed. */
-export function report({ name, passed, seconds, output }: StepResult): string {
-  const line = `${passed ? "✓" : "✗"} ${name} (${seconds.toFixed(1)} s)\n`;
-  return passed ? line : `${line}${output.trimEnd()}\n`;
-}
-
-/** Runs steps concurrently, and reports each as it ends. */
+/** Runs steps concurrently, and reports each as it ends: in one line, and its output when it failed. */
 export async function runTogether(steps: readonly Step[]): Promise<StepResult[]> {
   return Promise.all(
     steps.map(async (step) => {
       const result = await runStep(step);
-      process.stdout.write(report(result));
+      const { name, passed, seconds, output } = result;
+      process.stdout.write(`${passed ? "✓" : "✗"} ${name} (${seconds.toFixed(1)} s)\n`);
+      if (!passed) process.stdout.write(`${output.trimEnd()}\n`);
       return result;
     }),
   );

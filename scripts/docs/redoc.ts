@@ -57,7 +57,7 @@ function finishPage(html: string): string {
       "The page would report to Redocly from its readers' browsers: disableTelemetry is not on.",
     );
   }
-  return linkWithinPage(silence(embedLogos(html)));
+  return linkWithinPage(embedLogos(html));
 }
 
 const LOGO_ADDRESS = /https:\/\/cdn\.redoc\.ly\/redoc\/logo-mini(-full)?\.svg/g;
@@ -76,14 +76,6 @@ function drawLogo(text: string, width: number): string {
   const font = "font-family='sans-serif' font-size='11' font-weight='600' fill='#3a7bff'";
   const svg = `<svg xmlns='http://www.w3.org/2000/svg' width='${width}' height='14'><text y='11' ${font}>${text}</text></svg>`;
   return `data:image/svg+xml;base64,${Buffer.from(svg).toString("base64")}`;
-}
-
-const GREETING = "console.info(`\\n%c Redoc %c";
-
-/** Redoc prints a greeting on the console, where readers look for errors. */
-function silence(html: string): string {
-  if (html.split(GREETING).length !== 2) throw new Error("Redoc now prints its greeting in another way.");
-  return html.replace(GREETING, () => GREETING.replace("console.info", "void"));
 }
 
 /**

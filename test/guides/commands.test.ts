@@ -42,22 +42,6 @@ test.each([...commands, ...proofs])(
   },
 );
 
-// All definitions begin alike: one command shows what else that is good for.
-test("npm run diff prints its usage for --help, and for an unknown word, which it names", async () => {
-  const [help, word] = [await run(scripts.diff ?? "", "--help"), await run(scripts.diff ?? "", "no-word")];
-
-  expect(help).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining("Usage: npm run diff "),
-    stderr: "",
-  });
-  expect(word).toMatchObject({
-    code: 2,
-    stdout: "",
-    stderr: expect.stringContaining("Usage: npm run diff "),
-  });
-});
-
 test("README.md lists every command once, in a line, and every proof; there are at most 16 commands", () => {
   const readme = readFileSync("README.md", "utf8");
   const listed = Array.from(readme.matchAll(/^\| `npm (?:run )?([\w:]+)/gm), ([, name]) => name);

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { follow, isNode, isReference, members, type Node, walk } from "../../../openapi/document/node.ts";
+import { dereference, isNode, members, type Node, walk } from "../../../openapi/document/node.ts";
+import { toPointer } from "../../../openapi/document/pointer.ts";
 import { ROOT } from "../../command/root.ts";
 import { fillPage } from "../fill.ts";
 import { type Parts, partsOf, toWords } from "../markdown.ts";
@@ -84,23 +85,17 @@ function entriesOfContract(
       const url = rendering.operation({ operationId, summary, tags });
       const address = path.startsWith("/") ? `${method.toUpperCase()} ${path}` : path;
       const text = `${address}. ${toWords(partsOf(description ?? ""))}`;
-      const words = [take(url), ...fieldsOf(document, part)].join(" ");
+      const words = [take(url), ...fieldsOf(document, path, method)].join(" ");
       return [{ page: summary, heading: address, url, text, words, weight }];
     }),
   );
 }
 
 /** The names of all fields in an operation's request. */
-function fieldsOf(document: Node, { requestBody }: Node): string[] {
-  const names = new Set<string>();
-  const open = [requestBody];
-  for (const root of open) {
-    for (const { part } of walk(root as Node, ["example", "examples", "x-source", "x-enum-source"])) {
-      if (!isNode(part)) continue;
-      for (const [name] of members(part.properties)) names.add(name);
-      const target = isReference(part) ? follow(document, part) : undefined;
-      if (target && !open.includes(target)) open.push(target);
-    }
-  }
-  return [...names];
+function fieldsOf(document: Node, path: string, method: string): string[] {
+  const kind = path.startsWith("/") ? "paths" : "webhooks";
+  const body = dereference(document, toPointer([kind, path, method, "requestBody", "content"]));
+  const parts = Array.from(walk(body, ["example", "examples"]), ({ part }) => part);
+  const names = parts.flatMap((part) => (isNode(part) ? members(part.properties).map(([name]) => name) : []));
+  return [...new Set(names)];
 }
