@@ -26,18 +26,15 @@ export async function runConformance(
   options: ConformOptions,
   listener: Listener = {},
 ): Promise<ConformReport> {
-  const startedAt = new Date();
   const { contract, all } = prepare();
   await using kit = createKit(options, contract);
   const checks = chooseChecks(all, options);
   await requireService(kit);
   const receiver = await receiverOf(kit);
-  const results = await runChecks(checks, { options, tools: kit, listener });
+  const run = await runChecks(checks, { options, tools: kit, listener });
   return {
     url: options.url,
-    startedAt,
-    seconds: (Date.now() - startedAt.getTime()) / 1000,
-    results,
+    ...run,
     calls: kit.exchanges.length,
     subscriptionsMade: new Set(kit.exchanges.flatMap((exchange) => bodyOf(exchange).subscriptionKey ?? []))
       .size,
@@ -50,12 +47,13 @@ function endsSubscription({ sent, received }: Exchange): boolean {
   return sent.method === "DELETE" && received.status === 204;
 }
 
-let prepared: { contract: Contract; all: Check[] } | undefined;
+let prepared: { readonly contract: Contract; readonly all: readonly Check[] } | undefined;
 
 /** Reading the document and generating calls for its constraints takes half a second, once. */
 function prepare() {
-  const contract = prepared?.contract ?? readContract("openapi");
-  prepared ??= { contract, all: allChecks(contract) };
+  if (prepared) return prepared;
+  const contract = readContract("openapi");
+  prepared = { contract, all: allChecks(contract) };
   return prepared;
 }
 

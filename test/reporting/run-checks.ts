@@ -1,7 +1,7 @@
 import type { Check } from "./check.ts";
 import { CheckFailure, NotRun } from "./exchange.ts";
 import { CannotRun } from "./options.ts";
-import type { Result } from "./report.ts";
+import type { Report, Result } from "./report.ts";
 import { readSources } from "./sources.ts";
 
 /** The options of a run that decide which checks are run. */
@@ -39,11 +39,12 @@ export function chooseChecks<Each extends Pick<Check<never, never>, "id">>(
   return chosen;
 }
 
-/** Runs checks one after the other, and resolves with their results. */
+/** Runs checks one after the other, and resolves with the report of them. */
 export async function runChecks<Options extends Choice, Tools>(
   checks: readonly Check<Options, Tools>[],
   { options, tools, listener = {} }: { options: Options; tools: Tools; listener?: Listener },
-): Promise<Result[]> {
+): Promise<Omit<Report, "url">> {
+  const startedAt = new Date();
   const results: Result[] = [];
   let timeouts = 0;
   for (const [index, check] of checks.entries()) {
@@ -55,7 +56,7 @@ export async function runChecks<Options extends Choice, Tools>(
     results.push(result);
     listener.onResult?.(result);
   }
-  return results;
+  return { startedAt, seconds: (Date.now() - startedAt.getTime()) / 1000, results };
 }
 
 const STOPPED = { outcome: "not run", reason: "the service has stopped responding" } as const;

@@ -18,12 +18,11 @@ export async function examineCaller(
   listener: Listener = {},
   given?: Sandbox,
 ): Promise<Report> {
-  const startedAt = new Date();
   const checks = chooseChecks(callerChecks, options);
   const sandbox = given ?? (await startSandbox({ settings: { SERVE_DOCS: "false" } }));
   try {
-    const results = await runChecks(checks, { options, tools: createCallerKit(options, sandbox), listener });
-    return { url: sandbox.url, startedAt, seconds: (Date.now() - startedAt.getTime()) / 1000, results };
+    const tools = createCallerKit(options, sandbox);
+    return { url: sandbox.url, ...(await runChecks(checks, { options, tools, listener })) };
   } finally {
     if (!given) await sandbox.close();
   }

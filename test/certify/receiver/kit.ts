@@ -6,11 +6,12 @@ import { signDelivery } from "../../../server/webhooks/sign-delivery.ts";
 import { CheckFailure, createRedactor, type Exchange, NotRun, type Sent } from "../../reporting/exchange.ts";
 import { CannotRun } from "../../reporting/options.ts";
 import type { ReceiverOptions } from "../options.ts";
-import type { Event } from "./events.ts";
+import { type Event, exampleEvent } from "./events.ts";
 
 /** A delivery to send; what is left out is as the service would have it. */
 export type Delivery = {
-  readonly event: Event;
+  /** The contract's example of an authorized refund, if no other. */
+  readonly event?: Event;
   /** The bytes of the body, if they are not those that the service would write. */
   readonly body?: string;
   readonly webhookId?: string;
@@ -61,7 +62,8 @@ export function createReceiverKit(options: ReceiverOptions, contract: Contract):
 
   async function sendOnce(delivery: Delivery): Promise<Exchange> {
     if (redirected) throw new NotRun("the receiver redirects; see response.redirect");
-    const request = toRequest(delivery, secret);
+    const event = delivery.event ?? exampleEvent(contract, "refund.authorized");
+    const request = toRequest(event, delivery, secret);
     const startedAt = performance.now();
     const result = await attempt(request);
     const { pathname, search } = new URL(url);
@@ -104,7 +106,8 @@ export function createReceiverKit(options: ReceiverOptions, contract: Contract):
 }
 
 function toRequest(
-  { event, webhookId = newWebhookId(), at = new Date(), ...delivery }: Delivery,
+  event: Event,
+  { webhookId = newWebhookId(), at = new Date(), ...delivery }: Delivery,
   secret: string,
 ) {
   const { body = JSON.stringify(event), secrets = [secret], tamper = String } = delivery;

@@ -18,14 +18,12 @@ export function receiverChecks(contract: Contract): Check<ReceiverOptions, Recei
  * @throws CannotRun when it can't be reached, or no check is selected
  */
 export async function examineReceiver(options: ReceiverOptions, listener: Listener = {}): Promise<Report> {
-  const startedAt = new Date();
   const contract = readContract("openapi");
   const checks = chooseChecks(receiverChecks(contract), options);
   const kit = createReceiverKit(options, contract);
   try {
     await kit.requireReceiver();
-    const results = await runChecks(checks, { options, tools: kit, listener });
-    return { url: options.url, startedAt, seconds: (Date.now() - startedAt.getTime()) / 1000, results };
+    return { url: options.url, ...(await runChecks(checks, { options, tools: kit, listener })) };
   } finally {
     kit.close();
   }
