@@ -5,7 +5,7 @@ import { type ConformOptions, DEFAULTS, readOptions } from "../../conformance/op
 import { runConformance } from "../../conformance/run.ts";
 import { serveLocally } from "../../helpers/network/local-server.ts";
 import { runProgram } from "../../helpers/process.ts";
-import { startTestServer, useTestServer } from "../../helpers/server.ts";
+import { useTestServer } from "../../helpers/server.ts";
 import { forSuite } from "../../helpers/suite.ts";
 import { createTempDir } from "../../helpers/temp-dir.ts";
 import { elementsOf } from "../../helpers/well-formed.ts";
@@ -66,22 +66,6 @@ describe("npm run conform", () => {
 
     expect(failedIn(report)).toEqual([]);
     expect(notRunIn(report)).toEqual([]);
-  });
-
-  /**
-   * @clause 2.1 2.2 2.3 2.4 2.7 2.8 4.2 4.4 4.5 4.6 4.7 9.1 9.2 12.1 12.2 12.3
-   * @decision D03 D07 D08 D13 D14 D15
-   */
-  test("passes it on PostgreSQL in all that its statements decide, with every request of each constraint", async () => {
-    await using onPostgres = await startTestServer({ engine: "postgres" });
-    const only = [
-      ...["example.", "first-status.", "reference.", "amount.", "key.", "payment.", "subscription."],
-      ...["broken.", "kept."],
-    ];
-
-    const report = await runConformance({ ...(await allOptions(onPostgres.url)), only });
-
-    expect([failedIn(report), notRunIn(report)]).toEqual([[], []]);
   });
 
   test("ends with 1 when a check has failed, and reports the request, the response and the clause that it breaks", async () => {

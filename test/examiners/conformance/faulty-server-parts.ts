@@ -60,17 +60,12 @@ export function inCalls(isMeant: (call: Call) => boolean, change: (call: Call) =
   return (call, forward) => forward(isMeant(call) ? change(call) : call);
 }
 
-/** Changes the object in a call's body; other bodies pass unchanged. */
-export function inBodies(path: string, change: (json: Node) => Node): Fault {
-  const isMeant = (call: Call) => call.path === path && Object.keys(jsonOf(call)).length > 0;
-  return inCalls(isMeant, (call) => withJson(call, change(jsonOf(call))));
-}
-
-/** Changes a text in the object of a call's body. */
+/** Changes a text in the object of a call's body; other bodies pass unchanged. */
 export function inMember(path: string, name: string, change: (text: string) => string): Fault {
-  return inBodies(path, (json) => {
-    const value = json[name];
-    return typeof value === "string" ? { ...json, [name]: change(value) } : json;
+  const isMeant = (call: Call) => call.path === path && typeof jsonOf(call)[name] === "string";
+  return inCalls(isMeant, (call) => {
+    const json = jsonOf(call);
+    return withJson(call, { ...json, [name]: change(String(json[name])) });
   });
 }
 

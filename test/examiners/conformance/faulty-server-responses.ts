@@ -10,7 +10,6 @@ import {
   jsonOf,
   type Planted,
   problem,
-  REFUNDS,
   rewriteIn,
   SUBSCRIBE,
   withHeaders,
@@ -74,11 +73,6 @@ export const FAULTY_RESPONSES: Planted = {
       (response, call) => isRefund(response, call) && jsonOf(response).clientReferenceId === null,
       without("clientReferenceId"),
     ),
-  ],
-  "sends refunds as text/html": [
-    "response.media-type",
-    inResponses(isRefund, withHeaders({ "content-type": "text/html; charset=utf-8" })),
-    { beside: "first-status." },
   ],
   "sends a charset with application/json": [
     "response.media-type",
@@ -164,17 +158,6 @@ export const FAULTY_RESPONSES: Planted = {
         ...json,
         existing: { ...(existing as object), amount: { currency: "USD", value: "0.07" } },
       }),
-    ),
-  ],
-  "responds with 403 to another merchant's payment": [
-    "payment.foreign",
-    inResponses(
-      (response, { path, body, headers }) =>
-        path === REFUNDS &&
-        response.status === 404 &&
-        body.includes("pay_recent") &&
-        headers.authorization !== undefined,
-      () => problem(403, "FORBIDDEN"),
     ),
   ],
   "has another text for another merchant's payment": [
