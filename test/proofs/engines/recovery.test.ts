@@ -10,6 +10,7 @@ import { until } from "../../helpers/subscriber.ts";
 import { record } from "../faults/setup/figures.ts";
 import { postgresEnv } from "../faults/setup/lasting-store.ts";
 import { countLosses } from "../faults/setup/losses.ts";
+import { IN_STEP, untilArchived, untilTrue } from "../faults/setup/system-postgres.ts";
 import {
   type Business,
   countCalls,
@@ -61,8 +62,7 @@ test("a synchronous standby takes over from a worker that is lost under load: no
   await using _standby = { [Symbol.asyncDispose]: standby.stop };
   await runStatement(DATABASE_URL, "alter system set synchronous_standby_names = '*'");
   await runStatement(DATABASE_URL, "select pg_reload_conf()");
-  const inStep = "select from pg_stat_replication where sync_state = 'sync'";
-  await until(async () => (await query(DATABASE_URL, inStep))[0]);
+  await untilTrue(DATABASE_URL, IN_STEP);
   await using servers = await startServers(databaseUrl);
   const deployment = { ...servers, cluster, databaseUrl };
   const businesses = await createBusinesses(deployment, MERCHANTS_PER_WORKER);
@@ -136,7 +136,7 @@ test("a cluster is restored to a restore point made under load: all that was ack
     await setTimeout(LOAD_MS);
     await load.stop();
   }
-  for (const machine of machines) await untilArchived(machine);
+  for (const machine of machines) await untilArchived(machine.urlOf("postgres"));
   for (const machine of machines) await machine.crash("SIGKILL");
 
   const restoredMachines = await restore(setting, machines, folderOf);
@@ -211,8 +211,7 @@ async function restore(
     const fill = (DATA: string) => runScript(programs, script, { BACKUP, ARCHIVE, DATA, UNTIL: POINT });
     const server = await network.start({ durable: true, fill });
     restored.push(server);
-    const over = "select where not pg_is_in_recovery()";
-    await until(async () => (await query(server.urlOf("postgres"), over))[0]);
+    await untilTrue(server.urlOf("postgres"), "not pg_is_in_recovery()");
   }
   const [coordinator, ...workers] = restored;
   if (!coordinator) throw new Error("no coordinator");
@@ -225,17 +224,4 @@ async function restore(
   await query(url, "select start_metadata_sync_to_all_nodes()");
   await query(url, "select citus_set_coordinator_host($1, $2)", [host, port]);
   return restored;
-}
-
-/** All that is committed is in the archive. */
-async function untilArchived(machine: PostgresServer): Promise<void> {
-  const url = machine.urlOf("postgres");
-  const [row] = await query<{ wal: string }>(url, "select pg_walfile_name(pg_switch_wal()) as wal");
-  await until(async () => {
-    const [{ last } = { last: "" }] = await query<{ last: string }>(
-      url,
-      "select last_archived_wal as last from pg_stat_archiver",
-    );
-    return last >= (row?.wal ?? "") || undefined;
-  });
 }

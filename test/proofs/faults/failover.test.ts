@@ -7,8 +7,8 @@ import { until } from "../../helpers/subscriber.ts";
 import { recordMissing } from "./setup/figures.ts";
 import { storeAt } from "./setup/lasting-store.ts";
 import { send } from "./setup/load.ts";
-import { findPostgresPrograms, startPostgresPair } from "./setup/postgres-pair.ts";
 import { findOrRecord, startHaProxy } from "./setup/programs.ts";
+import { findPostgresPrograms, startPostgresPair } from "./setup/system-postgres.ts";
 import { startTrial, untilReady } from "./setup/trial.ts";
 
 const LOAD_MS = 1_500;

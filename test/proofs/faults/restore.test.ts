@@ -13,7 +13,7 @@ import { until } from "../../helpers/subscriber.ts";
 import { folderOfTest } from "../../helpers/suite.ts";
 import { record, recordMissing, reportProgress, roundsOf } from "./setup/figures.ts";
 import { createCrashableStore } from "./setup/lasting-store.ts";
-import { findPostgresPrograms } from "./setup/postgres-pair.ts";
+import { findPostgresPrograms, untilArchived, untilTrue } from "./setup/system-postgres.ts";
 
 const execFile = promisify(runFile);
 const REFUNDS = 20;
@@ -66,7 +66,7 @@ async function runRound(programs: string, counted: Counted): Promise<void> {
   await books.untilRead([...before, ...kept, ...forgotten]);
   const unread = requests();
   await merchant.issueAll(unread);
-  await untilArchived(first);
+  await untilArchived(first.urlOf("postgres"));
   await merchant.server.stop("SIGKILL");
   await first.crash("SIGKILL");
 
@@ -78,7 +78,7 @@ async function runRound(programs: string, counted: Counted): Promise<void> {
       UNTIL: moment?.now ?? "",
     });
   const { postgres: restored } = await createCrashableStore({ programs, fill });
-  await untilTrue(restored, "not pg_is_in_recovery()");
+  await untilTrue(restored.urlOf("postgres"), "not pg_is_in_recovery()");
   const reopened = await openShop(restored, business);
   const env = { DATABASE_URL: restored.urlOf("postgres") };
   expect(await runCommand(["holds"], { env })).toMatchObject({
@@ -182,15 +182,4 @@ function createBooks(first: PostgresServer) {
       });
     },
   };
-}
-
-/** All that is committed is in the archive. */
-async function untilArchived(postgres: PostgresServer): Promise<void> {
-  const url = postgres.urlOf("postgres");
-  const [row] = await query<{ wal: string }>(url, "select pg_walfile_name(pg_switch_wal()) as wal");
-  await untilTrue(postgres, `(select last_archived_wal from pg_stat_archiver) >= '${row?.wal}'`);
-}
-
-async function untilTrue(postgres: PostgresServer, condition: string): Promise<void> {
-  await until(async () => (await query(postgres.urlOf("postgres"), `select where ${condition}`))[0]);
 }

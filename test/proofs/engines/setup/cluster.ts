@@ -116,11 +116,16 @@ export function hostOf(machine: Pick<PostgresServer, "urlOf">): string {
 /** A database of the cluster with empty tables, distributed as an operator does it; resolves with its address. */
 export async function createDistributed(cluster: Cluster, name: string): Promise<string> {
   const databaseUrl = await cluster.createDatabase(name);
+  await distributeEmpty(databaseUrl);
+  return databaseUrl;
+}
+
+/** Creates tables in an empty database, and distributes them. */
+export async function distributeEmpty(databaseUrl: string): Promise<void> {
   for (const command of ["migrate", "distribute"]) {
     const { code, stderr } = await spawnCommand([command], { env: { DATABASE_URL: databaseUrl } });
     if (code !== 0) throw new Error(`${command} ended with ${code}: ${stderr}`);
   }
-  return databaseUrl;
 }
 
 /** Makes the databases that tests copy. Nobody may connect to them: what is connected to a database prevents its copy. */

@@ -1,7 +1,6 @@
-import { spawnCommand } from "../../../helpers/admin.ts";
 import { runStatement } from "../../../helpers/postgres.ts";
 import { requireCitus } from "./citus.ts";
-import { type Cluster, startCluster } from "./cluster.ts";
+import { type Cluster, distributeEmpty, startCluster } from "./cluster.ts";
 import { createNetwork, endpointOf, type Network, passwordOf, readExample } from "./network.ts";
 
 /** A cluster on machines that trust nobody, with the roles of the guide. */
@@ -34,10 +33,7 @@ export async function startMachines(
       const database = await cluster.createDatabase("sandbox");
       await runStatement(database, "grant usage, create on schema public to refunds_migrate");
       const url = network.urlOf(endpointOf(cluster.coordinator), "refunds_migrate", "sandbox");
-      for (const command of ["migrate", "distribute"]) {
-        const { code, stderr } = await spawnCommand([command], { env: { DATABASE_URL: url } });
-        if (code !== 0) throw new Error(`${command} ended with ${code}: ${stderr}`);
-      }
+      await distributeEmpty(url);
       return url;
     },
     async [Symbol.asyncDispose]() {

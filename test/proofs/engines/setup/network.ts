@@ -1,8 +1,6 @@
-import { type ChildProcess, execFileSync, execFile as runFile, spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFileSync, execFile as runFile, spawn } from "node:child_process";
 import { chownSync, readFileSync } from "node:fs";
 import { chmod, mkdir, readdir, rm, writeFile } from "node:fs/promises";
-import { connect } from "node:net";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { vi } from "vitest";
@@ -15,6 +13,7 @@ import {
 } from "../../../helpers/postgres.ts";
 import { makeTempDir } from "../../../helpers/temp-dir.ts";
 import { recordMissing } from "../../faults/setup/figures.ts";
+import { killProgram, tryConnect } from "../../faults/setup/programs.ts";
 import { hostOf } from "./cluster.ts";
 
 const execFile = promisify(runFile);
@@ -66,9 +65,12 @@ export async function createNetwork(proof: string, programs: string): Promise<Ne
   const prefix = `10.213.${process.pid % 250}.`;
   const ip = (line: string) => execFileSync("ip", line.split(" "), { stdio: "pipe" });
   const identity = chooseUser();
-  if (!identity || !succeeds(() => ip(`link add ${bridge} type bridge`))) {
-    recordMissing(proof, "ip, or the right to create networks with it,");
-    return undefined;
+  const missing = () => recordMissing(proof, "ip, or the right to create networks with it,");
+  if (!identity) return missing();
+  try {
+    ip(`link add ${bridge} type bridge`);
+  } catch {
+    return missing();
   }
   ip(`addr add ${prefix}1/24 dev ${bridge}`);
   ip(`link set ${bridge} up`);
@@ -189,10 +191,10 @@ export async function createNetwork(proof: string, programs: string): Promise<Ne
         host,
         port,
         async restart() {
-          await kill(child);
+          await killProgram(child);
           child = await start();
         },
-        [Symbol.asyncDispose]: () => kill(child),
+        [Symbol.asyncDispose]: () => killProgram(child),
       };
     },
     async [Symbol.asyncDispose]() {
@@ -203,34 +205,9 @@ export async function createNetwork(proof: string, programs: string): Promise<Ne
   };
 }
 
-function succeeds(work: () => unknown): boolean {
-  try {
-    work();
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** The settings of a `postgresql.conf`, as `name=value`. */
 function toSettings(text: string): string[] {
   return [...text.matchAll(/^([\w.]+) = (?:'([^']*)'|(\S+))/gm)].map(
     ([, name, quoted, plain]) => `${name}=${quoted ?? plain}`,
   );
-}
-
-async function tryConnect({ host, port }: Endpoint): Promise<void> {
-  const socket = connect({ host, port });
-  try {
-    await once(socket, "connect");
-  } finally {
-    socket.destroy();
-  }
-}
-
-async function kill(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const closed = once(child, "close");
-  child.kill("SIGKILL");
-  await closed;
 }

@@ -18,7 +18,7 @@ export function record(fault: string, figures: Figures): void {
 }
 
 /** Records that a fault was not tested, because this machine lacks a program for it. */
-export function recordMissing(fault: string, program: string): void {
+export function recordMissing(fault: string, program: string): undefined {
   report(`${fault}: not run, because ${program} is not installed`);
 }
 

@@ -72,20 +72,21 @@ async function start(
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     output += text;
   });
-  onTestFinished(() => end(child));
+  onTestFinished(() => killProgram(child));
   await vi
-    .waitFor(() => tryConnect(port), { timeout: 20_000 })
+    .waitFor(() => tryConnect({ host: "127.0.0.1", port }), { timeout: 20_000 })
     .catch((cause: unknown) => {
       throw new Error(`${program} does not listen: ${output}`, { cause });
     });
   return { port, output: () => output };
 }
 
-async function tryConnect(port: number): Promise<void> {
-  using _ = await openConnection(`http://127.0.0.1:${port}`);
+/** Rejects while nothing listens there. */
+export async function tryConnect({ host, port }: { host: string; port: number }): Promise<void> {
+  using _ = await openConnection(`http://${host}:${port}`);
 }
 
-async function end(child: ChildProcess): Promise<void> {
+export async function killProgram(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const closed = once(child, "close");
   child.kill("SIGKILL");

@@ -27,11 +27,7 @@ export async function startPostgresPair(programs: string) {
   // Only now, so that the standby, once it is the primary, does not wait for a standby itself.
   await runStatement(url, "alter system set synchronous_standby_names = '*'");
   await runStatement(url, "select pg_reload_conf()");
-  const count = async (from: string) => {
-    const [row] = await query<{ count: number }>(url, `select count(*)::int as count from ${from}`);
-    return row?.count ?? 0;
-  };
-  await until(async () => (await count("pg_stat_replication where sync_state = 'sync'")) || undefined);
+  await untilTrue(url, IN_STEP);
   return {
     ports: { primary: portOf(primary), standby: portOf(standby) },
     /** Kills the primary, and promotes the standby. */
@@ -43,6 +39,21 @@ export async function startPostgresPair(programs: string) {
     freezeStandby: standby.suspend,
     thawStandby: standby.resume,
     /** How many clients are connected to the primary. */
-    countClients: () => count("pg_stat_activity where backend_type = 'client backend'"),
+    async countClients() {
+      return (await query(url, "select from pg_stat_activity where backend_type = 'client backend'")).length;
+    },
   };
+}
+
+/** A condition on a primary: a synchronous standby has all that is committed. */
+export const IN_STEP = "exists (select from pg_stat_replication where sync_state = 'sync')";
+
+export async function untilTrue(databaseUrl: string, condition: string): Promise<void> {
+  await until(async () => (await query(databaseUrl, `select where ${condition}`))[0]);
+}
+
+/** Resolves when all that is committed is in the archive. */
+export async function untilArchived(databaseUrl: string): Promise<void> {
+  const [row] = await query<{ wal: string }>(databaseUrl, "select pg_walfile_name(pg_switch_wal()) as wal");
+  await untilTrue(databaseUrl, `(select last_archived_wal from pg_stat_archiver) >= '${row?.wal}'`);
 }
