@@ -89,8 +89,4 @@ describe("the code on the pages", () => {
 
     expect(missing).toEqual(["`--help`"]);
   });
-
-  test("has a Python to run with", () => {
-    expect(execFileSync("python3", ["--version"], { encoding: "utf8" })).toMatch(/^Python 3\./);
-  });
 });
