@@ -7,20 +7,11 @@ import { runTogether, type Step } from "../command/steps.ts";
  * of the requirement.
  */
 const PROSE = [
-  ...[
-    "README.md",
-    "SECURITY.md",
-    "CHANGELOG.md",
-    "client/README.md",
-    "openapi/info.md",
-    "openapi/sandbox/info.md",
-  ],
-  ...["home", "states", "problems", "decisions", "performance"].map((name) => `docs/${name}.md`),
+  "{README,SECURITY,CHANGELOG}.md",
+  "{client,server,server/sandbox,test/conformance,test/certify}/README.md",
+  "openapi/{,sandbox/}info.md",
+  "docs/{home,states,problems,decisions,performance}.md",
   "docs/guides/*.md",
-  "server/README.md",
-  "server/sandbox/README.md",
-  "test/conformance/README.md",
-  "test/certify/README.md",
 ];
 
 /** Checks contract and code, each with the tool for its rules. */
@@ -33,12 +24,7 @@ export const lintSteps: readonly Step[] = [
     args: [
       "--config",
       ".dependency-cruiser.mjs",
-      "server",
-      "client/src",
-      "scripts",
-      "openapi/rules",
-      "openapi/document",
-      "test",
+      "{server,client/src,scripts,test,openapi/{rules,document}}",
     ],
   },
   { name: "prose", command: "textlint", args: PROSE },

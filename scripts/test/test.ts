@@ -1,4 +1,5 @@
 import { defineCommand } from "../command/command.ts";
+import { PROOFS } from "../command/proofs.ts";
 import { ROOT } from "../command/root.ts";
 import { runStep, runTogether, type Step } from "../command/steps.ts";
 import { findUnproven } from "../traceability/proof.ts";
@@ -26,30 +27,18 @@ const longSteps: readonly Step[] = [
     args: ["run", "test/server/lifecycle/model.test.ts"],
     env: { MODEL_COMMANDS: "2000" },
   },
-  {
-    name: "every mutant of the contract is killed",
-    command: "node",
-    args: ["test/proofs/mutation/mutate.ts"],
-  },
-  { name: "20,000 fuzzed calls", command: "node", args: ["test/proofs/fuzz/fuzz.ts", "--runs", "20000"] },
-  { name: "clients of other generators", command: "node", args: ["test/proofs/generators/generators.ts"] },
-  { name: "faults, five rounds", command: "node", args: ["test/proofs/faults/faults.ts", "--rounds", "5"] },
-  {
-    name: "a cluster of PostgreSQL, where Citus is installed",
-    command: "node",
-    args: ["test/proofs/engines/engines.ts"],
-  },
-  {
-    name: "the client as packed, on each Node",
-    command: "node",
-    args: ["test/proofs/packed/client-packed.ts"],
-  },
-  {
-    name: "the packages as published, from empty folders",
-    command: "node",
-    args: ["test/proofs/packed/packed.ts"],
-  },
+  proof("every mutant of the contract is killed", "mutation"),
+  proof("20,000 fuzzed calls", "fuzz", "--runs", "20000"),
+  proof("clients of other generators", "generators"),
+  proof("faults, five rounds", "faults", "--rounds", "5"),
+  proof("a cluster of PostgreSQL, where Citus is installed", "engines"),
+  proof("the client as packed, on each Node", "client"),
+  proof("the packages as published, from empty folders", "packed"),
 ];
+
+function proof(name: string, key: keyof typeof PROOFS, ...args: string[]): Step {
+  return { name, command: "node", args: [PROOFS[key].file, ...args] };
+}
 
 const { whole, rerun } = defineCommand(
   "test",
