@@ -6,35 +6,13 @@ export type Headings = {
   /** Path of the file as configured, for messages. */
   file: string;
   ids: ReadonlySet<string>;
-  /** Why there are no ids. */
-  violation?: string;
 };
 
-/** The form of an id, and one for messages. */
-export type IdForm = { pattern: RegExp; example: string };
-
-/** Reads `### <id> Title` headings. A file without them is a violation, which the linter reports. */
-export function readHeadings(path: string, file: string, { pattern, example }: IdForm): Headings {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (error) {
-    const reason = error instanceof Error && "code" in error ? error.code : error;
-    return {
-      file,
-      ids: new Set(),
-      violation: `${file} cannot be read (${reason}): check the options of this rule.`,
-    };
-  }
-  const numbered = new RegExp(`^(${pattern.source}) \\S`);
-  const headings = headingsOf(text).filter(({ level }) => level === 3);
-  const ids = new Set(headings.flatMap((heading) => numbered.exec(heading.text)?.[1] ?? []));
-  if (ids.size > 0) return { file, ids };
-  return {
-    file,
-    ids,
-    violation: `${file} has no heading like "### ${example} Title": check the options of this rule.`,
-  };
+/** Reads `### <id> Title` headings with ids of a form. Throws when there is no such file. */
+export function readHeadings(path: string, file: string, form: RegExp): Headings {
+  const numbered = new RegExp(`^(${form.source}) \\S`);
+  const headings = headingsOf(readFileSync(path, "utf8")).filter(({ level }) => level === 3);
+  return { file, ids: new Set(headings.flatMap(({ text }) => numbered.exec(text)?.[1] ?? [])) };
 }
 
 /** The id whose number is closest to the wanted one; the earlier of two that are equally close. */

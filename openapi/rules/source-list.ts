@@ -53,7 +53,7 @@ function violationOfPointer(
   if (id === undefined) return `The source names no ${name}: write ${form}.`;
   // An unquoted 12.10 is the number 12.1, which is another clause.
   if (typeof id !== "string") return `The ${name} ${String(id)} is not a string: put it in quotes.`;
-  if (headings.ids.size === 0 || headings.ids.has(id)) return undefined;
+  if (headings.ids.has(id)) return undefined;
   return `The ${name} ${id} has no heading in ${headings.file}: the nearest is ${nearestId(id, headings.ids)}.`;
 }
 

@@ -13,8 +13,8 @@ import {
 /** Paths of the two Markdown files, relative to the folder of the configuration. */
 export type SourceOptions = { interface?: string; decisions?: string };
 
-const clauseId = { pattern: /\d+\.\d+/, example: "2.3" };
-const decisionId = { pattern: /D\d{2}[a-z]?/, example: "D07" };
+const CLAUSE_ID = /\d+\.\d+/;
+const DECISION_ID = /D\d{2}[a-z]?/;
 
 /**
  * Holds every element of the contract to a source that exists (D00): operations, parameters, request bodies, responses,
@@ -23,18 +23,13 @@ const decisionId = { pattern: /D\d{2}[a-z]?/, example: "D07" };
 export function createSourceRule(folder: string): Rule<SourceOptions> {
   return ({ interface: clauses = "docs/interface.md", decisions = "docs/decisions.md" }) => {
     const targets: Targets = {
-      clauses: readHeadings(resolve(folder, clauses), clauses, clauseId),
-      decisions: readHeadings(resolve(folder, decisions), decisions, decisionId),
+      clauses: readHeadings(resolve(folder, clauses), clauses, CLAUSE_ID),
+      decisions: readHeadings(resolve(folder, decisions), decisions, DECISION_ID),
     };
     const conditions = createConditions();
     const reported = new Set<string>();
 
     return {
-      Root(_root, ctx) {
-        for (const { violation } of [targets.clauses, targets.decisions]) {
-          if (violation !== undefined) ctx.report({ message: violation });
-        }
-      },
       any: {
         enter(node, ctx) {
           if (!isNode(node) || !("x-source" in node)) return;
