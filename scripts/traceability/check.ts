@@ -1,6 +1,6 @@
 import { nearestId } from "../../openapi/rules/headings.ts";
 import { DOCUMENTS, type Heading } from "./headings.ts";
-import { KINDS, type Mark } from "./marks.ts";
+import type { Mark } from "./marks.ts";
 import type { SourcedElement } from "./sourced-elements.ts";
 
 export type Traced = {
@@ -17,22 +17,18 @@ export function findErrors(traced: Traced): string[] {
   ];
 }
 
-/** Marks and elements with unknown clauses or decisions. */
-function findNameErrors({ headings, elements, marks }: Traced): string[] {
+/** Marks and clauses that name unknown clauses or decisions. Elements of the contract that do, the lint rule for sources finds. */
+function findNameErrors({ headings, marks }: Traced): string[] {
   const named = [
     ...marks.map(({ kind, id, file, line }) => ({ kind, id, by: `${file}:${line} marks` })),
-    ...elements.map(({ kind, id, element }) => ({ kind, id, by: `The contract's ${element} names` })),
     ...headings.flatMap(({ id, decided = [] }) =>
       decided.map((other) => ({ kind: "decision" as const, id: other, by: `Clause ${id} names` })),
     ),
   ];
-  return KINDS.flatMap((kind) => {
-    const ids = headings.filter((heading) => heading.kind === kind).map(({ id }) => id);
-    const unknown = named.filter((name) => name.kind === kind && !ids.includes(name.id));
-    return unknown.map(
-      ({ id, by }) =>
-        `${by} ${kind} ${id}, which ${DOCUMENTS[kind].file} does not have: the nearest is ${nearestId(id, ids)}.`,
-    );
+  return named.flatMap(({ kind, id, by }) => {
+    const ids = headings.filter((heading) => heading.kind === kind).map((heading) => heading.id);
+    if (ids.includes(id)) return [];
+    return `${by} ${kind} ${id}, which ${DOCUMENTS[kind].file} does not have: the nearest is ${nearestId(id, ids)}.`;
   });
 }
 
