@@ -4,12 +4,12 @@ import { listenForSockets } from "../../helpers/network/local-server.ts";
 import { median, percentile, progress, single, toComparison, toSpread } from "./lib/compare.ts";
 import {
   bench,
+  type Call,
   createStore,
   keepUntilEnd,
   makePayments,
-  sampleAttempts,
+  receive,
   serveHere,
-  startAttempts,
   subscribe,
 } from "./lib/frame.ts";
 import { refundsOf } from "./lib/load.ts";
@@ -25,14 +25,51 @@ const SECONDS = Number(process.env.BENCH_SECONDS ?? 40);
 /** How often each silent merchant issues another refund, which is delivered to all of its subscriptions. */
 const SILENT_PAUSE_MS = 15_000;
 
+/** Calls a second of the healthy merchant. */
+const PER_SECOND = 5;
+
 type Merchant = { readonly token: string; readonly body: () => string };
+
+/** Attempts at a steady rate, whether or not the ones before have come: milliseconds from each call to its attempt. */
+async function sampleAttempts(attempt: () => Promise<number>, seconds: number): Promise<number[]> {
+  const attempts: Promise<number>[] = [];
+  const startedAt = performance.now();
+  for (let round = 0; round < seconds * PER_SECOND; round += 1) {
+    await setTimeout(Math.max(1, startedAt + (round * 1_000) / PER_SECOND - performance.now()));
+    attempts.push(attempt());
+  }
+  return Promise.all(attempts);
+}
+
+/**
+ * Subscribes a receiver. The function refunds a cent, and resolves with the milliseconds from the call to the first attempt of its
+ * delivery.
+ */
+async function startAttempts(server: { call: Call }, token: string): Promise<() => Promise<number>> {
+  const [payment = ""] = await makePayments(server, 1, token);
+  const newBody = refundsOf([payment]);
+  const arrivals = new Map<string, (atMs: number) => void>();
+  const url = await receive((body, _request, response) => {
+    const atMs = performance.now();
+    response.writeHead(204).end();
+    arrivals.get(JSON.parse(body).data.requestKey)?.(atMs);
+  });
+  await subscribe(server, url, token);
+  return async () => {
+    const refund = JSON.parse(newBody());
+    const { promise, resolve } = Promise.withResolvers<number>();
+    arrivals.set(refund.requestKey, resolve);
+    const calledAtMs = performance.now();
+    await server.call("/v1/refunds", refund, token);
+    return (await promise) - calledAtMs;
+  };
+}
 
 await bench(
   async (engine) => {
     const server = await serveHere(await createStore(engine), { drainMs: 1_000, webhooks: { drainMs: 0 } });
     const { token } = await createMerchant(server);
-    const [paymentId = ""] = await makePayments(server, 1, token);
-    const attempt = await startAttempts(server, paymentId, token);
+    const attempt = await startAttempts(server, token);
     let connections = 0;
     const silent = await listenForSockets((socket) => {
       connections += 1;

@@ -4,7 +4,6 @@ import { rm } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join, parse } from "node:path";
 import { text } from "node:stream/consumers";
-import { setTimeout } from "node:timers/promises";
 import { pino } from "pino";
 import { readConfig } from "../../../../server/config/config.ts";
 import { type RunningServer, type StartOptions, startServer } from "../../../../server/start.ts";
@@ -215,44 +214,4 @@ export async function receive(
     onDelivery(await text(request), request, response);
   });
   return keepUntilEnd(receiver).url;
-}
-
-/** Calls of a sample. */
-const PER_SECOND = 5;
-
-/** Attempts at a steady rate, whether or not the ones before have come: milliseconds from each call to its attempt. */
-export async function sampleAttempts(attempt: () => Promise<number>, seconds: number): Promise<number[]> {
-  const attempts: Promise<number>[] = [];
-  const startedAt = performance.now();
-  for (let round = 0; round < seconds * PER_SECOND; round += 1) {
-    await setTimeout(Math.max(1, startedAt + (round * 1_000) / PER_SECOND - performance.now()));
-    attempts.push(attempt());
-  }
-  return Promise.all(attempts);
-}
-
-/**
- * Subscribes a receiver. The function refunds a cent, and resolves with the milliseconds from the call to the first attempt of its
- * delivery.
- */
-export async function startAttempts(
-  server: { call: Call },
-  paymentId: string,
-  token?: string,
-): Promise<() => Promise<number>> {
-  const arrivals = new Map<string, (atMs: number) => void>();
-  const url = await receive((body, _request, response) => {
-    const atMs = performance.now();
-    response.writeHead(204).end();
-    arrivals.get(JSON.parse(body).data.clientReferenceId)?.(atMs);
-  });
-  await subscribe(server, url, token);
-  return async () => {
-    const requestKey = randomBytes(16).toString("hex");
-    const arrival = new Promise<number>((resolve) => arrivals.set(requestKey, resolve));
-    const amount = { currency: "USD", value: 0.01 };
-    const calledAtMs = performance.now();
-    await server.call("/v1/refunds", { paymentId, amount, requestKey, clientReferenceId: requestKey }, token);
-    return (await arrival) - calledAtMs;
-  };
 }

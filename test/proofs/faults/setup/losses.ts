@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import { expect, vi } from "vitest";
 import { type Duplicate, dollars, type Refund } from "../../../helpers/factories.ts";
 import type { Receiver } from "../../../helpers/receiver.ts";
@@ -5,6 +6,9 @@ import { sandboxOf } from "../../../helpers/sandbox.ts";
 import { type Ledger, send } from "./load.ts";
 
 type Server = { readonly url: string };
+
+/** Calls at a time, because this is not a load test. */
+const FEW = pLimit(4);
 
 /** Losses by kind, each with the keys or ids concerned; all must be empty. */
 export type Losses = {
@@ -22,7 +26,7 @@ export type Losses = {
  */
 export async function repeatUnknown(server: Server, ledger: Ledger): Promise<number> {
   let cameThrough = 0;
-  await inBatches([...ledger.unknown.values()], async (request) => {
+  await FEW.map(ledger.unknown.values(), async (request) => {
     const response = await send<Refund & Duplicate>(server.url, "/v1/refunds", request, ledger.token);
     if (response?.status !== 201 && response?.status !== 409) {
       ledger.wrong.push(`${response?.status} for a repeat`);
@@ -40,7 +44,7 @@ export async function repeatUnknown(server: Server, ledger: Ledger): Promise<num
 export async function endSubscriptions(server: Server, ledger: Ledger): Promise<string[]> {
   const lost: string[] = [];
   const sandbox = sandboxOf(server, ledger.token);
-  await inBatches([...ledger.subscriptions], async (subscriptionKey) => {
+  await FEW.map(ledger.subscriptions, async (subscriptionKey) => {
     const { status } = await sandbox("endSubscription", { path: { subscriptionKey } });
     if (status !== 204) lost.push(subscriptionKey);
     ledger.subscriptions.delete(subscriptionKey);
@@ -122,14 +126,4 @@ function toExisting({ existing }: Duplicate): Refund {
   const refund = existing as Refund & { amount: unknown };
   expect(refund.amount).toEqual(dollars(0.01)); // or else another refund has the key
   return refund;
-}
-
-/** Only a few at a time, because this is not a load test. */
-async function inBatches<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const waiting = items.values();
-  await Promise.all(
-    Array.from({ length: 4 }, async () => {
-      for (const item of waiting) await work(item);
-    }),
-  );
 }
