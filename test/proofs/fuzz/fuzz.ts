@@ -46,8 +46,8 @@ async function run(env: Settings = {}): Promise<void> {
   await using sandbox = await startServerProcess({ env });
   sandbox.ignoreOutput();
   const { url, pid } = sandbox;
-  const { memory, idleBetween, stop } = watchProcess(pid);
-  const own = runs >= LONG ? { limitMs: OWN_LIMIT_MS, idleBetween } : undefined;
+  const { memory, idleMs, stop } = watchProcess(pid);
+  const own = runs >= LONG ? { limitMs: OWN_LIMIT_MS, idleMs } : undefined;
   console.log(`${runs} requests to ${url}, seed ${seed}, ${connections} connections`);
   const start = performance.now();
   const tally = createTally();

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { assessMemory } from "../../proofs/fuzz/memory.ts";
-import { idleBetween } from "../../proofs/fuzz/watch.ts";
 
 const SAMPLES = 2_000;
 const over = (megabytesAt: (part: number) => number) =>
@@ -25,18 +24,4 @@ describe("the memory of a fuzzed server", () => {
       grew: false,
     });
   });
-});
-
-test("what a server waited for a processor is counted from the sample before a call to the one after it", () => {
-  const samples = [
-    { atMs: 0, idleMs: 5 },
-    { atMs: 50, idleMs: 6 },
-    { atMs: 100, idleMs: 40 },
-    { atMs: 150, idleMs: 41 },
-  ];
-
-  expect(idleBetween(samples, 60, 90)).toBe(34);
-  expect(idleBetween(samples, 10, 120)).toBe(36);
-  expect(idleBetween(samples, 101, 500)).toBe(1);
-  expect(idleBetween([], 0, 1)).toBe(0);
 });
