@@ -16,44 +16,54 @@ export type Delivery = {
   readonly refused: boolean;
 };
 
-/** The receiver of a service's deliveries: it has hooks, each for one subscription. */
-export type Receiver = {
-  /** The address of a hook. An unwanted hook responds with 410 from the start, which ends its subscription. */
-  hook(options: { wanted: boolean }): Hook;
-  /** How many hooks have responded with 410. */
-  readonly ended: number;
-  close(): void;
-};
-
-export type Hook = {
+/** The address of one subscription, and what has been delivered there. */
+export class Hook {
   readonly url: string;
-  readonly deliveries: readonly Delivery[];
-  /** Responds with 410 from now on. */
-  refuse(): void;
+  readonly deliveries: Delivery[] = [];
+  /** Otherwise it responds with 410, which ends its subscription. */
+  wanted: boolean;
+  readonly #arrivals = new EventEmitter().setMaxListeners(0);
+
+  constructor(url: string, wanted: boolean) {
+    this.url = url;
+    this.wanted = wanted;
+  }
+
+  take({ method = "", headers }: IncomingMessage, bytes: Buffer): void {
+    this.deliveries.push({ method, headers: toHeaders(headers), bytes, refused: !this.wanted });
+    this.#arrivals.emit("delivery");
+  }
+
   /** Resolves with true when the deliveries meet the condition, or with false when the time limit is reached. */
-  until(isDone: (deliveries: readonly Delivery[]) => boolean, timeoutMs: number): Promise<boolean>;
-};
+  async until(isDone: (deliveries: readonly Delivery[]) => boolean, timeoutMs: number): Promise<boolean> {
+    const signal = AbortSignal.timeout(timeoutMs);
+    while (!isDone(this.deliveries) && !signal.aborted)
+      await once(this.#arrivals, "delivery", { signal }).catch(() => {});
+    return isDone(this.deliveries);
+  }
+}
+
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
 /** The receiver of a run; undefined when the service can't reach this machine. */
 export function receiverOf(kit: Kit): Promise<Receiver | undefined> {
   return kit.share("receiver", async () => {
     if (kit.options.receiver === undefined) return undefined;
     const receiver = await startReceiver(kit.options);
-    kit.onClose(() => receiver.close());
+    kit.onClose(receiver.close);
     return receiver;
   });
 }
 
-/** Starts to listen. Throws a `CannotRun` when the port is taken. */
-async function startReceiver({ receiver = "", receiverPort }: ConformOptions): Promise<Receiver> {
+/** Starts to receive a service's deliveries. Throws a `CannotRun` when the port is taken. */
+async function startReceiver({ receiver = "", receiverPort }: ConformOptions) {
   const address = new URL(receiver);
-  const hooks = new Map<string, OpenHook>();
+  const hooks: Hook[] = [];
   const server = createServer(async (request, response) => {
-    const name = (request.url ?? "").slice(address.pathname.replace(/\/$/, "").length + 1);
+    const hook = hooks.find(({ url }) => new URL(url).pathname === request.url);
     const bytes = await buffer(request).catch(() => undefined);
-    const hook = hooks.get(name);
     if (hook && bytes) hook.take(request, bytes);
-    response.writeHead(hook?.isWanted() ? 204 : 410).end();
+    response.writeHead(hook?.wanted ? 204 : 410).end();
   });
   const loopback = /^(127\.|localhost$|\[::1\]$)/.test(address.hostname);
   const port = receiverPort ?? Number(address.port || (address.protocol === "https:" ? 443 : 80));
@@ -65,47 +75,16 @@ async function startReceiver({ receiver = "", receiverPort }: ConformOptions): P
   if (address.port === "0") address.port = String((server.address() as AddressInfo).port);
 
   return {
-    hook: ({ wanted }) => {
-      const name = `hook-${hooks.size + 1}`;
-      const hook = openHook(`${address.href.replace(/\/$/, "")}/${name}`, wanted);
-      hooks.set(name, hook);
+    hook: ({ wanted }: { wanted: boolean }): Hook => {
+      const hook = new Hook(`${address.href.replace(/\/$/, "")}/hook-${hooks.length + 1}`, wanted);
+      hooks.push(hook);
       return hook;
     },
-    get ended() {
-      return [...hooks.values()].filter(({ deliveries }) => deliveries.some(({ refused }) => refused)).length;
-    },
+    /** How many hooks have responded with 410. */
+    ended: () => hooks.filter(({ deliveries }) => deliveries.some(({ refused }) => refused)).length,
     close: () => {
       server.close();
       server.closeAllConnections();
-    },
-  };
-}
-
-interface OpenHook extends Hook {
-  isWanted(): boolean;
-  take(request: IncomingMessage, bytes: Buffer): void;
-}
-
-function openHook(url: string, wantedAtFirst: boolean): OpenHook {
-  const deliveries: Delivery[] = [];
-  const arrivals = new EventEmitter().setMaxListeners(0);
-  let wanted = wantedAtFirst;
-  return {
-    url,
-    deliveries,
-    isWanted: () => wanted,
-    refuse: () => {
-      wanted = false;
-    },
-    take: ({ method = "", headers }, bytes) => {
-      deliveries.push({ method, headers: toHeaders(headers), bytes, refused: !wanted });
-      arrivals.emit("delivery");
-    },
-    async until(isDone, timeoutMs) {
-      const signal = AbortSignal.timeout(timeoutMs);
-      while (!isDone(deliveries) && !signal.aborted)
-        await once(arrivals, "delivery", { signal }).catch(() => {});
-      return isDone(deliveries);
     },
   };
 }

@@ -38,7 +38,7 @@ export async function runConformance(
     calls: kit.exchanges.length,
     subscriptionsMade: new Set(kit.exchanges.flatMap((exchange) => bodyOf(exchange).subscriptionKey ?? []))
       .size,
-    subscriptionsEnded: (receiver?.ended ?? 0) + kit.exchanges.filter(endsSubscription).length,
+    subscriptionsEnded: (receiver?.ended() ?? 0) + kit.exchanges.filter(endsSubscription).length,
   };
 }
 

@@ -18,17 +18,11 @@ export type WireResponse = {
   readonly milliseconds: number;
 };
 
-export type Transport = {
-  /** Rejects with a `CheckFailure` within the time limit when the response is missing or incomplete; it names what was sent. */
-  send(call: WireCall, sent: Sent): Promise<WireResponse>;
-  close(): Promise<void>;
-};
-
 /** Far more than any response of the contract. */
 const MAX_RESPONSE_BYTES = 1024 * 1024;
 
 /** Sends calls to a service over persistent connections. */
-export function createTransport(serviceUrl: string, timeoutMs: number): Transport {
+export function createTransport(serviceUrl: string, timeoutMs: number) {
   const { origin, pathname } = new URL(serviceUrl);
   const prefix = pathname.replace(/\/$/, "");
   // Each call has one time limit for all of it, so the library's own are switched off.
@@ -37,6 +31,7 @@ export function createTransport(serviceUrl: string, timeoutMs: number): Transpor
     maxResponseSize: MAX_RESPONSE_BYTES,
   });
 
+  /** Rejects with a `CheckFailure` within the time limit when the response is missing or incomplete; it names what was sent. */
   async function send({ method, path, headers, body }: WireCall, sent: Sent): Promise<WireResponse> {
     const startedAt = performance.now();
     const signal = AbortSignal.timeout(timeoutMs);

@@ -97,7 +97,7 @@ const CHANCE_MS = 200;
 export async function endSubscriptions(kit: Kit, run: DeliveryRun): Promise<Hook | undefined> {
   const { timeoutMs } = kit.options;
   const hooks = [run.all, run.category, run.single];
-  for (const hook of hooks) hook.refuse();
+  for (const hook of hooks) hook.wanted = false;
   await issueFailed(kit);
   const isEnded = (deliveries: readonly Delivery[]) => deliveries.some(({ refused }) => refused);
   const ended = await Promise.all(hooks.map((hook) => hook.until(isEnded, timeoutMs)));
@@ -107,7 +107,7 @@ export async function endSubscriptions(kit: Kit, run: DeliveryRun): Promise<Hook
   if (!receiver) throw new Error("deliveries need a receiver");
   const later = await openHook(kit, receiver, { subscriptionDetails: { type: "ALL" } });
   const stillSent = await findStillSent(kit, hooks, later);
-  later.refuse();
+  later.wanted = false;
   await issueFailed(kit);
   await later.until(isEnded, timeoutMs);
   return stillSent;
