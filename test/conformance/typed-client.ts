@@ -9,17 +9,14 @@ import { CheckFailure, type Exchange, type Sent } from "../reporting/exchange.ts
 import type { Kit } from "./kit.ts";
 import { untilTaken } from "./transport.ts";
 
-/** The published client, calling the service through Prism, which validates requests and responses against the document. */
-export type TypedClient = {
-  /** Sends a body and resolves with the response. Throws a `CheckFailure` when client or proxy find a violation. */
-  call(id: OperationId, body: unknown): Promise<Exchange>;
-};
-
 /** The proxy closes its own connections before it is closed; those of a service that hangs stay open. */
 const CLOSE_TIMEOUT_MS = 1_000;
 
-/** The client of a run; loading Prism takes a second, once. */
-export function typedClientOf(kit: Kit): Promise<TypedClient> {
+/**
+ * The published client, calling the service through Prism, which validates requests and responses against the document. Its
+ * `call` throws a `CheckFailure` when client or proxy find a violation. Loading Prism takes a second, once.
+ */
+export function typedClientOf(kit: Kit) {
   return kit.share("typed client", async () => {
     const { options, contract } = kit;
     const proxy = await createProxy(contract.document, options.url);
@@ -29,7 +26,7 @@ export function typedClientOf(kit: Kit): Promise<TypedClient> {
       await Promise.race([proxy.close(), promise]);
       clearTimeout(timer);
     });
-    return { call: (id, body) => call(kit, proxy, id, body) };
+    return { call: (id: OperationId, body: unknown) => call(kit, proxy, id, body) };
   });
 }
 

@@ -8,11 +8,6 @@ export function expectOneRefund(outcome: Outcome, because: string): void {
   const [refund, ...others] = refunds;
   const isRight = refund && refund.amount === Number(order.amount) && others.length === 0;
   if (!isRight) fail(outcome, `exactly one refund of ${order.amount}, because ${because}`);
-  expectOneKey(outcome);
-}
-
-/** Fails unless each request for the refund carries the same requestKey. */
-export function expectOneKey(outcome: Outcome): void {
   const keys = new Set(outcome.requests.map(({ requestKey }) => requestKey));
   if (keys.size > 1) fail(outcome, "the same requestKey in each request for one refund");
 }

@@ -35,24 +35,17 @@ export type Outcome = {
 };
 
 /** The tools of a check of the caller: a sandbox that misbehaves by plan. */
-export type CallerKit = {
-  readonly options: CallerOptions;
-  readonly sandbox: Sandbox;
-  /** Creates an original payment that is large enough for the amount. */
-  newOrder(amount: string, payment?: Parameters<Sandbox["payments"]["create"]>[0]): Promise<Order>;
-  /** Has the merchant's system issue the refund, at another address than the sandbox's if there is one. */
-  trigger(order: Order, url?: string): Promise<Outcome>;
-  /** What has become of an order by now. */
-  look(order: Order): Promise<Outcome>;
-  /** Creates something that several checks share, once. */
-  share<Thing>(name: string, make: () => Promise<Thing>): Promise<Thing>;
-};
+export type CallerKit = ReturnType<typeof createCallerKit>;
+
+type NewPayment = Parameters<Sandbox["payments"]["create"]>[0];
 
 const PAGE = 100;
 const POLL_MS = 50;
 
-export function createCallerKit(options: CallerOptions, sandbox: Sandbox): CallerKit {
+export function createCallerKit(options: CallerOptions, sandbox: Sandbox) {
   const shared = new Map<string, Promise<unknown>>();
+
+  /** What has become of an order by now. */
   async function look(order: Order, problem?: string): Promise<Outcome> {
     const [requests, refunds] = await Promise.all([
       sandbox.requests.list({ search: order.paymentId, limit: PAGE }),
@@ -94,18 +87,20 @@ export function createCallerKit(options: CallerOptions, sandbox: Sandbox): Calle
   return {
     options,
     sandbox,
-    async newOrder(amount, payment) {
-      const created = await sandbox.payments.create(
-        payment ?? { amount: { currency: "USD", value: 200_000 } },
-      );
+    /** Creates an original payment that is large enough for the amount. */
+    async newOrder(amount: string, payment?: NewPayment): Promise<Order> {
+      const large = { amount: { currency: "USD", value: 200_000 } } as const;
+      const created = await sandbox.payments.create(payment ?? large);
       return { paymentId: created.paymentId, amount, reference: `certify-${randomUUID()}` };
     },
-    async trigger(order, url = sandbox.url) {
+    /** Has the merchant's system issue the refund, at another address than the sandbox's if there is one. */
+    async trigger(order: Order, url = sandbox.url) {
       const { problem } = await options.run({ url, token: sandbox.accessToken, ...order });
       await untilQuiet(order);
       return look(order, problem);
     },
     look,
+    /** Creates something that several checks share, once. */
     share<Thing>(name: string, make: () => Promise<Thing>) {
       const made = (shared.get(name) ?? make()) as Promise<Thing>; // each name is used by one maker
       shared.set(name, made);

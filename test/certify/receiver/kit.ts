@@ -26,23 +26,12 @@ export type Delivery = {
 };
 
 /** The tools of a check of the receiver. */
-export type ReceiverKit = {
-  readonly options: ReceiverOptions;
-  readonly contract: Contract;
-  /** Throws `CannotRun` when nothing listens there: every check would fail, and no report would say why. */
-  requireReceiver(): Promise<void>;
-  /** Whether the system has ever said something about a refund of the exam. */
-  knowsRefunds: boolean;
-  /** Sends a delivery once. Throws a `CheckFailure` when no response comes in time. */
-  send(delivery: Delivery): Promise<Exchange>;
-  /** Ends requests that are still under way. */
-  close(): void;
-};
+export type ReceiverKit = ReturnType<typeof createReceiverKit>;
 
 /** Local receivers are what the exam is for. */
 const POLICY = { allowLocal: true, allowPrivate: true };
 
-export function createReceiverKit(options: ReceiverOptions, contract: Contract): ReceiverKit {
+export function createReceiverKit(options: ReceiverOptions, contract: Contract) {
   const { url, secret, timeoutMs } = options;
   const redactor = createRedactor();
   redactor.add("secret", secret);
@@ -60,6 +49,7 @@ export function createReceiverKit(options: ReceiverOptions, contract: Contract):
       },
     );
 
+  /** Sends a delivery once. Throws a `CheckFailure` when no response comes in time. */
   async function sendOnce(delivery: Delivery): Promise<Exchange> {
     if (redirected) throw new NotRun("the receiver redirects; see response.redirect");
     const event = delivery.event ?? exampleEvent(contract, "refund.authorized");
@@ -86,6 +76,7 @@ export function createReceiverKit(options: ReceiverOptions, contract: Contract):
     return { sent, received: toReceived(result, performance.now() - startedAt) };
   }
 
+  /** Throws `CannotRun` when nothing listens there: every check would fail, and no report would say why. */
   async function requireReceiver(): Promise<void> {
     const { status, error, timedOut } = await attempt({
       headers: { "content-type": "application/json" },
@@ -98,9 +89,11 @@ export function createReceiverKit(options: ReceiverOptions, contract: Contract):
   return {
     options,
     contract,
+    /** Whether the system has ever said something about a refund of the exam. */
     knowsRefunds: false,
     requireReceiver,
     send: sendOnce,
+    /** Ends requests that are still under way. */
     close: () => closing.abort(),
   };
 }

@@ -1,5 +1,4 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Node } from "../../../openapi/document/node.ts";
 import { defineGroup, given } from "../../reporting/check.ts";
 import { CheckFailure, NotRun } from "../../reporting/exchange.ts";
 import { askState, type Belief, describeBelief, type Status, untilBelief } from "../beliefs.ts";
@@ -19,22 +18,8 @@ const STATE = given<ReceiverOptions>("state");
 const BELIEFS = { preconditions: [STATE], guide: RULES };
 const RESTART = { preconditions: [given<ReceiverOptions>("restart"), STATE] };
 
-/** One refund, of which events tell and about which the system is asked. */
-type Story = {
-  tell(type: RefundEvent, options?: { data?: Node; webhookId?: string }): Promise<void>;
-  /** Fails unless the system comes to believe this, within `--settle`. */
-  expectBelief(status: Status, because: string): Promise<void>;
-  /** Ends the check when the system knows nothing of refunds that it has not issued. */
-  expectKnown(): Promise<void>;
-  /** Fails if the system believes otherwise after an event than before it; `isSame` compares, unless the whole text counts. */
-  expectSame(
-    tell: () => Promise<unknown>,
-    because: string,
-    isSame?: (before: Belief, after: Belief) => boolean,
-  ): Promise<void>;
-};
-
-async function begin(kit: ReceiverKit, refund = newRefund()): Promise<Story> {
+/** Begins with one refund, of which events tell and about which the system is asked. */
+async function begin(kit: ReceiverKit, refund = newRefund()) {
   const { options, send, contract } = kit;
   const facts = toFacts(refund);
   const prepared = await options.prepare?.(facts);
@@ -42,6 +27,7 @@ async function begin(kit: ReceiverKit, refund = newRefund()): Promise<Story> {
   const fail = (expected: string, text: string) => {
     throw new CheckFailure(expected, { received: text });
   };
+  /** Ends the check when the system knows nothing of refunds that it has not issued. */
   const expectKnown = async () => {
     const belief = await untilBelief(options, facts, ({ status }) => status !== undefined);
     kit.knowsRefunds ||= belief.status !== undefined;
@@ -49,20 +35,26 @@ async function begin(kit: ReceiverKit, refund = newRefund()): Promise<Story> {
     throw new NotRun("--state does not know the refund of the events; give --prepare");
   };
   return {
-    async tell(type, { data = {}, webhookId = newWebhookId() } = {}) {
+    async tell(type: RefundEvent, { webhookId = newWebhookId() } = {}) {
       expectTaken(
-        await send({ event: refundEvent(contract, type, { refund, data }), webhookId }),
+        await send({ event: refundEvent(contract, type, { refund }), webhookId }),
         "the event is valid",
       );
     },
     expectKnown,
-    async expectBelief(status, because) {
+    /** Fails unless the system comes to believe this, within `--settle`. */
+    async expectBelief(status: Status, because: string) {
       await expectKnown();
       const belief = await untilBelief(options, facts, (one) => one.status === status);
       if (belief.status !== status)
         fail(`that your system believes ${status}, because ${because}`, describeBelief(belief));
     },
-    async expectSame(tell, because, isSame = (before, after) => before.text === after.text) {
+    /** Fails if the system believes otherwise after an event than before it; `isSame` compares, unless the whole text counts. */
+    async expectSame(
+      tell: () => Promise<unknown>,
+      because: string,
+      isSame = (before: Belief, after: Belief) => before.text === after.text,
+    ) {
       const before = await askState(options, facts);
       await tell();
       const after = await untilBelief(options, facts, (one) => !isSame(before, one));

@@ -23,14 +23,8 @@ export type Forward = (call: Call) => Promise<HttpResponse>;
 /** A server's behaviour instead of the right response. It may keep state between calls. */
 export type Fault = (call: Call, forward: Forward) => Promise<HttpResponse>;
 
-export type FaultyServer = AsyncDisposable & {
-  readonly url: string;
-  /** Applies from now on. Without a fault, it behaves like the server behind it. */
-  plant(fault: Fault | undefined): void;
-};
-
 /** A faulty server: a correct one behind a proxy that plants a fault. */
-export async function startFaultyServer(goodUrl: string): Promise<FaultyServer> {
+export async function startFaultyServer(goodUrl: string) {
   let planted: Fault | undefined;
   const pool = new Pool(goodUrl);
   const forward: Forward = (call) => send(pool, call);
@@ -43,12 +37,12 @@ export async function startFaultyServer(goodUrl: string): Promise<FaultyServer> 
       .writeHead(received.status, { ...withoutFraming(received.headers), ...length })
       .end(received.body);
   });
-  const plant: FaultyServer["plant"] = (fault) => {
-    planted = fault;
-  };
   return {
     ...server,
-    plant,
+    /** Applies from now on. Without a fault, it behaves like the server behind it. */
+    plant: (fault: Fault | undefined): void => {
+      planted = fault;
+    },
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
       await pool.destroy();

@@ -13,7 +13,7 @@ import { type Settings, startServerProcess } from "../../helpers/process.ts";
 import { assessMemory } from "./memory.ts";
 import { type Failure, fuzz } from "./run.ts";
 import { createTally, type Tally, toTable } from "./tally.ts";
-import { type Watch, watchProcess } from "./watch.ts";
+import { watchProcess } from "./watch.ts";
 
 const LOG_MS = 10_000;
 const LIMIT_MS = 10_000;
@@ -68,7 +68,7 @@ function describeTally({ calls, slowestMs }: Tally, start: number): string {
   return `${calls} calls in ${secondsSince(start)}, ${rate.toFixed(0)}/s, slowest ${slowestMs.toFixed(0)} ms`;
 }
 
-function reportMemory(memory: Watch["memory"]): void {
+function reportMemory(memory: readonly number[]): void {
   const { medians, grew } = assessMemory(memory);
   if (!medians) console.log("The run was too short to measure memory growth.");
   else console.log(`medians of the third and of the last quarter: ${medians.join(" and ")} MB`);

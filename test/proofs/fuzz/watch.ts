@@ -1,23 +1,15 @@
 import { readFileSync } from "node:fs";
 
-/** Measurements of a process so far; nothing on systems other than Linux. */
-export type Watch = {
-  /** Resident memory in MB, twice a second. */
-  readonly memory: readonly number[];
-  /** The milliseconds so far that count for the machine, and not for the process. */
-  idleMs(): number;
-  stop(): void;
-};
-
 const INTERVAL_MS = 50;
 const MEMORY_MS = 500;
 
 /**
  * Observes a server's process while this process calls it. On a busy machine, a call may take long for reasons other than
  * the server: the system had no processor for it, or this process could not read the response in time. Both times are
- * measured, so that they can be subtracted.
+ * measured, so that they can be subtracted. On systems other than Linux, nothing is.
  */
-export function watchProcess(pid: number): Watch {
+export function watchProcess(pid: number) {
+  /** Resident memory in MB, twice a second. */
   const memory: number[] = [];
   let lagMs = 0;
   let expectedAtMs = performance.now() + INTERVAL_MS;
@@ -31,6 +23,7 @@ export function watchProcess(pid: number): Watch {
   ];
   return {
     memory,
+    /** The milliseconds so far that count for the machine, and not for the process. */
     idleMs: () => lagMs + waitedForProcessorMs(pid),
     stop: () => timers.forEach(clearInterval),
   };

@@ -5,13 +5,7 @@ import { connect, type Socket } from "node:net";
 export type WireResponse = { readonly status: number; readonly headers: Headers; readonly text: string };
 
 /** A raw connection, which can send bytes that a client library would refuse to send. */
-export type Wire = {
-  /**
-   * Sends one request and resolves with its response. The connection is kept, or opened again when the server has closed it.
-   */
-  exchange(message: Buffer, method: string): Promise<WireResponse>;
-  close(): void;
-};
+export type Wire = ReturnType<typeof openWire>;
 
 /** There was no response, or it was not HTTP. */
 export class WireError extends Error {
@@ -19,10 +13,13 @@ export class WireError extends Error {
 }
 
 /** Responses must arrive within `limitMs`; otherwise the call fails as hung. */
-export function openWire(url: string, limitMs: number): Wire {
+export function openWire(url: string, limitMs: number) {
   let socket: Socket | undefined;
 
-  const exchange = async (message: Buffer, method: string) => {
+  /**
+   * Sends one request and resolves with its response. The connection is kept, or opened again when the server has closed it.
+   */
+  const exchange = async (message: Buffer, method: string): Promise<WireResponse> => {
     const kept = socket !== undefined;
     socket ??= await open(url);
     const own = socket;

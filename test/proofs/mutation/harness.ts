@@ -23,16 +23,10 @@ import { serveLocally } from "../../helpers/network/local-server.ts";
 import { createMock } from "../../helpers/prism.ts";
 
 /** A store and an address, for servers that run while one document is tested. */
-export interface Harness extends AsyncDisposable {
-  /**
-   * Makes the calls to a mock and to the server, both with this document, until a response differs from the expected one,
-   * and returns the difference. Rejects when one of the two does not start.
-   */
-  findMismatch(document: Node, rows: readonly Row[]): Promise<string | undefined>;
-}
+export type Harness = Awaited<ReturnType<typeof openHarness>>;
 
 /** Opens a harness with a store of its own. Nothing is delivered, because no dispatcher runs. */
-export async function openHarness(): Promise<Harness> {
+export async function openHarness() {
   const dataDir = await mkdtemp(join(tmpdir(), "refund-contract-mutants-"));
   const database = await openDatabase({ dataDir });
   const { db } = database;
@@ -64,6 +58,10 @@ export async function openHarness(): Promise<Harness> {
   let listener: RequestListener = () => {};
   const server = await serveLocally((request, response) => listener(request, response));
 
+  /**
+   * Makes the calls to a mock and to the server, both with this document, until a response differs from the expected one,
+   * and returns the difference. Rejects when one of the two does not start.
+   */
   const findMismatch = async (document: Node, rows: readonly Row[]) => {
     const contract = toContract(document);
     const tokens = await createMerchants(db, full);
