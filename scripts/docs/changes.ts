@@ -7,14 +7,11 @@ import { diffContracts } from "../diff/compare.ts";
 import { compareVersions } from "../diff/version.ts";
 import { type Parts, partsOf, splitSections } from "./markdown.ts";
 
-/** A version of the contract, with its changes since the previous one; the first has none. */
-export type Release = {
-  readonly version: string;
-  readonly before?: { readonly version: string; readonly changes: readonly Change[] };
-};
+/** What changed in a version of the contract since the previous one, in Markdown, by versions. */
+export type Releases = ReadonlyMap<string, string>;
 
 /** Compares each release with the previous one, and the present contract with the last release, when its version is new. */
-export async function readReleases(released: string, current: string): Promise<Release[]> {
+export async function readReleases(released: string, current: string): Promise<Releases> {
   const files = (await readdir(released)).filter((name) => name.endsWith(".yaml"));
   const contracts = await Promise.all(
     [...files.map((name) => join(released, name)), current].map(readVersion),
@@ -22,14 +19,13 @@ export async function readReleases(released: string, current: string): Promise<R
   // A released version is taken from the release, whatever the working tree has now.
   const known = new Map(contracts.toReversed().map((contract) => [contract.version, contract]));
   const sorted = [...known.values()].sort((a, b) => compareVersions(a.version, b.version));
-  return Promise.all(
-    sorted.map(async ({ version, path }, index) => {
-      const previous = sorted[index - 1];
-      if (!previous) return { version };
-      const { changes } = await diffContracts(previous.path, path);
-      return { version, before: { version: previous.version, changes } };
-    }),
-  );
+  const described = sorted.map(async ({ version, path }, index) => {
+    const previous = sorted[index - 1];
+    if (!previous) return [version, FIRST] as const;
+    const { changes } = await diffContracts(previous.path, path);
+    return [version, describe(previous.version, changes)] as const;
+  });
+  return new Map(await Promise.all(described));
 }
 
 async function readVersion(path: string) {
@@ -38,18 +34,19 @@ async function readVersion(path: string) {
 }
 
 /** Adds to each version of the changelog its semantic diff to the previous one. */
-export function fillChangelog(parts: Parts, releases: readonly Release[]): Parts {
+export function fillChangelog(parts: Parts, releases: Releases): Parts {
   const { before, sections } = splitSections(parts, 2);
-  const filled = sections.flatMap(({ title, heading, parts: own }) => {
-    const release = releases.find(({ version }) => title === version);
-    return [heading, ...own, ...(release ? partsOf(describe(release)) : [])];
-  });
+  const filled = sections.flatMap(({ title, heading, parts: own }) => [
+    heading,
+    ...own,
+    ...partsOf(releases.get(title) ?? ""),
+  ]);
   return [...before, ...filled];
 }
 
-function describe({ before }: Release): string {
-  if (!before) return "**Semantic diff:** it is the first release, so there is nothing to compare it with.";
-  const { version, changes } = before;
-  if (changes.length === 0) return `**Semantic diff to ${version}:** no change of the contract.`;
-  return [`**Semantic diff to ${version}:**`, "```text", ...renderChanges(changes), "```"].join("\n");
+const FIRST = "**Semantic diff:** it is the first release, so there is nothing to compare it with.";
+
+function describe(before: string, changes: readonly Change[]): string {
+  if (changes.length === 0) return `**Semantic diff to ${before}:** no change of the contract.`;
+  return [`**Semantic diff to ${before}:**`, "```text", ...renderChanges(changes), "```"].join("\n");
 }

@@ -14,6 +14,9 @@ export type Assets = {
 
 const NAME = "Refunds and webhooks";
 
+/** The pages, and the parts of the reference. */
+type Menu = { readonly pages: readonly Page[]; readonly reference: ReferenceMenu };
+
 /** The parts of the reference, by tags of the contracts. */
 export type ReferenceMenu = ReadonlyMap<
   string,
@@ -72,12 +75,8 @@ ${renderFooter(assets.version)}
 }
 
 /** A page of text: menu, content with links to the previous and next page, and its headings. */
-export function renderTextPage(
-  assets: Assets,
-  { pages, reference }: { pages: readonly Page[]; reference: ReferenceMenu },
-  page: Page,
-  html: string,
-): string {
+export function renderTextPage(assets: Assets, menu: Menu, page: Page, html: string): string {
+  const { pages } = menu;
   const index = pages.indexOf(page);
   const link = (rel: string, name: string, other: Page | undefined) =>
     other
@@ -86,7 +85,7 @@ export function renderTextPage(
   const around = link("prev", "Previous", pages[index - 1]) + link("next", "Next", pages[index + 1]);
   const group = GROUPS.find((one) => one.pages.some(({ slug }) => slug === page.slug));
   const content = `<div class="columns">
-${renderMenu(pages, reference, `${page.slug}.html`)}
+${renderMenu(menu, `${page.slug}.html`)}
 <main id="content" tabindex="-1">
 <div class="page-top"><span>${escapeHtml(group?.title ?? "")}</span><a class="as-markdown" href="${page.slug}.md">View as Markdown</a></div>
 <h1>${escapeHtml(page.title)}</h1>
@@ -100,12 +99,9 @@ ${renderContents(page)}
 }
 
 /** Where there is no page: the menu of all pages, and the ways to find one. */
-export function renderNotFound(
-  assets: Assets,
-  { pages, reference }: { pages: readonly Page[]; reference: ReferenceMenu },
-): string {
+export function renderNotFound(assets: Assets, menu: Menu): string {
   const content = `<div class="columns">
-${renderMenu(pages, reference, "404.html")}
+${renderMenu(menu, "404.html")}
 <main id="content" tabindex="-1">
 <h1>Page not found</h1>
 <p>The docs have no page at this address. Choose one from the menu, or search: press <kbd>/</kbd>, or the button at the top.</p>
@@ -126,7 +122,7 @@ function nameOf({ name, title }: Page): string {
 }
 
 /** The menu of all pages, which is the same on each. */
-export function renderMenu(pages: readonly Page[], reference: ReferenceMenu, current: string): string {
+export function renderMenu({ pages, reference }: Menu, current: string): string {
   const item = (href: string, name: string) =>
     `<li><a href="${href}"${href === current ? ' aria-current="page"' : ""}>${escapeHtml(name)}</a></li>`;
   const groups = GROUPS.map(({ title, pages: own, tags }) => {

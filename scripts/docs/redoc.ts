@@ -37,7 +37,7 @@ export async function renderReferencePage(document: unknown, site: Site): Promis
         .replace("{{{script}}}", () => script)
         .replace("{{{head}}}", () => head)
         .replace("{{{header}}}", () => renderHeader(PAGE))
-        .replace("{{{menu}}}", () => renderMenu(site.pages, site.menu, PAGE))
+        .replace("{{{menu}}}", () => renderMenu({ pages: site.pages, reference: site.menu }, PAGE))
         .replace("{{{footer}}}", () => renderFooter(version)),
     );
     const options = ["--template", template, "--openapi", JSON.stringify(OPTIONS), "--output", output];

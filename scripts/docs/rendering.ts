@@ -5,7 +5,7 @@ import { SKIP, visit } from "unist-util-visit";
 import { type Contract, readContract, type Source } from "../../openapi/document/contract.ts";
 import { toAnchor } from "../../openapi/document/headings.ts";
 import { ROOT } from "../command/root.ts";
-import { type Release, readReleases } from "./changes.ts";
+import { type Releases, readReleases } from "./changes.ts";
 import type { ReferenceMenu } from "./layout.ts";
 import { isComment, type Parts } from "./markdown.ts";
 import {
@@ -28,7 +28,7 @@ export type Site = {
   readonly pages: readonly Page[];
   readonly findOperation: FindOperation;
   readonly menu: ReferenceMenu;
-  readonly releases: readonly Release[];
+  readonly releases: Releases;
 };
 
 export async function readSite(): Promise<Site> {

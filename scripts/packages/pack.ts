@@ -1,5 +1,5 @@
 import { cp, mkdir, readdir, rename, rm, stat, symlink } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { ROOT } from "../command/root.ts";
 import { buildPackage } from "./build.ts";
 import { run } from "./run.ts";
@@ -29,20 +29,16 @@ async function packPackage(name: PackageName, folder: string): Promise<string> {
   await rm(stage, { recursive: true, force: true });
   await mkdir(stage, { recursive: true });
   try {
-    const made = name === "client" ? await packClient(stage) : await buildAndPack(name, stage);
-    const file = join(folder, basename(made));
-    await rename(made, file);
-    return file;
+    const built = name === "client" ? await copyClient(stage) : stage;
+    if (name !== "client") await buildPackage(PACKAGES[name], stage);
+    await run("npm", ["pack", "--pack-destination", stage], built);
+    const made = (await readdir(stage)).find((file) => file.endsWith(".tgz"));
+    if (made === undefined) throw new Error("npm pack left no tarball");
+    await rename(join(stage, made), join(folder, made));
+    return join(folder, made);
   } finally {
     await rm(stage, { recursive: true, force: true });
   }
-}
-
-async function buildAndPack(name: Exclude<PackageName, "client">, stage: string): Promise<string> {
-  await buildPackage(PACKAGES[name], stage);
-  const printed = await run("npm", ["pack", "--json"], stage);
-  const [{ filename }] = JSON.parse(printed);
-  return join(stage, filename);
 }
 
 /** The sources of the client. */
@@ -56,14 +52,11 @@ const CLIENT_SOURCES = [
   "tsconfig.json",
 ];
 
-/** The client is built in a copy, because two processes may pack at the same time. */
-async function packClient(folder: string): Promise<string> {
+/** The client is built in a copy by its own script, because two processes may pack at the same time. */
+async function copyClient(folder: string): Promise<string> {
   const copy = join(folder, "sources");
   await mkdir(copy);
   for (const name of CLIENT_SOURCES) await cp(join(ROOT, name), join(copy, name), { recursive: true });
   await symlink(join(ROOT, "node_modules"), join(copy, "node_modules"));
-  await run("npm", ["pack", "--pack-destination", folder], join(copy, "client"));
-  const name = (await readdir(folder)).find((file) => file.endsWith(".tgz"));
-  if (name === undefined) throw new Error("npm pack left no tarball");
-  return join(folder, name);
+  return join(copy, "client");
 }
