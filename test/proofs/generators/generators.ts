@@ -67,7 +67,7 @@ async function tryTools(chosen: readonly Tool[], url: string): Promise<Finding[]
   if (chosen.length === 0) return [];
   console.log(`the TypeScript generators are ${await installGenerators()} (${secondsSince(start)})`);
   const findings: (Finding | undefined)[] = [];
-  for (const tool of chosen) findings.push(await find(tool.packageName, () => tryTool(tool, url)));
+  for (const tool of chosen) findings.push(await check(tool.packageName, () => tryTool(tool, url)));
   return findings.filter((finding) => finding !== undefined);
 }
 
@@ -86,18 +86,9 @@ async function tryLanguages(chosen: readonly Language[], url: string): Promise<L
         `the other languages' generators are ${await installLanguageGenerators()} (${secondsSince(start)})`,
       );
     }
-    findings.push(await find(language.title, () => tryLanguage(language, versions, url)));
+    findings.push(await check(language.title, () => tryLanguage(language, versions, url)));
   }
   return findings.filter((finding) => finding !== undefined);
-}
-
-/** Undefined when the client failed. */
-async function find<T>(title: string, attempt: () => Promise<T>): Promise<T | undefined> {
-  let finding: T | undefined;
-  await check(title, async () => {
-    finding = await attempt();
-  });
-  return finding;
 }
 
 async function compareGuide(path: string, wanted: string): Promise<void> {

@@ -29,7 +29,7 @@ endChecks();
 function tryImport(
   name: string,
   { file, importer, statuses }: { file: string; importer: Importer; statuses: readonly number[] },
-): Promise<void> {
+): Promise<unknown> {
   return check(name, async () => {
     await sandboxOf(sandbox)("resetSandbox");
     const requests = await importer(await (await fetch(`${sandbox.url}/${file}`)).text());

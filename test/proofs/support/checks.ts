@@ -3,16 +3,22 @@ import { secondsSince } from "../../../scripts/command/command.ts";
 const start = performance.now();
 const counted = { passed: 0, failed: 0 };
 
-/** Runs a check of a proof, and prints its result. One that fails does not end the proof, because later ones may fail for other reasons. */
-export async function check(name: string, work: () => Promise<unknown>): Promise<void> {
+/**
+ * Runs a check of a proof, and prints its result. One that fails does not end the proof, because later ones may fail for other reasons.
+ *
+ * @returns what the work has found, of which a text is printed; undefined when it failed
+ */
+export async function check<Found>(name: string, work: () => Promise<Found>): Promise<Found | undefined> {
   const startedAt = performance.now();
   try {
-    const note = await work();
+    const found = await work();
     counted.passed += 1;
-    console.log(`✓ ${name}${typeof note === "string" ? `: ${note}` : ""} (${secondsSince(startedAt)})`);
+    console.log(`✓ ${name}${typeof found === "string" ? `: ${found}` : ""} (${secondsSince(startedAt)})`);
+    return found;
   } catch (error) {
     counted.failed += 1;
     console.log(`✗ ${name} (${secondsSince(startedAt)}): ${error instanceof Error ? error.message : error}`);
+    return undefined;
   }
 }
 

@@ -1,8 +1,10 @@
+import { expect } from "vitest";
 import { type Database, openDatabase } from "../../../../server/storage/database.ts";
 import { createMerchant } from "../../../helpers/factories.ts";
 import type { ServerProcess } from "../../../helpers/process.ts";
 import type { Receiver, Responder } from "../../../helpers/receiver.ts";
 import { spawnServer } from "../../../helpers/server.ts";
+import { type Figures, record } from "../../faults/setup/figures.ts";
 import { postgresEnv } from "../../faults/setup/lasting-store.ts";
 import { type CallOptions, callUntil, type Ledger } from "../../faults/setup/load.ts";
 import { countLosses, repeatUnknown } from "../../faults/setup/losses.ts";
@@ -139,16 +141,28 @@ export function difference(before: Counts, after: Counts): Counts {
   };
 }
 
-/** Repeats what got no useful response, and compares what callers know with what is stored and was delivered. */
-export async function settle({ servers: [server] }: Deployment, businesses: readonly Business[]) {
-  const found = { cameThrough: 0, lost: [] as string[], doubled: [] as string[], wrong: [] as string[] };
+/** Repeats what got no useful response, records the figures, and asserts that nothing is lost or doubled. */
+export async function conclude(
+  fault: string,
+  { servers: [server] }: Servers,
+  businesses: readonly Business[],
+  figures: Figures,
+): Promise<void> {
+  const found = { lost: [] as string[], doubled: [] as string[], wrong: [] as string[] };
+  let cameThrough = 0;
   for (const { ledger, receiver } of businesses) {
-    found.cameThrough += await repeatUnknown(server, ledger);
+    cameThrough += await repeatUnknown(server, ledger);
     const { lost, doubled } = await countLosses(server, ledger, receiver);
     found.lost.push(...lost);
     found.doubled.push(...doubled);
     found.wrong.push(...ledger.wrong);
     await receiver.close();
   }
-  return found;
+  record(fault, {
+    ...figures,
+    "came through without a response": cameThrough,
+    lost: found.lost.length,
+    doubled: found.doubled.length,
+  });
+  expect(found).toEqual({ lost: [], doubled: [], wrong: [] });
 }
