@@ -16,10 +16,8 @@ const BUDGETS: Readonly<Record<BuiltName, number>> = {
   certify: 5_600_000,
 };
 
-/** Without these, a package names what it lacks first. */
-const REQUIRED: Partial<Record<BuiltName, readonly string[]>> = {
-  conformance: ["--url", "http://127.0.0.1:1"],
-};
+/** Without these, the kit names what it lacks first. */
+const REQUIRED = { CONFORM_URL: "http://127.0.0.1:1", CONFORM_TOKEN: "a" };
 
 type Locked = Readonly<Record<string, { readonly version?: string; readonly integrity?: string }>>;
 
@@ -56,7 +54,7 @@ describe.each(BUILT_NAMES)("the package %s", (name) => {
   });
 
   test("prints its usage, under the name by which npx runs it, for an unknown option, and exits with 2", async () => {
-    const { code, stdout, stderr } = await run(name, ...(REQUIRED[name] ?? []), "--no-such-option");
+    const { code, stdout, stderr } = await runWith(REQUIRED, name, "--no-such-option");
 
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toContain("--no-such-option");
