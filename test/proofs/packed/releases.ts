@@ -4,15 +4,7 @@ import { ROOT } from "../../../scripts/command/root.ts";
 import { run } from "../../../scripts/packages/run.ts";
 
 /** A copy of this project's last commit, in which releases can be made. */
-export type Copy = {
-  readonly folder: string;
-  /** Makes a release as `npm run release` does, and returns the tarballs. */
-  release(): Promise<string[]>;
-  /** Adds a text under "Unreleased", and commits it. */
-  change(): Promise<void>;
-};
-
-export async function copyProject(parent: string): Promise<Copy> {
+export async function copyProject(parent: string) {
   const folder = join(parent, "copy");
   await run("git", ["clone", "--quiet", "--no-tags", ROOT, folder], parent);
   await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
@@ -24,13 +16,15 @@ export async function copyProject(parent: string): Promise<Copy> {
   }
   return {
     folder,
-    async release() {
+    /** Makes a release as `npm run release` does, and returns the tarballs. */
+    async release(): Promise<string[]> {
       await run(process.execPath, ["scripts/release/release.ts"], folder);
       const packages = join(folder, "dist/packages");
       const version = JSON.parse(await readFile(join(folder, "package.json"), "utf8")).version;
       const names = (await readdir(packages)).filter((name) => name.endsWith(`-${version}.tgz`));
       return names.map((name) => join(packages, name));
     },
+    /** Adds a text under "Unreleased", and commits it. */
     async change() {
       const file = join(folder, "CHANGELOG.md");
       const text = await readFile(file, "utf8");

@@ -6,9 +6,10 @@ import { Client, type Dispatcher, Pool } from "undici";
 /** Seconds of each measurement; `BENCH_SECONDS` shortens a trial. */
 export const SECONDS = Number(process.env.BENCH_SECONDS ?? 3);
 
+const PATH = "/v1/refunds";
+
 export type Target = {
   url: string;
-  path?: string;
   token?: string;
   /** The body of the next request. */
   body: () => string;
@@ -52,7 +53,7 @@ export async function load(
   target: Target,
   { connections = 32, seconds = SECONDS, mayFail = false }: LoadOptions = {},
 ): Promise<LoadResult> {
-  const { url, path = "/v1/refunds", token = "sandbox_acme", body } = target;
+  const { url, token = "sandbox_acme", body } = target;
   const pool = new Pool(url, { connections, pipelining: 1 });
   const headers = headersOf(token);
   const latencies: number[] = [];
@@ -62,7 +63,7 @@ export async function load(
   async function caller(): Promise<void> {
     while (performance.now() < endsAt) {
       const sentAt = performance.now();
-      const response = await pool.request({ path, method: "POST", headers, body: body() });
+      const response = await pool.request({ path: PATH, method: "POST", headers, body: body() });
       await response.body.dump();
       if (response.statusCode < 300) latencies.push(performance.now() - sentAt);
       else if (!mayFail) throw new Error(`a call got ${response.statusCode}`);
@@ -84,9 +85,9 @@ export async function offer(
   options: { callsPerSecond: number; connections: number; seconds?: number },
 ): Promise<OfferResult> {
   const { callsPerSecond, seconds = SECONDS } = options;
-  const callers = targets.map(({ url, path = "/v1/refunds", token = "sandbox_acme", body }) => ({
+  const callers = targets.map(({ url, token = "sandbox_acme", body }) => ({
     connections: createConnections(url, options.connections / targets.length),
-    request: () => ({ path, method: "POST" as const, headers: headersOf(token), body: body() }),
+    request: () => ({ path: PATH, method: "POST" as const, headers: headersOf(token), body: body() }),
   }));
   const latencies = new Map<number, number[]>();
   const calls: Promise<void>[] = [];

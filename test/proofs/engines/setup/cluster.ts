@@ -12,15 +12,7 @@ import {
   startPostgres,
 } from "../../../helpers/postgres.ts";
 
-/** A Citus cluster on this machine: a coordinator, and workers that hold the rows. */
-export type Cluster = AsyncDisposable & {
-  readonly coordinator: PostgresServer;
-  readonly workers: readonly PostgresServer[];
-  /** Creates a database on every machine that knows the other machines; resolves with its address on the coordinator. */
-  createDatabase(name: string): Promise<string>;
-  /** Adds a machine to the cluster and to its databases. It holds no rows until they are moved. */
-  addWorker(): Promise<PostgresServer>;
-};
+export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 
 export type ClusterOptions = Pick<PostgresOptions, "durable" | "settings"> & {
   /** The folder of the programs of a PostgreSQL with Citus. */
@@ -45,7 +37,8 @@ const SETTINGS = [
   "citus.node_conninfo=sslmode=disable",
 ];
 
-export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+/** A Citus cluster on this machine: a coordinator, and workers that hold the rows. */
+export async function startCluster(options: ClusterOptions) {
   const { programs, durable = false, reach = async (worker) => portOf(worker), onLog } = options;
   const { start: startMachine = startPostgres } = options;
   const machines: PostgresServer[] = [];
@@ -71,7 +64,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     return {
       coordinator,
       workers,
-      async createDatabase(name) {
+      /** Creates a database on every machine that knows the other machines; resolves with its address on the coordinator. */
+      async createDatabase(name: string): Promise<string> {
         await Promise.all(machines.map((machine) => createExtension(machine, name)));
         const url = coordinator.urlOf(name);
         await runStatement(
@@ -82,7 +76,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
         databases.push(name);
         return url;
       },
-      async addWorker() {
+      /** Adds a machine to the cluster and to its databases. It holds no rows until they are moved. */
+      async addWorker(): Promise<PostgresServer> {
         const worker = await startWorker(workers.length);
         for (const name of databases) {
           await createExtension(worker, name);

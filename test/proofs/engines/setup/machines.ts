@@ -1,22 +1,15 @@
 import { runStatement } from "../../../helpers/postgres.ts";
 import { requireCitus } from "./citus.ts";
-import { type Cluster, distributeEmpty, startCluster } from "./cluster.ts";
-import { createNetwork, endpointOf, type Network, passwordOf, readExample } from "./network.ts";
+import { distributeEmpty, startCluster } from "./cluster.ts";
+import { createNetwork, endpointOf, passwordOf, readExample } from "./network.ts";
 
-/** A cluster on machines that trust nobody, with the roles of the guide. */
-export type MachineCluster = AsyncDisposable & {
-  readonly programs: string;
-  readonly network: Network;
-  readonly cluster: Cluster;
-  /** Creates a database with distributed tables for sandboxes; resolves with its address for the role that owns them. */
-  createSandbox(): Promise<string>;
-};
+export type MachineCluster = NonNullable<Awaited<ReturnType<typeof startMachines>>>;
 
-/** Undefined where this process may not create networks, which is recorded. */
-export async function startMachines(
-  proof: string,
-  settings: readonly string[] = [],
-): Promise<MachineCluster | undefined> {
+/**
+ * A cluster on machines that trust nobody, with the roles of the guide. Undefined where this process may not create networks,
+ * which is recorded.
+ */
+export async function startMachines(proof: string, settings: readonly string[] = []) {
   const programs = requireCitus();
   const network = await createNetwork(proof, programs);
   if (!network) return undefined;
@@ -29,7 +22,8 @@ export async function startMachines(
     programs,
     network,
     cluster,
-    async createSandbox() {
+    /** Creates a database with distributed tables for sandboxes; resolves with its address for the role that owns them. */
+    async createSandbox(): Promise<string> {
       const database = await cluster.createDatabase("sandbox");
       await runStatement(database, "grant usage, create on schema public to refunds_migrate");
       const url = network.urlOf(endpointOf(cluster.coordinator), "refunds_migrate", "sandbox");

@@ -44,23 +44,10 @@ export const endpointOf = (machine: PostgresServer): Endpoint => ({
 
 /**
  * Machines in a network namespace each, set up by the files of the guide. None trusts another one: without TLS and a password
- * nobody gets in, and all certificates are of one authority. This process has an address in their network.
+ * nobody gets in, and all certificates are of one authority. This process has an address in their network. Undefined where it
+ * may not create networks, which is recorded.
  */
-export type Network = AsyncDisposable & {
-  /** Certificates and keys of all machines. In `other` are some of another authority. */
-  readonly folder: string;
-  /** Starts PostgreSQL on the next machine, by default on new tables; the first is the coordinator. */
-  start(options: PostgresOptions): Promise<PostgresServer>;
-  urlOf(endpoint: Endpoint, role: Role, database: string): string;
-  /** Gives a machine another address, for which it has no certificate. */
-  addAddress(machine: PostgresServer): string;
-  startPooler(program: string, coordinator: Endpoint, poolMode?: "session" | "transaction"): Promise<Pooler>;
-};
-
-export type Pooler = AsyncDisposable & Endpoint & { restart(): Promise<void> };
-
-/** Undefined where this process may not create networks, which is recorded. */
-export async function createNetwork(proof: string, programs: string): Promise<Network | undefined> {
+export async function createNetwork(proof: string, programs: string) {
   const bridge = `rc${process.pid}`;
   const prefix = `10.213.${process.pid % 250}.`;
   const ip = (line: string) => execFileSync("ip", line.split(" "), { stdio: "pipe" });
@@ -138,9 +125,11 @@ export async function createNetwork(proof: string, programs: string): Promise<Ne
   );
 
   return {
+    /** Certificates and keys of all machines. In `other` are some of another authority. */
     folder,
     urlOf,
-    async start({ fill = initialize, settings = [], ...options }) {
+    /** Starts PostgreSQL on the next machine, by default on new tables; the first is the coordinator. */
+    async start({ fill = initialize, settings = [], ...options }: PostgresOptions): Promise<PostgresServer> {
       const host = addMachine(COORDINATOR + machines++);
       const home = join(folder, host);
       await mkdir(home);
@@ -158,12 +147,17 @@ export async function createNetwork(proof: string, programs: string): Promise<Ne
       const port = portOf(server);
       return { ...server, urlOf: (database) => urlOf({ host, port }, "postgres", database) };
     },
-    addAddress(machine) {
+    /** Gives a machine another address, for which it has no certificate. */
+    addAddress(machine: PostgresServer): string {
       const address = hostOf(machine).replace(/\d+$/, (number) => `1${number}`);
       ip(`-n ${nameOf(hostOf(machine))} addr add ${address}/24 dev eth0`);
       return address;
     },
-    async startPooler(program, coordinator, poolMode = "session") {
+    async startPooler(
+      program: string,
+      coordinator: Endpoint,
+      poolMode: "session" | "transaction" = "session",
+    ) {
       const host = `${prefix}${POOLER.number}`;
       if (!namespaces.has(nameOf(host))) addMachine(POOLER.number);
       const port = POOLER.port + Number(poolMode === "transaction");

@@ -6,22 +6,17 @@ import { ROOT } from "../../../../scripts/command/root.ts";
 import { runShell } from "../../../helpers/projects.ts";
 import { makeTempDir } from "../../../helpers/temp-dir.ts";
 
-/** The files of the release whose servers are still at work when this one migrates. */
-export type ReleaseBefore = AsyncDisposable & {
-  /** Its tag, or else a commit. */
-  readonly name: string;
-  readonly folder: string;
-};
+export type ReleaseBefore = Awaited<ReturnType<typeof checkOutReleaseBefore>>;
 
 const MIGRATIONS = "server/storage/database/migrations";
 
 /**
- * Takes the newest release that is tagged before the present commit. Without one, the commit before the last change of a
- * migration stands for it.
+ * The files of the release whose servers are still at work when this one migrates: the newest that is tagged before the
+ * present commit. Without one, the commit before the last change of a migration stands for it.
  *
  * @throws Error in a clone without that history, which says how to get it
  */
-export async function checkOutReleaseBefore(): Promise<ReleaseBefore> {
+export async function checkOutReleaseBefore() {
   if (!existsSync(join(ROOT, ".git")) || git("rev-parse", "--is-shallow-repository") === "true") {
     throw new Error(
       "The release before this one is taken from the history, which this copy of the project lacks. Run it in a full clone, which `git fetch --unshallow --tags` makes of a shallow one; in CI check out with fetch-depth: 0.",
@@ -33,7 +28,12 @@ export async function checkOutReleaseBefore(): Promise<ReleaseBefore> {
   try {
     await runShell(`git archive '${name}' | tar -x -C '${folder}'`, ROOT);
     await installRuntime(folder);
-    return { name, folder, [Symbol.asyncDispose]: dispose };
+    return {
+      /** Its tag, or else a commit. */
+      name,
+      folder,
+      [Symbol.asyncDispose]: dispose,
+    };
   } catch (error) {
     await dispose();
     throw error;
