@@ -13,27 +13,7 @@ import type { ConformOptions } from "./options.ts";
 import { createTransport, untilTaken, type WireResponse } from "./transport.ts";
 
 /** The tools of a check: the connection to the service, and shared state. */
-export interface Kit extends AsyncDisposable {
-  readonly options: ConformOptions;
-  readonly contract: Contract;
-  readonly redactor: Redactor;
-  /** Every response so far. */
-  readonly exchanges: readonly Exchange[];
-  /** Sends a call, waits out a rate limit, and keeps the exchange. Throws a `CheckFailure` when there is no response. */
-  send(call: CallSpec): Promise<Exchange>;
-  /** Records an exchange that was made in another way. */
-  keep(sent: Sent, response: WireResponse): Exchange;
-  /** The prefix of every requestKey of the run. */
-  readonly keyPrefix: string;
-  /** Creates a requestKey that no run has used. */
-  newKey(): string;
-  /** Creates a secretKey, which no report shows. */
-  newSecret(): string;
-  /** Creates something that several checks share, once. */
-  share<Thing>(name: string, make: () => Promise<Thing>): Promise<Thing>;
-  /** Cleans up at the end of the run. */
-  onClose(close: () => Promise<void> | void): void;
-}
+export type Kit = ReturnType<typeof createKit>;
 
 /** The parts of a call that differ from a valid one. */
 export type CallSpec = {
@@ -51,25 +31,29 @@ export type CallSpec = {
   readonly takeLimit?: boolean;
 };
 
-export function createKit(options: ConformOptions, contract: Contract): Kit {
+export function createKit(options: ConformOptions, contract: Contract) {
   const redactor = createRedactor();
   redactor.add("token", options.token);
   redactor.add("other token", options.otherToken);
   redactor.add("second token", options.secondToken);
   redactor.add("unscoped token", options.unscopedToken);
   const transport = createTransport(options.url, options.timeoutMs);
+  /** Every response so far. */
   const exchanges: Exchange[] = [];
   const shared = new Map<string, Promise<unknown>>();
   const closers: (() => Promise<void> | void)[] = [() => transport.close()];
+  /** The prefix of every requestKey of the run. */
   const keyPrefix = `conform-${randomBytes(6).toString("hex")}-`;
   let keys = 0;
 
+  /** Records an exchange, also one that was made in another way. */
   const keep = (sent: Sent, response: WireResponse): Exchange => {
     const exchange = { sent, received: toReceived(response, redactor) };
     exchanges.push(exchange);
     return exchange;
   };
 
+  /** Sends a call, waits out a rate limit, and keeps the exchange. Throws a `CheckFailure` when there is no response. */
   async function send(spec: CallSpec): Promise<Exchange> {
     const { sent, call } = toCall(spec, { contract, options, redactor });
     const sendOnce = async () => keep(sent, await transport.send(call, sent));
@@ -86,18 +70,22 @@ export function createKit(options: ConformOptions, contract: Contract): Kit {
     send,
     keep,
     keyPrefix,
+    /** Creates a requestKey that no run has used. */
     newKey: () => `${keyPrefix}${++keys}`,
+    /** Creates a secretKey, which no report shows. */
     newSecret: () => {
       const secret = randomBytes(24).toString("base64url");
       redactor.add("secretKey", secret);
       return secret;
     },
+    /** Creates something that several checks share, once. */
     share<Thing>(name: string, make: () => Promise<Thing>) {
       const made = (shared.get(name) ?? make()) as Promise<Thing>; // each name is used by one caller
       shared.set(name, made);
       return made;
     },
-    onClose: (close) => void closers.push(close),
+    /** Cleans up at the end of the run. */
+    onClose: (close: () => Promise<void> | void) => void closers.push(close),
     async [Symbol.asyncDispose]() {
       for (const close of closers.reverse()) await close();
     },

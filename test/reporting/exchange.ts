@@ -62,22 +62,19 @@ export class CheckFailure extends Error {
 export class NotRun extends Error {}
 
 /** Removes secrets from everything that is shown or written. */
-export type Redactor = {
-  /** From now on `secret` is shown as `‹name›`. */
-  add(name: string, secret: string | undefined): void;
-  apply(text: string): string;
-};
+export type Redactor = ReturnType<typeof createRedactor>;
 
-export function createRedactor(): Redactor {
+export function createRedactor() {
   const names = new Map<string, string>();
   return {
-    add(name, secret) {
+    /** From now on `secret` is shown as `‹name›`. */
+    add(name: string, secret: string | undefined): void {
       if (!secret) return;
       names.set(secret, `‹${name}›`);
       // The form that it has inside JSON.
       names.set(JSON.stringify(secret).slice(1, -1), `‹${name}›`);
     },
-    apply(text) {
+    apply(text: string): string {
       // Longest first, because one token may begin with another.
       const secrets = [...names].sort(([a], [b]) => b.length - a.length);
       return secrets.reduce((shown, [secret, name]) => shown.replaceAll(secret, name), text);
