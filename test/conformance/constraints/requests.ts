@@ -184,7 +184,7 @@ function changesFor(
   const isBreaking = kind === "breaking";
   if (part.in === "call")
     return (isBreaking ? breakingCalls : acceptedCalls)(constraint, toCall(subject, nextKey()));
-  if (part.in !== "body") return parameterChanges(subject, constraint, part, kind);
+  if (part.in !== "body") return isBreaking ? breakingParameters(subject, constraint, part) : [];
   if (!subject.body) throw new Error(`${constraint.id} is about a body that its operation does not have`);
   const changes = (isBreaking ? breakingChanges : acceptedChanges)(subject.body, constraint);
   return changes.map(({ base, body, pointer, json = "", violation }) => ({
@@ -198,27 +198,23 @@ function changesFor(
 type ParameterPart = Exclude<Constraint["part"], { in: "body" | "call" }>;
 
 /** Paths with other values of a parameter. Throws when none breaks its constraint, though one could. */
-function parameterChanges(
+function breakingParameters(
   subject: Subject,
   { value, pointer, keyword, holder, id }: Constraint,
   { in: where, name }: ParameterPart,
-  kind: Kind,
 ): CallChange[] {
   // Their only bound is the size of a request's head, because malformed ones are ignored (D33).
   if (where === "header") return [];
   const parameter = subject.parameters.find((one) => one.name === name && one.in === where);
   const spot = { value, schema: holder, current: parameter?.example, others: [] };
   // A string is sent unchanged, anything else as JSON.
-  const texts = (KEYWORDS[keyword]?.[kind]?.(spot) ?? [])
+  const texts = (KEYWORDS[keyword]?.breaking?.(spot) ?? [])
     .map((json) => (typeof JSON.parse(json) === "string" ? (JSON.parse(json) as string) : json))
     .filter((text) => text.isWellFormed() && (where === "query" || text !== ""));
   // That of the parameter, or the component to which it refers.
   const schema = pointer.replace(/(\/schema|\/schemas\/[^/]+)\/.*$/, "$1");
-  const found = [...new Set(texts)].filter((text) => {
-    const keywords = keywordsBroken(subject, schema, text);
-    return kind === "breaking" ? keywords.has(keyword) : keywords.size === 0;
-  });
-  if (kind === "breaking" && found.length === 0 && !cannotBeBroken(where, keyword, value))
+  const found = [...new Set(texts)].filter((text) => keywordsBroken(subject, schema, text).has(keyword));
+  if (found.length === 0 && !cannotBeBroken(where, keyword, value))
     throw new Error(`no request breaks only: ${id}`);
   return found.map((text) => ({
     name: `${name} is ${shorten(text)}`,
