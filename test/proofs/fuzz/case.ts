@@ -8,13 +8,15 @@ export type Edit = {
   readonly insert: Uint8Array;
 };
 
-/** The source of a body: a value, how it is written, and changes of its bytes. */
-export type Body = {
-  readonly value: unknown;
-  /** The plainest JSON when left out. */
-  readonly style?: Style;
-  readonly edits?: readonly Edit[];
-};
+/** The source of a body: its text, or a value, how it is written, and changes of its bytes. */
+export type Body =
+  | { readonly text: string }
+  | {
+      readonly value: unknown;
+      /** The plainest JSON when left out. */
+      readonly style?: Style;
+      readonly edits?: readonly Edit[];
+    };
 
 /** One request, and the expectations of its response. */
 export type Case = {
@@ -39,11 +41,16 @@ export const FRESH_KEY = "@@@@@@@@@@@@";
 
 /** The bytes of a case. */
 export function toMessage({ method, target, headers, body, edits }: Case, freshKey: string): Buffer {
-  const content = body && edit(Buffer.from(writeJson(withKey(body.value, freshKey), body.style)), body.edits);
+  const content = body && toContent(body, freshKey);
   const lines = headers.map(([name, value]) => `${name}: ${value}`);
   if (content) lines.push(`Content-Length: ${content.length}`);
   const head = `${[`${method} ${target} HTTP/1.1`, "Host: localhost", ...lines].join("\r\n")}\r\n\r\n`;
   return edit(Buffer.concat([Buffer.from(head, "latin1"), content ?? Buffer.of()]), edits);
+}
+
+function toContent(body: Body, freshKey: string): Buffer {
+  if ("text" in body) return Buffer.from(body.text);
+  return edit(Buffer.from(writeJson(withKey(body.value, freshKey), body.style)), body.edits);
 }
 
 function withKey(value: unknown, freshKey: string): unknown {

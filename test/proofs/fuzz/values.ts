@@ -1,8 +1,6 @@
-import type { KeywordDefinition } from "ajv/dist/2020.js";
 import fc, { type Arbitrary } from "fast-check";
 import { KEYWORDS } from "../../../openapi/document/keywords.ts";
 import type { Node } from "../../../openapi/document/node.ts";
-import { createCompiler } from "../../../openapi/document/schemas.ts";
 
 /** The keywords that decide how a value is generated. References have been followed. */
 export type Schema = Node & {
@@ -137,65 +135,4 @@ function toObject({ properties = {}, required = [], minProperties = 0 }: Schema)
   return fc
     .record(fields, { requiredKeys: [...required], noNullPrototype: true })
     .filter((value) => Object.keys(value).length >= minProperties);
-}
-
-/**
- * Values that a schema refuses, each invalid in one respect: by the table of keywords, or at random. The caller filters out the few
- * that are valid nevertheless, such as one that another branch allows.
- */
-export function toInvalid(schema: Schema): Arbitrary<unknown> {
-  const { oneOf = [], items, properties = {}, required = [] } = schema;
-  const rules = [
-    ...Object.entries(schema).filter(([keyword]) => keyword !== "required"),
-    ...required.map((name) => ["required", name] as const),
-  ].flatMap(([keyword, value]) => {
-    const { breaking } = KEYWORDS[keyword] ?? {};
-    return breaking ? [(current: unknown) => breaking({ value, schema, current, others: [] })] : [];
-  });
-  const broken = fc.tuple(toValid(schema), fc.constantFrom(...rules), fc.nat()).map(([current, rule, at]) => {
-    const texts = rule(current);
-    return JSON.parse(texts[at % texts.length] ?? "null");
-  });
-  const bad = items && fc.tuple(toArray({ ...schema, maxItems: 5 }), toInvalid(items), fc.nat(5));
-  return fc.oneof(
-    broken,
-    ...oneOf.map(toInvalid),
-    ...(bad ? [bad.map(([list, item, at]) => list.toSpliced(at, 0, item))] : []),
-    ...Object.entries(properties).map(([name, part]) =>
-      fc.tuple(toObject(schema), toInvalid(part)).map(([value, other]) => ({ ...value, [name]: other })),
-    ),
-    ...(schema.additionalProperties === false ? [withMember(toObject(schema))] : []),
-    ...("minimum" in schema || "maximum" in schema
-      ? [fc.double({ noNaN: true, noDefaultInfinity: true })]
-      : []),
-  );
-}
-
-function withMember(objects: Arbitrary<Node>): Arbitrary<unknown> {
-  const names = fc.oneof(fc.string({ minLength: 1 }), fc.constant("__proto__"));
-  return (
-    fc
-      .tuple(objects, names, fc.jsonValue({ maxDepth: 2 }))
-      // Not by an assignment, which would set the prototype for `__proto__`.
-      .map(([value, name, more]) => Object.fromEntries([...Object.entries(value), [name, more]]))
-  );
-}
-
-/** Whether a schema allows a value, according to a validator that is independent of the generators. */
-export function createAllows(schema: Schema): (value: unknown) => boolean {
-  const keyword: KeywordDefinition = {
-    keyword: "x-fraction-digits",
-    type: "number",
-    validate: (digits: number, value: number) =>
-      new RegExp(`^-?\\d+(\\.\\d{1,${digits}})?$`).test(String(value)),
-  };
-  const isValid = createCompiler({}, { keywords: [keyword] })(schema);
-  return (value) => isValid(value) && isWellFormed(value);
-}
-
-/** The document forbids lone surrogates in words, because no portable pattern can express it (D15). */
-function isWellFormed(value: unknown): boolean {
-  if (typeof value === "string") return value.isWellFormed();
-  if (typeof value !== "object" || value === null) return true;
-  return Object.values(value).every(isWellFormed);
 }
