@@ -26,7 +26,7 @@ const PROBER = `
   }
   console.log(JSON.stringify(took));`;
 
-test("a crowd of new connections leaves every probe answered in time, and every refund made once", async () => {
+test("a crowd of new connections leaves every probe with a response in time, and every refund made once", async () => {
   await using production = await startProduction();
   const database = await production.database.open();
   const paymentId = await createPayment({ database }, { merchant: "merchant", amountCents: 9_999_999_00 });
