@@ -83,14 +83,3 @@ export function expectProblem(exchange: Exchange, code: ProblemCode, why = ""): 
 export function violationsOf({ violations }: Node): Node[] {
   return Array.isArray(violations) ? violations.filter(isNode) : [];
 }
-
-export function pointersOf(problem: Node): string[] {
-  return violationsOf(problem).map(({ pointer }) => String(pointer));
-}
-
-/** Expects a value for a header of the response. */
-export function expectHeader(exchange: Exchange, name: string, pattern: RegExp, expected: string): void {
-  const value = exchange.received.headers.get(name);
-  const { status } = exchange.received;
-  assert(value !== null && pattern.test(value), `${status} with the header ${name}: ${expected}`, exchange);
-}

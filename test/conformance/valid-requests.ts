@@ -30,17 +30,6 @@ export function refundOf(kit: Kit, fields: Readonly<Record<string, unknown>> = {
   };
 }
 
-/** A valid refund with its amount written exactly like this. */
-export function refundWithLiteral(
-  kit: Kit,
-  literal: string,
-  fields: Readonly<Record<string, unknown>> = {},
-): string {
-  const mark = "literal of the amount";
-  const refund = refundOf(kit, { amount: { currency: "USD", value: mark }, ...fields });
-  return JSON.stringify(refund).replace(`"${mark}"`, literal);
-}
-
 export function issue(kit: Kit, body: unknown, spec: CallSpec = {}): Promise<Exchange> {
   return kit.send({ operation: "issueRefund", body, ...spec });
 }

@@ -42,9 +42,7 @@ export function describeFailure({ failure, sources, guide }: Result): string[] {
   const { sent, received, expected } = failure;
   return [
     ...(sent ? labelled("sent", describeSent(sent)) : []),
-    ...(received
-      ? labelled("received", typeof received === "string" ? [received] : describeReceived(received))
-      : []),
+    ...(received ? labelled("received", describeReceived(received)) : []),
     ...labelled("expected", [expected]),
     ...labelled("breaks", sources.map(describeSource)),
     ...(guide ? labelled("see", [`docs/guides/${guide}`]) : []),
@@ -56,12 +54,14 @@ function labelled(label: string, texts: readonly string[]): string[] {
   return lines.map((line, index) => `${(index === 0 ? label : "").padEnd(9)} ${line}`);
 }
 
-export function describeSent({ method, path, headers, text }: Sent): string[] {
+function describeSent({ method, path, headers, text }: Sent): string[] {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return [`${method} ${path}`, ...lines, ...(text === "" ? [] : [cut(text)])];
 }
 
-export function describeReceived({ status, headers, text, milliseconds }: Received): string[] {
+function describeReceived(received: Received | string): string[] {
+  if (typeof received === "string") return [received];
+  const { status, headers, text, milliseconds } = received;
   const lines = ["content-type", "allow", "www-authenticate", "retry-after"].flatMap((name) => {
     const value = headers.get(name);
     return value === null ? [] : `${name}: ${value}`;
@@ -95,7 +95,7 @@ function toCheck({ failure, missing, ...result }: Result) {
     ...result,
     expected,
     ...(sent && { sent: describeSent(sent) }),
-    ...(received && { received: typeof received === "string" ? [received] : describeReceived(received) }),
+    ...(received && { received: describeReceived(received) }),
   };
 }
 

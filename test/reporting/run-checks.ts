@@ -103,7 +103,7 @@ function toFailure(error: unknown): CheckFailure {
 const sourceOf = readSources();
 
 /** A check that has not been run yet. */
-export function toResult({ id, group, name, sources, guide }: Check<never, never>): Omit<Result, "outcome"> {
+function toResult({ id, group, name, sources, guide }: Check<never, never>): Omit<Result, "outcome"> {
   return {
     id,
     group,

@@ -5,7 +5,7 @@ import { CheckFailure } from "../../reporting/exchange.ts";
 import { askState, describeBelief } from "../beliefs.ts";
 import type { CallerOptions } from "../options.ts";
 import { expectAgreement } from "./expect.ts";
-import { type CallerKit, factsOf } from "./kit.ts";
+import type { CallerKit } from "./kit.ts";
 import { type CheckParts, outcomeOf, type Situation } from "./situations.ts";
 
 const STEPS = "refunds-step-by-step.md";
@@ -68,7 +68,7 @@ export const beliefChecks = defineGroup<CallerOptions, CallerKit>("What the syst
       await subscribe(kit);
       // Two business days later the refund still waits; that its payment fails is due on the third.
       await kit.sandbox.clock.advance({ businessDays: 2 });
-      const before = await askState(kit.options, factsOf(outcome.order));
+      const before = await askState(kit.options, outcome.order);
       if (before.status === "TERMINAL_FAILED")
         throw new CheckFailure("that the refund still waits", { received: describeBelief(before) });
       await kit.sandbox.payments.fail(paymentId);

@@ -1,6 +1,6 @@
 import { CheckFailure } from "../../reporting/exchange.ts";
 import { describeBelief, untilBelief } from "../beliefs.ts";
-import { type CallerKit, factsOf, type Outcome } from "./kit.ts";
+import type { CallerKit, Outcome } from "./kit.ts";
 
 /** Fails unless there is exactly one refund, of the right amount and reference, and all requests had one requestKey. */
 export function expectOneRefund(outcome: Outcome, because: string): void {
@@ -10,10 +10,6 @@ export function expectOneRefund(outcome: Outcome, because: string): void {
   if (!isRight) fail(outcome, `exactly one refund of ${order.amount}, because ${because}`);
   const keys = new Set(outcome.requests.map(({ requestKey }) => requestKey));
   if (keys.size > 1) fail(outcome, "the same requestKey in each request for one refund");
-}
-
-export function expectNoRefund(outcome: Outcome, because: string): void {
-  if (outcome.refunds.length > 0) fail(outcome, `no refund, because ${because}`);
 }
 
 /** Fails unless the refund was requested, though not more often than this. */
@@ -27,7 +23,7 @@ export async function expectAgreement(kit: CallerKit, outcome: Outcome): Promise
   const { order } = outcome;
   const { refunds } = await kit.look(order);
   const status = refunds[0]?.status;
-  const belief = await untilBelief(kit.options, factsOf(order), (one) => one.status === status);
+  const belief = await untilBelief(kit.options, order, (one) => one.status === status);
   if (belief.status === status) return;
   // A system may well write down that no refund was made as a failure.
   if (status === undefined && belief.status === "TERMINAL_FAILED") return;

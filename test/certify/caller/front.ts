@@ -1,4 +1,3 @@
-import type { IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { type LocalServer, serveLocally } from "../../helpers/network/local-server.ts";
 
@@ -32,20 +31,13 @@ export function startPassing(target: string, prepare: (body: string) => Promise<
     const body = await text(request);
     try {
       await prepare(body);
-      const received = await fetch(target + request.url, {
-        method: "POST",
-        body,
-        headers: toHeaders(request),
-      });
+      const { authorization = "", accept = "", "content-type": given = "" } = request.headers;
+      const headers = { authorization, accept, "content-type": given };
+      const received = await fetch(target + request.url, { method: "POST", body, headers });
       const type = received.headers.get("content-type") ?? "";
       response.writeHead(received.status, { "Content-Type": type }).end(await received.text());
     } catch {
       response.destroy();
     }
   });
-}
-
-function toHeaders({ headers }: IncomingMessage): Record<string, string> {
-  const { authorization = "", accept = "", "content-type": type = "" } = headers;
-  return { authorization, accept, "content-type": type };
 }

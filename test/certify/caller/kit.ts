@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Sandbox } from "../../../server/sandbox/index.ts";
 import { CheckFailure } from "../../reporting/exchange.ts";
-import type { Facts } from "../hooks.ts";
 import type { CallerOptions } from "../options.ts";
 
 /** A refund that the merchant's system is to issue. */
@@ -107,9 +106,4 @@ export function createCallerKit(options: CallerOptions, sandbox: Sandbox) {
       return made;
     },
   };
-}
-
-/** What `--state` gets of an order. */
-export function factsOf({ paymentId, amount, reference }: Order): Facts {
-  return { paymentId, amount, reference };
 }

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import type { Contract } from "../../../openapi/document/contract.ts";
 import { find, isNode, members, type Node } from "../../../openapi/document/node.ts";
 import { step } from "../../../openapi/document/pointer.ts";
-import type { Facts } from "../hooks.ts";
 
 /** An event, as it is written into a body. */
 export type Event = {
@@ -34,15 +33,6 @@ export function newRefund(): ToldRefund {
     amount: "19.99",
     reference: `certify-${name}`,
   };
-}
-
-export function toFacts({ ...facts }: ToldRefund): Facts {
-  return facts;
-}
-
-/** The names of all events of the contract. */
-export function eventTypes({ document }: Contract): string[] {
-  return members(document.webhooks).map(([type]) => type);
 }
 
 /** The contract's example of an event, with new ids. */

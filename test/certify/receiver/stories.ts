@@ -3,7 +3,7 @@ import { defineGroup, given } from "../../reporting/check.ts";
 import { CheckFailure, NotRun } from "../../reporting/exchange.ts";
 import { askState, type Belief, describeBelief, type Status, untilBelief } from "../beliefs.ts";
 import type { ReceiverOptions } from "../options.ts";
-import { newRefund, type RefundEvent, refundEvent, toFacts } from "./events.ts";
+import { newRefund, type RefundEvent, refundEvent } from "./events.ts";
 import { expectTaken } from "./expect.ts";
 import { newWebhookId, type ReceiverKit } from "./kit.ts";
 
@@ -21,15 +21,14 @@ const RESTART = { preconditions: [given<ReceiverOptions>("restart"), STATE] };
 /** Begins with one refund, of which events tell and about which the system is asked. */
 async function begin(kit: ReceiverKit, refund = newRefund()) {
   const { options, send, contract } = kit;
-  const facts = toFacts(refund);
-  const prepared = await options.prepare?.(facts);
+  const prepared = await options.prepare?.(refund);
   if (prepared?.problem) throw new CheckFailure("--prepare to succeed", { received: prepared.problem });
   const fail = (expected: string, text: string) => {
     throw new CheckFailure(expected, { received: text });
   };
   /** Ends the check when the system knows nothing of refunds that it has not issued. */
   const expectKnown = async () => {
-    const belief = await untilBelief(options, facts, ({ status }) => status !== undefined);
+    const belief = await untilBelief(options, refund, ({ status }) => status !== undefined);
     kit.knowsRefunds ||= belief.status !== undefined;
     if (kit.knowsRefunds || options.prepare) return;
     throw new NotRun("--state does not know the refund of the events; give --prepare");
@@ -45,7 +44,7 @@ async function begin(kit: ReceiverKit, refund = newRefund()) {
     /** Fails unless the system comes to believe this, within `--settle`. */
     async expectBelief(status: Status, because: string) {
       await expectKnown();
-      const belief = await untilBelief(options, facts, (one) => one.status === status);
+      const belief = await untilBelief(options, refund, (one) => one.status === status);
       if (belief.status !== status)
         fail(`that your system believes ${status}, because ${because}`, describeBelief(belief));
     },
@@ -55,9 +54,9 @@ async function begin(kit: ReceiverKit, refund = newRefund()) {
       because: string,
       isSame = (before: Belief, after: Belief) => before.text === after.text,
     ) {
-      const before = await askState(options, facts);
+      const before = await askState(options, refund);
       await tell();
-      const after = await untilBelief(options, facts, (one) => !isSame(before, one));
+      const after = await untilBelief(options, refund, (one) => !isSame(before, one));
       if (!isSame(before, after))
         fail(`that --state still prints ${before.text}, because ${because}`, describeBelief(after));
     },

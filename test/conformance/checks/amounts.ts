@@ -2,7 +2,7 @@ import { isNode } from "../../../openapi/document/node.ts";
 import { assert, expectProblem, expectRefund } from "../assertions.ts";
 import { type Check, defineGroup } from "../check.ts";
 import { PRECONDITIONS, WITH_TOKEN } from "../preconditions.ts";
-import { issue, paymentOf, refundOf, refundWithLiteral } from "../valid-requests.ts";
+import { issue, paymentOf, refundOf } from "../valid-requests.ts";
 import { expected } from "./expected.ts";
 
 /** More than any payment: the largest amount that there is. */
@@ -17,7 +17,8 @@ export const AMOUNT_CHECKS: Check[] = defineGroup("Amounts", WITH_TOKEN, [
     preconditions: [PRECONDITIONS.payment],
     async run(kit) {
       for (const literal of ["0.07", "0.1", "0.10"]) {
-        const refund = refundWithLiteral(kit, literal);
+        const marked = refundOf(kit, { amount: { currency: "USD", value: "MARK" } });
+        const refund = JSON.stringify(marked).replace('"MARK"', literal);
         expectRefund(await issue(kit, refund));
         const exchange = await issue(kit, refund);
         const { existing } = expectProblem(exchange, "DUPLICATE_REQUEST_KEY");

@@ -1,10 +1,11 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Constraint } from "../../../openapi/document/constraints.ts";
 import { findConstraints } from "../../../openapi/document/constraints.ts";
 import type { Contract } from "../../../openapi/document/contract.ts";
 import { isNode } from "../../../openapi/document/node.ts";
 import { stepsOf, toPointer, valueAt } from "../../../openapi/document/pointer.ts";
 import type { Exchange } from "../../reporting/exchange.ts";
-import { assert, bodyOf, expectHeader, pointersOf } from "../assertions.ts";
+import { assert, bodyOf, violationsOf } from "../assertions.ts";
 import { type Check, defineGroup } from "../check.ts";
 import type { Call } from "../constraints/calls.ts";
 import { acceptedRequests, breakingRequests, type ConstraintRequest } from "../constraints/requests.ts";
@@ -49,14 +50,17 @@ export function constraintChecks({ document }: Contract): Check[] {
         run: (kit) =>
           sendAll(kit, requests, ({ expected }, exchange, name) => {
             const { status, code, pointer } = expected;
-            const at = pointer === undefined ? "" : ` and one violation, at ${JSON.stringify(pointer)}`;
+            const { received } = exchange;
             const { errorDetails, ...problem } = bodyOf(exchange);
             const coded = isNode(errorDetails) && errorDetails.errorCode === code;
-            const pointed =
-              pointer === undefined || JSON.stringify(pointersOf(problem)) === JSON.stringify([pointer]);
-            const refused = exchange.received.status === status && coded && pointed;
-            assert(refused, `${status} ${code}${at}, because ${name}`, exchange);
-            if (status === 401) expectHeader(exchange, "WWW-Authenticate", /^Bearer\b/i, "Bearer");
+            const pointers = violationsOf(problem).map((violation) => violation.pointer);
+            const pointed = pointer === undefined || isDeepStrictEqual(pointers, [pointer]);
+            const challenge = received.headers.get("WWW-Authenticate") ?? "";
+            const challenged = status !== 401 || /^Bearer\b/i.test(challenge);
+            const refused = received.status === status && coded && pointed && challenged;
+            const at = pointer === undefined ? "" : ` and one violation, at ${JSON.stringify(pointer)}`;
+            const also = status === 401 ? " with WWW-Authenticate: Bearer" : at;
+            assert(refused, `${status} ${code}${also}, because ${name}`, exchange);
           }),
       })),
     ),

@@ -52,7 +52,7 @@ async function attempt(
   }
 }
 
-function first(found: Generator<string>): string | undefined {
-  for (const one of found) return one;
-  return undefined;
+/** Nothing after it is generated. */
+function first([found]: Iterable<string>): string | undefined {
+  return found;
 }
