@@ -1,8 +1,6 @@
 import { Argument } from "@commander-js/extra-typings";
 import { defineProof, seedNumber, wholeNumber } from "../../../scripts/command/command.ts";
-import { listTests, runProofTests, withFigures } from "../support/run-tests.ts";
-
-const FIGURES = ".cache/faults.txt";
+import { listTests, runProofTests } from "../support/run-tests.ts";
 
 const command = defineProof("faults")
   .option(
@@ -18,11 +16,4 @@ const command = defineProof("faults")
     ),
   )
   .parse();
-const { rounds, seed } = command.opts();
-await withFigures(`Faults with --rounds ${rounds} --seed ${seed}`, FIGURES, () =>
-  runProofTests("faults", command.args, {
-    FAULT_ROUNDS: String(rounds),
-    FAULT_SEED: String(seed),
-    FAULT_FIGURES: FIGURES,
-  }),
-);
+await runProofTests("faults", command.args, command.opts());

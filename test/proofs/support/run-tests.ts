@@ -10,31 +10,35 @@ export async function listTests(proof: string): Promise<string[]> {
   return files.filter((file) => file.endsWith(SUFFIX)).map((file) => file.slice(0, -SUFFIX.length));
 }
 
-/** Has work record figures in a file, and prints them under a title when it has ended. */
-export async function withFigures(title: string, file: string, work: () => Promise<void>): Promise<void> {
-  await mkdir(".cache", { recursive: true });
-  await writeFile(file, "");
-  await work();
-  process.stdout.write(`${title}:\n${await readFile(file, "utf8")}`);
-  await rm(file);
-}
-
 /** How many tests run at once. Those of engines also measure. */
 const WORKERS = { faults: 2, engines: 1 } as const;
 
-/** Runs tests of a proof, by name; all without names. Sets the exit code of this process when one fails. */
+/**
+ * Runs tests of a proof, by name; all without names. Prints the figures that they have recorded, and sets the exit code of this
+ * process when one fails.
+ */
 export async function runProofTests(
   proof: keyof typeof WORKERS,
   names: readonly string[],
-  env: Readonly<Record<string, string>>,
+  options: { readonly seed: number; readonly rounds?: number },
 ): Promise<void> {
+  const figures = `.cache/${proof}.txt`;
+  await mkdir(".cache", { recursive: true });
+  await writeFile(figures, "");
   const files = names.map((name) => `test/proofs/${proof}/${name}${SUFFIX}`);
-  const options = ["--config", "test/proofs/vitest.config.ts", "--project", proof];
-  const workers = ["--maxWorkers", `${WORKERS[proof]}`];
-  const child = spawn("vitest", ["run", ...options, ...workers, ...files], {
-    env: { ...process.env, ...env },
+  const config = ["--config", "test/proofs/vitest.config.ts", "--project", proof];
+  const child = spawn("vitest", ["run", ...config, "--maxWorkers", `${WORKERS[proof]}`, ...files], {
+    env: {
+      ...process.env,
+      FAULT_FIGURES: figures,
+      FAULT_SEED: `${options.seed}`,
+      ...(options.rounds && { FAULT_ROUNDS: `${options.rounds}` }),
+    },
     stdio: "inherit",
   });
   const [code] = await once(child, "close");
   if (code !== 0) process.exitCode = 1;
+  const chosen = Object.entries(options).map(([name, value]) => `--${name} ${value}`);
+  process.stdout.write(`${proof} with ${chosen.join(" ")}:\n${await readFile(figures, "utf8")}`);
+  await rm(figures);
 }
