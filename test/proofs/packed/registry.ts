@@ -8,14 +8,10 @@ const VERDACCIO = "verdaccio@6.10.4";
 /** It requests a package by a tag, which mirrors of the registry may lack. */
 const OVERRIDES = { "node-fetch": "2.7.0" };
 
-/** A registry on this machine for our packages only; npm gets all others from its usual registry. */
-export interface Registry extends AsyncDisposable {
-  /** The `.npmrc` of a folder that uses it. */
-  readonly npmrc: string;
-}
+export type Registry = Awaited<ReturnType<typeof startRegistry>>;
 
-/** Starts an empty registry that keeps its packages in a folder. */
-export async function startRegistry(folder: string): Promise<Registry> {
+/** An empty registry for our packages only, which it keeps in a folder; npm gets all others from its usual registry. */
+export async function startRegistry(folder: string) {
   const tools = await installTools("verdaccio", [VERDACCIO], OVERRIDES);
   const address = `127.0.0.1:${await findFreePort()}/`;
   const config = join(folder, "verdaccio.yaml");
@@ -31,6 +27,7 @@ export async function startRegistry(folder: string): Promise<Registry> {
   const ready = /http address.*\n/;
   const program = await startServerProcess({ command, ready, cwd: folder, env: READER_ENV });
   return {
+    /** The `.npmrc` of a folder that uses it. */
     npmrc: `@refund-contract:registry=http://${address}\n//${address}:_authToken=anybody\n`,
     [Symbol.asyncDispose]: program[Symbol.asyncDispose],
   };

@@ -1,7 +1,6 @@
 import { expect } from "vitest";
-import { type Database, openDatabase } from "../../../../server/storage/database.ts";
+import { openDatabase } from "../../../../server/storage/database.ts";
 import { createMerchant } from "../../../helpers/factories.ts";
-import type { ServerProcess } from "../../../helpers/process.ts";
 import type { Receiver, Responder } from "../../../helpers/receiver.ts";
 import { spawnServer } from "../../../helpers/server.ts";
 import { type Figures, record } from "../../faults/setup/figures.ts";
@@ -18,11 +17,7 @@ import {
   startCluster,
 } from "./cluster.ts";
 
-/** Three servers, and their database as a test sees it. */
-export type Servers = AsyncDisposable & {
-  readonly database: Database;
-  readonly servers: readonly [ServerProcess, ServerProcess, ServerProcess];
-};
+export type Servers = Awaited<ReturnType<typeof startServers>>;
 
 /** Servers on distributed tables of a cluster. */
 export type Deployment = Servers & { readonly cluster: Cluster; readonly databaseUrl: string };
@@ -43,29 +38,19 @@ export async function startDeployment({
   workers = 2,
   ...options
 }: Partial<ClusterOptions> = {}): Promise<Deployment> {
-  const cluster = await startCluster({ programs: requireCitus(), workers, ...options });
-  try {
-    const databaseUrl = await createDistributed(cluster, "refunds");
-    const started = await startServers(databaseUrl);
-    return {
-      ...started,
-      cluster,
-      databaseUrl,
-      async [Symbol.asyncDispose]() {
-        await started[Symbol.asyncDispose]();
-        await cluster[Symbol.asyncDispose]();
-      },
-    };
-  } catch (error) {
-    await cluster[Symbol.asyncDispose]();
-    throw error;
-  }
+  await using started = new AsyncDisposableStack();
+  const cluster = started.use(await startCluster({ programs: requireCitus(), workers, ...options }));
+  const databaseUrl = await createDistributed(cluster, "refunds");
+  const servers = started.use(await startServers(databaseUrl));
+  const all = started.move();
+  return { ...servers, cluster, databaseUrl, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
+/** Three servers, and their database as a test sees it. */
 export async function startServers(
   databaseUrl: string,
   store: Readonly<Record<string, string>> = postgresEnv(databaseUrl),
-): Promise<Servers> {
+) {
   const database = await openDatabase({ databaseUrl, dataDir: "unused" });
   const env = { LOG_LEVEL: "silent", RATE_LIMIT: "off", ...store };
   const start = () => spawnServer({ dataDir: "unused", env });

@@ -3,16 +3,10 @@ import { onTestFinished } from "vitest";
 import { createDataDir } from "../../../helpers/databases.ts";
 import type { Engine } from "../../../helpers/engine.ts";
 import { type PostgresOptions, startPostgres } from "../../../helpers/postgres.ts";
-import type { ServerProcess } from "../../../helpers/process.ts";
 import { type SpawnOptions, spawnServer } from "../../../helpers/server.ts";
 
 /** A store that outlives the server processes on it, as in operation. */
-export type LastingStore = {
-  /** Settings for a server process. */
-  readonly env: Readonly<Record<string, string>>;
-  readonly dataDir: string;
-  start(this: void, options?: SpawnOptions): Promise<ServerProcess>;
-};
+export type LastingStore = ReturnType<typeof toStore>;
 
 /** A store that ends with the test. */
 export async function createLastingStore(engine: Engine): Promise<LastingStore> {
@@ -37,11 +31,12 @@ export function postgresEnv(databaseUrl: string) {
   return { DATABASE_URL: databaseUrl, ENCRYPTION_KEY: randomBytes(32).toString("base64") };
 }
 
-function toStore(dataDir: string, env: Record<string, string>): LastingStore {
+function toStore(dataDir: string, env: Readonly<Record<string, string>>) {
   return {
+    /** Settings for a server process. */
     env,
     dataDir,
-    start: (options) =>
+    start: (options?: SpawnOptions) =>
       spawnServer({ dataDir, ...options, env: { LOG_LEVEL: "silent", ...env, ...options?.env } }),
   };
 }

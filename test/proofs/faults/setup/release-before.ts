@@ -23,21 +23,18 @@ export async function checkOutReleaseBefore() {
     );
   }
   const name = findTag() ?? git("log", "-1", "--first-parent", "--format=%h", "--", MIGRATIONS).concat("^");
+  await using made = new AsyncDisposableStack();
   const folder = await makeTempDir();
-  const dispose = () => rm(folder, { recursive: true, force: true });
-  try {
-    await runShell(`git archive '${name}' | tar -x -C '${folder}'`, ROOT);
-    await installRuntime(folder);
-    return {
-      /** Its tag, or else a commit. */
-      name,
-      folder,
-      [Symbol.asyncDispose]: dispose,
-    };
-  } catch (error) {
-    await dispose();
-    throw error;
-  }
+  made.defer(() => rm(folder, { recursive: true, force: true }));
+  await runShell(`git archive '${name}' | tar -x -C '${folder}'`, ROOT);
+  await installRuntime(folder);
+  const kept = made.move();
+  return {
+    /** Its tag, or else a commit. */
+    name,
+    folder,
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
 }
 
 function findTag(): string | undefined {
