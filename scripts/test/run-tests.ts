@@ -39,8 +39,8 @@ export async function runTests(projects: readonly string[], { rerun = false } = 
 type Ended = { readonly modules: readonly TestModule[]; readonly errors: readonly unknown[] };
 
 async function runVitest(project: readonly string[], files: string[]): Promise<Ended> {
-  // As its command does.
-  process.env.VITEST = "true";
+  // As its command does. The programs that run afterwards get the environment as it was.
+  const { NODE_ENV } = process.env;
   process.env.NODE_ENV ??= "test";
   const vitest = await createVitest("test", { project: [...project] });
   try {
@@ -50,6 +50,7 @@ async function runVitest(project: readonly string[], files: string[]): Promise<E
     return { modules: [], errors: [error] }; // The set-up of all failed.
   } finally {
     await vitest.close();
+    if (NODE_ENV === undefined) delete process.env.NODE_ENV;
   }
 }
 
