@@ -56,17 +56,17 @@ export function headingOf(page: Page, name: string): Locator {
 export type Watched = {
   requests: string[];
   /** Errors and warnings of the console, uncaught exceptions and failed requests. */
-  faults: string[];
+  errors: string[];
 };
 
 /** Records the requests and errors of a page from now on. */
 export function watch(page: Page): Watched {
-  const watched: Watched = { requests: [], faults: [] };
+  const watched: Watched = { requests: [], errors: [] };
   page.on("request", (request) => watched.requests.push(request.url()));
-  page.on("requestfailed", (request) => watched.faults.push(`failed: ${request.url()}`));
-  page.on("pageerror", (error) => watched.faults.push(`uncaught: ${error.message}`));
+  page.on("requestfailed", (request) => watched.errors.push(`failed: ${request.url()}`));
+  page.on("pageerror", (error) => watched.errors.push(`uncaught: ${error.message}`));
   page.on("console", (message) => {
-    if (["error", "warning"].includes(message.type())) watched.faults.push(message.text());
+    if (["error", "warning"].includes(message.type())) watched.errors.push(message.text());
   });
   return watched;
 }

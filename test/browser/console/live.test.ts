@@ -5,8 +5,6 @@ import { outputOf } from "../../helpers/process.ts";
 import { createSandboxMerchant } from "../../helpers/sandbox.ts";
 import { post, startTestServer } from "../../helpers/server.ts";
 
-// Servers and pages are started inside the tests, which takes long on a busy machine.
-
 const suite = useConsole();
 
 test("a merchant that is blocked and held is told so on every view, until it ends both", async () => {

@@ -34,7 +34,7 @@ test("each page shows itself under the server's policy, and asks for nothing els
     await page.getByText(VERSION).waitFor();
   }
 
-  expect(watched).toEqual({ requests: PAGES.map(({ file }) => site.url + file), faults: [] });
+  expect(watched).toEqual({ requests: PAGES.map(({ file }) => site.url + file), errors: [] });
 });
 
 test.each(["light", "dark"] as const)(
@@ -52,7 +52,7 @@ test.each(["light", "dark"] as const)(
     await page.getByText(VERSION).waitFor();
     expect(await page.locator("html").getAttribute("class")).toBe(colorScheme);
     const tryIt = expect.stringMatching(/\/console\/try-it-\w+\.js$/);
-    expect(watched).toEqual({ requests: [url, tryIt], faults: [] });
+    expect(watched).toEqual({ requests: [url, tryIt], errors: [] });
   },
 );
 
@@ -173,7 +173,7 @@ describe("the site", () => {
 
     const requests = watched.requests.filter((url) => !url.startsWith("blob:"));
     const expected = ["index.html", "problems.html", "reference.html"].map(fileOf);
-    expect({ ...watched, requests }).toEqual({ requests: expected, faults: [] });
+    expect({ ...watched, requests }).toEqual({ requests: expected, errors: [] });
   });
 
   test("is readable without JavaScript", async () => {
