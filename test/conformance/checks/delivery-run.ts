@@ -10,6 +10,7 @@ import { refuseFull } from "./subscriptions.ts";
 
 /** Three subscriptions, the refunds whose events they receive, and the attempts that were seen. */
 export type DeliveryRun = {
+  readonly receiver: Receiver;
   /** Subscribed to every event. */
   readonly all: Hook;
   /** Subscribed to the category of payments and another one. */
@@ -53,7 +54,7 @@ export function deliveryRunOf(kit: Kit): Promise<DeliveryRun> {
       category.until((deliveries) => has(deliveries, refunds), timeoutMs),
       single.until((deliveries) => has(deliveries, failed), timeoutMs),
     ]);
-    return { all, category, single, secrets, refunds, traces };
+    return { receiver, all, category, single, secrets, refunds, traces };
   });
 }
 
@@ -103,9 +104,7 @@ export async function endSubscriptions(kit: Kit, run: DeliveryRun): Promise<Hook
   const ended = await Promise.all(hooks.map((hook) => hook.until(isEnded, timeoutMs)));
   assert(!ended.includes(false), "an event for each subscription");
 
-  const receiver = await receiverOf(kit);
-  if (!receiver) throw new Error("deliveries need a receiver");
-  const later = await openHook(kit, receiver, { subscriptionDetails: { type: "ALL" } });
+  const later = await openHook(kit, run.receiver, { subscriptionDetails: { type: "ALL" } });
   const stillSent = await findStillSent(kit, hooks, later);
   later.wanted = false;
   await issueFailed(kit);

@@ -1,4 +1,4 @@
-import { createHmac, randomUUID, timingSafeEqual } from "node:crypto";
+import { createHmac, randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
@@ -26,7 +26,7 @@ const SLOW_MS = 40;
 export async function startMerchant(mistake?: Mistake): Promise<LocalServer> {
   const has = (one: Mistake) => one === mistake;
   /** What outlives a restart: by the reference of the refund, and by its requestKey. */
-  let disk = new Map<string, Stored>();
+  const disk = new Map<string, Stored>();
   let unsaved: (() => void)[] = [];
   let stopped = false;
   let turn: Promise<unknown> = Promise.resolve();
@@ -34,7 +34,6 @@ export async function startMerchant(mistake?: Mistake): Promise<LocalServer> {
   const call = createCaller(has);
 
   const find = (reference: unknown) => disk.get(String(reference));
-  const store = (reference: string, stored: Stored) => void disk.set(reference, stored);
 
   /** A refund without a reference is found by its requestKey. */
   function referenceOf({ clientReferenceId, requestKey }: Notice["data"]): string {
@@ -53,7 +52,7 @@ export async function startMerchant(mistake?: Mistake): Promise<LocalServer> {
     const status = toStatus(data.paymentStatus);
     if (status === undefined) return;
     if (status === "TERMINAL_FAILED" && has("caller: ignores that a refund fails later")) return;
-    store(reference, { ...stored, status, sequence, handled: stored.handled + 1 });
+    disk.set(reference, { ...stored, status, sequence, handled: stored.handled + 1 });
   }
 
   function toStatus(paymentStatus: unknown): string | undefined {
@@ -76,10 +75,10 @@ export async function startMerchant(mistake?: Mistake): Promise<LocalServer> {
     const signatures = list.split(" ");
     if (signatures.length > 1 && has("receiver: accepts any list of signatures")) return true;
     if (has("receiver: reads the first signature only")) signatures.length = 1;
-    const expected = keys.map((key) =>
-      createHmac("sha256", key).update(`${id}.${at}.${signed}`).digest("base64"),
-    );
-    return signatures.some((signature) => expected.some((one) => isEqual(signature, `v1,${one}`)));
+    return keys.some((key) => {
+      const signature = createHmac("sha256", key).update(`${id}.${at}.${signed}`).digest("base64");
+      return signatures.includes(`v1,${signature}`);
+    });
   }
 
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<number> {
@@ -90,8 +89,7 @@ export async function startMerchant(mistake?: Mistake): Promise<LocalServer> {
     }
     const event = toNotice(body);
     if (event && has("receiver: handles before it verifies")) handle(event);
-    if (!isGenuine(request.headers, body)) return 400;
-    if (!event) return 400;
+    if (!isGenuine(request.headers, body) || !event) return 400;
     const isKnown = /^(refund\.(pending|authorized|terminal_failed)|payment\.|account\.|customer\.)/.test(
       event.type,
     );
@@ -115,24 +113,22 @@ export async function startMerchant(mistake?: Mistake): Promise<LocalServer> {
   async function issue(order: Order): Promise<void> {
     const { reference } = order;
     const before = find(reference);
+    if (before?.status === "TERMINAL_FAILED") return;
     const isNewKey = before === undefined || has("caller: makes a new requestKey for each run");
     const stored: Stored = isNewKey ? { requestKey: randomUUID(), sequence: 0, handled: 0 } : before;
-    if (before?.status === "TERMINAL_FAILED") return;
-    store(reference, stored);
+    disk.set(reference, stored);
     const status = await call(order, stored.requestKey);
     // An event may have said more meanwhile.
     const now = find(reference) ?? stored;
-    if (now.sequence === 0 && status !== undefined) store(reference, { ...now, status });
+    if (now.sequence === 0 && status !== undefined) disk.set(reference, { ...now, status });
   }
 
-  function restart(): Promise<void> {
+  async function restart(): Promise<void> {
     stopped = true;
     unsaved = [];
-    disk = structuredClone(disk);
     seen.clear();
-    return pause(100).then(() => {
-      stopped = false;
-    });
+    await pause(100);
+    stopped = false;
   }
 
   return serveLocally(async (request, response) => {
@@ -164,9 +160,4 @@ function toNotice(body: string): Notice | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isEqual(one: string, other: string): boolean {
-  const [a, b] = [Buffer.from(one), Buffer.from(other)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }
