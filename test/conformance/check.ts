@@ -2,7 +2,6 @@ import {
   type Check as AnyCheck,
   type CheckParts as AnyParts,
   defineGroup as define,
-  type Shared,
 } from "../reporting/check.ts";
 import type { Kit } from "./kit.ts";
 import type { ConformOptions } from "./options.ts";
@@ -12,8 +11,4 @@ export type Check = AnyCheck<ConformOptions, Kit>;
 export type CheckParts = AnyParts<ConformOptions, Kit>;
 
 /** Checks of one group. */
-export const defineGroup: (
-  group: string,
-  shared: Shared<ConformOptions>,
-  checks: readonly CheckParts[],
-) => Check[] = define<ConformOptions, Kit>;
+export const defineGroup = define<ConformOptions, Kit>;
