@@ -10,7 +10,7 @@ import {
   type Sent,
 } from "../reporting/exchange.ts";
 import type { ConformOptions } from "./options.ts";
-import { createTransport, untilTaken, type WireResponse } from "./transport.ts";
+import { createTransport, retryWhileLimited, type WireResponse } from "./transport.ts";
 
 /** The tools of a check: the connection to the service, and shared state. */
 export type Kit = ReturnType<typeof createKit>;
@@ -58,7 +58,7 @@ export function createKit(options: ConformOptions, contract: Contract) {
     const { sent, call } = toCall(spec, { contract, options, redactor });
     const sendOnce = async () => keep(sent, await transport.send(call, sent));
     if (spec.takeLimit) return sendOnce();
-    const received = await untilTaken(sent, async () => (await sendOnce()).received);
+    const received = await retryWhileLimited(sent, async () => (await sendOnce()).received);
     return { sent, received };
   }
 

@@ -71,7 +71,7 @@ const MAX_WAIT_SECONDS = 30;
  * Repeats a call for as long as it gets 429, waiting as `Retry-After` says. Rejects with a `CheckFailure` when the service keeps
  * refusing it, however long it waits.
  */
-export async function untilTaken<Taken extends { status: number; headers: Headers }>(
+export async function retryWhileLimited<Taken extends { status: number; headers: Headers }>(
   sent: Sent,
   send: () => Promise<Taken>,
 ): Promise<Taken> {

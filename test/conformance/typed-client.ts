@@ -7,7 +7,7 @@ import {
 import { createProxy, type Violation } from "../helpers/prism.ts";
 import { CheckFailure, type Exchange, type Sent } from "../reporting/exchange.ts";
 import type { Kit } from "./kit.ts";
-import { untilTaken } from "./transport.ts";
+import { retryWhileLimited } from "./transport.ts";
 
 /** The proxy closes its own connections before it is closed; those of a service that hangs stay open. */
 const CLOSE_TIMEOUT_MS = 1_000;
@@ -48,7 +48,7 @@ async function call(kit: Kit, proxy: Proxy, id: OperationId, body: unknown): Pro
   const client = createClient({
     baseUrl: proxy.url,
     accessToken: kit.options.token ?? "",
-    fetch: (request) => untilTaken(sent, () => fetchOnce(request.clone())),
+    fetch: (request) => retryWhileLimited(sent, () => fetchOnce(request.clone())),
   });
   await callTyped(client, id, body).catch((error: unknown) => {
     throw toFailure(error, sent, last);

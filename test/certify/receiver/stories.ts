@@ -169,7 +169,7 @@ export const storyChecks = [
         await Promise.all(stories.map(({ tell }) => tell("refund.authorized")));
         const [result] = await Promise.all([
           options.restart?.({}),
-          last && untilTaken(() => last.tell("refund.authorized")),
+          last && sendUntilAccepted(() => last.tell("refund.authorized")),
         ]);
         if (result?.problem)
           throw new CheckFailure("--restart to restart the receiver", { received: result.problem });
@@ -181,8 +181,8 @@ export const storyChecks = [
   ]),
 ];
 
-/** Sends an event until it is taken, as the service would in longer intervals. */
-async function untilTaken(tell: () => Promise<void>): Promise<void> {
+/** Sends an event until the receiver accepts it, as the service would in longer intervals. */
+async function sendUntilAccepted(tell: () => Promise<void>): Promise<void> {
   const end = performance.now() + RESTART_LIMIT_MS;
   for (;;) {
     try {

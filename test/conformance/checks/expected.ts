@@ -23,7 +23,7 @@ export function expected(id: string, name: string, sources: readonly string[]): 
   };
 }
 
-/** A row that succeeds unchanged is about the head of a request: a refused body shows that the head was accepted. */
+/** Rows that succeed unchanged test the headers alone. So that no refund is made, their body is `{}`: a 400 shows that the headers were accepted. */
 function withoutEffect(row: Row): Row {
   if (row.expected.status >= 300 || Object.keys(row.edits).length > 0) return row;
   return { ...row, edits: { "": {} }, expected: { ...row.expected, status: 400, code: "INVALID_REQUEST" } };

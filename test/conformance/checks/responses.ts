@@ -16,25 +16,25 @@ export const RESPONSE_CHECKS: Check[] = defineGroup("All responses", {}, [
     id: "response.status",
     name: "responds with documented statuses only",
     sources: ["D08", "D05", "11.4"],
-    run: (kit) => refuseFaults(kit, /^status /),
+    run: (kit) => refuseViolations(kit, /^status /),
   },
   {
     id: "response.media-type",
     name: "responds in documented media types only",
     sources: ["1.5", "D07"],
-    run: (kit) => refuseFaults(kit, /^media type |^has a body/),
+    run: (kit) => refuseViolations(kit, /^media type |^has a body/),
   },
   {
     id: "response.headers",
     name: "sends the documented headers",
     sources: ["D08", "11.4"],
-    run: (kit) => refuseFaults(kit, /^header /),
+    run: (kit) => refuseViolations(kit, /^header /),
   },
   {
     id: "response.body",
     name: "responds with bodies that the document's schemas allow",
     sources: ["7.4", "8.4", "D07"],
-    run: (kit) => refuseFaults(kit, /^body: /),
+    run: (kit) => refuseViolations(kit, /^body: /),
   },
   {
     id: "response.no-failure",
@@ -110,7 +110,7 @@ function mismatchesIn(kit: Kit): Promise<Mismatch[]> {
   );
 }
 
-async function refuseFaults(kit: Kit, kind: RegExp): Promise<void> {
+async function refuseViolations(kit: Kit, kind: RegExp): Promise<void> {
   const found = (await mismatchesIn(kit)).filter(({ text }) => kind.test(text));
   const [first] = found;
   if (!first) return;

@@ -15,8 +15,8 @@ export function findMockMismatches(contract: Contract, row: Row, response: HttpR
   const exception: Partial<Exception> = mock === undefined ? { status: expected.status } : EXCEPTIONS[mock];
   const { status = SUCCESS[operation], ownWords } = exception;
   const type = ownWords ?? (status < 400 ? "json" : "problem");
-  const outside = expected.outside === true || ownWords !== undefined;
-  const mismatches = findFormMismatches(contract, operation, { status, type, outside }, response);
+  const noOperation = expected.noOperation === true || ownWords !== undefined;
+  const mismatches = findFormMismatches(contract, operation, { status, type, noOperation }, response);
   const asDocumented = ownWords !== undefined && contract.violationsOf(operation, response).length === 0;
   return asDocumented ? [...mismatches, "the mock's words are the document's"] : mismatches;
 }

@@ -242,7 +242,7 @@ function addressesOf(id: OperationId): Record<string, Differences> {
     each(Object.fromEntries(paths.map((other) => [`the path ${other}`, other])), (other) => ({
       path: other,
       token: "absent",
-      expected: { status: 404, code: "NOT_FOUND", outside: true },
+      expected: { status: 404, code: "NOT_FOUND", noOperation: true },
       check,
     }));
   return {
@@ -251,7 +251,12 @@ function addressesOf(id: OperationId): Record<string, Differences> {
       (method) => ({
         method,
         text: "",
-        expected: { status: 405, code: "METHOD_NOT_ALLOWED", outside: true, headers: { Allow: /^POST$/ } },
+        expected: {
+          status: 405,
+          code: "METHOD_NOT_ALLOWED",
+          noOperation: true,
+          headers: { Allow: /^POST$/ },
+        },
         check: "method.not-allowed",
       }),
     ),

@@ -46,7 +46,7 @@ export type Expected = {
   /** `problem`: `application/problem+json`. */
   readonly type: "json" | "problem";
   /** The request belongs to no operation, so that the document has no schema for it. */
-  readonly outside?: boolean;
+  readonly noOperation?: boolean;
 };
 
 /**

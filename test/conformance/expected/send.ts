@@ -104,14 +104,18 @@ export function findOutcomeMismatches({ expected }: Row, response: HttpResponse)
 export function findFormMismatches(
   contract: Contract,
   operation: string,
-  { status, type, outside }: Pick<Expected, "status" | "outside"> & { readonly type: keyof typeof TYPES },
+  {
+    status,
+    type,
+    noOperation,
+  }: Pick<Expected, "status" | "noOperation"> & { readonly type: keyof typeof TYPES },
   response: HttpResponse,
 ): string[] {
   const mediaType = response.headers.get("content-type") ?? undefined;
   return [
     ...differs("status", status, response.status),
     ...differs("content type", TYPES[type], mediaType),
-    ...(outside ? [] : contract.violationsOf(operation, response)),
+    ...(noOperation ? [] : contract.violationsOf(operation, response)),
   ];
 }
 

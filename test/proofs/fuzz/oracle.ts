@@ -18,7 +18,7 @@ export function createOracle(contract: Contract, sandbox: Contract): Oracle {
   /**
    * Validates a response to a path without an operation: a problem of the usual form, with a status that no operation documents.
    */
-  const strayViolations = (response: HttpResponse): string[] => {
+  const violationsWithoutOperation = (response: HttpResponse): string[] => {
     const own = published.map((id) => contract.violationsOf(id, response));
     const problem = contract.violationsOf("issueRefund", { ...response, status: 404 });
     return own.some((violations) => violations.length === 0) ? [] : problem;
@@ -30,10 +30,10 @@ export function createOracle(contract: Contract, sandbox: Contract): Oracle {
     if (text.length === 0 && method === "HEAD") return [];
     const violations = operation
       ? contractOf(operation).violationsOf(operation, response)
-      : strayViolations(response);
+      : violationsWithoutOperation(response);
     // A path whose parameter is a dot reaches no operation; paths of the published contract have no parameters.
-    const stray = operation !== undefined && !published.includes(operation) && status === 404;
-    if (stray && strayViolations(response).length === 0) return [];
+    const noOperation = operation !== undefined && !published.includes(operation) && status === 404;
+    if (noOperation && violationsWithoutOperation(response).length === 0) return [];
     if (statuses && !statuses.includes(status)) violations.push(`it should get ${statuses.join(" or ")}`);
     return violations;
   };
