@@ -35,6 +35,7 @@ const { only, tests, missing, known } = defineProof("planted")
 
 const areas: readonly Area[] = parse(await readFile(`${HERE}/faults.yaml`, "utf8"));
 const table: Table = parse(await readFile(TABLE, "utf8").catch(() => "{}"));
+let slipped = 0;
 const copy = await copyTree();
 process.chdir(copy);
 // One instance for all runs, so that the databases are made once.
@@ -47,6 +48,8 @@ try {
   await rm(copy, { recursive: true });
 }
 printTable();
+// Vitest sets a code of its own for the tests that fail as they should.
+process.exitCode = slipped > 0 ? 1 : 0;
 
 async function runArea(area: Area): Promise<void> {
   const faults = area.faults.filter((fault) => !only || nameOf(fault).includes(only));
@@ -65,7 +68,7 @@ async function runArea(area: Area): Promise<void> {
       table[nameOf(fault)] = { on: new Date().toISOString().slice(0, 10), ran, caughtBy };
       await writeFile(TABLE, stringify(table, { lineWidth: 0 }));
     }
-    if (caughtBy.length === 0) process.exitCode = 1;
+    if (caughtBy.length === 0) slipped += 1;
     process.stdout.write(`${nameOf(fault)}\n  ${caughtBy.join("\n  ") || "NOBODY"}\n`);
   }
 }
