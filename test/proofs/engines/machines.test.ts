@@ -14,9 +14,9 @@ import { startReceiver } from "../../helpers/receiver.ts";
 import { post, runServer, spawnServer } from "../../helpers/server.ts";
 import { createSubscriber } from "../../helpers/subscriber.ts";
 import { forSuite } from "../../helpers/suite.ts";
-import { record, recordMissing } from "../faults/setup/figures.ts";
+import { record, skipMissing } from "../faults/setup/figures.ts";
 import { postgresEnv } from "../faults/setup/lasting-store.ts";
-import { findProgram } from "../faults/setup/programs.ts";
+import { findOrSkip } from "../faults/setup/programs.ts";
 import {
   conclude,
   countCalls,
@@ -26,7 +26,7 @@ import {
   startServers,
 } from "./setup/deployment.ts";
 import { startMachines } from "./setup/machines.ts";
-import { endpointOf, PUBLIC_ADDRESS, passwordOf, type Role, readExample } from "./setup/network.ts";
+import { endpointOf, NETWORK, PUBLIC_ADDRESS, passwordOf, type Role, readExample } from "./setup/network.ts";
 
 const MERCHANTS_PER_WORKER = 4;
 const MERCHANTS = 12;
@@ -34,14 +34,15 @@ const POLL_MS = 1_000;
 const EVERY_MS = 100;
 const LOAD_MS = 75_000;
 
+const PROOF = "machines that trust nobody";
+
 const started = forSuite(async () => {
-  const setting = await startMachines("machines that trust nobody");
+  const setting = await startMachines();
   return { setting, [Symbol.asyncDispose]: async () => setting?.[Symbol.asyncDispose]() };
 });
 
-test("without verified TLS and a password nobody gets in, and no machine talks to another one", async () => {
-  if (!started.setting) return;
-  const { network, cluster } = started.setting;
+test("without verified TLS and a password nobody gets in, and no machine talks to another one", async (context) => {
+  const { network, cluster } = started.setting ?? skipMissing(context, PROOF, NETWORK);
   const [worker] = cluster.workers;
   if (!worker) throw new Error("no worker");
   const alias = network.addAddress(worker);
@@ -68,12 +69,10 @@ test("without verified TLS and a password nobody gets in, and no machine talks t
   expect(health).toEqual([{ result: true }]);
 });
 
-test("through PgBouncer in session mode for minutes, with a restart of it: nothing is lost", async () => {
-  if (!started.setting) return;
-  const { network, cluster } = started.setting;
-  const program = findProgram("pgbouncer");
-  if (!program) return recordMissing("a cluster behind PgBouncer", "pgbouncer");
-  await started.setting.createSandbox();
+test("through PgBouncer in session mode for minutes, with a restart of it: nothing is lost", async (context) => {
+  const { network, cluster, createSandbox } = started.setting ?? skipMissing(context, PROOF, NETWORK);
+  const program = findOrSkip(context, "a cluster behind PgBouncer", "pgbouncer");
+  await createSandbox();
   const coordinator = endpointOf(cluster.coordinator);
   await using transactions = await network.startPooler(program, coordinator, "transaction");
   await using pooler = await network.startPooler(program, coordinator);
@@ -121,9 +120,8 @@ test("through PgBouncer in session mode for minutes, with a restart of it: nothi
   expect(lagMs).toBeLessThan(POLL_MS / 4);
 });
 
-test("in production mode, with the roles of the guide and tokens of an issuer, refunds are made and delivered", async () => {
-  if (!started.setting) return;
-  const { network, cluster } = started.setting;
+test("in production mode, with the roles of the guide and tokens of an issuer, refunds are made and delivered", async (context) => {
+  const { network, cluster } = started.setting ?? skipMissing(context, PROOF, NETWORK);
   const urlOf = (role: Role) => network.urlOf(endpointOf(cluster.coordinator), role, "refunds");
   const owner = { DATABASE_URL: urlOf("refunds_migrate") };
   expect(await spawnCommand(["migrate"], { env: owner })).toMatchObject({ code: 0 });

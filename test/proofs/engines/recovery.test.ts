@@ -7,7 +7,7 @@ import { spawnCommand } from "../../helpers/admin.ts";
 import type { Refund } from "../../helpers/factories.ts";
 import { chooseUser, type PostgresServer, portOf, query, runStatement } from "../../helpers/postgres.ts";
 import { until } from "../../helpers/subscriber.ts";
-import { record } from "../faults/setup/figures.ts";
+import { record, skipMissing } from "../faults/setup/figures.ts";
 import { postgresEnv } from "../faults/setup/lasting-store.ts";
 import { countLosses } from "../faults/setup/losses.ts";
 import { IN_STEP, untilArchived, untilTrue } from "../faults/setup/system-postgres.ts";
@@ -20,7 +20,7 @@ import {
   startServers,
 } from "./setup/deployment.ts";
 import { type MachineCluster, startMachines } from "./setup/machines.ts";
-import { type Endpoint, endpointOf, readExample } from "./setup/network.ts";
+import { type Endpoint, endpointOf, NETWORK, readExample } from "./setup/network.ts";
 
 const MERCHANTS_PER_WORKER = 4;
 const LOAD_MS = 5_000;
@@ -43,9 +43,8 @@ const moveNode = (databaseUrl: string, from: Endpoint, to: Endpoint) =>
     [from.host, from.port, to.host, to.port],
   );
 
-test("a synchronous standby takes over from a worker that is lost under load: nothing acknowledged is lost", async () => {
-  await using setting = await startMachines("a standby of a worker");
-  if (!setting) return;
+test("a synchronous standby takes over from a worker that is lost under load: nothing acknowledged is lost", async (context) => {
+  await using setting = (await startMachines()) ?? skipMissing(context, "a standby of a worker", NETWORK);
   const { network, cluster, programs } = setting;
   const databaseUrl = await setting.createSandbox();
   const [worker] = cluster.workers;
@@ -100,12 +99,12 @@ test("a synchronous standby takes over from a worker that is lost under load: no
   expect(failed).toBe(0);
 });
 
-test("a cluster is restored to a restore point made under load: all that was acknowledged before is there, and whole", async () => {
-  await using setting = await startMachines("restore of a cluster", [
+test("a cluster is restored to a restore point made under load: all that was acknowledged before is there, and whole", async (context) => {
+  const archived = await startMachines([
     "archive_mode=on",
     "archive_command=mkdir -p ../archive && test ! -f ../archive/%f && cp %p ../archive/%f",
   ]);
-  if (!setting) return;
+  await using setting = archived ?? skipMissing(context, "restore of a cluster", NETWORK);
   const { network, cluster, programs } = setting;
   const databaseUrl = await setting.createSandbox();
   const env = postgresEnv(databaseUrl);

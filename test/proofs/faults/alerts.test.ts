@@ -10,7 +10,7 @@ import { post } from "../../helpers/server.ts";
 import { createRefund } from "../../helpers/store-factories.ts";
 import { record, reportProgress } from "./setup/figures.ts";
 import { readQueries, readRules, shortenRules } from "./setup/monitoring.ts";
-import { findOrRecord, startPrometheus } from "./setup/programs.ts";
+import { findOrSkip, startPrometheus } from "./setup/programs.ts";
 
 type Fault = {
   name: string;
@@ -25,9 +25,8 @@ type Fault = {
 const CROWD = 300;
 const WAIT = { timeout: 240_000, interval: 500 };
 
-test("each alert of a fault fires, and is resolved after it", async () => {
-  const program = findOrRecord("alerts", "prometheus");
-  if (!program) return;
+test("each alert of a fault fires, and is resolved after it", async (context) => {
+  const program = findOrSkip(context, "alerts", "prometheus");
   let skewMs = 0;
   await using production = await startProduction();
   await using nameserver = await startNameserver((name) =>

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { SERVER_OPTIONS, type ServerProcess } from "../../helpers/process.ts";
 import { roundsOf } from "./setup/figures.ts";
 import { createLastingStore } from "./setup/lasting-store.ts";
-import { findOrRecord, startHaProxy } from "./setup/programs.ts";
+import { findOrSkip, startHaProxy } from "./setup/programs.ts";
 import { checkOutReleaseBefore } from "./setup/release-before.ts";
 import { startTrial, untilReady } from "./setup/trial.ts";
 
@@ -13,9 +13,8 @@ const SERVERS = 3;
 const STOP_DELAY = "4";
 const LOAD_MS = 1_500;
 
-test("servers of the release before are replaced one by one behind a balancer, and no call fails", async () => {
-  const program = findOrRecord(FAULT, "haproxy");
-  if (!program) return;
+test("servers of the release before are replaced one by one behind a balancer, and no call fails", async (context) => {
+  const program = findOrSkip(context, FAULT, "haproxy");
   await using before = await checkOutReleaseBefore();
   const store = await createLastingStore("postgres");
   const command = [process.execPath, ...SERVER_OPTIONS, "server/main.ts"];

@@ -11,7 +11,7 @@ import { startIssuer } from "../../helpers/issuer.ts";
 import { findFreePort } from "../../helpers/network/free-port.ts";
 import { post } from "../../helpers/server.ts";
 import { startContainers, useLocalImages } from "./setup/containers.ts";
-import { record, recordMissing } from "./setup/figures.ts";
+import { record, skipMissing } from "./setup/figures.ts";
 
 const TITLE = "the server in a container";
 
@@ -26,10 +26,9 @@ const PROBE = `
     root: write("/opt/refunds/file"), tmp: write("/tmp/file"), marks: fs.readdirSync("/var/lib/refunds"),
     shells: ["/bin/sh", "/bin/bash", "/usr/bin/env", "/usr/local/bin/npm"].filter(fs.existsSync) }));`;
 
-test("the image is built as the guide says, migrates, serves a refund on a read-only root, and stops with 0", async () => {
-  const containers = await startContainers();
-  if (!containers) return recordMissing(TITLE, "podman, with runc or crun,");
-  await using _ = containers;
+test("the image is built as the guide says, migrates, serves a refund on a read-only root, and stops with 0", async (context) => {
+  await using containers =
+    (await startContainers()) ?? skipMissing(context, TITLE, "podman, with runc or crun,");
   const { folder, podman, runScript } = containers;
   const run = (example: string) => runScript(resolve("docs/examples", example));
   await using issuer = await startIssuer();

@@ -4,10 +4,10 @@ import { expect, test, vi } from "vitest";
 import { dollars, refundOf } from "../../helpers/factories.ts";
 import { sandboxOf } from "../../helpers/sandbox.ts";
 import { until } from "../../helpers/subscriber.ts";
-import { recordMissing } from "./setup/figures.ts";
+import { type Skipping, skipMissing } from "./setup/figures.ts";
 import { storeAt } from "./setup/lasting-store.ts";
 import { send } from "./setup/load.ts";
-import { findOrRecord, startHaProxy } from "./setup/programs.ts";
+import { findOrSkip, startHaProxy } from "./setup/programs.ts";
 import { findPostgresPrograms, startPostgresPair } from "./setup/system-postgres.ts";
 import { startTrial, untilReady } from "./setup/trial.ts";
 
@@ -17,12 +17,10 @@ const FROZEN_MS = 12_000;
 const RESPONSE_LIMIT_MS = 10_000;
 const RECOVERY_LIMIT_MS = 5_000;
 
-/** PostgreSQL with a synchronous standby, behind HAProxy; undefined where a program is missing, which is recorded. */
-async function startSetting(fault: string) {
-  const bin = findPostgresPrograms();
-  if (!bin) return recordMissing(fault, "pg_basebackup");
-  const haProxy = findOrRecord(fault, "haproxy");
-  if (!haProxy) return undefined;
+/** PostgreSQL with a synchronous standby, behind HAProxy; where a program is missing, the test is skipped. */
+async function startSetting(context: Skipping, fault: string) {
+  const bin = findPostgresPrograms() ?? skipMissing(context, fault, "pg_basebackup");
+  const haProxy = findOrSkip(context, fault, "haproxy");
   const pair = await startPostgresPair(bin);
   const proxy = await startHaProxy(haProxy, "haproxy.cfg", [pair.ports.primary, pair.ports.standby]);
   const url = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`;
@@ -44,9 +42,8 @@ async function findOnlyPrimary(url: string): Promise<void> {
   }
 }
 
-test("a failover to the synchronous standby loses nothing, and no server is restarted", async () => {
-  const setting = await startSetting("failover");
-  if (!setting) return;
+test("a failover to the synchronous standby loses nothing, and no server is restarted", async (context) => {
+  const setting = await startSetting(context, "failover");
   const counted = { "ms from the promotion to ready": Number.NaN };
   const trial = await startTrial("failover", setting.start, { replicas: 2, counted });
   const failOver = async () => {
@@ -64,9 +61,8 @@ test("a failover to the synchronous standby loses nothing, and no server is rest
   await trial.conclude();
 });
 
-test("a frozen synchronous standby: refunds respond 503 in time, and recover within 5 s", async () => {
-  const setting = await startSetting("standby frozen");
-  if (!setting) return;
+test("a frozen synchronous standby: refunds respond 503 in time, and recover within 5 s", async (context) => {
+  const setting = await startSetting(context, "standby frozen");
   const { pair, start } = setting;
   const counted: Record<string, number> = {};
   const trial = await startTrial("standby frozen", start, { counted });

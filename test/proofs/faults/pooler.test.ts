@@ -3,15 +3,14 @@ import { expect, test } from "vitest";
 import { portOf } from "../../helpers/postgres.ts";
 import { runServer } from "../../helpers/server.ts";
 import { createCrashableStore, storeAt } from "./setup/lasting-store.ts";
-import { findOrRecord, startPgBouncer } from "./setup/programs.ts";
+import { findOrSkip, startPgBouncer } from "./setup/programs.ts";
 import { startTrial } from "./setup/trial.ts";
 
 const FAULT = "behind PgBouncer";
 const LOAD_MS = 2_000;
 
-test("behind PgBouncer, session pooling keeps every guarantee, and transaction pooling is refused at the start", async () => {
-  const program = findOrRecord(FAULT, "pgbouncer");
-  if (!program) return;
+test("behind PgBouncer, session pooling keeps every guarantee, and transaction pooling is refused at the start", async (context) => {
+  const program = findOrSkip(context, FAULT, "pgbouncer");
   const postgresPort = portOf((await createCrashableStore()).postgres);
   const sessions = await startPgBouncer(program, { postgresPort, poolMode: "session" });
   const transactions = await startPgBouncer(program, { postgresPort, poolMode: "transaction" });

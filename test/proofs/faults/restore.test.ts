@@ -11,7 +11,7 @@ import { chooseUser, type PostgresServer, query } from "../../helpers/postgres.t
 import { post, spawnServer } from "../../helpers/server.ts";
 import { until } from "../../helpers/subscriber.ts";
 import { folderOfTest } from "../../helpers/suite.ts";
-import { record, recordMissing, reportProgress, roundsOf } from "./setup/figures.ts";
+import { record, reportProgress, roundsOf, skipMissing } from "./setup/figures.ts";
 import { createCrashableStore } from "./setup/lasting-store.ts";
 import { findPostgresPrograms, untilArchived, untilTrue } from "./setup/system-postgres.ts";
 
@@ -19,9 +19,8 @@ const execFile = promisify(runFile);
 const REFUNDS = 20;
 const FAULT = "restore to a point in time";
 
-test("a restore to a point in time: nothing is paid twice, and every acknowledged refund once", async () => {
-  const programs = findPostgresPrograms();
-  if (!programs) return recordMissing(FAULT, "pg_basebackup");
+test("a restore to a point in time: nothing is paid twice, and every acknowledged refund once", async (context) => {
+  const programs = findPostgresPrograms() ?? skipMissing(context, FAULT, "pg_basebackup");
   const rounds = roundsOf(0.02);
   const counted = { acknowledged: 0, "forgotten by the restore": 0, "paid twice": 0, "not paid": 0 };
   for (let round = 1; round <= rounds; round += 1) {

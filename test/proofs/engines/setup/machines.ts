@@ -6,12 +6,11 @@ import { createNetwork, endpointOf, passwordOf, readExample } from "./network.ts
 export type MachineCluster = NonNullable<Awaited<ReturnType<typeof startMachines>>>;
 
 /**
- * A cluster on machines that trust nobody, with the roles of the guide. Undefined where this process may not create networks,
- * which is recorded.
+ * A cluster on machines that trust nobody, with the roles of the guide. Undefined where this process may not create networks.
  */
-export async function startMachines(proof: string, settings: readonly string[] = []) {
+export async function startMachines(settings: readonly string[] = []) {
   const programs = requireCitus();
-  const network = await createNetwork(proof, programs);
+  const network = await createNetwork(programs);
   if (!network) return undefined;
   const cluster = await startCluster({ programs, workers: 2, durable: true, settings, start: network.start });
   const admin = await cluster.createDatabase("refunds");

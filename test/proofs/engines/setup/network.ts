@@ -12,7 +12,6 @@ import {
   startPostgres,
 } from "../../../helpers/postgres.ts";
 import { makeTempDir } from "../../../helpers/temp-dir.ts";
-import { recordMissing } from "../../faults/setup/figures.ts";
 import { killProgram, tryConnect } from "../../faults/setup/programs.ts";
 import { hostOf } from "./cluster.ts";
 
@@ -42,22 +41,24 @@ export const endpointOf = (machine: PostgresServer): Endpoint => ({
   port: portOf(machine),
 });
 
+/** What this machine lacks where no network can be created. */
+export const NETWORK = "ip, or the right to create networks with it,";
+
 /**
  * Machines in a network namespace each, set up by the files of the guide. None trusts another one: without TLS and a password
  * nobody gets in, and all certificates are of one authority. This process has an address in their network. Undefined where it
- * may not create networks, which is recorded.
+ * may not create networks.
  */
-export async function createNetwork(proof: string, programs: string) {
+export async function createNetwork(programs: string) {
   const bridge = `rc${process.pid}`;
   const prefix = `10.213.${process.pid % 250}.`;
   const ip = (line: string) => execFileSync("ip", line.split(" "), { stdio: "pipe" });
   const identity = chooseUser();
-  const missing = () => recordMissing(proof, "ip, or the right to create networks with it,");
-  if (!identity) return missing();
+  if (!identity) return undefined;
   try {
     ip(`link add ${bridge} type bridge`);
   } catch {
-    return missing();
+    return undefined;
   }
   ip(`addr add ${prefix}1/24 dev ${bridge}`);
   ip(`link set ${bridge} up`);

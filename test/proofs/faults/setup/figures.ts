@@ -1,4 +1,5 @@
 import { appendFileSync } from "node:fs";
+import type { TestContext } from "vitest";
 
 /** The number of rounds, and the seed of the random choices; the command sets both. */
 export const ROUNDS = Number(process.env.FAULT_ROUNDS ?? 50);
@@ -17,10 +18,14 @@ export function record(fault: string, figures: Figures): void {
   report(`${fault}: ${toText(figures)}`);
 }
 
-/** Records that a fault was not tested, because this machine lacks a program for it. */
-export function recordMissing(fault: string, program: string): undefined {
+/** Skips a test, because this machine lacks a program for it, and records that. */
+export function skipMissing({ skip }: Skipping, fault: string, program: string): never {
   report(`${fault}: not run, because ${program} is not installed`);
+  return skip(`${program} is not installed`);
 }
+
+/** The part of a test's context that skips it. */
+export type Skipping = Pick<TestContext, "skip">;
 
 function report(line: string): void {
   if (process.env.FAULT_FIGURES) appendFileSync(process.env.FAULT_FIGURES, `${line}\n`);

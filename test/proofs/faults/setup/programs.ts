@@ -8,7 +8,7 @@ import { findFreePort } from "../../../helpers/network/free-port.ts";
 import { openConnection } from "../../../helpers/network/raw-http.ts";
 import { chooseUser } from "../../../helpers/postgres.ts";
 import { folderOfTest } from "../../../helpers/suite.ts";
-import { recordMissing } from "./figures.ts";
+import { type Skipping, skipMissing } from "./figures.ts";
 
 /** Debian's folder for administrators' programs, which may not be in the path. */
 const MORE_FOLDERS = ["/usr/sbin", "/usr/local/sbin"];
@@ -19,11 +19,9 @@ export function findProgram(name: string): string | undefined {
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
 }
 
-/** The path of a program that a fault takes; where it is missing, that is recorded. */
-export function findOrRecord(fault: string, name: string, debianPackage = name): string | undefined {
-  const program = findProgram(name);
-  if (!program) recordMissing(fault, debianPackage);
-  return program;
+/** The path of a program that a fault takes; where it is missing, the test is skipped. */
+export function findOrSkip(context: Skipping, fault: string, name: string, debianPackage = name): string {
+  return findProgram(name) ?? skipMissing(context, fault, debianPackage);
 }
 
 /** A program that runs until the end of the test, such as one between the server and PostgreSQL. */
