@@ -1,4 +1,4 @@
-import { createVitest, type TestModule } from "vitest/node";
+import { createVitest, type TestModule, type Vitest } from "vitest/node";
 
 /** A test that ran, with its file and its name, which begins with those of the groups around it. */
 export type RanTest = { readonly file: string; readonly name: string; readonly state: string };
@@ -43,14 +43,21 @@ async function runVitest(project: readonly string[], files: string[]): Promise<E
   const { NODE_ENV } = process.env;
   process.env.NODE_ENV ??= "test";
   const vitest = await createVitest("test", { project: [...project] });
+  const run = await start(vitest, files);
+  // It prints an error of the end, such as one in the end of a set-up, and tells it by the exit code alone.
+  process.exitCode = undefined;
+  await vitest.close();
+  if (NODE_ENV === undefined) delete process.env.NODE_ENV;
+  if (process.exitCode === undefined) return run;
+  return { ...run, errors: [...run.errors, new Error("Vitest could not end the run (see above)")] };
+}
+
+async function start(vitest: Vitest, files: string[]): Promise<Ended> {
   try {
     const { testModules, unhandledErrors } = await vitest.start(files);
     return { modules: testModules, errors: unhandledErrors };
   } catch (error) {
     return { modules: [], errors: [error] }; // The set-up of all failed.
-  } finally {
-    await vitest.close();
-    if (NODE_ENV === undefined) delete process.env.NODE_ENV;
   }
 }
 
@@ -71,11 +78,13 @@ function listFailures({ modules, errors }: Ended): string[] {
     const loaded = module.ok() || failures.length > 0;
     return loaded ? failures : [`${file}: did not load, or its set-up failed (see above)`];
   });
-  return [...ofTests, ...errors.map((error) => `outside of tests:\n${reasonOf(error as Error)}`)];
+  return [...ofTests, ...errors.map((error) => `outside of tests:\n${reasonOf(error)}`)];
 }
 
-function reasonOf({ stack, message }: { readonly stack?: string; readonly message: string }): string {
-  return stack ?? message;
+/** The reason with its place in the code, as far as what was thrown has them. */
+function reasonOf(error: unknown): string {
+  const { stack, message } = Object(error) as { readonly stack?: string; readonly message?: string };
+  return stack ?? message ?? String(error);
 }
 
 function titleOf(failure: string): string {

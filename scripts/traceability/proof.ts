@@ -18,11 +18,13 @@ export function findUnproven(
   );
 }
 
-/** Whether a test is the marked one, or in the marked group. In a written title, `…` stands for any value. */
+/** Whether a test is the marked one, or in the marked group. In a written title, `…` stands for any value, which no group is. */
 function proves({ name, state }: RanTest, { titles, group }: Mark): boolean {
   const parts = titles
     .join(" > ")
     .split("…")
     .map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
-  return state === "passed" && new RegExp(`^${parts.join("[^]*")}${group ? " > " : "$"}`).test(name);
+  return (
+    state === "passed" && new RegExp(`^${parts.join("(?:(?! > )[^])*")}${group ? " > " : "$"}`).test(name)
+  );
 }

@@ -40,7 +40,8 @@ describe.each(["light", "dark"] as const)("in %s, wide and narrow", (colorScheme
 
     const found: string[] = [];
     for (const file of PAGES) {
-      await page.goto(site.url + file);
+      const response = await page.goto(site.url + file);
+      expect([file, response?.status()]).toEqual([file, file === "nothing" ? 404 : 200]);
       await page.getByRole("heading", { level: 1 }).waitFor();
       await page.addScriptTag({ content: axe.source });
       for (const window of WINDOWS) {

@@ -95,6 +95,11 @@ describe("traceability", () => {
       /^test\/refunds\.test\.ts:8 has a mark above no test: put it directly above a test or describe\.$/,
     ],
     [
+      "a mark in a comment that is not the last",
+      tests('/** @clause 2.1 */\n/** Another. */\ntest("x", () => {});'),
+      /^test\/refunds\.test\.ts has a mark that is not read: put it into the last/,
+    ],
+    [
       "a marked test without a title",
       tests("/** @clause 2.1 */\ntest(name, () => {});"),
       /^test\/refunds\.test\.ts:8 marks a test whose title is computed: mark a describe/,

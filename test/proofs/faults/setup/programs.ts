@@ -96,11 +96,13 @@ export async function killProgram(child: ChildProcess): Promise<void> {
  *
  * @param example `haproxy.cfg`, which stands in front of PostgreSQL servers, or `balancer.cfg`, in front of ours
  * @param ports where the servers listen, in the order of the example, which may have more of them
+ * @param probePorts where they serve probes, if not there
  */
 export async function startHaProxy(
   program: string,
   example: "haproxy.cfg" | "balancer.cfg",
   ports: readonly number[],
+  probePorts = ports,
 ): Promise<Proxy> {
   const template = await readFile(`docs/examples/${example}`, "utf8");
   let index = 0;
@@ -110,9 +112,9 @@ export async function startHaProxy(
       template
         .replace(/bind \S+/, `bind 127.0.0.1:${port}`)
         .replace(/^( {2}server \S+) \S+ check.*/gm, (_, server) => {
-          const serverPort = ports[index];
+          const addresses = `127.0.0.1:${ports[index]} check port ${probePorts[index]}`;
           index += 1;
-          return serverPort ? `${server} 127.0.0.1:${serverPort} check port ${serverPort}` : "";
+          return index > ports.length ? "" : `${server} ${addresses}`;
         }),
     (file) => [program, "-db", "-f", file],
   );
