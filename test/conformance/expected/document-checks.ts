@@ -57,23 +57,28 @@ export function createDeliveryCheck(
 
   return ({ event, headers, body }) => {
     const receiver = receiverOf(document, event);
-    if (!receiver) return ["there is no such event"];
+    if (!receiver) return [`the document has no event ${event}`];
     const here = `/webhooks${step(event)}/post`;
     const errors = (receiver.parameters ?? []).flatMap((_parameter, index) => {
       const [pointer, parameter] = locate(document, `${here}/parameters/${index}`);
       const { name, required, schema } = parameter;
       // Deliveries have headers, and no query.
       const value = parameter.in === "header" ? headers[String(name)] : undefined;
-      if (value === undefined) return required ? [`${name} is missing`] : [];
+      if (value === undefined) return required ? [`header ${name} is missing`] : [];
       const numeric = (schema as Node).type === "integer" && /^-?\d+$/.test(value);
-      return findViolations(`${pointer}/schema`, numeric ? Number(value) : value);
+      const found = findViolations(`${pointer}/schema`, numeric ? Number(value) : value);
+      return found.map((violation) => `header ${name}: ${violation}`);
     });
     if ((receiver.security ?? (document.security as unknown[]) ?? []).length > 0)
       errors.push("asks for a token");
     const { required, content = {} } = receiver.requestBody ?? {};
     if (body === undefined) return required ? [...errors, "the body is missing"] : errors;
-    const type = headers["content-type"] ?? "";
-    if (!(type in content)) return [...errors, `media type ${type}`];
-    return [...errors, ...findViolations(`${here}/requestBody/content${step(type)}/schema`, body)];
+    const sent = headers["content-type"] || "missing";
+    if (!(sent in content)) errors.push(`the media type is ${sent}`);
+    // A body under a wrong type is compared with what the document has, to name all errors at once.
+    const [type] = sent in content ? [sent] : Object.keys(content);
+    if (type === undefined) return errors;
+    const ofBody = findViolations(`${here}/requestBody/content${step(type)}/schema`, body);
+    return [...errors, ...ofBody.map((violation) => `body: ${violation}`)];
   };
 }
