@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option, type Command as Program } from "@commander-js/extra-typings";
+import { InvalidArgumentError, type Command as Program } from "@commander-js/extra-typings";
 import { defineProgram } from "../../scripts/command/command.ts";
 import {
   CannotRun,
@@ -7,6 +7,7 @@ import {
   readReportFile,
   readRequired,
   secondsFrom,
+  secretOption,
 } from "../reporting/options.ts";
 import type { Choice } from "../reporting/run-checks.ts";
 import { commandHook, type Hook, urlHook } from "./hooks.ts";
@@ -78,6 +79,7 @@ ${EXIT_CODES}`;
  *
  * @param name how the command is run
  * @throws CommanderError when an option is wrong or missing, or on request for the help: it has been printed
+ * @throws CannotRun when an address or the secret is wrong, which are not repeated
  */
 export function readCommand(args: readonly string[], name: string): Command {
   let command: Command | undefined;
@@ -96,8 +98,10 @@ export function readCommand(args: readonly string[], name: string): Command {
 function defineReceiver(command: Program, take: (read: Command) => void): void {
   withExam(command)
     .description("Sends events to your receiver of webhooks, and requires the right response to each.")
-    .option("--url <url>", "the address of the receiver, as in your subscription", readAddress)
-    .addOption(secretOption("the secretKey with which the receiver verifies"))
+    .addOption(
+      secretOption("--url <url>", "the address of the receiver, as in your subscription", readAddress),
+    )
+    .addOption(keyOption("the secretKey with which the receiver verifies"))
     .option("--prepare <command>", "tells your system of a refund, as if it had issued it", readShellCommand)
     .addOption(urlOption("--prepare-url <url>", "the same, by a POST", "prepare"))
     .option(
@@ -133,8 +137,10 @@ function defineCaller(command: Program, take: (read: Command) => void): void {
     .addOption(urlOption("--trigger-url <url>", "the same, by a POST", "run"))
     .option("--timeout <seconds>", "for each refund", readSeconds, RUN_SECONDS)
     .option("--slow <seconds>", "how long a slow response takes", secondsFrom(0.05, 60), 5)
-    .option("--url <url>", "your receiver, which then gets the events of these refunds", readAddress)
-    .addOption(secretOption("the secretKey with which it verifies"))
+    .addOption(
+      secretOption("--url <url>", "your receiver, which then gets the events of these refunds", readAddress),
+    )
+    .addOption(keyOption("the secretKey with which it verifies"))
     .addHelpText("after", CALLER_NOTES)
     .action(({ url, secret, slow, list, ...given }, self) => {
       if (list) return take({ part: "list", of: "caller", only: given.only ?? [] });
@@ -150,12 +156,15 @@ function defineCaller(command: Program, take: (read: Command) => void): void {
 
 const readSeconds = secondsFrom(0.05, 600);
 
-const secretOption = (description: string) =>
-  new Option("--secret <secret>", description).env("CERTIFY_SECRET").argParser(readSecret);
+const keyOption = (description: string) =>
+  secretOption("--secret <secret>", description, readSecret).env("CERTIFY_SECRET");
 
 /** A URL in place of a command: both would contradict each other. */
-const urlOption = <Flags extends string>(flags: Flags, description: string, command: string) =>
-  new Option(flags, description).argParser(readAddress).conflicts(command);
+const urlOption = <Flags extends string>(
+  flags: Flags,
+  description: string,
+  command: "state" | "prepare" | "restart" | "run",
+) => secretOption(flags, description, readAddress).conflicts(command);
 
 /** Adds the options that both parts have. */
 function withExam(command: Program) {
@@ -205,7 +214,7 @@ function readShellCommand(text: string): string {
 }
 
 /** Never prints the secret. */
-function readSecret(secret: string): string {
+function readSecret(secret: string, name: string): string {
   if (secret.length >= 1 && secret.length <= 256) return secret;
-  throw new CannotRun("--secret must have 1 to 256 characters, like the secretKey of a subscription.");
+  throw new CannotRun(`${name} must have 1 to 256 characters, like the secretKey of a subscription.`);
 }

@@ -1,6 +1,13 @@
-import { InvalidArgumentError, Option } from "@commander-js/extra-typings";
+import { InvalidArgumentError } from "@commander-js/extra-typings";
 import { defineProgram, wholeNumber } from "../../scripts/command/command.ts";
-import { CannotRun, readIds, readRequired, readUrl, secondsFrom } from "../reporting/options.ts";
+import {
+  CannotRun,
+  readIds,
+  readRequired,
+  readUrl,
+  secondsFrom,
+  secretOption,
+} from "../reporting/options.ts";
 import type { Choice } from "../reporting/run-checks.ts";
 
 /** The states of a payment that decide the first status of its refund. */
@@ -63,7 +70,7 @@ export const DEFAULTS: Required<
 > = { payments: {}, sandbox: false, burst: 0, sample: MAX_SAMPLE, timeoutMs: 10_000, only: [] };
 
 const token = <Flags extends string>(flags: Flags, description: string, variable: string) =>
-  new Option(flags, description).env(variable).argParser(readToken);
+  secretOption(flags, description, readToken).env(variable);
 
 const defineConform = (name: string) =>
   defineProgram(
@@ -71,14 +78,9 @@ const defineConform = (name: string) =>
     "Tests a server against the contract from the outside. Checks without their options are reported as not run.",
   )
     .addOption(
-      new Option("--url <url>", "the address of the service, without /v1")
-        .env("CONFORM_URL")
-        .argParser(readUrl)
-        .makeOptionMandatory(),
+      secretOption("--url <url>", "the address of the service, without /v1", readUrl).env("CONFORM_URL"),
     )
-    .addOption(
-      token("--token <token>", "an access token with both scopes", "CONFORM_TOKEN").makeOptionMandatory(),
-    )
+    .addOption(token("--token <token>", "an access token with both scopes", "CONFORM_TOKEN"))
     .option("--payments <kind=id,...>", PAYMENTS_HELP, readPayments)
     .option("--payment-key <key>", "the requestKey of the settled payment itself")
     .addOption(token("--other-token <token>", "a token of another merchant", "CONFORM_OTHER_TOKEN"))
@@ -90,10 +92,12 @@ const defineConform = (name: string) =>
         "CONFORM_UNSCOPED_TOKEN",
       ),
     )
-    .option(
-      "--receiver <url>",
-      "the address to which the service can send events on this machine; port 0 uses a free one",
-      readUrl,
+    .addOption(
+      secretOption(
+        "--receiver <url>",
+        "the address to which the service can send events on this machine; port 0 uses a free one",
+        readUrl,
+      ),
     )
     .option("--receiver-port <port>", "the port to listen on, if it is another one", wholeNumber(1, 65_535))
     .option(
@@ -129,19 +133,24 @@ const defineConform = (name: string) =>
  *
  * @param name how the command is run
  * @throws CommanderError when an option is wrong or missing, or on request for the help: it has been printed
+ * @throws CannotRun when an address or a token is wrong, which are not repeated
  */
 export function readOptions(args: readonly string[], name = "npm run conform --"): CommandOptions {
-  const { timeout, ...options } = defineConform(name).parse(args, { from: "user" }).opts();
-  return { ...DEFAULTS, ...options, timeoutMs: 1000 * timeout };
+  const command = defineConform(name).parse(args, { from: "user" });
+  const { url, timeout, ...options } = command.opts();
+  // Not as mandatory options, whose lack hides that an option is unknown, such as a misspelt --url.
+  if (!url) return command.error("Say where the service is: --url https://payments.example.com");
+  if (!options.token) return command.error("Give an access token: --token … (or CONFORM_TOKEN).");
+  return { ...DEFAULTS, ...options, url, timeoutMs: 1000 * timeout };
 }
 
 /**
  * Refuses characters that a header can't contain: they would make every request fail, far from the cause. Never prints the
  * token.
  */
-function readToken(token: string): string {
+function readToken(token: string, name: string): string {
   if (/^[\x21-\x7e]+$/.test(token)) return token;
-  throw new CannotRun("A token is empty, or holds characters that no header can carry.");
+  throw new CannotRun(`${name} is empty, or holds characters that no header can carry.`);
 }
 
 function readPayments(text: string, before: ConformOptions["payments"] = {}): ConformOptions["payments"] {

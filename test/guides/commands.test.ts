@@ -25,9 +25,7 @@ const outputs = new Map<string, Promise<Exit>>();
 /** Runs a program as npm does, with the Node of this process; each command line once. */
 function run(program: string, ...args: string[]): Promise<Exit> {
   const line = [program, ...args].join(" ");
-  // Without its two, the kit names what it lacks before what it does not know.
-  const required = { CONFORM_URL: "http://127.0.0.1:1", CONFORM_TOKEN: "a" };
-  const env = { ...required, PATH: `${dirname(process.execPath)}:${PROCESS_ENV.PATH}` };
+  const env = { PATH: `${dirname(process.execPath)}:${PROCESS_ENV.PATH}` };
   const output = outputs.get(line) ?? runProgram(["sh", "-c", `${program} "$@"`, "npm", ...args], { env });
   outputs.set(line, output);
   return output;

@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { InvalidArgumentError } from "@commander-js/extra-typings";
+import { InvalidArgumentError, Option } from "@commander-js/extra-typings";
 
 /** The run can't begin or continue; the message says what to do about it. The command then exits with 2. */
 export class CannotRun extends Error {}
@@ -10,19 +10,29 @@ export function toFlag(name: string): string {
   return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-export function readUrl(text: string): string {
-  const url = readAddress(text);
-  if (url.search || url.hash) throw new InvalidArgumentError("It must end with its host or path.");
+/**
+ * An option whose value may hold a password or a token. Commander repeats a value that is refused by one of its own errors, so
+ * the reader throws a `CannotRun`, for which it gets the option's name.
+ */
+export const secretOption = <Flags extends string, Value>(
+  flags: Flags,
+  description: string,
+  read: (text: string, name: string) => Value,
+): Option<Flags, undefined, undefined, Value> =>
+  new Option(flags, description).argParser((text) => read(text, flags.replace(/ .*/, "")));
+
+/** Reads an address as `readAddress` does, and returns it without a slash at its end. */
+export function readUrl(text: string, name: string): string {
+  const url = readAddress(text, name);
+  if (url.search || url.hash) throw new CannotRun(`${name} must end with its host or path.`);
   return url.href.replace(/\/+$/, "");
 }
 
 /** An address of http or https, which may have a query. */
-export function readAddress(text: string): URL {
+export function readAddress(text: string, name: string): URL {
   const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
-  if (!url) throw new InvalidArgumentError("It must be an address such as https://payments.example.com.");
-  // Not as an error of the option, which would repeat the password.
-  if (url.username || url.password)
-    throw new CannotRun("An address must not contain a user name or password.");
+  if (!url) throw new CannotRun(`${name} must be an address such as https://payments.example.com.`);
+  if (url.username || url.password) throw new CannotRun(`${name} must not contain a user name or password.`);
   return url;
 }
 

@@ -91,7 +91,7 @@ describe("npm run conform", () => {
   });
 
   test.each<[name: string, args: string[], message: RegExp]>([
-    ["nothing is given", [], /^error: required option '--url <url>' not specified/],
+    ["nothing is given", [], /^Say where the service is: --url/],
     ["there is no server", ["--url", NOWHERE, "--token", "a"], /can't be reached: .*ECONNREFUSED.* Start/],
   ])("ends with 2 and says what to do when %s", async (_name, args, message) => {
     const { code, stdout, stderr } = await conform(...args);
@@ -101,14 +101,32 @@ describe("npm run conform", () => {
   });
 
   test.each<[name: string, args: string[], message: RegExp]>([
-    ["there is no token", ["--url", NOWHERE], /required option '--token <token>' not specified/],
-    ["the address has a query", ["--url", `${NOWHERE}?a`], /'--url <url>'.* must end with its host or path/],
+    ["an option is unknown", ["--uri", NOWHERE], /unknown option '--uri'/],
+    ["there is no token", ["--url", NOWHERE], /^Give an access token: --token … \(or CONFORM_TOKEN\)/],
     ["a payment has no known kind", ["--url", NOWHERE, "--payments", "old=a"], /settled, recent/],
-    ["a token can't be sent", ["--url", NOWHERE, "--token", "a\nb"], /token is empty.* no header/],
+    ["a token can't be sent", ["--other-token", "a\nb"], /^--other-token is empty.* no header/],
   ])("can't be run when %s", (_name, args, message) => {
     using _silent = vi.spyOn(process.stderr, "write").mockReturnValue(true); // where the help is printed
 
     expect(() => readOptions(args)).toThrow(message);
+  });
+
+  test.each([
+    ["an address without http", "me:hidden@127.0.0.1", "must be an address"],
+    ["an address with a password", "http://me:hidden@127.0.0.1", "must not contain a user name or password"],
+    ["an address with a query", `${NOWHERE}/?api_key=hidden`, "must end with its host or path"],
+  ])("refuses %s without repeating it, from an option or the environment", async (_name, url, message) => {
+    const env = { CONFORM_URL: url, CONFORM_TOKEN: "a" };
+    const program = [process.execPath, "test/conformance/conform.ts"];
+
+    for (const { code, stdout, stderr } of [
+      await conform("--receiver", url),
+      await runProgram(program, { env }),
+    ]) {
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toMatch(new RegExp(`^--(receiver|url) ${message}`));
+      expect(stderr).not.toContain("hidden");
+    }
   });
 
   test("takes address and tokens from the environment as well", () => {
