@@ -130,8 +130,10 @@ function evaluate(expression: string, scope: Scope): unknown {
 }
 
 /** A value of a step with its expressions evaluated: each is a whole string. */
-function fill(value: unknown, scope: Scope): unknown {
+export function fill(value: unknown, scope: Scope): unknown {
   if (typeof value === "string" && /^\$[a-z]/.test(value)) return evaluate(value, scope);
+  if (typeof value === "string" && value.includes("{$")) throw new Error(`a value of another form: ${value}`);
+  if (Array.isArray(value)) return value.map((item) => fill(item, scope));
   if (!isNode(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, fill(member, scope)]));
 }
