@@ -1,7 +1,6 @@
 import { EventEmitter, once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { buffer } from "node:stream/consumers";
 import { CannotRun } from "../reporting/options.ts";
 import type { Kit } from "./kit.ts";
 import type { ConformOptions } from "./options.ts";
@@ -43,6 +42,9 @@ export class Hook {
   }
 }
 
+/** More bytes than a delivery may have: what has more is not kept, and its connection is closed. */
+const MAX_BYTES = 64 * 1024;
+
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
 /** The receiver of a run; undefined when the service can't reach this machine. */
@@ -61,8 +63,9 @@ async function startReceiver({ receiver = "", receiverPort }: ConformOptions) {
   const hooks: Hook[] = [];
   const server = createServer(async (request, response) => {
     const hook = hooks.find(({ url }) => new URL(url).pathname === request.url);
-    const bytes = await buffer(request).catch(() => undefined);
-    if (hook && bytes) hook.take(request, bytes);
+    const bytes = await readBytes(request).catch(() => undefined);
+    if (!bytes) return void response.destroy();
+    hook?.take(request, bytes);
     response.writeHead(hook?.wanted ? 204 : 410).end();
   });
   const loopback = /^(127\.|localhost$|\[::1\]$)/.test(address.hostname);
@@ -87,4 +90,15 @@ async function startReceiver({ receiver = "", receiverPort }: ConformOptions) {
       server.closeAllConnections();
     },
   };
+}
+
+async function readBytes(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request) {
+    length += chunk.length;
+    if (length > MAX_BYTES) throw new Error("the delivery is too large");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }

@@ -1,7 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { readContract } from "../../../openapi/document/contract.ts";
+import { createKit } from "../../conformance/kit.ts";
 import { type ConformOptions, DEFAULTS, readOptions } from "../../conformance/options.ts";
+import { receiverOf } from "../../conformance/receiver.ts";
 import { runConformance } from "../../conformance/run.ts";
 import { serveLocally } from "../../helpers/network/local-server.ts";
 import { runProgram } from "../../helpers/process.ts";
@@ -191,5 +194,25 @@ describe("the conformance kit and a service that stops responding", () => {
     expect(failedIn(report)).toEqual(["path.unknown", "path.case", "path.trailing-slash"]);
     expect(report.results[0]?.failure?.received).toBe("no response within 1 s");
     expect(report.results.at(-1)).toMatchObject({ outcome: "not run" });
+  });
+});
+
+describe("the receiver of the conformance kit", () => {
+  test("records deliveries with their size, and reads no more than 64 KiB at any path", async () => {
+    const options = { ...DEFAULTS, url: NOWHERE, receiver: "http://127.0.0.1:0" };
+    await using kit = createKit(options, readContract("openapi"));
+    const receiver = await receiverOf(kit);
+    const hook = receiver?.hook({ wanted: true });
+    const { url = "" } = hook ?? {};
+    const deliver = (to: string, bytes: number) =>
+      fetch(to, { method: "POST", body: Buffer.alloc(bytes) }).then(
+        ({ status }) => status,
+        () => "closed",
+      );
+
+    expect(await deliver(url, 64 * 1024)).toBe(204);
+    expect(await deliver(url, 16 * 1024 * 1024)).toBe("closed");
+    expect(await deliver(`${url}/other`, 16 * 1024 * 1024)).toBe("closed");
+    expect(hook?.deliveries.map(({ bytes }) => bytes.length)).toEqual([64 * 1024]);
   });
 });
