@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
 import type { RequestListener } from "node:http";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { pino } from "pino";
 import { toContract } from "../../../openapi/document/contract.ts";
 import type { Node } from "../../../openapi/document/node.ts";
@@ -21,14 +18,17 @@ import { findServerMismatches, sendRow } from "../../conformance/expected/send.t
 import { createFullMerchant, createMerchants } from "../../helpers/merchants.ts";
 import { serveLocally } from "../../helpers/network/local-server.ts";
 import { createMock } from "../../helpers/prism.ts";
+import { createTempDir } from "../../helpers/temp-dir.ts";
 
 /** A store and an address, for servers that run while one document is tested. */
 export type Harness = Awaited<ReturnType<typeof openHarness>>;
 
 /** Opens a harness with a store of its own. Nothing is delivered, because no dispatcher runs. */
 export async function openHarness() {
-  const dataDir = await mkdtemp(join(tmpdir(), "refund-contract-mutants-"));
+  await using opened = new AsyncDisposableStack();
+  const { path: dataDir } = opened.use(await createTempDir());
   const database = await openDatabase({ dataDir });
+  opened.defer(() => database.close());
   const { db } = database;
   const full = await createFullMerchant(db);
   const realNow = () => new Date();
@@ -56,7 +56,7 @@ export async function openHarness() {
   };
 
   let listener: RequestListener = () => {};
-  const server = await serveLocally((request, response) => listener(request, response));
+  const server = opened.use(await serveLocally((request, response) => listener(request, response)));
 
   /**
    * Makes the calls to a mock and to the server, both with this document, until a response differs from the expected one,
@@ -82,10 +82,6 @@ export async function openHarness() {
     return other && `server: ${other}`;
   };
 
-  const close = async () => {
-    await server[Symbol.asyncDispose]();
-    await database.close();
-    await rm(dataDir, { recursive: true });
-  };
-  return { findMismatch, [Symbol.asyncDispose]: close };
+  const all = opened.move();
+  return { findMismatch, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
