@@ -71,6 +71,16 @@ describe("requests made from the contract", () => {
       },
     ],
     [
+      "a bad token accepted",
+      "headers",
+      "it should get 400 or 401 or 406 or 415",
+      (call, forward) => {
+        const { authorization = "" } = call.headers;
+        if (call.path !== "/v1/refunds" || /^bearer/i.test(authorization)) return forward(call);
+        return forward({ ...call, headers: { ...call.headers, authorization: "Bearer sandbox_acme" } });
+      },
+    ],
+    [
       "a valid request refused",
       "valid",
       "it should get 201",

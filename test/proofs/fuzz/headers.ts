@@ -9,10 +9,13 @@ import {
 
 type Header = readonly [name: string, value: string];
 
-/** Headers, and whether they are all good, so that the body decides. What bad ones get is in the tables of calls. */
-export type HeaderChoice = { readonly headers: readonly Header[]; readonly good: boolean };
+/** With good headers the body decides, and bad ones are refused. Odd ones, and arbitrary ones, may be either. */
+type Kind = "good" | "bad" | "odd";
 
-type Choice = { readonly values: readonly string[]; readonly good: boolean };
+/** Headers, and what they are together. Which status a bad one gets is in the tables of calls. */
+export type HeaderChoice = { readonly headers: readonly Header[]; readonly kind: Kind };
+
+type Choice = { readonly values: readonly string[]; readonly kind: Kind };
 
 const NAMES = fc.constantFrom("Authorization", "authorization", "AUTHORIZATION");
 
@@ -46,52 +49,57 @@ export function toHeaders(token: string): Arbitrary<HeaderChoice> {
         ...contentEncoding.values.map((value) => ["Content-Encoding", value] as const),
         ...more,
       ],
-      good: [authorization, accept, contentType, contentEncoding].every(({ good }) => good),
+      kind: together([authorization, accept, contentType, contentEncoding]),
     }));
 }
 
+/** One bad header is enough. */
+function together(choices: readonly Choice[]): Kind {
+  const kinds = choices.map(({ kind }) => kind);
+  return (["bad", "odd"] as const).find((kind) => kinds.includes(kind)) ?? "good";
+}
+
 function authorizations(token: string): Arbitrary<Choice> {
-  return choose(
-    [[`Bearer ${token}`]],
-    [
+  return choose({
+    good: [[`Bearer ${token}`]],
+    bad: [
       ...[[], [""], ["Bearer "], ["Bearer nobody"], [`Basic ${token}`], [token], [`Bearer ${token}x`]],
       ...OTHER_SCHEMES.map((scheme) => [scheme]),
+    ],
+    odd: [
       ...[[`bearer ${token}`], [`Bearer  ${token}`], [`Bearer ${token}`, "Bearer nobody"]],
       [`Bearer ${token}, Basic x`],
     ],
-  );
+  });
 }
 
-const ACCEPTS = choose(
-  [[], ["text/html", "*/*"], ...JSON_ACCEPTS.map((accept) => [accept])],
-  [
-    ...OTHER_ACCEPTS.map((accept) => [accept]),
-    ...[[""], ["application/problem+json"], [",,"], ["*"], ["application/json;q=2"], ["a".repeat(4000)]],
-  ],
-);
+const ACCEPTS = choose({
+  good: [[], ["text/html", "*/*"], ...JSON_ACCEPTS.map((accept) => [accept])],
+  bad: OTHER_ACCEPTS.map((accept) => [accept]),
+  odd: [[""], ["application/problem+json"], [",,"], ["*"], ["application/json;q=2"], ["a".repeat(4000)]],
+});
 
-const CONTENT_TYPES = choose(
-  JSON_TYPES.map((type) => [type]),
-  [
-    ...OTHER_TYPES.map((type) => [type]),
-    ...[[], [""], ["application/json;"], ["application/json, text/plain"], ["json"]],
-  ],
-);
+const CONTENT_TYPES = choose({
+  good: JSON_TYPES.map((type) => [type]),
+  bad: [[], ...OTHER_TYPES.map((type) => [type])],
+  odd: [[""], ["application/json;"], ["application/json, text/plain"], ["json"]],
+});
 
-const CONTENT_ENCODINGS = choose([[]], [["gzip"], ["br"], ["zstd, gzip"], ["identity"], [""]]);
+const CONTENT_ENCODINGS = choose({
+  good: [[]],
+  bad: [["gzip"], ["br"], ["zstd, gzip"]],
+  odd: [["identity"], [""]],
+});
 
 /** Mostly good ones, because only the first of several bad headers decides the response. */
-function choose(
-  good: readonly (readonly string[])[],
-  others: readonly (readonly string[])[],
-): Arbitrary<Choice> {
-  const any = fc.oneof(
-    fc.constantFrom(...others),
-    ANY_VALUE.map((value) => [value]),
-  );
+function choose({ good, bad, odd }: Record<Kind, readonly (readonly string[])[]>): Arbitrary<Choice> {
+  const arbitrary = ANY_VALUE.map((value) => [value]);
+  const of = (kind: Kind, choices: Arbitrary<readonly string[]>) =>
+    choices.map((values): Choice => ({ values, kind }));
   return fc.oneof(
-    { weight: 3, arbitrary: fc.constantFrom(...good).map((values) => ({ values, good: true })) },
-    { weight: 1, arbitrary: any.map((values) => ({ values, good: false })) },
+    { weight: 6, arbitrary: of("good", fc.constantFrom(...good)) },
+    { weight: 1, arbitrary: of("bad", fc.constantFrom(...bad)) },
+    { weight: 1, arbitrary: of("odd", fc.oneof(fc.constantFrom(...odd), arbitrary)) },
   );
 }
 
