@@ -71,6 +71,18 @@ describe("requests made from the contract", () => {
       },
     ],
     [
+      "a member with a short name ignored",
+      "invalid",
+      "it should get 400",
+      sentAs((body) => body.replace(/,"[^"\\]":(?:"[^"]*"|[\w.+-]+)(?=\})/, "")),
+    ],
+    [
+      "a large amount rounded",
+      "invalid",
+      "it should get 400",
+      sentAs((body) => body.replace(/(?<="value":\d{3,}\.\d\d)\d+/, "")),
+    ],
+    [
       "a bad token accepted",
       "headers",
       "it should get 400 or 401 or 406 or 415",

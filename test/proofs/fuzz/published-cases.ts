@@ -13,6 +13,8 @@ export type Target = {
   readonly path: string;
   readonly token: string;
   readonly schema: Schema;
+  /** Whether the document allows a body, but for the digits of its amounts. */
+  readonly allows: (body: unknown) => boolean;
 };
 
 /**
@@ -36,7 +38,11 @@ export function toPublishedCases(document: Node, given: Targets): Record<string,
     );
   return {
     valid: both(toValidCases),
-    invalid: toInvalidCases(document, given),
+    invalid: fc.oneof(
+      toInvalidCases(document, given),
+      both(toUnknownMemberCases),
+      toAmountCases(refunds, bodies.refunds),
+    ),
     json: both(toJsonCases),
     headers: both(toHeaderCases),
     bytes: both(toEditedBodies),
@@ -92,6 +98,37 @@ function toInvalidCases(document: Node, { refunds, subscriptions }: Targets): Ar
     body: { text: body },
     statuses: [400],
   }));
+}
+
+/** A valid body with one member more, which may happen to be one that the document knows. */
+function toUnknownMemberCases(target: Target, bodies: Arbitrary<unknown>): Arbitrary<Case> {
+  const names = fc.oneof(fc.string(), fc.constant("__proto__"));
+  return fc.tuple(bodies, names, fc.jsonValue({ maxDepth: 2 }), styles).map(([valid, name, more, style]) => {
+    // Not by an assignment, which would set the prototype for `__proto__`.
+    const value = Object.fromEntries([...Object.entries(valid as object), [name, more]]);
+    return {
+      ...toCase("invalid", target),
+      body: { value, style },
+      ...(!target.allows(value) && { statuses: [400] }),
+    };
+  });
+}
+
+/** A valid refund but for its amount: any number, or one within the limits, which hardly ever has two digits only. */
+function toAmountCases(refunds: Target, bodies: Arbitrary<Record<string, unknown>>): Arbitrary<Case> {
+  const amounts = fc.oneof(
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.double({ noNaN: true, min: 0.01, max: 9_999_999_999.99 }),
+  );
+  return fc.tuple(bodies, amounts, styles).map(([valid, amount, style]) => {
+    const value = { ...valid, amount: { currency: "USD", value: amount } };
+    const isExact = Number(amount.toFixed(2)) === amount;
+    return {
+      ...toCase("invalid", refunds),
+      body: { value, style },
+      ...((!isExact || !refunds.allows(value)) && { statuses: [400] }),
+    };
+  });
 }
 
 /** Arbitrary JSON, alone or in a field: none of it has an amount or an address by chance. */

@@ -3,7 +3,7 @@ import { type Contract, readContract } from "../../../openapi/document/contract.
 import { dereference } from "../../../openapi/document/node.ts";
 import { step } from "../../../openapi/document/pointer.ts";
 import { createCalls, type SandboxCalls } from "../../../server/sandbox/calls.ts";
-import { requestSchema } from "../../conformance/constraints/body-check.ts";
+import { createFindViolations, requestSchema } from "../../conformance/constraints/body-check.ts";
 import { type Case, toMessage } from "./case.ts";
 import { createOracle, violationsOfDuplicate } from "./oracle.ts";
 import { type Target, type Targets, toPublishedCases } from "./published-cases.ts";
@@ -99,11 +99,13 @@ function chooseCases(
 
 /** The operations that the cases call, and payments large enough for many refunds, in addition to those of every sandbox. */
 async function given(contract: Contract, { url }: FuzzOptions): Promise<Targets> {
+  const findViolations = createFindViolations(contract.document);
   const target = (operation: string, token: string): Target => {
     const { path } = contract.operation(operation);
     const pointer = requestSchema(contract.document, `/paths${step(path)}/post`) ?? "";
     const schema = dereference(contract.document, pointer) as Schema;
-    return { operation, path, token, schema };
+    const allows = (body: unknown) => findViolations(pointer, body).length === 0;
+    return { operation, path, token, schema, allows };
   };
   const { payments } = createCalls(url, REFUNDING);
   const amount = { currency: "USD", value: 9_999_999_999.99 } as const;
