@@ -81,7 +81,7 @@ function listFailures({ modules, errors }: Ended): string[] {
   return [...ofTests, ...errors.map((error) => `outside of tests:\n${reasonOf(error)}`)];
 }
 
-/** The reason with its place in the code, as far as what was thrown has them. */
+/** The reason, with where it was thrown if that is known. */
 function reasonOf(error: unknown): string {
   const { stack, message } = Object(error) as { readonly stack?: string; readonly message?: string };
   return stack ?? message ?? String(error);
