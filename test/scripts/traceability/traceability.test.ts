@@ -152,6 +152,9 @@ describe("a mark stands for a test that ran and passed", () => {
     expect(findUnproven(run("passed", "is about right: 0.29"), marks, WHOLE)).toEqual([
       "decision D01 is marked at test/refunds.test.ts:5, but no such test passed: with … cents > is exact: …",
     ]);
+    expect(
+      findUnproven(run("passed", "is exact: 0.29 > in a group of that name"), marks, WHOLE),
+    ).toHaveLength(1);
     expect(findUnproven([], marks, WHOLE)).toHaveLength(2);
     expect(findUnproven([], marks, { whole: false })).toEqual([]);
   });
