@@ -1,6 +1,11 @@
 import pTimeout from "p-timeout";
 import type { Logger } from "pino";
 
+/*
+ * A signal calls it: see `process/stop-signals.ts`, which also ends a process that takes too long. How requests in flight are waited for
+ * is in `http/http-server.ts`.
+ */
+
 /** How much longer than requests in flight the other parts may take to stop, in milliseconds. */
 const CUT_AFTER_MS = 500;
 

@@ -16,5 +16,9 @@ export {
 export { fetchWebhookHandler } from "./webhooks/fetch-handler.ts";
 export type { SeparatedWebhookOptions, WebhookHandlerOptions } from "./webhooks/response.ts";
 export { type SignedDelivery, type SignOptions, signWebhook } from "./webhooks/sign.ts";
-export type { WebhookSecrets } from "./webhooks/signature-check.ts";
-export { type VerifyOptions, verifyWebhook, type WebhookHeaders } from "./webhooks/verify.ts";
+export {
+  type VerifyOptions,
+  verifyWebhook,
+  type WebhookHeaders,
+  type WebhookSecrets,
+} from "./webhooks/verify.ts";

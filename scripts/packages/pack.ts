@@ -2,7 +2,7 @@ import { cp, mkdir, readdir, rename, rm, stat, symlink } from "node:fs/promises"
 import { join } from "node:path";
 import { ROOT } from "../command/root.ts";
 import { buildPackage } from "./build.ts";
-import { run } from "./run.ts";
+import { run } from "./run-program.ts";
 import { PACKAGES, type PackageName } from "./sources.ts";
 
 /** A package as it is published. */

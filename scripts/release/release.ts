@@ -5,7 +5,7 @@ import { replaceFile } from "../command/files.ts";
 import { ROOT } from "../command/root.ts";
 import { diffContracts, newestRelease } from "../diff/compare.ts";
 import { packPackages } from "../packages/pack.ts";
-import { run } from "../packages/run.ts";
+import { run } from "../packages/run-program.ts";
 import { PACKAGE_NAMES } from "../packages/sources.ts";
 import { cutChangelog } from "./changelog.ts";
 import { nextVersion } from "./version.ts";

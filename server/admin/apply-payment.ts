@@ -13,7 +13,7 @@ export type PaymentStore = Pick<
 /** The result of a line; `unchanged` when it had been applied before. */
 export type Applied = "applied" | "unchanged" | { readonly error: string };
 
-/** Applies a line. Repeating it changes nothing, even after later lines about the same payment. */
+/** Applies a line of the payment system about an original payment (D25). Repeating it changes nothing, even after later lines about the same payment. */
 export async function applyPayment(store: PaymentStore, line: PaymentLine, now: Date): Promise<Applied> {
   switch (line.op) {
     case "put":

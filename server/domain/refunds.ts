@@ -41,7 +41,7 @@ export const ORIGINAL_TRANSITIONS = [
   { from: "SETTLED", to: "COVERED", refundTrigger: "original-covered" },
 ] as const satisfies readonly OriginalTransition[];
 
-/** The codes that we send (D12). The contract's list is open for readers, and so also has a member for any text. */
+/** The codes that we send (D12), from `RefundErrorDetails.yaml`. The contract's list is open for readers, and so also has a member for any text. */
 export type RefundErrorCode = Named<components["schemas"]["RefundErrorDetails"]["errorCode"]>;
 type Named<Text> = Text extends unknown ? (string extends Text ? never : Text) : never;
 

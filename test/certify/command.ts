@@ -5,7 +5,7 @@ import { chooseChecks } from "../reporting/run-checks.ts";
 import { createTerminal } from "../reporting/terminal.ts";
 import { toHtml } from "./html.ts";
 import { type Command, readCommand } from "./options.ts";
-import { examineReceiver, receiverChecks } from "./receiver/run.ts";
+import { examineReceiver, receiverChecks } from "./receiver/examine-receiver.ts";
 
 /**
  * Runs the command that examines a merchant's system. The exit code of the process is 0 when nothing failed, 1 when something
@@ -29,7 +29,7 @@ async function run(command: Command): Promise<void> {
 }
 
 /** Only when it is used: with the sandbox it loads a whole server. */
-const importCaller = () => import("./caller/run.ts");
+const importCaller = () => import("./caller/examine-caller.ts");
 
 const TITLES = { receiver: "Exam of the receiver", caller: "Exam of the caller" } as const;
 

@@ -2,7 +2,7 @@ import { runCommand, writeReports } from "../reporting/command.ts";
 import { toJson, toJunit } from "../reporting/report.ts";
 import { createTerminal } from "../reporting/terminal.ts";
 import { type CommandOptions, readOptions } from "./options.ts";
-import { type ConformReport, runConformance } from "./run.ts";
+import { type ConformReport, runConformance } from "./run-conformance.ts";
 
 /**
  * Runs the command that tests any server against the contract from the outside. The exit code of the process is 0 when nothing

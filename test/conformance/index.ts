@@ -1,7 +1,7 @@
 import { CannotRun } from "../reporting/options.ts";
 import { toJson, toJunit } from "../reporting/report.ts";
 import { type ConformOptions, DEFAULTS } from "./options.ts";
-import { runConformance } from "./run.ts";
+import { runConformance } from "./run-conformance.ts";
 
 export { CannotRun };
 

@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { useTestServer } from "../helpers/server.ts";
 import { forEachTest } from "../helpers/suite.ts";
-import { type FuzzOptions, fuzz, levels, type OwnTime } from "../proofs/fuzz/run.ts";
+import { type FuzzOptions, fuzz, levels, type OwnTime } from "../proofs/fuzz/fuzzer.ts";
 import { type Fault, type HttpResponse, startFaultyServer } from "./conformance/faulty-server.ts";
 
 /** A change of every response but those of the sandbox's own calls, which are not tested here. */

@@ -4,7 +4,7 @@ import { messageTables } from "../conformance/expected/document-checks.ts";
 import { requestTable } from "../conformance/expected/requests.ts";
 import { mutate } from "../proofs/mutation/command.ts";
 import { openHarness } from "../proofs/mutation/harness.ts";
-import { runMutants } from "../proofs/mutation/run.ts";
+import { runMutants } from "../proofs/mutation/run-mutants.ts";
 
 /** More than the number of mutants of any kind, so one mutant of each kind is tried. */
 const ONE_OF_EACH_KIND = "1000";

@@ -1,8 +1,13 @@
 import { BodyTooLargeError } from "../bytes.ts";
 import { type WebhookRefusal, WebhookVerificationError } from "./errors.ts";
 import type { KnownWebhookEvent, UnknownWebhookEvent, WebhookEvent } from "./events.ts";
-import { createSignatureCheck, type WebhookSecrets } from "./signature-check.ts";
-import { type VerifiedDelivery, type VerifyOptions, verifyDelivery, type WebhookHeaders } from "./verify.ts";
+import {
+  createVerify,
+  type VerifiedDelivery,
+  type VerifyOptions,
+  type WebhookHeaders,
+  type WebhookSecrets,
+} from "./verify.ts";
 
 /** Called with an event. The id is the same on every attempt to deliver it. */
 export type EventHandler<Event> = (event: Event, webhookId: string) => unknown;
@@ -55,7 +60,7 @@ export type RespondToWebhook = (
 /** @throws TypeError when `secretKey` is missing: immediately, not with the first delivery */
 export function createRespond(options: WebhookHandlerOptions): RespondToWebhook {
   const { secretKey, onError } = options;
-  const check = createSignatureCheck(secretKey);
+  const verify = createVerify(secretKey);
   const refuse = (error: unknown, response: WebhookResponse): WebhookResponse => {
     if (onError) onError(error);
     else console.error(error);
@@ -64,7 +69,7 @@ export function createRespond(options: WebhookHandlerOptions): RespondToWebhook 
   return async (headers, readBody) => {
     let delivery: VerifiedDelivery;
     try {
-      delivery = verifyDelivery(await readBody(), headers, check, options);
+      delivery = verify(await readBody(), headers, options);
     } catch (error) {
       return refuse(error, toErrorResponse(error));
     }

@@ -1,6 +1,10 @@
 import { type WebhookRefusal, WebhookVerificationError } from "./errors.ts";
 import { parseEvent, type WebhookEvent } from "./events.ts";
-import { createSignatureCheck, type SignatureCheck, type WebhookSecrets } from "./signature-check.ts";
+import { explainMismatch } from "./mismatch.ts";
+import { createSign, type SignedContent } from "./sign.ts";
+
+/** The `secretKey` of a subscription, or several keys: while one replaces another, or for several subscriptions. */
+export type WebhookSecrets = string | readonly string[];
 
 /** The headers of a delivery, in the form of the Fetch API, Node, or any other framework. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -34,33 +38,57 @@ export function verifyWebhook(
   secretKey: WebhookSecrets,
   options: VerifyOptions = {},
 ): WebhookEvent {
-  return verifyDelivery(rawBody, headers, createSignatureCheck(secretKey), options).event;
+  return createVerify(secretKey)(rawBody, headers, options).event;
 }
 
-/** As `verifyWebhook`, with secrets that have already been read, and with the delivery's id. */
-export function verifyDelivery(
+/** Verifies one delivery, as `verifyWebhook` does. */
+export type Verify = (
   rawBody: string | Uint8Array,
   headers: WebhookHeaders,
-  check: SignatureCheck,
-  { now = () => new Date() }: VerifyOptions,
-): VerifiedDelivery {
-  const body = toText(rawBody);
-  const webhookId = requireHeader(headers, "webhook-id");
-  const timestamp = requireHeader(headers, "webhook-timestamp");
-  const signatures = requireHeader(headers, "webhook-signature");
-  const seconds = checkTimestamp(timestamp, now());
-  if (body === undefined) throw refusal("no-matching-signature", "The body is not UTF-8.");
-  const content = { webhookId, timestamp: seconds, body };
-  if (!check.isSigned(content, signatures)) {
-    const hint = check.explain(content, signatures);
-    throw refusal(
-      "no-matching-signature",
-      `No signature matches: another secret, or a changed delivery.${hint}`,
-    );
-  }
-  const event = parseEvent(body);
-  if (event === undefined) throw refusal("invalid-payload", "The body is signed, but it is not an event.");
-  return { event, webhookId };
+  options: VerifyOptions,
+) => VerifiedDelivery;
+
+/**
+ * Reads the secrets once for all deliveries.
+ *
+ * @throws TypeError when there is no secret, or one is empty or not a string
+ */
+export function createVerify(secretKey: WebhookSecrets): Verify {
+  const secrets = typeof secretKey === "object" && secretKey?.length ? secretKey : [secretKey as string];
+  const signs = secrets.map(createSign);
+  return (rawBody, headers, { now = () => new Date() }) => {
+    const body = toText(rawBody);
+    const webhookId = requireHeader(headers, "webhook-id");
+    const timestamp = requireHeader(headers, "webhook-timestamp");
+    const signatures = requireHeader(headers, "webhook-signature");
+    const seconds = checkTimestamp(timestamp, now());
+    if (body === undefined) throw refusal("no-matching-signature", "The body is not UTF-8.");
+    const content = { webhookId, timestamp: seconds, body };
+    if (!signs.some((sign) => includesSignature(signatures, sign(content)))) {
+      const matches = (other: SignedContent, secret: string) =>
+        includesSignature(signatures, createSign(secret)(other));
+      throw refusal(
+        "no-matching-signature",
+        `No signature matches: another secret, or a changed delivery.${explainMismatch(content, secrets, matches)}`,
+      );
+    }
+    const event = parseEvent(body);
+    if (event === undefined) throw refusal("invalid-payload", "The body is signed, but it is not an event.");
+    return { event, webhookId };
+  };
+}
+
+/** Whether one of the signatures, separated by spaces, is the expected one. */
+function includesSignature(signatures: string, expected: string): boolean {
+  return signatures.split(" ").some((signature) => isEqual(signature, expected));
+}
+
+/** Takes the same time wherever the two differ, so that a signature cannot be guessed character by character. */
+function isEqual(text: string, expected: string): boolean {
+  if (text.length !== expected.length) return false;
+  let difference = 0;
+  for (let i = 0; i < expected.length; i += 1) difference |= text.charCodeAt(i) ^ expected.charCodeAt(i);
+  return difference === 0;
 }
 
 /**

@@ -6,7 +6,7 @@ import { signDelivery } from "../../../server/webhooks/sign-delivery.ts";
 import { CheckFailure, createRedactor, type Exchange, NotRun, type Sent } from "../../reporting/exchange.ts";
 import { CannotRun } from "../../reporting/options.ts";
 import type { ReceiverOptions } from "../options.ts";
-import { type Event, exampleEvent } from "./events.ts";
+import { type Event, exampleEvent } from "./example-events.ts";
 
 /** A delivery to send; what is left out is as the service would have it. */
 export type Delivery = {

@@ -3,7 +3,7 @@ import type { Node } from "../../../openapi/document/node.ts";
 import { type Check, defineGroup } from "../../reporting/check.ts";
 import { CheckFailure } from "../../reporting/exchange.ts";
 import type { ReceiverOptions } from "../options.ts";
-import { type Event, exampleEvent, newRefund, refundEvent } from "./events.ts";
+import { type Event, exampleEvent, newRefund, refundEvent } from "./example-events.ts";
 import { expectRefused, expectTaken } from "./expect.ts";
 import { type Delivery, newWebhookId, type ReceiverKit } from "./kit.ts";
 

@@ -3,7 +3,7 @@ import { defineGroup, given } from "../../reporting/check.ts";
 import { CheckFailure, NotRun } from "../../reporting/exchange.ts";
 import { askState, type Belief, describeBelief, type Status, untilBelief } from "../beliefs.ts";
 import type { ReceiverOptions } from "../options.ts";
-import { newRefund, type RefundEvent, refundEvent } from "./events.ts";
+import { newRefund, type RefundEvent, refundEvent } from "./example-events.ts";
 import { expectTaken } from "./expect.ts";
 import { newWebhookId, type ReceiverKit } from "./kit.ts";
 

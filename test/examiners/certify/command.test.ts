@@ -5,7 +5,7 @@ import { readContract } from "../../../openapi/document/contract.ts";
 import { headingsOf } from "../../../openapi/document/headings.ts";
 import { callerChecks } from "../../certify/caller/checks.ts";
 import { readCommand } from "../../certify/options.ts";
-import { receiverChecks } from "../../certify/receiver/run.ts";
+import { receiverChecks } from "../../certify/receiver/examine-receiver.ts";
 import { runProgram } from "../../helpers/process.ts";
 import { forSuite } from "../../helpers/suite.ts";
 import { createTempDir } from "../../helpers/temp-dir.ts";

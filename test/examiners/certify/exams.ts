@@ -1,7 +1,7 @@
 import type { Sandbox } from "../../../server/sandbox/index.ts";
-import { examineCaller } from "../../certify/caller/run.ts";
+import { examineCaller } from "../../certify/caller/examine-caller.ts";
 import { readCommand } from "../../certify/options.ts";
-import { examineReceiver } from "../../certify/receiver/run.ts";
+import { examineReceiver } from "../../certify/receiver/examine-receiver.ts";
 import type { Report } from "../../reporting/report.ts";
 import { SECRET } from "./merchant.ts";
 

@@ -5,7 +5,7 @@ import { readContract } from "../../../openapi/document/contract.ts";
 import { createKit } from "../../conformance/kit.ts";
 import { type ConformOptions, DEFAULTS, readOptions } from "../../conformance/options.ts";
 import { receiverOf } from "../../conformance/receiver.ts";
-import { runConformance } from "../../conformance/run.ts";
+import { runConformance } from "../../conformance/run-conformance.ts";
 import { serveLocally } from "../../helpers/network/local-server.ts";
 import { runProgram } from "../../helpers/process.ts";
 import { useTestServer } from "../../helpers/server.ts";

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ConformOptions } from "../../conformance/options.ts";
-import { runConformance } from "../../conformance/run.ts";
+import { runConformance } from "../../conformance/run-conformance.ts";
 import { useTestServer } from "../../helpers/server.ts";
 import { forSuite } from "../../helpers/suite.ts";
 import { startFaultyServer } from "./faulty-server.ts";

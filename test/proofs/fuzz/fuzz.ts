@@ -10,8 +10,8 @@ import {
 import { createProgress } from "../../../scripts/command/progress.ts";
 import { startPostgres } from "../../helpers/postgres.ts";
 import { type Settings, startServerProcess } from "../../helpers/process.ts";
+import { type Failure, fuzz } from "./fuzzer.ts";
 import { assessMemory } from "./memory.ts";
-import { type Failure, fuzz } from "./run.ts";
 import { createTally, type Tally, toTable } from "./tally.ts";
 import { watchProcess } from "./watch.ts";
 

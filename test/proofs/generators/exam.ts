@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { startSandbox } from "../../../server/sandbox/index.ts";
-import { examineCaller } from "../../certify/caller/run.ts";
+import { examineCaller } from "../../certify/caller/examine-caller.ts";
 import { readCommand } from "../../certify/options.ts";
-import { examineReceiver } from "../../certify/receiver/run.ts";
+import { examineReceiver } from "../../certify/receiver/examine-receiver.ts";
 import { findFreePort } from "../../helpers/network/free-port.ts";
 import { startProgram } from "../../helpers/process.ts";
 import { READER_ENV } from "../../helpers/projects.ts";

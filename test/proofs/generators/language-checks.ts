@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 import type { Received } from "../../helpers/receiver.ts";
-import { type EventCase, isSame, receiveEvents, toEventCases, toLaterCases } from "./events.ts";
+import { type EventCase, isSame, receiveEvents, toEventCases, toLaterCases } from "./event-cases.ts";
 
 /** A 32-bit float, rounding, an exponent or a third digit would change them. */
 const AMOUNTS = ["131072.01", "0.29", "1.15", "10", "9999999999.99"];

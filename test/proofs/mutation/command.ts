@@ -6,7 +6,7 @@ import { requestTable } from "../../conformance/expected/requests.ts";
 import { openHarness } from "./harness.ts";
 import type { Mutant } from "./mutant.ts";
 import type { Suite } from "./notice.ts";
-import { type MutationReport, runMutants } from "./run.ts";
+import { type MutationReport, runMutants } from "./run-mutants.ts";
 
 function readOptions(args: readonly string[]) {
   return defineProof("mutation")

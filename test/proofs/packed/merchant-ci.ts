@@ -2,7 +2,7 @@ import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { ROOT } from "../../../scripts/command/root.ts";
-import { run } from "../../../scripts/packages/run.ts";
+import { run } from "../../../scripts/packages/run-program.ts";
 import { blocksOf } from "../../guides/blocks.ts";
 import { findFreePort } from "../../helpers/network/free-port.ts";
 import { runProgram, type Settings } from "../../helpers/process.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { defineProof } from "../../../scripts/command/command.ts";
 import { withTempDir } from "../../../scripts/command/files.ts";
 import { ROOT } from "../../../scripts/command/root.ts";
-import { run } from "../../../scripts/packages/run.ts";
+import { run } from "../../../scripts/packages/run-program.ts";
 import { startServerProcess } from "../../helpers/process.ts";
 import { READER_ENV, runShell } from "../../helpers/projects.ts";
 import { check, endChecks, expectSame } from "../support/checks.ts";

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
-import { run } from "../../../scripts/packages/run.ts";
+import { run } from "../../../scripts/packages/run-program.ts";
 import { MAIN, PROGRAM } from "./program.ts";
 
 /** Creates a merchant's project with the package installed from the tarball, ready to compile `program.ts` and to run `main.js`. */

@@ -1,7 +1,7 @@
 import { readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ROOT } from "../../../scripts/command/root.ts";
-import { run } from "../../../scripts/packages/run.ts";
+import { run } from "../../../scripts/packages/run-program.ts";
 
 /** A copy of this project's last commit, in which releases can be made. */
 export async function copyProject(parent: string) {

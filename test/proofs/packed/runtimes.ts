@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { rolldown } from "rolldown";
-import { run } from "../../../scripts/packages/run.ts";
+import { run } from "../../../scripts/packages/run-program.ts";
 import { installTools } from "../../helpers/projects.ts";
 
 /** A JavaScript runtime from npm. */

@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { run } from "../../../scripts/packages/run.ts";
+import { run } from "../../../scripts/packages/run-program.ts";
 import { installTools } from "../../helpers/projects.ts";
 
 /** A merchant's tool that uses the package in a project. The function rejects when the tool fails. */

@@ -27,7 +27,12 @@ const SUBSCRIBE = "/v1/webhook/subscribe";
 const TARGET = "https://merchant.example.com/";
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
-/** @decision D28 */
+/**
+ * A merchant of a sandbox can choose to get tomorrow's API: responses and events as a later, compatible version of the contract may
+ * send them, drawn from the points where it can grow.
+ *
+ * @decision D28
+ */
 describe("tomorrow's API in a sandbox", () => {
   const server = useTestServer();
   let api: LaterApi;

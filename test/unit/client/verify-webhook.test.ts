@@ -5,7 +5,7 @@ import {
   type WebhookHeaders,
   WebhookVerificationError,
 } from "../../../client/src/index.ts";
-import { createSign } from "../../../client/src/webhooks/signature.ts";
+import { createSign } from "../../../client/src/webhooks/sign.ts";
 import {
   AUTHORIZED_EVENT,
   SECRET_KEY,

@@ -5,7 +5,10 @@ import { type PostgresServer, query } from "../../../helpers/postgres.ts";
 /** The kernel counts processor time in hundredths of a second. */
 const TICK_MS = 10;
 
-/** Processor time that a PostgreSQL server and its processes have used so far, those that have ended included, in milliseconds. */
+/**
+ * Processor time that a PostgreSQL server and its processes have used so far, those that have ended included, in milliseconds. On one
+ * machine all servers of a cluster share its cores, so calls per second would not tell what each of them has to do.
+ */
 export async function processorTimeOf(server: PostgresServer): Promise<number> {
   const [row] = await query<{ folder: string }>(
     server.urlOf("postgres"),

@@ -1,0 +1,35 @@
+import { parseJson } from "../json.ts";
+import type { SignedContent } from "./sign.ts";
+
+/**
+ * Explains a common mistake that makes a delivery look unsigned; empty when none of them was made.
+ *
+ * @param matches whether the delivery's signature is that of this content under this secret
+ */
+export function explainMismatch(
+  content: SignedContent,
+  secrets: readonly string[],
+  matches: (content: SignedContent, secret: string) => boolean,
+): string {
+  if (secrets.flatMap(cleaned).some((secret) => matches(content, secret))) {
+    return " It matches without the white space or quotes around the secret: take them away where it is read.";
+  }
+  const originals = likelyOriginals(content.body).map((body) => ({ ...content, body }));
+  if (originals.some((original) => secrets.some((secret) => matches(original, secret)))) {
+    return " It matches with other white space in the body: pass on the raw body, before anything parses it.";
+  }
+  return "";
+}
+
+/** The secret without the spaces or quotes that a file or a shell left around it; empty when there are none. */
+function cleaned(secret: string): string[] {
+  const text = secret.trim().replace(/^(["'])(.+)\1$/, "$2");
+  return text === secret || text === "" ? [] : [text];
+}
+
+/** A body that was trimmed, or parsed and written again in another layout. */
+function likelyOriginals(body: string): string[] {
+  const value = parseJson(body);
+  const texts = [body.trim(), value === undefined ? body : JSON.stringify(value)];
+  return texts.filter((text) => text !== body);
+}
