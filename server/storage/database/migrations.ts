@@ -4,10 +4,6 @@ import { sql } from "kysely";
 import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from "kysely/migration";
 import { ADVISORY_LOCKS } from "./advisory-locks.ts";
 import { firstTables } from "./migrations/0001-first-tables.ts";
-import { eventTrace } from "./migrations/0003-event-trace.ts";
-import { cheaperGuards } from "./migrations/0004-cheaper-guards.ts";
-import { guardsAnew } from "./migrations/0005-guards-anew.ts";
-import { cheaperCheck } from "./migrations/0006-cheaper-check.ts";
 import type { Store } from "./tables.ts";
 
 export type Migrations = Readonly<Record<string, Migration>>;
@@ -15,10 +11,6 @@ export type Migrations = Readonly<Record<string, Migration>>;
 /** Applied in the order of their names. A released migration is never changed. */
 export const MIGRATIONS: Migrations = {
   "0001-first-tables": firstTables,
-  "0003-event-trace": eventTrace,
-  "0004-cheaper-guards": cheaperGuards,
-  "0005-guards-anew": guardsAnew,
-  "0006-cheaper-check": cheaperCheck,
 };
 
 /**

@@ -12,7 +12,8 @@ const MIGRATIONS = "server/storage/database/migrations";
 
 /**
  * The files of the release whose servers are still at work when this one migrates: the newest that is tagged before the
- * present commit. Without one, the commit before the last change of a migration stands for it.
+ * present commit. Without one, the commit before the last change of a migration stands for it, or the last commit as long as there
+ * is only the first migration.
  *
  * @throws Error in a clone without that history, which says how to get it
  */
@@ -22,7 +23,7 @@ export async function checkOutReleaseBefore() {
       "The release before this one is taken from the history, which this copy of the project lacks. Run it in a full clone, which `git fetch --unshallow --tags` makes of a shallow one; in CI check out with fetch-depth: 0.",
     );
   }
-  const name = findTag() ?? git("log", "-1", "--first-parent", "--format=%h", "--", MIGRATIONS).concat("^");
+  const name = findTag() ?? commitBeforeMigration();
   await using made = new AsyncDisposableStack();
   const folder = await makeTempDir();
   made.defer(() => rm(folder, { recursive: true, force: true }));
@@ -40,6 +41,11 @@ export async function checkOutReleaseBefore() {
 function findTag(): string | undefined {
   const tags = git("tag", "--list", "v*.*.*", "--merged", "HEAD^", "--sort=-version:refname");
   return tags.split("\n")[0] || undefined;
+}
+
+function commitBeforeMigration(): string {
+  if (git("ls-files", MIGRATIONS, `:!${MIGRATIONS}/0001-*`) === "") return "HEAD";
+  return git("log", "-1", "--first-parent", "--format=%h", "--", MIGRATIONS).concat("^");
 }
 
 /** Uses the packages that are installed here if that release runs with the same ones. */
