@@ -214,6 +214,20 @@ describe("the roles of the guide", () => {
     await expect(query("serve", attack)).rejects.toMatchObject({ code: "23514" });
   });
 
+  test("do not let an operator change a sum, not even from a trigger of their own", async () => {
+    const attack = `
+      create temporary table mine (id text);
+      create function pg_temp.change() returns trigger language plpgsql as
+        $$ begin update public.payments set refunded_cents = 0 where refunded_cents > 0; return null; end $$;
+      create trigger change after insert on mine for each row execute function pg_temp.change();
+      insert into mine values ('x')`;
+
+    await expect(query("admin", attack)).rejects.toMatchObject({
+      code: "23514",
+      message: expect.stringContaining("the database adds up its refunds"),
+    });
+  });
+
   test("do not let a server make a refund fail, because it can't set the error", async () => {
     const attack = `update payments set status = 'TERMINAL_FAILED', history = history || '{"status": "TERMINAL_FAILED"}'
       where status = 'AUTHORIZED'`;

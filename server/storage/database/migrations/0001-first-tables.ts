@@ -1,14 +1,14 @@
 import { type Kysely, sql } from "kysely";
-import { paymentGuards } from "./0001-payment-guards.ts";
+import { paymentGuards } from "./payment-guards.ts";
 
 /*
  * Ids and keys are compared byte for byte (D10): collation "C" does so whatever the server's locale is, and its indexes
  * survive an upgrade of the system's locale data.
  *
- * Instants have three decimals, as a JavaScript Date has: otherwise a condition that compares an instant with the one
- * that was read would never hold for a row that another program wrote with six.
+ * Instants that the server reads have three decimals, as a JavaScript Date has: otherwise a condition that compares an instant
+ * with the one that was read would never hold for a row that another program wrote with six.
  *
- * The merchant is part of every primary key, so that the tables can be spread over machines by merchant, and that a search for
+ * The merchant is part of every primary key but those of small tables that each machine has, so that the tables can be spread over machines by merchant, and that a search for
  * another merchant's payment costs as much as for an unknown one. The id comes first, because scans follow the order of ids.
  *
  * Most indexes serve one query, and hold only rows that the query can return: a claim reads the ready deliveries of one
@@ -21,7 +21,7 @@ const statements = [
     scopes text[] not null
   )`,
 
-  // What else its columns have to fulfil is in the guards.
+  // Its other rules are in `payment-guards.ts`.
   `create table payments (
     payment_id text collate "C" not null,
     merchant text collate "C" not null,
@@ -43,12 +43,12 @@ const statements = [
     primary key (payment_id, merchant),
     constraint refunded_within_amount check (refunded_cents between 0 and amount_cents)
   )`,
-  // In this order: a plan made while the table is empty would read all rows of a merchant through (merchant, request_key).
+  // The request key comes first: a plan made while the table is empty would read all rows of a merchant through (merchant, request_key).
   "create unique index payments_request_key on payments (request_key, merchant)",
   `create index payments_due on payments (due_at, payment_id, merchant)
     where kind = 'REFUND' and status = 'PENDING' and due_at is not null`,
   "create index payments_original on payments (original_payment_id, merchant) where original_payment_id is not null",
-  // The condition holds for every row, so that only a query which states it too can use the index. Without it PostgreSQL also used
+  // The condition is always true: it is there so that only queries that repeat it use the index. Without it PostgreSQL also used
   // the index to find one payment, as long as the table was new and the primary key seemed no better; it kept that plan, and each
   // refund read all rows of a merchant.
   "create index payments_newest on payments (merchant, created_at desc, payment_id desc) where sequence >= 0",
@@ -119,7 +119,7 @@ const statements = [
   "create index subscriptions_live on subscriptions (merchant) where ended_at is null",
 
   // No foreign keys from a delivery to its event and subscription: they would lock a row of each for every event, on the path of
-  // every refund. The reset, which deletes a merchant's data, deletes all three under one lock.
+  // every refund. Whatever deletes rows leaves out events and subscriptions that have deliveries, or deletes these as well.
   `create table deliveries (
     webhook_id text collate "C" not null,
     event_id text collate "C" not null,
@@ -143,7 +143,7 @@ const statements = [
   `create index deliveries_leased on deliveries (subscription_key, merchant, sending, leased_until)
     where leased_until is not null`,
   "create index deliveries_newest on deliveries (merchant, webhook_id desc)",
-  // For operators, who list exhausted deliveries; the table itself never shrinks.
+  // For operators, who list exhausted deliveries: few among all that are kept.
   "create index deliveries_exhausted on deliveries (webhook_id desc) where state = 'EXHAUSTED'",
 
   `create table delivery_attempts (

@@ -44,7 +44,7 @@ function findTag(): string | undefined {
 }
 
 function commitBeforeMigration(): string {
-  if (git("ls-files", MIGRATIONS, `:!${MIGRATIONS}/0001-*`) === "") return "HEAD";
+  if (git("ls-files", `${MIGRATIONS}/0*`, `:!${MIGRATIONS}/0001-*`) === "") return "HEAD";
   return git("log", "-1", "--first-parent", "--format=%h", "--", MIGRATIONS).concat("^");
 }
 

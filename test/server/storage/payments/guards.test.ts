@@ -140,6 +140,7 @@ describe.each(engines)("whatever SQL the owner of the tables sends to %s,", (eng
     ["an unknown status", "settled", withStatus("PAID")],
     ["the status of a refund, though it is none", "settled", withStatus("AUTHORIZED")],
     ["no date of settlement", "settled", { settled_at: null }],
+    ["a sum of refunds that nobody has added", "settled", { refunded_cents: 1 }],
     ["refunds of a failed payment", "settled", { ...withStatus("FAILED"), refunded_cents: 1 }],
     ["refunds of a covered payment", "settled", { ...withStatus("COVERED"), refunded_cents: 1 }],
     ["an original payment, though it is no refund", "settled", { original_payment_id: ids.settled }],

@@ -1,10 +1,11 @@
 /*
  * A part of the first migration: which columns of a payment or a refund occur together, and what a constraint can't say, because it
  * compares a row with what it was before or with other rows. It holds for every role, the owner of the tables included, as long as
- * nobody switches the triggers off.
+ * nobody switches the triggers off. Tables that Citus spreads have no triggers, only what `constrain_payments` adds.
  *
- * The sum of a payment's refunds is kept by the database: no statement can set it, and a sum above the amount, a refund of a payment
- * that has failed, and a refund of a refund are refused.
+ * The sum of a payment's refunds is kept by the database: each refund is added to it, a payment that fails sets it to 0, and no
+ * statement can change it in another way. A sum above the amount, a refund of a payment that has failed, and a refund of a refund are
+ * refused.
  *
  * Each statement reads and prepares the constraints of a table and copies the conditions of its triggers, and a refund inserts into
  * `payments` and updates it. So conditions are functions, which are short to name, and most of what could be a constraint is part of
@@ -47,7 +48,7 @@ const addRefunds = `create function add_refunds() returns trigger language plpgs
     complete boolean;
   begin
     with change as materialized (
-      select original_payment_id, merchant, bool_and(${fits("added.")}) as fit, bool_or(status = 'AUTHORIZED') as authorized,
+      select original_payment_id, merchant, bool_and(refunded_cents = 0 and ${fits("added.")}) as fit, bool_or(status = 'AUTHORIZED') as authorized,
         sum(case status when 'TERMINAL_FAILED' then 0 else amount_cents end)::bigint as cents
       from added
       group by original_payment_id, merchant
@@ -72,7 +73,10 @@ const addRefunds = `create function add_refunds() returns trigger language plpgs
     return null;
   end $$`;
 
-/** The update of a sum by `add_refunds` costs only the trigger's short condition. */
+/**
+ * The update of a sum by `add_refunds`, which runs as the owner, costs only the trigger's short condition. Other roles can't do as if:
+ * they could update from a trigger of a temporary table, but have no right to make triggers of payments.
+ */
 const keepSum = `create function keep_sum() returns trigger language plpgsql as $$
   begin
     if old.refunded_cents <> new.refunded_cents and (new.refunded_cents <> 0 or new.status not in ('FAILED', 'COVERED')) then
@@ -126,13 +130,13 @@ const conditions = [
     end`,
   `create or replace function extends_history(old payments, new payments) returns boolean language sql immutable begin atomic
     select new.sequence >= old.sequence and old.history is not distinct from
-      case when old.status = new.status then new.history else new.history - -1 end;
+      case when old.status = new.status then new.history else new.history - -1 end; -- without its last entry
     end`,
 ];
 
 /**
- * In a function, so that the owner can create them again: tables that Citus spreads can't have them. The conditions as well, because
- * they sometimes have to be dropped: PostgreSQL 15.20 refuses to add a column with a default to a table while functions use its rows,
+ * The triggers are made by a function, so that the owner can make them again: tables that Citus spreads can't have them, so that this
+ * also drops what `constrain_payments` has added. It makes their conditions as well, because these have to be dropped at times: PostgreSQL 15.20 refuses to add a column with a default to a table while functions use its rows,
  * and where Citus makes a table anew, these go with the old one.
  */
 const guard = `create function guard_payments() returns void language plpgsql
@@ -147,7 +151,7 @@ const guard = `create function guard_payments() returns void language plpgsql
       referencing old table as removed for each statement execute function keep_originals();
 
     create or replace trigger payments_sum before update of refunded_cents on payments for each row
-      when (pg_trigger_depth() = 0) execute function keep_sum();
+      when (pg_trigger_depth() = 0 or not has_table_privilege('payments'::regclass, 'TRIGGER')) execute function keep_sum();
 
     create or replace trigger payments_terms
       before update of payment_id, merchant, kind, amount_cents, request_key, original_payment_id, created_at
