@@ -1,4 +1,3 @@
-import { parseJson } from "../json.ts";
 import type { SignedContent } from "./sign.ts";
 
 /**
@@ -16,7 +15,7 @@ export function explainMismatch(
   }
   const originals = likelyOriginals(content.body).map((body) => ({ ...content, body }));
   if (originals.some((original) => secrets.some((secret) => matches(original, secret)))) {
-    return " It matches with other white space in the body: pass on the raw body, before anything parses it.";
+    return " It matches when the body is written in another layout: pass on the raw body, before anything parses it.";
   }
   return "";
 }
@@ -27,9 +26,16 @@ function cleaned(secret: string): string[] {
   return text === secret || text === "" ? [] : [text];
 }
 
-/** A body that was trimmed, or parsed and written again in another layout. */
+/** What the service may have sent, if something has added white space to the body since, or parsed and written it again. */
 function likelyOriginals(body: string): string[] {
-  const value = parseJson(body);
-  const texts = [body.trim(), value === undefined ? body : JSON.stringify(value)];
-  return texts.filter((text) => text !== body);
+  return [body.trim(), rewritten(body)].filter((text) => text !== body);
+}
+
+/** The text itself if it is not JSON, or too deep to be written. */
+function rewritten(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body));
+  } catch {
+    return body;
+  }
 }

@@ -85,6 +85,7 @@ describe("a delivery that was changed", () => {
   test.each([
     ["another body", body.replace("order-1042", "order-1043"), {}],
     ["a byte order mark", `\uFEFF${body}`, {}],
+    ["a body nested too deep to be written again", "[".repeat(30_000) + "]".repeat(30_000), {}],
     ["another id", body, { "webhook-id": "msg_1" }],
     ["another time", body, { "webhook-timestamp": String(SENT_AT.getTime() / 1000 + 1) }],
     ["one other character in its signature", body, { "webhook-signature": swapLastCharacter(signature) }],
@@ -130,6 +131,14 @@ describe("a delivery that was changed", () => {
   ])("is refused when its time is %j", (timestamp) => {
     expect(outcome(body, { ...headers, "webhook-timestamp": timestamp })).toBe("invalid-timestamp");
   });
+});
+
+test("a delivery is refused while the clock gives no valid date", () => {
+  const { body, headers } = signDelivery();
+
+  expect(() => verifyWebhook(body, headers, SECRET_KEY, { now: () => new Date(Number.NaN) })).toThrow(
+    /is NaN s old/,
+  );
 });
 
 test.each([
@@ -183,9 +192,9 @@ describe("a fault of the receiver's own", () => {
   test.each([
     ["without the white space or quotes around the secret", body, `${SECRET_KEY}\n`],
     ["without the white space or quotes around the secret", body, `'${SECRET_KEY}'\r\n`],
-    ["with other white space in the body: pass on the raw body", `${body}\n`, SECRET_KEY],
+    ["when the body is written in another layout: pass on the raw body", `${body}\n`, SECRET_KEY],
     [
-      "with other white space in the body: pass on the raw body",
+      "when the body is written in another layout: pass on the raw body",
       JSON.stringify(JSON.parse(body), null, 2),
       SECRET_KEY,
     ],
