@@ -1,0 +1,106 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parse, stringify } from "yaml";
+import { findConstraints } from "../../../openapi/document/constraints.ts";
+import { readContract } from "../../../openapi/document/contract.ts";
+import { secondsSince } from "../../../scripts/command/command.ts";
+import { ROOT } from "../../../scripts/command/root.ts";
+import { makeMutants } from "../mutation/run-mutants.ts";
+import { nameOf, plant, readAreas } from "./faults.ts";
+import { openSourceCopy, type SourceCopy } from "./source-copy.ts";
+
+/** The projects that catch each fault of the source and each mutant of the contract, such as `unit, storage`. */
+type Table = { faults: Record<string, string>; mutants: Record<string, string> };
+type Change = {
+  readonly kind: keyof Table;
+  readonly name: string;
+  readonly file: string;
+  make(text: string): string;
+};
+
+const TABLE = join(ROOT, "test/proofs/planted/projects.yaml");
+/** Those of `npm test`. */
+const PROJECTS = ["unit", "docs", "contract", "server", "storage"];
+
+/**
+ * Makes each change, and keeps which projects have a test that fails then. Prints how many of them each project alone catches, and
+ * resolves with the number of those that none catches. Docs and console are built before, so that tests of built pages can't catch a
+ * mutant.
+ */
+export async function recordProjects({
+  only = "",
+  missing,
+}: {
+  readonly only?: string | undefined;
+  readonly missing: boolean;
+}): Promise<number> {
+  const table: Table = parse(await readFile(TABLE, "utf8"));
+  const changes = [...(await listFaults()), ...listMutants()]
+    .filter(({ name }) => name.includes(only))
+    .filter(({ kind, name }) => !(missing && name in table[kind]));
+  await using copy = await openSourceCopy({ bail: 1 });
+  const failing = await caughtBy(copy);
+  if (failing.length > 0) throw new Error(`tests fail without any change: ${failing.join(", ")}`);
+
+  let uncaught = 0;
+  for (const { kind, name, file, make } of changes) {
+    const start = performance.now();
+    const projects = await copy.withChange(file, make, () => caughtBy(copy));
+    table[kind][name] = projects.join(", ");
+    await writeFile(TABLE, stringify(table, { lineWidth: 0 }));
+    if (projects.length === 0) uncaught += 1;
+    process.stdout.write(`${name}\n  ${table[kind][name] || "NOBODY"} (${secondsSince(start)})\n`);
+  }
+  printTable(table);
+  return uncaught;
+}
+
+async function caughtBy(copy: SourceCopy): Promise<string[]> {
+  // It looks for the text that each fault replaces, and so would catch them all.
+  const all = (await copy.findTests()).filter(({ moduleId }) => !moduleId.endsWith("/faults-list.test.ts"));
+  const projects: string[] = [];
+  for (const name of PROJECTS) {
+    const failing = await copy.failingFiles(all.filter(({ project }) => project.name === name));
+    if (failing.length > 0) projects.push(name);
+  }
+  return projects;
+}
+
+async function listFaults(): Promise<Change[]> {
+  const areas = await readAreas();
+  return areas
+    .flatMap(({ faults }) => faults)
+    .map((fault) => ({
+      kind: "faults",
+      name: nameOf(fault),
+      file: fault.file,
+      make: (text) => plant(fault, text),
+    }));
+}
+
+/** Of each kind the one in the middle. */
+function listMutants(): Change[] {
+  const { document } = readContract("openapi");
+  const mutants = makeMutants(document, findConstraints(document));
+  const kinds = [...Map.groupBy(mutants, ({ kind }) => kind).values()];
+  return kinds
+    .flatMap((ofKind) => ofKind[Math.floor(ofKind.length / 2)] ?? [])
+    .map((mutant) => ({
+      kind: "mutants",
+      name: mutant.name,
+      file: "openapi/generated/openapi.json",
+      make: () => JSON.stringify(mutant.apply(document), null, 2),
+    }));
+}
+
+function printTable(table: Table): void {
+  for (const [kind, rows] of Object.entries(table)) {
+    const caught = Object.values(rows).map((projects) => projects.split(", "));
+    process.stdout.write(`${caught.length} ${kind}\n`);
+    for (const project of PROJECTS) {
+      const all = caught.filter((projects) => projects.includes(project));
+      const alone = all.filter(({ length }) => length === 1);
+      process.stdout.write(`  ${project} catches ${all.length}, ${alone.length} of them alone\n`);
+    }
+  }
+}
