@@ -4,7 +4,7 @@ import type { Attempt } from "../storage/statements/claims.ts";
 import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
 
 /** What the headers of an attempt depend on, beside its time. */
-export type SignedDelivery = Pick<
+export type DeliveryToSign = Pick<
   Attempt,
   "merchant" | "secretCiphertexts" | "webhookId" | "payload" | "trace"
 >;
@@ -23,7 +23,7 @@ export type DeliveryHeaders = Partial<TraceContext> & {
  * the key that encrypted a secret is not configured, or its KMS does not respond.
  */
 export async function toDeliveryHeaders(
-  { merchant, secretCiphertexts, webhookId, payload, trace }: SignedDelivery,
+  { merchant, secretCiphertexts, webhookId, payload, trace }: DeliveryToSign,
   at: Date,
   encryptionKeys: EncryptionKeys,
 ): Promise<DeliveryHeaders | undefined> {
