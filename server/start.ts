@@ -205,9 +205,10 @@ async function startParts(
     refuseBlocked: blocks.refuse,
   });
   running.http = http;
-  running.readiness = { stop: http.leave };
   await http.start(app);
   const probeServer = await startProbeServer({ ...config, ...probes });
   running.probes = probeServer;
+  // Not before: where no probe can tell that the server leaves, there is nothing to wait for.
+  running.readiness = { stop: http.leave };
   return { url: http.url(), metricsUrl: metricsServer.url, probeUrl: probeServer.url, database };
 }

@@ -51,10 +51,16 @@ function createUuid(): string {
   return v7({ ...last, random: bytes });
 }
 
-/** Numbers an id after the one before it, also when the clock stands still or goes back. */
+/** How far a clock goes back that is adjusted; one that goes back further was wrong before, in milliseconds. */
+const ADJUSTED_MS = 60_000;
+
+/**
+ * Numbers an id after the one before it, also when the clock stands still or goes back a little. After a clock that was far ahead, ids
+ * begin again at the present: retention would keep those of the future for as long as that is.
+ */
 function follow({ msecs, seq }: typeof last, now: number, bytes: Uint8Array): typeof last {
   // A new millisecond begins at a random number in the lower half, so that there are numbers left.
-  if (now > msecs)
+  if (now > msecs || msecs - now > ADJUSTED_MS)
     return { msecs: now, seq: new DataView(bytes.buffer, bytes.byteOffset).getUint32(6) >>> 1 };
   return seq < 0xffff_ffff ? { msecs, seq: seq + 1 } : { msecs: msecs + 1, seq: 0 };
 }

@@ -15,7 +15,9 @@ export const notFound: Middleware = () => {
  */
 export function handleErrors(logger: Logger, isUnavailable: (error: unknown) => boolean): ErrorMiddleware {
   return (error, request, response, _next) => {
-    const { requestId, uncount } = response.locals;
+    const { requestId, uncount, slot } = response.locals;
+    // Not only when the response closes: one that waits behind others on a broken connection never does.
+    slot?.leave();
     if (response.headersSent) {
       logger.error({ requestId, err: error }, "failed after the response had begun");
       response.destroy();

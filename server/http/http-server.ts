@@ -121,20 +121,23 @@ function createServerFor(
     },
     serve,
   );
-  server.on("clientError", (error, stream) => {
-    if (!(stream instanceof Socket)) return;
-    const previous = latest.get(stream);
-    const refuse = () => refuseBrokenRequest(error, stream);
+  const refuse = (error: Error, socket: unknown) => {
+    if (!(socket instanceof Socket)) return;
+    const previous = latest.get(socket);
     // Bad bytes after a complete request don't affect it. Its response is sent first; otherwise a refund that was made would
     // look refused.
-    if (previous?.request.complete && !previous.response.closed) previous.response.once("close", refuse);
-    else refuse();
-  });
+    if (previous?.request.complete && !previous.response.closed)
+      previous.response.once("close", () => refuseBrokenRequest(error, socket));
+    else refuseBrokenRequest(error, socket);
+  };
+  server.on("clientError", refuse);
   refuseConnections(server, maxConnections, logRefusals(logger, "connection", "too many were open"));
   // An expectation other than 100-continue may be ignored (RFC 9110, 10.1.1).
   server.on("checkExpectation", serve);
   server.on("connect", (_request, stream) => {
-    if (stream instanceof Socket) refuseBrokenRequest(new Error("CONNECT"), stream);
+    // Node has taken its own listener away. Without one, a caller who resets the connection would end the process.
+    stream.on("error", () => stream.destroy());
+    refuse(new Error("CONNECT"), stream);
   });
   return server;
 }
@@ -162,12 +165,15 @@ function refuseConnections(server: Server, maxConnections: number, countRefusal:
       return;
     }
     endWith(unavailable(), socket);
-    setTimeout(() => socket.destroy(), REFUSAL_MS).unref();
   });
 }
 
-/** A target in the form for proxies counts as the path in it, and its host replaces `Host` (RFC 9112, 3.2.2). */
+/**
+ * A target in the form for proxies counts as the path in it, and its host replaces `Host` (RFC 9112, 3.2.2). Any other that is no path
+ * becomes one that does not exist: Express would send a page of its own.
+ */
 function useOriginForm(request: IncomingMessage): void {
+  if (/^[^/*h]/i.test(request.url ?? "")) request.url = `/${request.url}`;
   const [, host, path = ""] = /^https?:\/\/([^/?#]+)(.*)$/i.exec(request.url ?? "") ?? [];
   if (host === undefined) return;
   request.headers.host = host;
@@ -191,6 +197,8 @@ function endWith({ problem }: ProblemError, socket: Socket): void {
     `HTTP/1.1 ${body.status} ${body.title}\r\nContent-Type: application/problem+json\r\n` +
       `${headers.join("")}Content-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`,
   );
+  // Otherwise it would be open for as long as the caller keeps the other half.
+  setTimeout(() => socket.destroy(), REFUSAL_MS).unref();
 }
 
 function toProblem(code: string | undefined): ProblemError {

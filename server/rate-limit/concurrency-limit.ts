@@ -31,6 +31,12 @@ export type ConcurrencyLimits = {
   perMerchant: number;
 };
 
+/**
+ * Stands for the merchants of all requests whose tokens are not known yet. They have one share together: an issuer of tokens that does
+ * not respond would otherwise keep everybody out.
+ */
+const UNKNOWN = "";
+
 /** How many headers are remembered; when there are more, all are forgotten. */
 const MAX_KNOWN = 1_000;
 
@@ -47,19 +53,17 @@ export function createConcurrencyLimit({ total, perMerchant }: ConcurrencyLimits
   const crowded = new Map<string, number>();
 
   const takenOf = (merchant: string) => takenBy.get(merchant) ?? 0;
-  const hasShare = (merchant: string | undefined) =>
-    merchant === undefined || takenOf(merchant) < (crowded.get(merchant) ?? perMerchant);
+  const hasShare = (merchant: string) => takenOf(merchant) < (crowded.get(merchant) ?? perMerchant);
 
-  function countFor(merchant: string | undefined, change: 1 | -1): void {
-    if (merchant === undefined) return;
+  function countFor(merchant: string, change: 1 | -1): void {
     const left = takenOf(merchant) + change;
     if (left < (crowded.get(merchant) ?? 0)) crowded.delete(merchant);
     if (left === 0) takenBy.delete(merchant);
     else takenBy.set(merchant, left);
   }
 
-  function limitToPresent(merchant = ""): void {
-    if (takenOf(merchant) > 0) crowded.set(merchant, takenOf(merchant));
+  function limitToPresent(merchant: string): void {
+    if (merchant !== UNKNOWN && takenOf(merchant) > 0) crowded.set(merchant, takenOf(merchant));
   }
 
   function remember(authorization: string | undefined, merchant: string): void {
@@ -71,7 +75,7 @@ export function createConcurrencyLimit({ total, perMerchant }: ConcurrencyLimits
   return {
     taken: () => taken,
     enter(authorization) {
-      let merchant = authorization === undefined ? undefined : merchants.get(authorization);
+      let merchant = merchants.get(authorization ?? "") ?? UNKNOWN;
       let held = false;
       let working = false;
       function take(): boolean {
@@ -87,14 +91,17 @@ export function createConcurrencyLimit({ total, perMerchant }: ConcurrencyLimits
         countFor(merchant, -1);
         held = false;
       }
-      if (!take()) return hasShare(merchant) ? "full" : "merchant full";
+      if (!take()) return merchant === UNKNOWN || hasShare(merchant) ? "full" : "merchant full";
       return {
         assign(owner) {
           remember(authorization, owner);
           if (owner === merchant) return;
           if (!hasShare(owner)) throw unavailable(undefined, "the merchant has too many calls under way");
-          countFor(merchant, -1);
-          countFor(owner, 1);
+          // The caller may have gone meanwhile.
+          if (held) {
+            countFor(merchant, -1);
+            countFor(owner, 1);
+          }
           merchant = owner;
         },
         leave,

@@ -13,11 +13,14 @@ export function requireHead(checks: readonly HeadCheck[]): Middleware {
   };
 }
 
+/** A fragment, and bytes that Express cuts off at the end of a path. */
+const NO_TARGET = /[#\t\f\xa0]/;
+
 /** Requires exactly one `Host`, and a target without a fragment, as HTTP/1.1 does (RFC 9112, 3.2). */
 export const checkHost: HeadCheck = ({ rawHeaders, httpVersion, url = "" }) => {
   const hosts = countHeaders(rawHeaders, "host");
   if (hosts > 1 || (hosts === 0 && httpVersion === "1.1")) throw malformedRequest();
-  if (url.includes("#")) throw malformedRequest();
+  if (NO_TARGET.test(url)) throw malformedRequest();
 };
 
 /** Headers that must not be repeated: the server and a proxy before it might each use another value. */

@@ -223,6 +223,20 @@ describe("a call that garbage follows", () => {
   });
 });
 
+describe("a target that names no path", () => {
+  const server = useTestServer();
+
+  test("is not found", async () => {
+    expect((await exchange(server.url, head("foo://[/"))).body).toMatchObject(problem(404, "NOT_FOUND"));
+  });
+
+  test("is refused when it has a byte that is cut off elsewhere", async () => {
+    const bytes = Buffer.from(head("/v1/refunds\xa0", { "Content-Length": 2 }), "latin1");
+
+    expect((await exchange(server.url, bytes, "{}")).body).toMatchObject(INVALID);
+  });
+});
+
 function inChunk(text: string): string {
   return `${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`;
 }

@@ -47,7 +47,7 @@ describe("a server that can't start", () => {
       await using other = await listenForSockets((socket) => socket.end("no HTTP"));
       const port = `${other.port}`;
 
-      const refused = await explainRefusal({ [name]: port, PORT: "0" });
+      const refused = await explainRefusal({ [name]: port, PORT: "0", STOP_DELAY: "300" });
 
       expect(refused).toMatch(
         new RegExp(`^Port ${port} of 127.0.0.1 is taken by process ${process.pid} \\(`),

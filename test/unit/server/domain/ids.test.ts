@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import {
   createEventId,
   createPaymentId,
@@ -17,4 +17,17 @@ test.each([
   expect(new Set(ids).size).toBe(ids.length);
   expect([...ids].sort()).toEqual(ids);
   for (const id of ids) expect(id).toMatch(new RegExp(`^${prefix}_[0-9a-f-]{36}$`));
+});
+
+test("ids have the time of a clock that was set back by more than a minute", () => {
+  const now = Date.now();
+  vi.spyOn(Date, "now")
+    .mockReturnValueOnce(now + 86_400_000)
+    .mockReturnValue(now);
+  const timeOf = (id: string) => Number.parseInt(id.replaceAll("-", "").slice(4, 16), 16);
+
+  const [ahead, corrected] = [createRefundId(), createRefundId()].map(timeOf);
+
+  expect([ahead, corrected]).toEqual([now + 86_400_000, now]);
+  vi.restoreAllMocks();
 });
