@@ -53,8 +53,28 @@ const OPERATIONS = {
   subscribeToWebhooks: { path: "/v1/webhook/subscribe", success: 200 },
 } as const satisfies { [Id in OperationId]: { path: PathOf<Id>; success: SuccessOf<Id> } };
 
-const MAX_ATTEMPTS = 4;
-const DEFAULTS = { attemptTimeoutMs: 15_000, totalTimeoutMs: 60_000 };
+/** The limits of a call: milliseconds, and a number. */
+const DEFAULTS = { attemptTimeoutMs: 15_000, totalTimeoutMs: 60_000, maxAttempts: 4 };
+
+/** Three weeks in milliseconds: a timer for a little longer would end at once. */
+const MAX_TIMER_MS = 2e9;
+
+/**
+ * The last of each limit that is given.
+ *
+ * @throws RangeError for what is not a number, such as a missing setting that was converted: no limit would be kept
+ */
+function toLimits(...given: readonly Partial<Record<keyof typeof DEFAULTS, unknown>>[]): typeof DEFAULTS {
+  const limits = { ...DEFAULTS };
+  for (const name of Object.keys(limits) as (keyof typeof DEFAULTS)[]) {
+    for (const { [name]: limit = limits[name] } of given) {
+      const value = Number(limit);
+      if (!(value >= 0)) throw new RangeError(`${name}: ${limit}`);
+      limits[name] = Math.min(value, MAX_TIMER_MS);
+    }
+  }
+  return limits;
+}
 
 export function createCall(client: ClientOptions): Call {
   const { baseUrl, accessToken, fetch, clock = realClock, random = Math.random, onAttempt } = client;
@@ -76,9 +96,7 @@ export function createCall(client: ClientOptions): Call {
       random,
       onAttempt,
       signal: options.signal,
-      attemptTimeoutMs: options.attemptTimeoutMs ?? client.attemptTimeoutMs ?? DEFAULTS.attemptTimeoutMs,
-      totalTimeoutMs: options.totalTimeoutMs ?? client.totalTimeoutMs ?? DEFAULTS.totalTimeoutMs,
-      maxAttempts: repetition?.maxAttempts ?? client.maxAttempts ?? MAX_ATTEMPTS,
+      ...toLimits(client, options, repetition ?? {}),
       mayRepeat,
       progress,
     });

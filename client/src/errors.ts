@@ -5,8 +5,9 @@ export type CallProgress = {
   /** The number of requests that were sent. */
   attempts: number;
   /**
-   * Whether one of them may have been carried out nevertheless: it got no response, or a 5xx. Repeat a refund with the
-   * same `requestKey` and `{ repeated: true }` to find out.
+   * Whether one of them may have been carried out nevertheless: it got no response, or a 5xx, or a 409 whose `existing` may be this
+   * very refund, as when a gateway has sent the request twice. Repeat a refund with the same `requestKey` and
+   * `{ repeated: true }` to find out.
    */
   outcomeUnknown: boolean;
 };
@@ -45,12 +46,17 @@ export class ProblemError extends CallError {
   readonly problem: Problem;
   readonly response: Response;
 
-  constructor({ body, response }: { body: Problem; response: Response }, progress: CallProgress) {
+  /** @param mayExist whether `existing` may be what the call asked for */
+  constructor(
+    { body, response }: { body: Problem; response: Response },
+    progress: CallProgress,
+    mayExist = false,
+  ) {
     const { violations = [], existing }: Problem & { violations?: Violation[]; existing?: ExistingRecord } =
       body;
     const { errorCode, errorMessage } = body.errorDetails;
     const lines = violations.map(({ pointer, message }) => `\n${pointer || "body"}: ${message}`);
-    const outcomeUnknown = progress.outcomeUnknown && !DECIDED.includes(response.status);
+    const outcomeUnknown = mayExist || (progress.outcomeUnknown && !DECIDED.includes(response.status));
     super(`${errorCode}: ${errorMessage}${lines.join("")}`, { ...progress, outcomeUnknown });
     this.status = response.status;
     this.errorCode = errorCode;

@@ -49,24 +49,32 @@ export function createRefunds(call: Call): Refunds {
       const result = await call("issueRefund", body, options, { maxAttempts, mayRepeat, progress });
       // The contract says which fields come with which status, but its type can't express it.
       if (result.status === 201) return result.body as IssuedRefund;
-      if (result.status === 409 && progress.outcomeUnknown && isSame(result.body.existing, body)) {
-        const { originalPaymentId, amount, ...refund } = result.body.existing;
+      const existing = result.status === 409 ? result.body.existing : undefined;
+      const mayExist = mayBe(existing, body);
+      if (mayExist && progress.outcomeUnknown && existing.clientReferenceId === referenceOf(body)) {
+        const { originalPaymentId, amount, ...refund } = existing;
         return refund as IssuedRefund;
       }
-      throw new ProblemError(result, progress);
+      throw new ProblemError(result, progress, mayExist);
     },
   };
 }
 
-/** Whether the record is the requested refund. An original payment has none of these fields. */
-function isSame(existing: ExistingRecord | undefined, request: RefundRequest): boolean {
+/**
+ * Whether the record can be the requested refund. An original payment has none of these fields, and a refund whose reference the
+ * service was asked to erase has none.
+ */
+function mayBe(existing: ExistingRecord | undefined, request: RefundRequest): existing is ExistingRecord {
   const { originalPaymentId, amount, clientReferenceId } = existing ?? {};
-  const reference = request.clientReferenceId ?? request.clientRefefenceId ?? null;
   return (
     originalPaymentId === request.paymentId &&
     isObject(amount) &&
     amount.currency === request.amount.currency &&
     toCents(amount.value) === toCents(request.amount.value) &&
-    clientReferenceId === reference
+    (clientReferenceId === null || clientReferenceId === referenceOf(request))
   );
+}
+
+function referenceOf({ clientReferenceId, clientRefefenceId }: RefundRequest): string | null {
+  return clientReferenceId ?? clientRefefenceId ?? null;
 }

@@ -99,7 +99,7 @@ describe("refunds.issue", () => {
 
     const error = await problemOf(refunds.issue(request));
 
-    expect(error).toMatchObject({ status: 409, errorCode: "DUPLICATE_REQUEST_KEY", outcomeUnknown: false });
+    expect(error).toMatchObject({ status: 409, errorCode: "DUPLICATE_REQUEST_KEY", outcomeUnknown: true });
     expect(error.existing).toEqual({
       ...refund,
       originalPaymentId: "pay_settled",

@@ -34,8 +34,22 @@ export function json(status: number, body: unknown, headers: Readonly<Record<str
 
 /** Responds with a problem of the service. */
 export function problem(status: number, errorCode: string, headers?: Readonly<Record<string, string>>): Step {
-  const errorDetails = { errorCode, errorMessage: "Because." };
-  return json(status, { status, instance: "urn:uuid:5e0f", errorDetails }, headers);
+  return json(status, problemBody(status, errorCode), headers);
+}
+
+function problemBody(status: number, errorCode: string) {
+  return { status, instance: "urn:uuid:5e0f", errorDetails: { errorCode, errorMessage: "Because." } };
+}
+
+/** Responds that the requestKey belongs to this refund, of the amount in cents. */
+export function duplicate(clientReferenceId: string | null, value: number): Step {
+  const existing = {
+    ...REFUND,
+    originalPaymentId: "pay_1",
+    amount: { currency: "USD", value },
+    clientReferenceId,
+  };
+  return json(409, { ...problemBody(409, "DUPLICATE_REQUEST_KEY"), existing });
 }
 
 export const page =

@@ -11,11 +11,11 @@ export function explainMismatch(
   matches: (content: SignedContent, secret: string) => boolean,
 ): string {
   if (secrets.flatMap(cleaned).some((secret) => matches(content, secret))) {
-    return " It matches without the white space or quotes around the secret: take them away where it is read.";
+    return " It matches without white space or quotes around the secret: remove them.";
   }
   const originals = likelyOriginals(content.body).map((body) => ({ ...content, body }));
   if (originals.some((original) => secrets.some((secret) => matches(original, secret)))) {
-    return " It matches when the body is written in another layout: pass on the raw body, before anything parses it.";
+    return " It matches the body in another layout: pass it on raw, not parsed.";
   }
   return "";
 }

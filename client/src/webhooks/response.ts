@@ -17,7 +17,7 @@ interface CommonOptions extends VerifyOptions {
   secretKey: WebhookSecrets;
   /**
    * Called with the reason why a delivery was not accepted: a `WebhookVerificationError`, or the error that `onEvent` threw.
-   * By default, it is printed with `console.error`.
+   * By default, it is printed with `console.error`; so is an error of this function.
    */
   onError?: (error: unknown) => void;
 }
@@ -51,7 +51,7 @@ export type WebhookHandlerOptions = SeparatedWebhookOptions | (CommonOptions & S
 /** The response of a handler. A refusal gives only its reason, because the sender is unknown. */
 export type WebhookResponse = { status: 204 | 413 | 500 } | { status: 400; reason: WebhookRefusal };
 
-/** Reads, verifies and passes on one delivery, and resolves with the response. Rejects only when `onError` throws. */
+/** Reads, verifies and passes on one delivery, and resolves with the response. Never rejects. */
 export type RespondToWebhook = (
   headers: WebhookHeaders,
   readBody: () => Promise<string | Uint8Array>,
@@ -61,9 +61,10 @@ export type RespondToWebhook = (
 export function createRespond(options: WebhookHandlerOptions): RespondToWebhook {
   const { secretKey, onError } = options;
   const verify = createVerify(secretKey);
+  // Where it fails, its own error is printed: anybody can post to a receiver, and must not be able to end its process by that.
+  const report = async (error: unknown) => (onError ? onError(error) : console.error(error));
   const refuse = (error: unknown, response: WebhookResponse): WebhookResponse => {
-    if (onError) onError(error);
-    else console.error(error);
+    report(error).catch(console.error);
     return response;
   };
   return async (headers, readBody) => {

@@ -4,6 +4,7 @@ import { realClock } from "../../../client/src/clock.ts";
 import { CallError, createClient, NetworkError, TimeoutError } from "../../../client/src/index.ts";
 import { createTestClient, failureOf, made, REQUEST, SUBSCRIPTION } from "../../client/factories.ts";
 import {
+  duplicate,
   hangUp,
   json,
   page,
@@ -17,6 +18,9 @@ import {
 
 const tooMany = problem(429, "RATE_LIMITED");
 const THIN = { ...REQUEST, amount: { currency: "USD", value: 1 } } as const;
+/** Takes longer than a timer that ends at once. */
+const slowly = (request: Request) =>
+  new Promise<Response>((resolve, reject) => setTimeout(() => fetch(request).then(resolve, reject), 20));
 const unlimited = { attemptTimeoutMs: 60_000, accessToken: "t" };
 
 describe("after a first response", () => {
@@ -146,6 +150,44 @@ describe("a call ends", () => {
       expect(error).toMatchObject({ name: "ProblemError", status, errorCode, attempts: 2, outcomeUnknown });
     },
   );
+
+  const ORDER = { ...REQUEST, clientReferenceId: "order-1" };
+  test.each<[what: string, existing: Step, repeated: boolean, unknown: boolean]>([
+    ["equal, as when a gateway sent the request twice", duplicate("order-1", 1), false, true],
+    ["equal, but its reference was erased", duplicate(null, 1), true, true],
+    ["of another reference", duplicate("order-2", 1), true, false],
+    ["of another amount", duplicate("order-1", 2), true, false],
+  ])(
+    "with a 409 whose refund is %s, and says whether it may be this one",
+    async (_, step, repeated, outcomeUnknown) => {
+      await using server = await startScriptedServer(step);
+
+      const error = await failureOf(createTestClient(server.url).client.refunds.issue(ORDER, { repeated }));
+
+      expect(error).toMatchObject({ name: "ProblemError", status: 409, attempts: 1, outcomeUnknown });
+    },
+  );
+
+  test.each([
+    ["attemptTimeoutMs", { attemptTimeoutMs: Number.NaN }],
+    ["totalTimeoutMs", { totalTimeoutMs: Number.NaN }],
+    ["maxAttempts", { maxAttempts: Number.NaN }],
+  ])("before anything is sent when %s is not a number", async (name, options) => {
+    await using server = await startScriptedServer(made);
+    const { client } = createTestClient(server.url, options);
+
+    await expect(client.refunds.issue(REQUEST)).rejects.toThrow(new RangeError(`${name}: NaN`));
+    expect(server.bodies).toEqual([]);
+  });
+
+  test("never by itself when there are no limits", async () => {
+    await using server = await startScriptedServer(made);
+    const limits = { attemptTimeoutMs: Number.POSITIVE_INFINITY, totalTimeoutMs: Number.POSITIVE_INFINITY };
+    const client = createClient({ baseUrl: server.url, accessToken: "t", ...limits, fetch: slowly });
+
+    expect(await client.refunds.issue(REQUEST)).toEqual(REFUND);
+    expect(server.bodies).toHaveLength(1);
+  });
 
   test("when its time in all is over", async () => {
     await using server = await startScriptedServer(staySilent);

@@ -190,14 +190,10 @@ describe("a fault of the receiver's own", () => {
   const { body, headers } = signDelivery();
 
   test.each([
-    ["without the white space or quotes around the secret", body, `${SECRET_KEY}\n`],
-    ["without the white space or quotes around the secret", body, `'${SECRET_KEY}'\r\n`],
-    ["when the body is written in another layout: pass on the raw body", `${body}\n`, SECRET_KEY],
-    [
-      "when the body is written in another layout: pass on the raw body",
-      JSON.stringify(JSON.parse(body), null, 2),
-      SECRET_KEY,
-    ],
+    ["without white space or quotes around the secret", body, `${SECRET_KEY}\n`],
+    ["without white space or quotes around the secret", body, `'${SECRET_KEY}'\r\n`],
+    ["the body in another layout: pass it on raw", `${body}\n`, SECRET_KEY],
+    ["the body in another layout: pass it on raw", JSON.stringify(JSON.parse(body), null, 2), SECRET_KEY],
   ])("gets an explanation when it matches %s", (how, changed, secretKey) => {
     expect(() => verifyWebhook(changed, headers, secretKey, { now })).toThrow(`It matches ${how}`);
   });

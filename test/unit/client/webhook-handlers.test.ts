@@ -117,6 +117,18 @@ describe.each<[string, Deliver]>([
     expect(errors).toEqual([expect.objectContaining({ name })]);
   });
 
+  const lost = new Error("no disk for logs");
+  test.each([
+    ["throws", () => raise(lost)],
+    ["rejects", () => Promise.reject(lost)],
+  ])("refuses it all the same when onError %s, whose error is printed", async (_, onError) => {
+    const printed = vi.spyOn(console, "error").mockImplementation(() => {});
+
+    expect((await deliver({ ...newReceiver().options, onError }, foreign)).status).toBe(400);
+    await vi.waitFor(() => expect(printed).toHaveBeenCalledWith(lost));
+    printed.mockRestore();
+  });
+
   const full = new Error("disk full");
   const ofAnother = new WebhookVerificationError("missing-header", "of another webhook");
   test.each([
