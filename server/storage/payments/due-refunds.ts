@@ -137,7 +137,9 @@ async function authorizeBatch(
   } catch (error) {
     if (isLockTimeout(error)) outcomes.skipped.push(...batch);
     else if (isUnavailable(error)) throw error;
-    else outcomes.errors.push(error); // the other refunds must not wait for these
+    else if (batch.length === 1) outcomes.errors.push(error);
+    // The others must not wait for the one that fails.
+    else for (const refund of batch) await authorizeBatch(store, [refund], now, outcomes);
   }
 }
 
