@@ -46,7 +46,8 @@ function toDate(text: string): Date | undefined {
   const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/.test(text);
   const date = new Date(text);
   // `Date` turns a day that does not exist into one of the next month.
-  const exists = !Number.isNaN(date.getTime()) && (!day || date.toISOString().startsWith(text));
+  const itsDay = text.slice(0, 10);
+  const exists = !Number.isNaN(date.getTime()) && new Date(itsDay).toISOString().startsWith(itsDay);
   return (day || time) && exists ? date : undefined;
 }
 
