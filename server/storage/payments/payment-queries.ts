@@ -120,6 +120,9 @@ export async function listPayments(
   return { payments, nextCursor: last && rows.length > limit ? toCursor(last) : null };
 }
 
+/** No record is of such a time, and the embedded store takes none with more digits. */
+const YEAR_10000 = new Date(253_402_300_800_000);
+
 function toCursor({ createdAt, paymentId }: Position): string {
   return Buffer.from(`${createdAt.getTime()} ${paymentId}`).toString("base64url");
 }
@@ -128,5 +131,6 @@ function fromCursor(cursor: string): Position | undefined {
   const [, time, paymentId] =
     /^(\d{1,15}) (.{1,64})$/su.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
   if (time === undefined || paymentId === undefined || paymentId.includes("\0")) return undefined;
-  return { createdAt: new Date(Number(time)), paymentId };
+  const createdAt = new Date(Number(time));
+  return createdAt < YEAR_10000 ? { createdAt, paymentId } : undefined;
 }

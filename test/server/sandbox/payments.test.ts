@@ -183,21 +183,23 @@ describe("the records of a merchant", () => {
     expect(page.nextCursor).not.toBeNull();
   });
 
-  test.each(["x", Buffer.from("1 \0").toString("base64url"), "' or 1=1", "bm90IGEgY3Vyc29y"])(
-    "are not listed by the cursor %s, nor is anything else",
-    async (cursor) => {
-      const lists = [
-        "listPayments",
-        "listDeliveries",
-        "listRequests",
-        "listEvents",
-        "listSubscriptions",
-      ] as const;
-      for (const id of lists) {
-        const response = await acme.sandbox(id, { query: { cursor } });
+  test.each([
+    "x",
+    ...["1 \0", "253402300800000 x"].map((text) => Buffer.from(text).toString("base64url")),
+    "' or 1=1",
+    "bm90IGEgY3Vyc29y",
+  ])("are not listed by the cursor %s, nor is anything else", async (cursor) => {
+    const lists = [
+      "listPayments",
+      "listDeliveries",
+      "listRequests",
+      "listEvents",
+      "listSubscriptions",
+    ] as const;
+    for (const id of lists) {
+      const response = await acme.sandbox(id, { query: { cursor } });
 
-        expect(problemOf(response)).toEqual(violationAt("/query/cursor", expect.any(String)));
-      }
-    },
-  );
+      expect(problemOf(response)).toEqual(violationAt("/query/cursor", expect.any(String)));
+    }
+  });
 });
