@@ -48,7 +48,7 @@ async function listAudit({ db, output }: Parts, { limit, before, json }: ListOpt
 }
 
 function toCells({ number, at, operator, address, note, outcome, command }: RecordEntry) {
-  return [number, at, operator, address, note, outcome, command.join(" ")];
+  return [number, at, operator, address, note, outcome, command?.join(" ") ?? null];
 }
 
 const OWNERS = "can log in and write the record anew: see “Roles of the database” in the guide “Going live”.";

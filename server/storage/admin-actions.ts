@@ -35,8 +35,10 @@ export async function recordAdminAction(store: Store, action: AdminAction): Prom
 }
 
 /** What a row says, as the function in the database wrote it. */
-export type RecordEntry = Required<AdminAction> & {
+export type RecordEntry = Required<Omit<AdminAction, "command">> & {
   readonly number: number;
+  /** Null in a row that no command of ours wrote. */
+  readonly command: AdminAction["command"] | null;
   /** The database's time, with six decimals. */
   readonly at: string;
   readonly operator: string;

@@ -25,6 +25,9 @@ const toStatements = (schema: string) => [
     new_entry json;
     new_hash text;
   begin
+    if num_nulls(run_id, note, command, outcome) > 0 or array_position(command, null) is not null then
+      raise exception 'an action has a run, a note, a command and an outcome';
+    end if;
     if outcome not in ('begun', 'succeeded', 'refused', 'failed') then
       raise exception 'an action is begun, succeeded, refused or failed, not %', outcome;
     end if;

@@ -148,6 +148,19 @@ describe.each(engines)("the chain of the record on %s", (engine) => {
     },
   );
 
+  test.each([
+    "null, 'jane', '{check}', 'begun'",
+    "gen_random_uuid(), null, '{check}', 'begun'",
+    "gen_random_uuid(), 'jane', null, 'begun'",
+    "gen_random_uuid(), 'jane', '{check, null}', 'begun'",
+    "gen_random_uuid(), 'jane', '{check}', null",
+    "gen_random_uuid(), 'jane', '{check}', 'done'",
+  ])("takes no row that no command writes (%s)", async (values) => {
+    const adding = sql.raw(`select record_admin_action(${values}, null)`).execute(database.db);
+
+    await expect(adding).rejects.toThrow(/^an action (has|is) /);
+  });
+
   const TEXT = "(select entry::text from admin_actions where number = 3)";
   const NOT_AS_WRITTEN = (number: number) => `row ${number}, or the one before it, is not as it was written`;
   test.each<[change: string, statement: string, errors: readonly string[]]>([
@@ -213,6 +226,20 @@ describe.each(engines)("the chain of the record on %s", (engine) => {
     await expect(work).rejects.toBe(undo);
     expect(found).toEqual(expected);
   });
+});
+
+test("admin audit lists a row without a command, which somebody wrote past the commands", async () => {
+  await using database = await createEmpty();
+  await database.run(["migrate"]);
+  await runStatement(
+    database.url,
+    `insert into admin_actions select 3, json_build_object('number', 3, 'at', '2026-08-01T00:00:00.000000Z', 'operator', 'jane',
+      'address', null, 'note', null, 'command', null, 'outcome', null), repeat('a', 64)`,
+  );
+
+  const { code, stdout } = await database.run(["audit", "--before", "4"]);
+
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^3 .* jane( +-){4}$/m)]);
 });
 
 test("admin audit verify names what was changed, prints the head, and exits with 1", async () => {
