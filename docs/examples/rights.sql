@@ -31,7 +31,7 @@ grant update (status, refunded_cents, settled_at, due_at, error_code, error_mess
 grant update (ended_at, secret_ciphertext, old_secret_ciphertext, old_secret_until, secret_changed_at, caller), delete
   on subscriptions to refunds_admin;
 grant select, insert, update, delete on blocks to refunds_admin;
-grant select, insert, update on erasures, last_check to refunds_admin;
+grant select, insert, update on erasures, erased_payments, last_check to refunds_admin;
 grant select, insert, delete on holds to refunds_admin;
 grant select, insert on payouts to refunds_admin;
 grant insert on payouts_waiting to refunds_admin;

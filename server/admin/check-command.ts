@@ -4,6 +4,7 @@ import {
   type Difference,
   findDifferences,
   findRange,
+  readErasedPayments,
   readErasures,
   saveCheck,
 } from "../storage/check.ts";
@@ -12,7 +13,7 @@ import { type Bound, bindStore } from "../storage/storage.ts";
 import type { RunWork } from "./context.ts";
 import { count, type Output, startProgress } from "./output.ts";
 
-const FUNCTIONS = { findDifferences, findRange, readErasures, saveCheck };
+const FUNCTIONS = { findDifferences, findRange, readErasedPayments, readErasures, saveCheck };
 
 export type CheckOptions = {
   store: Bound<typeof FUNCTIONS>;
@@ -76,8 +77,10 @@ export async function checkDatabase(options: CheckOptions): Promise<boolean> {
     let after: string | undefined = "";
     while (after !== undefined && !signal.aborted) {
       const range: Awaited<ReturnType<typeof store.findRange>> = await store.findRange(table, after);
-      for (const difference of await store.findDifferences(table, { ...range, eventsSince })) {
-        if (!isErased(difference, erasures)) report(toLine(difference));
+      const found = await store.findDifferences(table, { ...range, eventsSince });
+      const payments = await store.readErasedPayments(range);
+      for (const difference of found) {
+        if (!isErased(difference, { merchants: erasures, payments })) report(toLine(difference));
       }
       records += range.records;
       after = range.upTo;
@@ -99,11 +102,18 @@ export async function checkDatabase(options: CheckOptions): Promise<boolean> {
   return differences === 0;
 }
 
+/** What operators have erased. */
+type Erased = {
+  readonly merchants: Awaited<ReturnType<typeof readErasures>>;
+  readonly payments: Awaited<ReturnType<typeof readErasedPayments>>;
+};
+
 /** Whether an event is missing because it was erased on request. */
-function isErased(difference: Difference, erasures: ReadonlyMap<string, Date>): boolean {
-  const { merchant, missing_since: at } = difference;
-  const before = erasures.get(merchant);
-  return at !== null && before !== undefined && at < before;
+function isErased(difference: Difference, { merchants, payments }: Erased): boolean {
+  const { merchant, id, missing_since: at, missing_sequence: sequence } = difference;
+  if (at === null || sequence === null) return false;
+  const before = merchants.get(merchant);
+  return (before !== undefined && at < before) || sequence <= (payments.get(merchant)?.get(id) ?? 0);
 }
 
 function toLine({ merchant, id, what, found, expected }: Difference): string {

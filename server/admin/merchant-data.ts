@@ -5,6 +5,7 @@ import type {
   eraseEvents,
   erasePaymentTexts,
   eraseReference,
+  eraseReferencedTexts,
   eraseSubscribers,
   eraseSubscriptions,
   MerchantPage,
@@ -13,6 +14,7 @@ import type {
   readEvents,
   readPayments,
   readSubscriptions,
+  recordErasedPayments,
   recordErasure,
 } from "../storage/merchant-data.ts";
 import type { Bound } from "../storage/storage.ts";
@@ -26,9 +28,11 @@ type Functions = {
   eraseDeliveries: typeof eraseDeliveries;
   eraseEvents: typeof eraseEvents;
   erasePaymentTexts: typeof erasePaymentTexts;
+  recordErasedPayments: typeof recordErasedPayments;
   recordErasure: typeof recordErasure;
   eraseSubscribers: typeof eraseSubscribers;
   eraseReference: typeof eraseReference;
+  eraseReferencedTexts: typeof eraseReferencedTexts;
   eraseSubscriptions: typeof eraseSubscriptions;
 };
 
@@ -143,11 +147,13 @@ export async function eraseCustomer(
   const total = { deliveries: 0, events: 0, payments: 0, kept: 0 };
   let after: string | undefined = "";
   while (after !== undefined && !signal.aborted) {
-    const { last, ...part }: ErasedReference = await store.eraseReference({
+    const { last, payments, ...part }: ErasedReference = await store.eraseReference({
       ...{ merchant, reference, after },
       atMost: PART_SIZE,
     });
-    for (const name of ["deliveries", "events", "payments", "kept"] as const) total[name] += part[name];
+    for (const name of ["deliveries", "events", "kept"] as const) total[name] += part[name];
+    await store.recordErasedPayments({ merchant, payments });
+    total.payments += await store.eraseReferencedTexts({ merchant, payments });
     after = last;
   }
   output.print(

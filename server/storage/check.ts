@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import { ORIGINAL_TRANSITIONS, REFUND_TRANSITIONS } from "../domain/refunds.ts";
-import type { Store } from "./database/tables.ts";
+import type { ErasedPaymentsTable, Store } from "./database/tables.ts";
 
 /** A value of a record that contradicts others. */
 export type Difference = {
@@ -13,6 +13,8 @@ export type Difference = {
   readonly expected: string;
   /** When the event that is missing happened (domain time); null for any other difference. */
   readonly missing_since: Date | null;
+  /** Its number; null for any other difference. */
+  readonly missing_sequence: number | null;
 };
 
 /** The records whose ids lie in a range: after the first, and up to the last unless that is undefined. */
@@ -72,7 +74,7 @@ export async function findDifferences(
   return found;
 }
 
-const NOT_MISSING = sql`null::timestamptz as missing_since`;
+const NOT_MISSING = sql`null::timestamptz as missing_since, null::integer as missing_sequence`;
 
 function compareSums(range: IdRange): RawBuilder<Difference> {
   return sql<Difference>`
@@ -130,7 +132,8 @@ function compareEvents(range: IdRange, eventsSince: Date): RawBuilder<Difference
     select coalesce(status.merchant, e.merchant) as merchant, coalesce(status.payment_id, e.resource_id) as id,
       'event ' || coalesce(status.sequence, e.sequence) as what, coalesce(e.type || ' (' || e.event_id || ')', 'none') as found,
       coalesce(status.type, 'none') || ' by its history' as expected,
-      case when e.event_id is null then status.at end as missing_since
+      case when e.event_id is null then status.at end as missing_since,
+      case when e.event_id is null then status.sequence::integer end as missing_sequence
     from (
       select p.merchant, p.payment_id, n - jsonb_array_length(p.history) + p.sequence as sequence,
         case p.kind when 'DEBIT' then 'payment.' else 'refund.' end || lower(p.history -> n::integer - 1 ->> 'status') as type,
@@ -169,6 +172,22 @@ function compareDeliveries(range: IdRange): RawBuilder<Difference> {
 export async function readErasures(store: Store): Promise<ReadonlyMap<string, Date>> {
   const rows = await store.selectFrom("erasures").selectAll().execute();
   return new Map(rows.map(({ merchant, before }) => [merchant, before]));
+}
+
+/** Up to which number events of payments in a range were erased by a customer's reference, by merchant and id. */
+export async function readErasedPayments(
+  store: Store,
+  range: IdRange,
+): Promise<ReadonlyMap<string, ReadonlyMap<string, number>>> {
+  const { rows } = await sql<ErasedPaymentsTable>`
+    select * from erased_payments where ${isIn(range, sql`payment_id`)}`.execute(store);
+  const byMerchant = Map.groupBy(rows, ({ merchant }) => merchant);
+  return new Map(
+    [...byMerchant].map(([merchant, erased]) => [
+      merchant,
+      new Map(erased.map(({ payment_id: id, sequence }) => [id, sequence])),
+    ]),
+  );
 }
 
 /** The result of a whole comparison. */

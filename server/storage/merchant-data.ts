@@ -197,10 +197,17 @@ export type Reference = {
   readonly after: string;
 };
 
+export type ErasedPayment = {
+  readonly paymentId: string;
+  /** Its events up to this number are gone, however they went. */
+  readonly sequence: number;
+};
+
 export type ErasedReference = {
   readonly deliveries: number;
   readonly events: number;
-  readonly payments: number;
+  /** The payments and refunds of this page. */
+  readonly payments: readonly ErasedPayment[];
   /** Events that stay: a delivery of theirs is pending, or the next event of an account or a customer gets its number from them. */
   readonly kept: number;
   readonly last: string | undefined;
@@ -208,8 +215,7 @@ export type ErasedReference = {
 
 /**
  * Erases what a reference leads to, whenever it was made: finished deliveries and events of the payments and refunds that have it,
- * and of the account or customer with this id, and the texts of those payments whose events are gone. So a payment is found
- * again for as long as something of it is left.
+ * and of the account or customer with this id.
  */
 export async function eraseReference(
   store: Store,
@@ -235,20 +241,57 @@ export async function eraseReference(
     select count(*)::integer as kept from events where merchant = ${merchant} and resource_id = any(${ids})`.execute(
     store,
   );
-  const payments = await sql`
-    update payments p set ${NO_TEXTS}
-    where p.merchant = ${merchant} and p.payment_id = any(${paymentIds}::text[])
-      and not exists (select from events e where e.merchant = p.merchant and e.resource_id = p.payment_id)`.execute(
+  const payments = await sql<ErasedPayment>`
+    select p.payment_id as "paymentId", coalesce((
+      select min(e.sequence) - 1 from events e where e.merchant = p.merchant and e.resource_id = p.payment_id
+    ), p.sequence) as sequence
+    from payments p where p.merchant = ${merchant} and p.payment_id = any(${paymentIds}::text[])`.execute(
     store,
   );
   const countOf = ({ numAffectedRows = 0n }: { numAffectedRows?: bigint }) => Number(numAffectedRows);
   return {
     deliveries: countOf(deliveries),
     events: countOf(events),
-    payments: countOf(payments),
+    payments: payments.rows,
     kept: kept.rows[0]?.kept ?? 0,
     last: paymentIds.at(-1),
   };
+}
+
+/** A merchant's payments that a reference leads to. */
+export type ErasedPayments = { readonly merchant: string; readonly payments: readonly ErasedPayment[] };
+
+/** Notes which events of payments are erased, so that nobody takes them for lost. The ids of payments name no customer. */
+export async function recordErasedPayments(
+  store: Store,
+  { merchant, payments }: ErasedPayments,
+): Promise<void> {
+  await sql`
+    insert into erased_payments as known (payment_id, merchant, sequence)
+    select payment_id, ${merchant}, sequence
+    from unnest(${payments.map(({ paymentId }) => paymentId)}::text[], ${payments.map(({ sequence }) => sequence)}::integer[])
+      as erased (payment_id, sequence)
+    where sequence >= 1
+    on conflict (payment_id, merchant) do update set sequence = greatest(known.sequence, excluded.sequence)`.execute(
+    store,
+  );
+}
+
+/**
+ * Erases the texts of those payments whose events are gone, and returns of how many. It comes last, so that a payment is found again for
+ * as long as something of it is left.
+ */
+export async function eraseReferencedTexts(
+  store: Store,
+  { merchant, payments }: ErasedPayments,
+): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    update payments p set ${NO_TEXTS}
+    where p.merchant = ${merchant} and p.payment_id = any(${payments.map(({ paymentId }) => paymentId)}::text[])
+      and not exists (select from events e where e.merchant = p.merchant and e.resource_id = p.payment_id)`.execute(
+    store,
+  );
+  return Number(numAffectedRows);
 }
 
 async function erase(

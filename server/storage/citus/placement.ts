@@ -15,6 +15,7 @@ const BY_COORDINATOR = [
   "emitFurtherEvent",
   "emitResourceEvent",
   "insertSubscription",
+  "recordErasedPayments",
   "recordErasure",
   "reconcileRefund",
   "resetMerchant",

@@ -166,6 +166,13 @@ export type ErasuresTable = {
   before: Date;
 };
 
+/** Up to which number the events of a payment were erased with what a customer's reference led to. */
+export type ErasedPaymentsTable = {
+  payment_id: string;
+  merchant: string;
+  sequence: number;
+};
+
 /** At most one row; without one the database was never compared with itself. */
 export type LastCheckTable = {
   single_row: Generated<boolean>;
@@ -188,5 +195,6 @@ export type Tables = {
   clock: ClockTable;
   holds: HoldsTable;
   erasures: ErasuresTable;
+  erased_payments: ErasedPaymentsTable;
   last_check: LastCheckTable;
 };

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { readLastCheck } from "../../../server/storage/check.ts";
 import type { Store } from "../../../server/storage/database/tables.ts";
+import { authorizeDue } from "../../../server/storage/payments/due-refunds.ts";
 import { failOriginal } from "../../../server/storage/payments/payments.ts";
 import { type AdminRun, runCommand } from "../../helpers/admin.ts";
 import { useDatabase } from "../../helpers/databases.ts";
@@ -11,6 +12,7 @@ import {
   createPayment,
   createRefund,
   decideRefund,
+  LATER,
   LONG_AGO,
   NOW,
   saveRefund,
@@ -123,6 +125,39 @@ test("a check finds no difference in what servers and operators write, and the m
   expect(erased.code).toBe(0);
   expect(await run("check")).toMatchObject({ code: 0, stdout: "13 records: 0 differences\n", stderr: "" });
   expect(await readLastCheck(db)).toEqual({ differences: 0, ageSeconds: expect.any(Number) });
+});
+
+test("a check finds no difference in what a customer's reference has erased, but what was lost before or after", async () => {
+  const { db } = stored;
+  const payment = await createPayment(db, {
+    merchant: "acme",
+    paymentId: "pay_1",
+    clientReferenceId: "jane",
+  });
+  const [erased, waiting] = [
+    await createRefund(db, payment, { clientReferenceId: "jane" }),
+    await createRefund(db, await createPayment(db, { merchant: "acme", paymentId: "pay_2" })),
+  ];
+  await createPair(db, "lost");
+  await query(stored.url, "delete from events where resource_id = 'rfd_lost'");
+  const { code } = await run("erase", "--merchant", "acme", "--reference", "jane");
+  const whole = await run("check");
+  await authorizeDue(db, LATER);
+  const later = [erased, waiting].map(({ paymentId }) => paymentId);
+  await query(
+    stored.url,
+    `delete from events where sequence = 2 and resource_id in ('${later.join("', '")}')`,
+  );
+
+  const lost = "rfd_lost of acme: event 1 is none, and should be refund.authorized by its history";
+  expect([code, whole.stdout]).toEqual([0, `${lost}\n6 records: 1 difference\n`]);
+  const lines = (await run("check")).stdout.trim().split("\n").slice(0, -1);
+  expect(lines.toSorted()).toEqual(
+    [
+      lost,
+      ...later.map((id) => `${id} of acme: event 2 is none, and should be refund.authorized by its history`),
+    ].toSorted(),
+  );
 });
 
 test("a check names every difference that somebody made past all constraints, and no other record", async () => {

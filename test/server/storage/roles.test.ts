@@ -98,6 +98,7 @@ describe("the roles of the guide", () => {
       ["payouts", "--after", "0"],
       ["export", "--merchant", "acme", "--before", "2026-01-01"],
       ["erase", "--merchant", "acme", "--before", "2026-01-01"],
+      ["erase", "--merchant", "acme", "--reference", "nobody"],
       ["block", "--token", "stolen", "--reason", "a test"],
       ["blocks"],
       ["unblock", "--token", "stolen"],

@@ -195,6 +195,14 @@ const statements = [
     before timestamptz(3) not null
   )`,
 
+  // The same for payments and refunds that a customer's reference led to: their events up to this number are erased.
+  `create table erased_payments (
+    payment_id text collate "C" not null,
+    merchant text collate "C" not null,
+    sequence integer not null check (sequence >= 1),
+    primary key (payment_id, merchant)
+  )`,
+
   // The result of the last comparison of the database with itself.
   `create table last_check (
     single_row boolean primary key default true check (single_row),
