@@ -5,11 +5,11 @@ import { hasPayments } from "../storage/payments/payment-queries.ts";
 import { type Bound, bindStore } from "../storage/storage.ts";
 import type { AdminContext, RunWork } from "./context.ts";
 import { futureDate, notEmpty } from "./options.ts";
-import { type Cell, complainOfUnknown, type Output, printTable } from "./output.ts";
+import { type Cell, complainOfUnknown, printTable } from "./output.ts";
 
 const FUNCTIONS = { block, hasPayments, hold, listBlocks, listHolds, release, unblock, untilHeld };
 
-type Parts = { readonly store: Bound<typeof FUNCTIONS>; readonly output: Output };
+type Parts = { readonly store: Bound<typeof FUNCTIONS> } & Pick<AdminContext, "output" | "signal">;
 
 /** Whom a restriction concerns: the name of the one option that was given, such as `merchant`, and its value. */
 type Target = { readonly kind: string; readonly name: string };
@@ -26,8 +26,8 @@ type Restriction = {
   /** Further options of `begin`. */
   readonly more: readonly Option[];
   readonly nameOf: (target: Target) => string;
-  /** Resolves with what to say about the target. */
-  readonly put: (parts: Parts, target: Target, reason: Reason) => Promise<string>;
+  /** Resolves with what to say about the target, or with undefined when the operator has interrupted. */
+  readonly put: (parts: Parts, target: Target, reason: Reason) => Promise<string | undefined>;
   /** Resolves with whether it was in force. */
   readonly lift: (parts: Parts, target: Target) => Promise<boolean>;
   readonly lifted: string;
@@ -67,6 +67,8 @@ const BLOCKS: Restriction = {
 
 const ALL = "all merchants";
 
+const STANDS = "the hold stands, but sessions that began before may still authorize refunds";
+
 /** They keep refunds from being authorized for now. */
 const HOLDS: Restriction = {
   begin: ["hold", "authorize no refund of a merchant, or of anybody, until it is released"],
@@ -75,10 +77,18 @@ const HOLDS: Restriction = {
   targets: [target("--merchant <merchant>"), new Option("--all", ALL).default(false)],
   more: [],
   nameOf: (target) => toMerchant(target) ?? ALL,
-  async put({ store }, target, { reason }) {
+  async put({ store, output, signal }, target, { reason }) {
     const held = await store.hold({ merchant: toMerchant(target), reason });
+    const onWaiting = (pids: readonly number[]) => {
+      // On a cluster they may all be on workers.
+      const which = pids.length > 0 ? ` (${pids.join(", ")} in pg_stat_activity)` : "";
+      output.complain(`Waiting: ${STANDS}${which}.`);
+    };
     // From then on, no refund can become AUTHORIZED any more.
-    await store.untilHeld();
+    if (!(await store.untilHeld({ signal, onWaiting }))) {
+      output.complain(`Interrupted: ${STANDS}. Run it again to wait for them.`);
+      return undefined;
+    }
     return `${held ? "held" : "was held already"}; refunds stay PENDING until they are released`;
   },
   async lift({ store, output }, target) {
@@ -123,8 +133,8 @@ function define(program: Command, run: RunWork, restriction: Restriction): void 
       const isKnown =
         target.kind !== "merchant" || (await parts.store.hasPayments({ merchant: target.name }));
       if (!isKnown) complainOfUnknown(target.name, parts.output);
-      parts.output.print(`${nameOf(target)}: ${said}`);
-      return true;
+      if (said !== undefined) parts.output.print(`${nameOf(target)}: ${said}`);
+      return said !== undefined;
     });
   });
   addCommand(end, targets).action(async (_given: object, command: Command) => {
@@ -159,6 +169,6 @@ function readTarget(command: Command, targets: readonly Option[]): Target {
   return command.error(`error: ${command.name()} takes ${choice}`);
 }
 
-function open({ database, output }: AdminContext): Parts {
-  return { store: bindStore(database.db, FUNCTIONS), output };
+function open({ database, output, signal }: AdminContext): Parts {
+  return { store: bindStore(database.db, FUNCTIONS), output, signal };
 }

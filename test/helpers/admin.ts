@@ -53,13 +53,15 @@ export type AdminRun = {
 
 type RunOptions = { readonly env?: Readonly<Record<string, string>>; readonly stdin?: string };
 
+/** `signal` is aborted when the operator interrupts. */
+type CommandOptions = RunOptions & { readonly signal?: AbortSignal };
+
 /** Runs the command inside the test's process, with this on its standard input. */
 export async function runCommand(
   args: readonly string[],
-  { env = {}, stdin = "" }: RunOptions = {},
+  { env = {}, stdin = "", signal = new AbortController().signal }: CommandOptions = {},
 ): Promise<AdminRun> {
   const output = collectOutput();
-  const { signal } = new AbortController();
   const code = await runAdmin({ args, env, output, stdin: Readable.from([Buffer.from(stdin)]), signal });
   const toText = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join("");
   return {

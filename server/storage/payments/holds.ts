@@ -56,14 +56,43 @@ export async function release(store: Store, { merchant = ALL }: Pick<Hold, "merc
 
 /** Other statements queue behind a lock that waits, so it waits only this long (ms), and pauses to let them run. */
 const LOCK_TIMEOUT_MS = 100;
-const PAUSE_MS = 50;
+/** The pauses, of which the last repeats: a session that lasts, such as a dump, must not make others queue again and again. */
+const PAUSES_MS = [50, 100, 200, 400, 800, 1_600, 3_000] as const;
+
+export type HoldWait = {
+  /** Aborted when the operator interrupts. */
+  readonly signal?: AbortSignal;
+  /** Called once, after some seconds, with the process ids of the sessions that it waits for. */
+  readonly onWaiting?: (pids: readonly number[]) => void;
+};
 
 /**
- * Resolves when no transaction is left that could authorize a refund because it began before a hold. Each has read the table, and
+ * Waits until no transaction is left that could authorize a refund because it began before a hold. Each has read the table, and
  * keeps its lock on it until it ends.
+ *
+ * @returns false when the operator has interrupted
  */
-export async function untilHeld(store: Store): Promise<void> {
-  while (!(await tryLock(store))) await setTimeout(PAUSE_MS);
+export async function untilHeld(
+  store: Store,
+  { signal, onWaiting }: HoldWait = {},
+  pausesMs: readonly number[] = PAUSES_MS,
+): Promise<boolean> {
+  const last = pausesMs.length - 1;
+  for (let tries = 0; !(await tryLock(store)); tries += 1) {
+    if (tries === last) onWaiting?.(await findReaders(store));
+    await setTimeout(pausesMs[Math.min(tries, last)], undefined, { signal }).catch(() => {});
+    if (signal?.aborted) return false;
+  }
+  return true;
+}
+
+/** The sessions that have read the holds in a transaction that goes on; on a cluster, those of the coordinator. */
+async function findReaders(store: Store): Promise<number[]> {
+  const { rows } = await sql<{ pid: number }>`
+    select distinct l.pid from pg_locks l join pg_database d on d.oid = l.database
+    where d.datname = current_database() and l.relation = 'holds'::regclass and l.granted and l.pid <> pg_backend_pid()
+    order by l.pid`.execute(store);
+  return rows.map(({ pid }) => pid);
 }
 
 async function tryLock(store: Store): Promise<boolean> {

@@ -76,6 +76,25 @@ describe("npm run admin --", () => {
     await run("release", "--merchant", merchant);
   });
 
+  test("hold says that it stands when it is interrupted while it waits", async () => {
+    await using earlier = await begin(production.url);
+    await earlier.client.query("select from holds");
+    const controller = new AbortController();
+
+    const holding = runCommand(["hold", "--all", "--reason", "a stolen token"], {
+      env: { DATABASE_URL: production.url },
+      signal: controller.signal,
+    });
+    await untilWaitingForLock(server.database.db, holding);
+    controller.abort();
+    const { code, stdout, stderr } = await holding;
+
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(/^Interrupted: the hold stands, but .* Run it again/);
+    await earlier.client.query("commit");
+    expect((await run("release", "--all")).code).toBe(0);
+  });
+
   /** @decision D18 */
   test("block, blocks and unblock list what is blocked now, and change it", async () => {
     const far = "2126-01-02T03:04:05.000Z";

@@ -104,6 +104,25 @@ describe("a hold on postgres", () => {
     expect(await createRefund(db, payment)).toMatchObject({ status: "PENDING" });
   });
 
+  test("says for which sessions it waits, and ends when it is interrupted", async () => {
+    const { db } = database;
+    const earlier = await beginTransaction(db);
+    await sql`select from holds`.execute(earlier);
+    const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(earlier);
+    const interrupted = new AbortController();
+    const said: (readonly number[])[] = [];
+    const onWaiting = (pids: readonly number[]) => {
+      said.push(pids);
+      interrupted.abort();
+    };
+
+    const held = await untilHeld(db, { signal: interrupted.signal, onWaiting }, [1, 1]);
+    await earlier.rollback().execute();
+
+    expect([held, said]).toEqual([false, [rows.map(({ pid }) => pid)]]);
+    expect(await untilHeld(db)).toBe(true);
+  });
+
   test("leaves out refunds that a scan has found already", async () => {
     const { db } = database;
     const payment = await createPayment(db, { merchant: newMerchant() });
