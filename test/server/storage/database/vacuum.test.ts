@@ -10,8 +10,10 @@ import { insertPayments, newMerchant } from "../../../helpers/store-factories.ts
 async function wear({ db }: Database): Promise<void> {
   const merchant = newMerchant();
   await insertPayments(db, merchant, 1_000);
-  for (const sequence of [1, 2, 3]) {
-    await sql`update payments set sequence = ${sequence} where merchant = ${merchant}`.execute(db);
+  for (const reference of ["1", "2", "3"]) {
+    await sql`update payments set client_reference_id = ${reference} where merchant = ${merchant}`.execute(
+      db,
+    );
   }
 }
 

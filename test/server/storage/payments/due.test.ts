@@ -64,12 +64,14 @@ describe("due refunds on postgres", () => {
     const [broken, neighbour, sound] = await Promise.all(
       [one, one, other].map(async (merchant) => createRefund(db, await createPayment(db, { merchant }))),
     );
+    // It has the number of the event of the authorization.
     await sql`
-      update payments set sequence = 2147483647 where payment_id = ${broken?.paymentId}`.execute(db);
+      insert into events (event_id, merchant, type, resource_id, sequence, occurred_at, payload)
+      values ('evt_broken', ${one}, 'refund.pending', ${broken?.paymentId}, 2, now(), '{}')`.execute(db);
 
     const run = await runDue(db, LATER);
 
-    expect(run.errors).toMatchObject([{ message: "integer out of range" }]);
+    expect(run.errors).toMatchObject([{ constraint: "events_sequence" }]);
     expect(run.authorized.map(({ paymentId }) => paymentId).toSorted()).toEqual(
       [neighbour?.paymentId, sound?.paymentId].toSorted(),
     );

@@ -85,6 +85,11 @@ describe.each(engines)("whatever SQL the owner of the tables sends to %s,", (eng
     ["a refund with an unknown status", refund("settled", 1, "PAID")],
     ["a refund without its payment", change("authorized", "original_payment_id = null")],
     ["an authorized refund of a payment that has not settled", refund("processing", 1)],
+    ["a due refund of a payment that has not settled", change("pending", "due_at = now()")],
+    [
+      "a refund that is added with a due date before its payment has settled",
+      () => copy("pending", { due_at: NOW, amount_cents: 1 }),
+    ],
     ["a refund authorized without a due date", () => statusChange(ids.pending, "AUTHORIZED")],
     ["the failure of a payment before that of its refunds", () => statusChange(ids.settled, "FAILED")],
     ["another sum of refunds", change("settled", "refunded_cents = 0")],
@@ -97,6 +102,7 @@ describe.each(engines)("whatever SQL the owner of the tables sends to %s,", (eng
     ["a history with another beginning", change("settled", `history = '[{"status": "SETTLED"}]'`)],
     ["a history without its end", change("settled", "history = '[]'")],
     ["a sequence that goes back", change("authorized", "sequence = 0")],
+    ["a sequence that leaves no number for a later event", change("authorized", "sequence = 2147483647")],
     [
       "an error of a refund that has not failed",
       change("authorized", "error_code = 'X', error_message = 'X'"),
@@ -136,6 +142,7 @@ describe.each(engines)("whatever SQL the owner of the tables sends to %s,", (eng
   test.each<[string, Which, object]>([
     ["another kind", "settled", { kind: "CREDIT" }],
     ["a sequence below 0", "settled", { sequence: -1 }],
+    ["a sequence far above its history", "settled", { sequence: 2_147_483_647 }],
     ["a status that its history lacks", "settled", { history: [{ status: "PROCESSING" }] }],
     ["an unknown status", "settled", withStatus("PAID")],
     ["the status of a refund, though it is none", "settled", withStatus("AUTHORIZED")],
