@@ -87,9 +87,13 @@ export class Dispatcher {
     if (this.#withMore.has(merchant)) this.wake(merchant);
   }
 
-  /** Starts a run when a delivery was recorded, which may be due again; where more wait, `noteAccepted` has done so. */
-  noteRecorded(merchant: string): void {
-    if (!this.#withMore.has(merchant)) this.wake(merchant);
+  /**
+   * Starts a run when a delivery was recorded, which may be due again, and leaves room for another one.
+   *
+   * @param accepted whether `noteAccepted` was called for it, which has started a run where more wait
+   */
+  noteRecorded(merchant: string, accepted: boolean): void {
+    if (!accepted || !this.#withMore.has(merchant)) this.wake(merchant);
   }
 
   #schedule(): void {

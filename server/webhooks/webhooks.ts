@@ -93,7 +93,7 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
     },
     realNow: clock.realNow,
     onAccepted: (merchant) => dispatcher.noteAccepted(merchant),
-    onRoom: (merchant) => dispatcher.noteRecorded(merchant),
+    onRoom: (merchant, accepted) => dispatcher.noteRecorded(merchant, accepted),
   });
   const dispatcher: Dispatcher = new Dispatcher({
     ...{ store, clock, worker, limits, leaseMs, logger },

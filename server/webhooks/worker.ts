@@ -21,8 +21,11 @@ export type WorkerParts = Omit<AttemptOptions, "signal" | "connections"> & {
   readonly attempts?: AttemptsOf | undefined;
   /** Called when an attempt was accepted, and only its recording is left. */
   readonly onAccepted: (merchant: string) => void;
-  /** Called after every attempt and its recording, when there is room for another delivery of its merchant. */
-  readonly onRoom: (merchant: string) => void;
+  /**
+   * Called after every attempt and its recording, when there is room for another delivery of its merchant; with whether
+   * `onAccepted` was called for it.
+   */
+  readonly onRoom: (merchant: string, accepted: boolean) => void;
 };
 
 /** A subscription with attempts under way. */
@@ -152,8 +155,7 @@ export class Worker {
       // The lease runs out, and the delivery is sent again: at least once, never lost.
       logger.error({ err: error, webhookId: attempt.webhookId }, "can't record a webhook attempt");
     }
-    this.#accepted.delete(attempt.webhookId);
-    onRoom(attempt.merchant);
+    onRoom(attempt.merchant, this.#accepted.delete(attempt.webhookId));
   }
 
   async #notePace({ merchant, subscriptionKey, timeouts }: Attempt, result: MadeAttempt): Promise<void> {

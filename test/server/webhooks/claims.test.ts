@@ -1,18 +1,23 @@
+import { randomBytes } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { sql } from "kysely";
 import { pino } from "pino";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Attempt } from "../../../server/storage/statements/claims.ts";
 import { recordAttempts } from "../../../server/storage/statements/statements.ts";
 import { bindStorage } from "../../../server/storage/storage.ts";
 import { recordPace } from "../../../server/storage/webhooks/attempts.ts";
+import { createEncryptionKeys } from "../../../server/storage/webhooks/secrets.ts";
+import { insertSubscription } from "../../../server/storage/webhooks/subscriptions.ts";
+import { ownKey } from "../../../server/storage/webhooks/wrapping-keys.ts";
 import type { AttemptOptions, MadeAttempt } from "../../../server/webhooks/attempt.ts";
 import { Dispatcher } from "../../../server/webhooks/dispatcher.ts";
+import { startWebhooks } from "../../../server/webhooks/webhooks.ts";
 import { Worker } from "../../../server/webhooks/worker.ts";
 import { useDatabase } from "../../helpers/databases.ts";
 import { claim, createEvent, createSubscription, LEASE_MS } from "../../helpers/delivery-factories.ts";
 import { engines } from "../../helpers/engine.ts";
-import { startReceiver } from "../../helpers/receiver.ts";
+import { respondWith, startReceiver } from "../../helpers/receiver.ts";
 import { startTestServer } from "../../helpers/server.ts";
 import { NOW, newMerchant } from "../../helpers/store-factories.ts";
 import { createSubscriber } from "../../helpers/subscriber.ts";
@@ -20,6 +25,8 @@ import { createSubscriber } from "../../helpers/subscriber.ts";
 const DELIVERED = { at: NOW, status: 200, error: null, milliseconds: 5, bodyStart: "ok", endedAt: NOW };
 const LIMITS = { total: 256, unproven: 128, perMerchant: 64, perSubscription: 32 };
 const CLAIMS = 4;
+/** More than one claim takes of a subscription, several times over. */
+const DUE = 100;
 
 describe.each(engines)("claims on %s", (engine) => {
   const database = useDatabase(engine);
@@ -95,6 +102,33 @@ describe.each(engines)("claims on %s", (engine) => {
     response.resolve(made);
     worker.stop(0);
     await worker.ended();
+  });
+
+  test("follow each other without a poll also while the receiver fails what it gets", async () => {
+    const merchant = newMerchant();
+    await using receiver = await startReceiver(respondWith(500));
+    const encryptionKeys = createEncryptionKeys([ownKey(randomBytes(32))]);
+    const subscription = {
+      ...({ merchant, url: receiver.url, type: "ALL", details: [], now: NOW } as const),
+      secretCiphertext: await encryptionKeys.encrypt(merchant, "a secret that is long enough"),
+    };
+    const saved = await insertSubscription(database.db, subscription);
+    if (saved === "limit") throw new Error("too many subscriptions");
+    await recordPace(database.db, { merchant, subscriptionKey: saved.subscriptionKey, pace: "quick" });
+    for (let made = 0; made < DUE; made += 1) await createEvent(database.db, merchant, `acc_${made}`);
+    const webhooks = await startWebhooks({
+      ...{ database, store: bindStorage(database), encryptionKeys },
+      clock: { realNow: () => NOW, now: async () => NOW, isOff: () => false },
+      policy: { allowLocal: true, allowPrivate: false },
+      logger: pino({ level: "silent" }),
+      settings: { nameservers: ["127.0.0.1:9"] },
+    });
+
+    onTestFinished(webhooks.stop);
+
+    await webhooks.dispatch(); // as the poll does, only once here
+
+    await expect.poll(() => new Set(receiver.received.map(({ webhookId }) => webhookId)).size).toBe(DUE);
   });
 });
 
