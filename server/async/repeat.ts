@@ -78,8 +78,10 @@ export function singleFlight(work: () => Promise<unknown>): () => Promise<void> 
   }
 
   return () => {
+    // Also when the run before it has ended and it has not begun yet: another one would run beside it.
+    if (next) return next;
     if (!current) return begin();
-    next ??= current.then(begin, begin);
+    next = current.then(begin, begin);
     return next;
   };
 }
