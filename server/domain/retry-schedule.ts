@@ -44,6 +44,7 @@ export function parseRetryAfter(header: string | undefined, now: Date): number {
   const text = header?.trim() ?? "";
   if (/^\d+$/.test(text)) return Number(text) * SECOND;
   if (!/^[A-Z][a-z]{2,8},? /.test(text)) return 0;
-  const time = Date.parse(text);
+  // The form of asctime names no zone; JavaScript would take that of this server.
+  const time = Date.parse(/[A-Z]$|[+-]\d{4}$/.test(text) ? text : `${text} GMT`);
   return Number.isNaN(time) ? 0 : Math.max(0, time - now.getTime());
 }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import {
   CIRCUMSTANCES,
   endsSubscription,
@@ -107,6 +107,8 @@ describe("the delay after a failed attempt", () => {
 });
 
 describe("Retry-After", () => {
+  afterEach(() => void vi.unstubAllEnvs());
+
   test.each([
     [undefined, 0],
     ["120", 120_000],
@@ -123,4 +125,18 @@ describe("Retry-After", () => {
   ])("%j asks for %d ms", (header, retryAfterMs) => {
     expect(parseRetryAfter(header, NOW)).toBe(retryAfterMs);
   });
+
+  test.each([
+    ["Mon Nov 16 15:02:00 2026", 120_000],
+    ["Tue Dec  1 03:00:00 2026", 14.5 * 24 * HOUR],
+  ])(
+    "in asctime's form, %j, is in UTC whatever the server's time zone is, and asks for %d ms",
+    (header, retryAfterMs) => {
+      // Node reads the variable again when it is set; where the server itself is in UTC, the local time is the same otherwise.
+      for (const zone of ["America/New_York", "UTC", "Asia/Tokyo"]) {
+        vi.stubEnv("TZ", zone);
+        expect(parseRetryAfter(header, NOW)).toBe(retryAfterMs);
+      }
+    },
+  );
 });
