@@ -19,9 +19,27 @@ function readProxy(text: string | undefined): URL | undefined {
   if (!text) return undefined;
   const url = URL.parse(text);
   const isProxy = url && /^https?:$/.test(url.protocol) && url.pathname + url.search + url.hash === "/";
-  if (isProxy) return url;
   // Without the text, which may have a password.
-  throw new ConfigError("WEBHOOK_PROXY must be the address of a proxy, such as http://proxy.internal:3128.");
+  if (!isProxy) {
+    throw new ConfigError(
+      "WEBHOOK_PROXY must be the address of a proxy, such as http://proxy.internal:3128.",
+    );
+  }
+  if (![url.username, url.password].every(isEncoded)) {
+    throw new ConfigError(
+      "The user name and the password in WEBHOOK_PROXY must be percent-encoded: a % is written as %25.",
+    );
+  }
+  return url;
+}
+
+/** Whether a part of an address can be decoded, as each delivery needs it. */
+function isEncoded(part: string): boolean {
+  try {
+    return decodeURIComponent(part) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 function readSecureContext(env: Environment): SecureContext | undefined {

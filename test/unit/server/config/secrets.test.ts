@@ -49,6 +49,7 @@ describe("the settings", () => {
     const wrong = [
       { ENCRYPTION_KEY: password },
       { WEBHOOK_PROXY: `http://user:${password}@proxy.internal:3128/path` },
+      { WEBHOOK_PROXY: `http://user:${password}%@proxy.internal:3128` },
       { ENCRYPTION_KEY: KEY, ENCRYPTION_KEYS_OLD: password },
       { DATABASE_URL: `mysql://user:${password}@localhost/refunds` },
     ];
