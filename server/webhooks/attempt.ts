@@ -1,14 +1,14 @@
 import { toOutcome } from "../domain/delivery-outcome.ts";
 import type { AttemptResult } from "../storage/statements/attempts.ts";
 import type { Attempt } from "../storage/statements/claims.ts";
-import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
 import type { NameResolver } from "./resolver.ts";
 import { type SendOptions, type SendResult, send, type WebhookRequest } from "./send.ts";
 import { toDeliveryHeaders } from "./sign-delivery.ts";
 
 export type AttemptOptions = Omit<SendOptions, "resolve"> & {
   readonly resolver: Pick<NameResolver, "resolve">;
-  readonly encryptionKeys: EncryptionKeys;
+  /** Those that sign it; undefined when they can't be read. */
+  readonly secretKeys: readonly string[] | undefined;
   /** Real time. */
   readonly realNow: () => Date;
   /** From 0 up to 1. */
@@ -18,12 +18,12 @@ export type AttemptOptions = Omit<SendOptions, "resolve"> & {
 /** The result of an attempt, and whether it ended by a timeout. */
 export type MadeAttempt = AttemptResult & Pick<SendResult, "timedOut">;
 
-/** The headers and the body of an attempt; undefined when a secret can't be read. */
+/** The headers and the body of an attempt. */
 export type ToRequest = (
   attempt: Attempt,
   at: Date,
-  encryptionKeys: EncryptionKeys,
-) => Promise<Pick<WebhookRequest, "headers" | "body"> | undefined>;
+  secretKeys: readonly string[],
+) => Pick<WebhookRequest, "headers" | "body">;
 
 /** Makes attempts instead of `makeAttempt`, as a sandbox does, and hears of each whose result was recorded. */
 export type AttemptsOf = {
@@ -42,8 +42,10 @@ export async function makeAttempt(
 ): Promise<MadeAttempt> {
   const at = options.realNow();
   const startedMs = performance.now();
-  const { status, error, retryAfter, bodyStart, timedOut } = await signAndSend(attempt, options, () =>
-    toRequest(attempt, at, options.encryptionKeys),
+  const { status, error, retryAfter, bodyStart, timedOut } = await signAndSend(
+    attempt,
+    options,
+    (secretKeys) => toRequest(attempt, at, secretKeys),
   );
   return {
     at,
@@ -60,21 +62,21 @@ export async function makeAttempt(
 }
 
 /** The request of an ordinary attempt. */
-export const toSignedRequest: ToRequest = async (attempt, at, encryptionKeys) => {
-  const headers = await toDeliveryHeaders(attempt, at, encryptionKeys);
-  return headers && { headers, body: attempt.payload };
-};
+export const toSignedRequest: ToRequest = (attempt, at, secretKeys) => ({
+  headers: toDeliveryHeaders(attempt, at, secretKeys),
+  body: attempt.payload,
+});
 
 async function signAndSend(
   { merchant, url }: Attempt,
   options: AttemptOptions,
-  toRequest: () => ReturnType<ToRequest>,
+  toRequest: (secretKeys: readonly string[]) => ReturnType<ToRequest>,
 ): Promise<SendResult> {
-  const request = await toRequest();
-  if (!request) {
+  const { secretKeys } = options;
+  if (!secretKeys) {
     const error = "the secretKey can't be read";
     return { status: null, error, retryAfter: undefined, bodyStart: null, timedOut: false };
   }
   const resolve = (hostname: string) => options.resolver.resolve(hostname, merchant);
-  return send({ url, ...request }, { ...options, resolve });
+  return send({ url, ...toRequest(secretKeys) }, { ...options, resolve });
 }

@@ -185,10 +185,12 @@ export class Dispatcher {
     for (const { subscriptionKey, limit } of claimLimits) left.set(subscriptionKey, limit);
     const claims = toBatches(claimLimits, store.batchKey).map(async (some) => {
       if (some.length === 0) return;
+      // Too early, if anything: the database counts from when the claim reaches it.
+      const leaseEndsMs = performance.now() + leaseMs;
       const attempts = await store.claimDeliveries({ claimLimits: some, now, leaseMs });
       for (const { subscriptionKey } of attempts)
         left.set(subscriptionKey, (left.get(subscriptionKey) ?? 0) - 1);
-      await worker.begin(attempts);
+      await worker.begin(attempts, leaseEndsMs);
     });
     await Promise.allSettled(claims); // where one fails, the others have begun all the same
     for (const { subscriptionKey, merchant } of overlapping ? due : []) {

@@ -3,11 +3,8 @@ import type { TraceContext } from "../domain/trace-context.ts";
 import type { Attempt } from "../storage/statements/claims.ts";
 import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
 
-/** What the headers of an attempt depend on, beside its time. */
-export type DeliveryToSign = Pick<
-  Attempt,
-  "merchant" | "secretCiphertexts" | "webhookId" | "payload" | "trace"
->;
+/** What the headers of an attempt depend on, beside its time and the secrets. */
+export type DeliveryToSign = Pick<Attempt, "webhookId" | "payload" | "trace">;
 
 /** The headers of an attempt. By the three of `webhook-…` a receiver verifies that this service sent it (D22). */
 export type DeliveryHeaders = Partial<TraceContext> & {
@@ -19,17 +16,24 @@ export type DeliveryHeaders = Partial<TraceContext> & {
 };
 
 /**
- * The headers with which a delivery is sent at a time, and so also those with which it was sent at an earlier one. Undefined when
- * the key that encrypted a secret is not configured, or its KMS does not respond.
+ * The secrets that sign a delivery, which may have to wait for a KMS. Undefined when the key that encrypted one is not configured,
+ * or its KMS does not respond.
  */
-export async function toDeliveryHeaders(
-  { merchant, secretCiphertexts, webhookId, payload, trace }: DeliveryToSign,
-  at: Date,
+export async function readSecrets(
+  { merchant, secretCiphertexts }: Pick<Attempt, "merchant" | "secretCiphertexts">,
   encryptionKeys: EncryptionKeys,
-): Promise<DeliveryHeaders | undefined> {
+): Promise<readonly string[] | undefined> {
   const decrypted = secretCiphertexts.map((secret) => encryptionKeys.decrypt(merchant, secret));
-  const secretKeys = await Promise.all(decrypted).catch(() => undefined);
-  return secretKeys && { ...signDelivery(secretKeys, { webhookId, at, body: payload }), ...trace };
+  return Promise.all(decrypted).catch(() => undefined);
+}
+
+/** The headers with which a delivery is sent at a time, and so also those with which it was sent at an earlier one. */
+export function toDeliveryHeaders(
+  { webhookId, payload, trace }: DeliveryToSign,
+  at: Date,
+  secretKeys: readonly string[],
+): DeliveryHeaders {
+  return { ...signDelivery(secretKeys, { webhookId, at, body: payload }), ...trace };
 }
 
 const PREFIX = "whsec_";

@@ -6,11 +6,14 @@ import { traceIdOf } from "../domain/trace-context.ts";
 import type { AttemptResult, EndedAttempt } from "../storage/statements/attempts.ts";
 import type { Attempt } from "../storage/statements/claims.ts";
 import type { BoundStorage } from "../storage/storage.ts";
+import type { EncryptionKeys } from "../storage/webhooks/secrets.ts";
 import { describeResult, inAttemptSpan } from "../tracing/attempt-span.ts";
 import { type AttemptOptions, type AttemptsOf, type MadeAttempt, makeAttempt } from "./attempt.ts";
 import { createConnections } from "./connections.ts";
+import { readSecrets } from "./sign-delivery.ts";
 
-export type WorkerParts = Omit<AttemptOptions, "signal" | "connections"> & {
+export type WorkerParts = Omit<AttemptOptions, "signal" | "connections" | "secretKeys"> & {
+  readonly encryptionKeys: EncryptionKeys;
   readonly store: Pick<BoundStorage, "batchKey" | "recordAttempts" | "recordPace" | "releaseClaim">;
   readonly logger: Logger;
   /** Called with the number of results of each statement that records them. */
@@ -82,13 +85,17 @@ export class Worker {
     return [...this.#accepted];
   }
 
-  /** Begins the attempts of claimed deliveries, or gives the claims back when this worker is stopping. */
-  async begin(attempts: readonly Attempt[]): Promise<void> {
+  /**
+   * Begins the attempts of claimed deliveries, or gives the claims back when this worker is stopping.
+   *
+   * @param leaseEndsMs when the claims end, on the clock of `performance.now()`
+   */
+  async begin(attempts: readonly Attempt[], leaseEndsMs: number): Promise<void> {
     if (this.#stopping) {
       await Promise.all(attempts.map((attempt) => this.#parts.store.releaseClaim(attempt)));
       return;
     }
-    for (const attempt of attempts) this.#start(attempt);
+    for (const attempt of attempts) this.#start(attempt, leaseEndsMs);
   }
 
   /**
@@ -108,7 +115,7 @@ export class Worker {
     await this.#connections.close();
   }
 
-  #start(attempt: Attempt): void {
+  #start(attempt: Attempt, leaseEndsMs: number): void {
     const { subscriptionKey, merchant, timeouts } = attempt;
     const startedAt = performance.now();
     const begunAt = this.#underWay.get(subscriptionKey)?.begunAt ?? [];
@@ -122,7 +129,7 @@ export class Worker {
       if (begunAt.length === 0) this.#underWay.delete(subscriptionKey);
     };
     const running: Promise<void> = inAttemptSpan(attempt, (span) =>
-      this.#attempt(attempt, end, span),
+      this.#attempt(attempt, leaseEndsMs, end, span),
     ).finally(() => {
       this.#running.delete(running);
       end();
@@ -131,20 +138,30 @@ export class Worker {
   }
 
   /** @param end says that the attempt is not under way any more */
-  async #attempt(attempt: Attempt, end: () => void, span: Span | undefined): Promise<void> {
-    const { store, realNow, logger, onAttempt, onAccepted, onRoom, attempts } = this.#parts;
+  async #attempt(
+    attempt: Attempt,
+    leaseEndsMs: number,
+    end: () => void,
+    span: Span | undefined,
+  ): Promise<void> {
+    const { store, realNow, timeoutMs, logger, onAttempt, onAccepted, onRoom, attempts } = this.#parts;
     const { signal } = this.#abandoned;
     try {
       const make = attempts?.makeAttempt ?? makeAttempt;
-      const result = await make(attempt, { ...this.#parts, connections: this.#connections, signal });
-      if (span) describeResult(span, result);
-      if (result.error === null && paceOf(result) === "quick") {
+      const secretKeys = await this.#readSecrets(attempt);
+      // Reading them may have waited for a KMS. The lease must not end before the attempt does: another server would send it, too.
+      const inTime = !signal.aborted && performance.now() + timeoutMs <= leaseEndsMs;
+      const result = inTime
+        ? await make(attempt, { ...this.#parts, secretKeys, connections: this.#connections, signal })
+        : undefined;
+      if (span && result) describeResult(span, result);
+      if (result?.error === null && paceOf(result) === "quick") {
         // Its receiver can have the next one while this one is recorded; after any other result, the statement decides whether.
         end();
         this.#accepted.add(attempt.webhookId);
         onAccepted(attempt.merchant);
       }
-      if (signal.aborted && result.status === null) await store.releaseClaim(attempt);
+      if (!result || (signal.aborted && result.status === null)) await store.releaseClaim(attempt);
       else if (await this.#record({ ...attempt, ...result, endedAt: realNow() })) {
         onAttempt(result, attempt);
         attempts?.onRecorded(attempt);
@@ -156,6 +173,19 @@ export class Worker {
       logger.error({ err: error, webhookId: attempt.webhookId }, "can't record a webhook attempt");
     }
     onRoom(attempt.merchant, this.#accepted.delete(attempt.webhookId));
+  }
+
+  /** The secrets that sign a delivery, also undefined as soon as the attempts are abandoned. */
+  async #readSecrets(attempt: Attempt): Promise<readonly string[] | undefined> {
+    const { signal } = this.#abandoned;
+    const abandoned = Promise.withResolvers<undefined>();
+    const abandon = () => abandoned.resolve(undefined);
+    signal.addEventListener("abort", abandon);
+    try {
+      return await Promise.race([readSecrets(attempt, this.#parts.encryptionKeys), abandoned.promise]);
+    } finally {
+      signal.removeEventListener("abort", abandon);
+    }
   }
 
   async #notePace({ merchant, subscriptionKey, timeouts }: Attempt, result: MadeAttempt): Promise<void> {

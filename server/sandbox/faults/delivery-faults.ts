@@ -48,14 +48,14 @@ const MAX_REMEMBERED = 1_000;
 
 /** Requests that are not what they seem, by the fault that makes them. */
 const FORGED: Partial<Record<FaultKind, ToRequest>> = {
-  WRONG_SECRET: async ({ webhookId, payload: body }, at) => {
+  WRONG_SECRET: ({ webhookId, payload: body }, at) => {
     const secret = `whsec_${randomBytes(24).toString("base64")}`;
     return { headers: signDelivery([secret], { webhookId, at, body }), body };
   },
   STALE_TIMESTAMP: (attempt, at, keys) => toSignedRequest(attempt, new Date(at.getTime() - HOUR_MS), keys),
-  TAMPERED: async (attempt, at, keys) => {
-    const request = await toSignedRequest(attempt, at, keys);
-    return request && { ...request, body: tamperWith(request.body) };
+  TAMPERED: (attempt, at, keys) => {
+    const request = toSignedRequest(attempt, at, keys);
+    return { ...request, body: tamperWith(request.body) };
   },
 };
 

@@ -8,7 +8,7 @@ import type {
   SubscriptionRecord,
 } from "../../storage/webhooks/webhook-queries.ts";
 import { GUESSABLE_SECRET, isGuessable } from "../../webhooks/guessable-secret.ts";
-import { secretFormOf, toDeliveryHeaders } from "../../webhooks/sign-delivery.ts";
+import { readSecrets, secretFormOf, toDeliveryHeaders } from "../../webhooks/sign-delivery.ts";
 import type { DeliveryFaults } from "../faults/delivery-faults.ts";
 import type { Tomorrow } from "../tomorrow/tomorrow.ts";
 import { invalid, notFound, type SandboxParts } from "./responses.ts";
@@ -50,10 +50,9 @@ export function webhookHandlers(
       const delivery = { ...stored, payload: revisePayload(merchant, stored.payload) };
       const sign = async (attempt: SentAttempt) => {
         const secretCiphertexts = secretsOf(attempt, secrets);
-        const signed = { merchant, secretCiphertexts, trace, ...delivery };
-        return secretCiphertexts.length > 0
-          ? await toDeliveryHeaders(signed, attempt.at, encryptionKeys)
-          : null;
+        if (secretCiphertexts.length === 0) return null;
+        const secretKeys = await readSecrets({ merchant, secretCiphertexts }, encryptionKeys);
+        return secretKeys ? toDeliveryHeaders({ trace, ...delivery }, attempt.at, secretKeys) : null;
       };
       return {
         status: 200,
@@ -67,10 +66,7 @@ export function webhookHandlers(
                 ...attempt,
                 at: at.toISOString(),
                 domainAt: domainAt?.toISOString() ?? null,
-                headers:
-                  findFault(webhookId, at)?.usualHeaders === false
-                    ? null
-                    : ((await sign(sentAttempt)) ?? null),
+                headers: findFault(webhookId, at)?.usualHeaders === false ? null : await sign(sentAttempt),
                 responseBody: bodyStart,
                 fault: findFault(webhookId, at)?.kind ?? null,
               };

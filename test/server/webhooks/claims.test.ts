@@ -77,11 +77,13 @@ describe.each(engines)("claims on %s", (engine) => {
     for (const id of ["acc_1", "acc_2"]) await createEvent(database.db, merchant, id);
     const [first, second] = await claim(database.db, { merchant, subscriptionKey });
     if (!first || !second) throw new Error("two deliveries are due");
+    const leaseEndsMs = performance.now() + LEASE_MS;
     const response = Promise.withResolvers<MadeAttempt>();
     const recorded = Promise.withResolvers<void>();
     const made = { ...DELIVERED, outcome: { kind: "delivered" }, timedOut: false } as const;
     const worker = new Worker({
-      ...({} as AttemptOptions),
+      ...({ timeoutMs: 15_000 } as AttemptOptions),
+      encryptionKeys: createEncryptionKeys([]),
       store: bindStorage(database),
       realNow: () => NOW,
       logger: pino({ level: "silent" }),
@@ -90,11 +92,11 @@ describe.each(engines)("claims on %s", (engine) => {
         onRecorded: () => {},
       },
       onAttempt: () => {},
-      onAccepted: () => void worker.begin([second]),
+      onAccepted: () => void worker.begin([second], leaseEndsMs),
       onRoom: () => recorded.resolve(),
     });
 
-    await worker.begin([first]);
+    await worker.begin([first], leaseEndsMs);
     await recorded.promise;
     await setImmediate();
 

@@ -60,7 +60,7 @@ describe("two servers on one PostgreSQL", () => {
 
   test("a server that holds a delivery for longer than its lease writes nothing, and another one delivers it", async () => {
     await using replicas = await createDeployment();
-    const settings = { leaseMs: 500, timeoutMs: 60_000 };
+    const settings = { leaseMs: 120_000, timeoutMs: 60_000 };
     const one = await replicas.start({ webhooks: settings });
     await replicas.start({ webhooks: settings });
     const late: (() => void)[] = [];
@@ -71,6 +71,9 @@ describe("two servers on one PostgreSQL", () => {
     const acme = await createSubscriber(one);
     await acme.subscribe(receiver.url);
     await acme.refund();
+    await receiver.first(1);
+    const past = new Date(0);
+    await one.database.db.updateTable("deliveries").set({ leased_until: past }).execute();
 
     const delivered = await acme.delivery("DELIVERED", 1);
     late[0]?.();
