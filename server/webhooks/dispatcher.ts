@@ -21,6 +21,8 @@ export type DispatcherParts = {
   readonly worker: DispatchedWorker;
   readonly limits: Limits;
   readonly leaseMs: number;
+  /** From 0 up to 1. */
+  readonly random: () => number;
   readonly logger: Logger;
   /** Whether to claim while results are recorded: not where one process does both, which then makes more and smaller claims. */
   readonly overlapping: boolean;
@@ -140,7 +142,7 @@ export class Dispatcher {
 
   async #claimDue(): Promise<void> {
     if (this.#stopped) return;
-    const { store, clock } = this.#parts;
+    const { store, clock, random } = this.#parts;
     if (clock.isOff()) {
       // The poll looks for all of them once the clock is right.
       this.#woken.clear();
@@ -154,7 +156,8 @@ export class Dispatcher {
     for (let after = ""; !this.#stopped; ) {
       const page = await store.listWaiting({ now, after, limit: PAGE_SIZE });
       await this.#endWaiting(page);
-      await this.#claim({ due: page.filter((waiting) => waiting.due), now });
+      const due = page.filter((waiting) => waiting.due);
+      await this.#claim({ due: shuffle(due, random), now });
       after = page.at(-1)?.subscriptionKey ?? "";
       if (page.length < PAGE_SIZE) return;
       // The embedded store works in this thread: without a turn of the event loop, calls would wait for all pages.
@@ -226,4 +229,9 @@ export class Dispatcher {
       if ((await this.#parts.store.endSomeDeliveries(batch)) === END_BATCH_SIZE) this.wake();
     }
   }
+}
+
+function shuffle<Item>(items: readonly Item[], random: () => number): Item[] {
+  const drawn = items.map((item) => ({ item, number: random() }));
+  return drawn.toSorted((a, b) => a.number - b.number).map(({ item }) => item);
 }

@@ -96,7 +96,7 @@ export async function startWebhooks(parts: WebhookParts): Promise<Webhooks> {
     onRoom: (merchant, accepted) => dispatcher.noteRecorded(merchant, accepted),
   });
   const dispatcher: Dispatcher = new Dispatcher({
-    ...{ store, clock, worker, limits, leaseMs, logger },
+    ...{ store, clock, worker, limits, leaseMs, logger, random: sending.random },
     overlapping: !embedded,
   });
   const wake = (merchant?: string) => dispatcher.wake(merchant || undefined);

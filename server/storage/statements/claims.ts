@@ -59,7 +59,10 @@ export function waitingStatement({
 export type Shares = {
   /** Domain time (D30). */
   readonly now: Date;
-  /** Live subscriptions with a due delivery, in random order, and how many of their deliveries are in progress. */
+  /**
+   * Live subscriptions with a due delivery, and how many of their deliveries are in progress. In random order, so that none is
+   * always the last one to get a share; the poll, which reads them page by page, shuffles each page, and not the pages.
+   */
   readonly due: readonly InHand[];
 };
 

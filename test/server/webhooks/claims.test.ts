@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import { pino } from "pino";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Attempt } from "../../../server/storage/statements/claims.ts";
-import { recordAttempts } from "../../../server/storage/statements/statements.ts";
+import { listWaiting, recordAttempts } from "../../../server/storage/statements/statements.ts";
 import { bindStorage } from "../../../server/storage/storage.ts";
 import { recordPace } from "../../../server/storage/webhooks/attempts.ts";
 import { createEncryptionKeys } from "../../../server/storage/webhooks/secrets.ts";
@@ -59,6 +59,7 @@ describe.each(engines)("claims on %s", (engine) => {
       worker: { room: () => 512, underWay: () => [], accepted: () => [], begin },
       limits: LIMITS,
       leaseMs: LEASE_MS,
+      random: Math.random,
       overlapping: false,
       logger: pino({ level: "silent" }),
     });
@@ -104,6 +105,39 @@ describe.each(engines)("claims on %s", (engine) => {
     response.resolve(made);
     worker.stop(0);
     await worker.ended();
+  });
+
+  test("are made by the poll in random order, so that none comes last each time", async () => {
+    for (const merchant of [newMerchant(), newMerchant(), newMerchant()]) {
+      await createSubscription(database.db, merchant);
+      await createEvent(database.db, merchant);
+    }
+    const waiting = await listWaiting(database.db, { now: NOW, after: "", limit: 100 });
+    const begun: Attempt[] = [];
+    let random = 1;
+    const dispatcher = new Dispatcher({
+      store: bindStorage(database),
+      clock: { realNow: () => NOW, now: async () => NOW, isOff: () => false },
+      worker: {
+        room: () => 1,
+        underWay: () => [],
+        accepted: () => [],
+        begin: async (attempts) => void begun.push(...attempts),
+      },
+      limits: LIMITS,
+      leaseMs: LEASE_MS,
+      random: () => {
+        random /= 2; // from one to the next less, which turns the order around
+        return random;
+      },
+      overlapping: false,
+      logger: pino({ level: "silent" }),
+    });
+
+    await dispatcher.dispatch();
+
+    const last = waiting.findLast(({ due }) => due)?.subscriptionKey;
+    expect(begun.map(({ subscriptionKey }) => subscriptionKey)).toEqual([last]);
   });
 
   test("follow each other without a poll also while the receiver fails what it gets", async () => {
