@@ -6,7 +6,10 @@ export type Limits = {
   readonly unproven: number;
   /** At most this many of one merchant at one server: the merchant may have subscribed one dead endpoint a hundred times. */
   readonly perMerchant: number;
-  /** At most this many of one subscription at all servers together, because they go to the same receiver. */
+  /**
+   * At most this many of one subscription at all servers together, because they go to the same receiver. Servers that claim at
+   * the same moment don't see what the others take, and can exceed it until those attempts have ended.
+   */
   readonly perSubscription: number;
 };
 
