@@ -15,7 +15,7 @@
 
 /** Which columns of a payment or a refund occur together. */
 const fits = (row: string) => `(
-    ${row}amount_cents between 1 and 999999999999 and ${row}sequence between 0 and jsonb_array_length(${row}history) + 1
+    ${row}amount_cents between 1 and 999999999999 and ${row}sequence >= 0
     and coalesce(${row}history -> -1 ->> 'status' = ${row}status, true)
     and case ${row}kind
       when 'DEBIT' then ${row}status in ('PROCESSING', 'SETTLED', 'FAILED', 'COVERED')
@@ -48,7 +48,7 @@ const addRefunds = `create function add_refunds() returns trigger language plpgs
     complete boolean;
   begin
     with change as materialized (
-      select original_payment_id, merchant, bool_and(refunded_cents = 0 and ${fits("added.")}) as fit, bool_or(status = 'AUTHORIZED' or due_at is not null) as settled,
+      select original_payment_id, merchant, bool_and(refunded_cents = 0 and sequence <= jsonb_array_length(history) + 1 and ${fits("added.")}) as fit, bool_or(status = 'AUTHORIZED' or due_at is not null) as settled,
         sum(case status when 'TERMINAL_FAILED' then 0 else amount_cents end)::bigint as cents
       from added
       group by original_payment_id, merchant
@@ -141,7 +141,7 @@ const conditions = [
       and (new.status <> 'AUTHORIZED' or new.due_at is not null));
     end`,
   `create or replace function extends_history(old payments, new payments) returns boolean language sql immutable begin atomic
-    select new.sequence between old.sequence and jsonb_array_length(new.history) + 1 and old.history is not distinct from
+    select new.sequence between old.sequence and old.sequence + 1 and old.history is not distinct from
       case when old.status = new.status then new.history else new.history - -1 end; -- without its last entry
     end`,
 ];
