@@ -7,7 +7,7 @@ import { startTestServer } from "../helpers/server.ts";
 import { createTempDir } from "../helpers/temp-dir.ts";
 
 /** The parts of Redocly's report that this test reads. */
-type Workflow = { workflowId: string; executedSteps: (Step | Workflow)[] };
+type Workflow = { workflowId: string; stepId?: string; executedSteps: (Step | Workflow)[] };
 type Step = { stepId: string; checks: { name: string; passed: boolean; condition?: string }[] };
 type Report = { files: Record<string, { executedWorkflows: Workflow[] }> };
 
@@ -31,15 +31,20 @@ describe("the scenarios of a merchant's day, run against a fresh sandbox", () =>
 
     const checks = run ? checksOf(run) : [];
     expect(checks.filter(({ passed }) => !passed)).toEqual([]);
-    expect(run?.executedSteps).toHaveLength(steps.length);
+    expect(run && lastAttempts(run)).toHaveLength(steps.length);
     expect(checks.length).toBeGreaterThan(steps.length);
     expect(checks.map(({ name }) => name)).toContain("schema check");
   });
 });
 
+/** Each step as it went at last: the report also has the attempts after which it was repeated, as the document says. */
+function lastAttempts({ executedSteps }: Workflow): (Step | Workflow)[] {
+  return [...new Map(executedSteps.map((step) => [step.stepId, step])).values()];
+}
+
 /** A step that calls another workflow contains that workflow's steps. */
-function checksOf({ executedSteps }: Workflow): (Step["checks"][number] & { stepId: string })[] {
-  return executedSteps.flatMap((step) =>
+function checksOf(workflow: Workflow): (Step["checks"][number] & { stepId: string })[] {
+  return lastAttempts(workflow).flatMap((step) =>
     "executedSteps" in step
       ? checksOf(step)
       : step.checks.map((check) => ({ stepId: step.stepId, ...check })),
