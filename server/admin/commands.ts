@@ -4,6 +4,7 @@ import { Command, Option, type OutputConfiguration } from "commander";
 import { ADMIN_COMMAND } from "../config/command-names.ts";
 import { distribute } from "../storage/citus/distribute.ts";
 import * as merchantData from "../storage/merchant-data.ts";
+import * as referenceErasure from "../storage/reference-erasure.ts";
 import { bindStorage, bindStore } from "../storage/storage.ts";
 import {
   DELIVERY_FILTERS,
@@ -211,7 +212,11 @@ function defineMerchantData(program: Command, run: RunWork): void {
     ).argParser(pastDate);
   const runOn = (work: (options: MerchantDataOptions) => Promise<boolean>) =>
     run(async ({ database, output, signal }) =>
-      work({ store: bindStore(database.db, merchantData), output, signal }),
+      work({
+        store: { ...bindStore(database.db, merchantData), ...bindStore(database.db, referenceErasure) },
+        output,
+        signal,
+      }),
     );
   program
     .command("export")

@@ -1,43 +1,12 @@
-import type {
-  ErasedPart,
-  ErasedReference,
-  eraseDeliveries,
-  eraseEvents,
-  erasePaymentTexts,
-  eraseReference,
-  eraseReferencedTexts,
-  eraseSubscribers,
-  eraseSubscriptions,
-  MerchantPage,
-  MerchantPart,
-  readDeliveries,
-  readEvents,
-  readPayments,
-  readSubscriptions,
-  recordErasedPayments,
-  recordErasure,
-} from "../storage/merchant-data.ts";
+import type * as merchantData from "../storage/merchant-data.ts";
+import type { ErasedPart, MerchantPage, MerchantPart } from "../storage/merchant-data.ts";
+import type * as referenceErasure from "../storage/reference-erasure.ts";
+import type { ErasedReference } from "../storage/reference-erasure.ts";
 import type { Bound } from "../storage/storage.ts";
 import { count, type Output, startProgress, toJsonLine } from "./output.ts";
 
-type Functions = {
-  readDeliveries: typeof readDeliveries;
-  readEvents: typeof readEvents;
-  readPayments: typeof readPayments;
-  readSubscriptions: typeof readSubscriptions;
-  eraseDeliveries: typeof eraseDeliveries;
-  eraseEvents: typeof eraseEvents;
-  erasePaymentTexts: typeof erasePaymentTexts;
-  recordErasedPayments: typeof recordErasedPayments;
-  recordErasure: typeof recordErasure;
-  eraseSubscribers: typeof eraseSubscribers;
-  eraseReference: typeof eraseReference;
-  eraseReferencedTexts: typeof eraseReferencedTexts;
-  eraseSubscriptions: typeof eraseSubscriptions;
-};
-
 export type MerchantDataOptions = {
-  store: Bound<Functions>;
+  store: Bound<typeof merchantData & typeof referenceErasure>;
   output: Output;
   /** Aborted when the operator interrupts. */
   signal: AbortSignal;

@@ -8,6 +8,7 @@ import {
 } from "../../../server/admin/merchant-data.ts";
 import * as merchantData from "../../../server/storage/merchant-data.ts";
 import { getPayment } from "../../../server/storage/payments/payment-queries.ts";
+import * as referenceErasure from "../../../server/storage/reference-erasure.ts";
 import { bindStore } from "../../../server/storage/storage.ts";
 import { emitResourceEvent } from "../../../server/storage/webhooks/resource-events.ts";
 import { endSubscription } from "../../../server/storage/webhooks/subscriptions.ts";
@@ -41,7 +42,14 @@ describe.each(engines)("the data of a merchant on %s", (engine) => {
   ) {
     const output = collectOutput();
     const { signal } = new AbortController();
-    const complete = await command({ store: bindStore(database.db, merchantData), output, signal }, choice);
+    const complete = await command(
+      {
+        store: { ...bindStore(database.db, merchantData), ...bindStore(database.db, referenceErasure) },
+        output,
+        signal,
+      },
+      choice,
+    );
     return { complete, printed: output.printed, complaints: output.complaints };
   }
 
