@@ -30,7 +30,7 @@ const TOLERANCE_SECONDS = 300;
  * @param rawBody the body exactly as received, before anything parsed it
  * @param secretKey the `secretKey` of the subscription, or several, any of which may have signed the delivery
  * @throws WebhookVerificationError when the verification fails; `reason` says why
- * @throws TypeError when `rawBody` was parsed already, or `secretKey` is missing
+ * @throws TypeError when `rawBody` is neither a string nor bytes, or `secretKey` is missing
  */
 export function verifyWebhook(
   rawBody: string | Uint8Array,
@@ -100,7 +100,7 @@ function toText(rawBody: string | Uint8Array): string | undefined {
   if (typeof rawBody === "string") return rawBody;
   // Not instanceof: test runners and workers have their own Uint8Array and Headers.
   if (!ArrayBuffer.isView(rawBody)) {
-    throw new TypeError("The body was parsed already: pass the raw body, as a string or as bytes.");
+    throw new TypeError("The body is neither a string nor a Uint8Array: pass the raw body, before anything parses it.");
   }
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(rawBody);

@@ -204,11 +204,12 @@ describe("a fault of the receiver's own", () => {
     );
   });
 
-  test("gets an explanation when the body was parsed before", () => {
-    const parsed = JSON.parse(body);
-
-    expect(() => verifyWebhook(parsed, headers, SECRET_KEY)).toThrow(
-      new TypeError("The body was parsed already: pass the raw body, as a string or as bytes."),
+  test.each([
+    ["was parsed before", JSON.parse(body)],
+    ["is an ArrayBuffer", new TextEncoder().encode(body).buffer],
+  ])("gets an explanation when the body %s", (_, notRaw) => {
+    expect(() => verifyWebhook(notRaw, headers, SECRET_KEY)).toThrow(
+      new TypeError("The body is neither a string nor a Uint8Array: pass the raw body, before anything parses it."),
     );
   });
 
