@@ -71,7 +71,7 @@ describe("due refunds on postgres", () => {
 
     const run = await runDue(db, LATER);
 
-    expect(run.errors).toMatchObject([{ constraint: "events_sequence" }]);
+    expect(run.errors).toMatchObject([{ constraint: expect.stringMatching(/^events_sequence/) }]);
     expect(run.authorized.map(({ paymentId }) => paymentId).toSorted()).toEqual(
       [neighbour?.paymentId, sound?.paymentId].toSorted(),
     );
