@@ -100,7 +100,9 @@ function toText(rawBody: string | Uint8Array): string | undefined {
   if (typeof rawBody === "string") return rawBody;
   // Not instanceof: test runners and workers have their own Uint8Array and Headers.
   if (!ArrayBuffer.isView(rawBody)) {
-    throw new TypeError("The body is neither a string nor a Uint8Array: pass the raw body, before anything parses it.");
+    throw new TypeError(
+      "The body is neither a string nor a Uint8Array: pass the raw body, before anything parses it.",
+    );
   }
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(rawBody);

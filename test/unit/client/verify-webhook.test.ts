@@ -209,7 +209,9 @@ describe("a fault of the receiver's own", () => {
     ["is an ArrayBuffer", new TextEncoder().encode(body).buffer],
   ])("gets an explanation when the body %s", (_, notRaw) => {
     expect(() => verifyWebhook(notRaw, headers, SECRET_KEY)).toThrow(
-      new TypeError("The body is neither a string nor a Uint8Array: pass the raw body, before anything parses it."),
+      new TypeError(
+        "The body is neither a string nor a Uint8Array: pass the raw body, before anything parses it.",
+      ),
     );
   });
 
