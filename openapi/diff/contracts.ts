@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import { isNode, isWithin, type Node } from "../document/node.ts";
+import { METHODS } from "../document/location-name.ts";
+import { isNode, type Node } from "../document/node.ts";
 import { type Direction, type Finding, type Level, levelOf } from "./change.ts";
-import { compareSchemas, type Pair } from "./schemas.ts";
-import { at, childOf, namesIn, rootOf, type Spot } from "./spot.ts";
+import { compareBesideReferences, compareOthers } from "./others.ts";
+import { compareSchemas } from "./schemas.ts";
+import { at, eachOf, inside, namesIn, type Pair, rootOf, type Spot } from "./spot.ts";
 
 /** A caller writes the request and reads the response; a receiver of events does the opposite. */
 type Call = { readonly name: string; readonly request: Direction; readonly response: Direction };
@@ -13,6 +15,9 @@ export function compareContracts(base: Node, revision: Node): Finding[] {
   const called = { request: "request", response: "response" } as const;
   const sent = { request: "response", response: "request" } as const;
   return [
+    ...compareOthers(pair, "document", ""),
+    ...compareOthers(inside(pair, "components"), "components", ""),
+    ...compareBesideReferences(pair),
     ...compareCalls(pair, "paths", (path, method) => ({
       name: `${method.toUpperCase()} ${path}`,
       ...called,
@@ -25,22 +30,27 @@ function compareCalls(pair: Pair, kind: string, toCall: (name: string, method: s
   return eachOf(inside(pair, kind), (name, item) => {
     const whole = existence(item, { added: "minor", removed: "major" }, "");
     if (whole.length > 0) return whole;
-    return eachOf(item, (method, operation) => {
-      if (!isNode(operation.base.value) || !isNode(operation.revision.value)) {
-        return existence(operation, { added: "minor", removed: "major" }, toCall(name, method).name);
-      }
-      return compareOperation(operation, toCall(name, method));
+    const operations = METHODS.flatMap((method) => {
+      const operation = inside(item, method);
+      const call = toCall(name, method);
+      const found = existence(operation, { added: "minor", removed: "major" }, call.name);
+      return found.length > 0 || operation.base.value === undefined
+        ? found
+        : compareOperation(operation, item, call);
     });
+    return [...compareOthers(item, "item", ""), ...operations];
   });
 }
 
-function compareOperation(pair: Pair, call: Call): Finding[] {
+function compareOperation(pair: Pair, item: Pair, call: Call): Finding[] {
   const id = inside(pair, "operationId");
   const renamed = id.base.value === id.revision.value ? [] : [replaced(id, "major", call.name)];
   return [
     ...renamed,
+    ...compareDeprecated(pair, call.name),
+    ...compareOthers(pair, "operation", call.name),
     ...compareSecurity(pair, call.name),
-    ...compareParameters(pair, call),
+    ...compareParameters(pair, item, call),
     ...compareBody(inside(pair, "requestBody"), call),
     ...compareResponses(inside(pair, "responses"), call),
   ];
@@ -53,7 +63,13 @@ function compareBody(pair: Pair, call: Call): Finding[] {
   const levels = { added: required(pair.revision) ? "major" : "minor", removed: "major" } as const;
   const found = existence(pair, levels, use.name);
   if (found.length > 0 || pair.base.value === undefined) return found;
-  return [...compareRequired(pair, use), ...compareContent(inside(pair, "content"), use)];
+  // Who writes chooses the media type: a receiver can't ask for the one that it knows.
+  const types = { added: levelOf("loosened", use.direction), removed: levelOf("tightened", use.direction) };
+  return [
+    ...compareRequired(pair, use),
+    ...compareOthers(pair, "body", use.name),
+    ...compareContent(inside(pair, "content"), types, use),
+  ];
 }
 
 /**
@@ -73,15 +89,23 @@ function compareResponses(pair: Pair, call: Call): Finding[] {
       const named = { name: `${name} of ${use.name}`, direction: use.direction };
       return compareParameter(header, named);
     });
-    return [...headers, ...compareContent(inside(response, "content"), use)];
+    // Callers name in `Accept` which media type they want.
+    const types = { added: "minor", removed: "major" } as const;
+    return [
+      ...headers,
+      ...compareOthers(response, "response", use.name),
+      ...compareContent(inside(response, "content"), types, use),
+    ];
   });
 }
 
-/** Parameters by `in` and name, which together identify them. */
-function compareParameters(pair: Pair, call: Call): Finding[] {
-  const [before, after] = [pair.base, pair.revision].map((operation) => {
-    const list = at(operation, "parameters");
-    const spots = Array.isArray(list.value) ? list.value.map((_, index) => at(list, index)) : [];
+/** Parameters by `in` and name, which together identify them; those of an operation replace those of its path. */
+function compareParameters(pair: Pair, item: Pair, call: Call): Finding[] {
+  const [before, after] = (["base", "revision"] as const).map((side) => {
+    const spots = [item, pair].flatMap((holder) => {
+      const list = at(holder[side], "parameters");
+      return Array.isArray(list.value) ? list.value.map((_, index) => at(list, index)) : [];
+    });
     return new Map(spots.map((spot) => [`${at(spot, "in").value} ${at(spot, "name").value}`, spot]));
   });
   return [...new Set([...(before?.keys() ?? []), ...(after?.keys() ?? [])])].flatMap((key) => {
@@ -97,7 +121,12 @@ function compareParameter(pair: Pair, use: { name: string; direction: Direction 
   const isRequired = at(pair.revision, "required").value === true && use.direction === "request";
   const found = existence(pair, { added: isRequired ? "major" : "minor", removed: "major" }, use.name);
   if (found.length > 0) return found;
-  return [...compareRequired(pair, use), ...compareSchemas(inside(pair, "schema"), use)];
+  return [
+    ...compareRequired(pair, use),
+    ...compareDeprecated(pair, use.name),
+    ...compareOthers(pair, "parameter", use.name),
+    ...compareSchemas(inside(pair, "schema"), use),
+  ];
 }
 
 function compareRequired(pair: Pair, use: { name: string; direction: Direction }): Finding[] {
@@ -108,10 +137,20 @@ function compareRequired(pair: Pair, use: { name: string; direction: Direction }
   ];
 }
 
-function compareContent(pair: Pair, use: { name: string; direction: Direction }): Finding[] {
+function compareDeprecated(pair: Pair, use: string): Finding[] {
+  const [before, after] = [pair.base, pair.revision].map((spot) => at(spot, "deprecated").value === true);
+  return before === after ? [] : [replaced(inside(pair, "deprecated"), "minor", use)];
+}
+
+function compareContent(
+  pair: Pair,
+  levels: { added: Level; removed: Level },
+  use: { name: string; direction: Direction },
+): Finding[] {
   return eachOf(pair, (_type, media) => {
-    const found = existence(media, { added: "minor", removed: "major" }, use.name);
-    return found.length > 0 ? found : compareSchemas(inside(media, "schema"), use);
+    const found = existence(media, levels, use.name);
+    if (found.length > 0) return found;
+    return [...compareOthers(media, "media", use.name), ...compareSchemas(inside(media, "schema"), use)];
   });
 }
 
@@ -128,15 +167,6 @@ function replaced({ base, revision }: Pair, level: Level, use: string): Finding 
   const [name = ""] = revision.pointer.split("/").slice(-1);
   const what = `${name} changed from ${base.value ?? "nothing"} to ${revision.value ?? "nothing"}`;
   return { pointer: revision.pointer, use, what, level };
-}
-
-function inside({ base, revision }: Pair, name: string): Pair {
-  return { base: at(base, name), revision: at(revision, name) };
-}
-
-function eachOf(pair: Pair, compare: (name: string, pair: Pair) => Finding[]): Finding[] {
-  const names = new Set([...namesIn(pair.base), ...namesIn(pair.revision)]);
-  return [...names].flatMap((name) => compare(name, inside(pair, name)));
 }
 
 /** Differences in security: alternatives that are no longer accepted, and schemes that changed. */
@@ -176,24 +206,4 @@ function compareScheme(base: Node, revision: Node, name: string, use: string): F
     const level = field === "description" ? "patch" : "major";
     return [{ pointer: now.pointer, use, what: `${field} of ${name} changed`, level }];
   });
-}
-
-/**
- * Every other difference between two contracts: wording, examples, and parts that nothing refers to. They affect no program,
- * but a different document needs a different version.
- */
-export function findLeftovers(base: Node, revision: Node, found: readonly Finding[]): Finding[] {
-  const pointers = found.map(({ pointer }) => pointer);
-  return differences(rootOf(base), rootOf(revision))
-    .filter((pointer) => !pointers.some((other) => isWithin(pointer, other) || isWithin(other, pointer)))
-    .filter((pointer) => pointer !== "/info/version") // the version, with which the changes are compared
-    .map((pointer) => ({ pointer, use: "", what: `${pointer.split("/").at(-1)} changed`, level: "patch" }));
-}
-
-/** Pointers to the smallest parts that differ in the documents as written: references are not followed. */
-function differences(base: Spot, revision: Spot): string[] {
-  if (isDeepStrictEqual(base.value, revision.value)) return [];
-  if (!isNode(base.value) || !isNode(revision.value)) return [revision.pointer];
-  const names = new Set([...namesIn(base), ...namesIn(revision)]);
-  return [...names].flatMap((name) => differences(childOf(base, name), childOf(revision, name)));
 }

@@ -1,15 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Compare, describeChange, type Effect, opaque, unclear } from "../document/comparisons.ts";
+import { allowedList, describeChange, type Effect, unclear } from "../document/comparisons.ts";
 import { KEYWORDS, keywordsHolding } from "../document/keywords.ts";
-import { isNode } from "../document/node.ts";
+import { isNode, type Node } from "../document/node.ts";
 import { type Direction, type Finding, levelOf } from "./change.ts";
-import { at, namesIn, type Spot } from "./spot.ts";
-
-/** The same part of two documents. */
-export type Pair = { readonly base: Spot; readonly revision: Spot };
+import { at, inside, namesIn, type Pair, type Spot } from "./spot.ts";
 
 /** Where a schema is used, and who writes and reads its values. */
-export type Use = { readonly name: string; readonly direction: Direction };
+export type Use = {
+  readonly name: string;
+  readonly direction: Direction;
+  /** Whether the properties of the schema limit fields that it doesn't declare, as in a condition. */
+  readonly isConstraint?: boolean;
+};
 
 /** Keywords whose value is a schema that the instance, or a part of it, must match. Another condition has unclear effects. */
 const SCHEMAS = [...keywordsHolding("schema", "condition"), "additionalProperties"].filter(
@@ -26,25 +28,31 @@ export function compareSchemas(pair: Pair, use: Use, within: readonly string[] =
   if (within.includes(key)) return []; // a recursive schema
   const inner = [...within, key];
   const [old, now] = [nodeOf(base), nodeOf(revision)];
-  if (!old || !now) return isDeepStrictEqual(base.value, revision.value) ? [] : [compareBooleans(pair, use)];
+  if (!old || !now) return old === now ? [] : [compareWithNothing(pair, old ? "tightened" : "loosened", use)];
 
   const keywords = [...new Set([...Object.keys(old), ...Object.keys(now)])];
+  // What takes the place of no schema limits fields that could have any value before.
+  const isConstraint = use.isConstraint || isEmpty(old) || isEmpty(now);
+  const parts = { ...use, isConstraint };
   return [
     ...keywords
       .filter((keyword) => !SPLIT.includes(keyword))
-      .flatMap((keyword) =>
-        rate(pair, keyword, effectsOf(KEYWORDS[keyword]?.compare, old[keyword], now[keyword]), use),
-      ),
+      .flatMap((keyword) => rate(pair, keyword, effectsOf(keyword, old[keyword], now[keyword]), use)),
     ...compareValues(pair, use),
-    ...compareProperties(pair, use, inner),
-    ...SCHEMAS.flatMap((keyword) => compareInner(pair, keyword, use, inner)),
-    ...BRANCHES.flatMap((keyword) => compareBranches(pair, keyword, use, inner)),
+    ...compareProperties(pair, parts, inner),
+    ...SCHEMAS.flatMap((keyword) => compareInner(pair, keyword, parts, inner)),
+    ...BRANCHES.flatMap((keyword) => compareBranches(pair, keyword, parts, inner)),
     ...compareDiscriminators(pair, use),
   ];
 }
 
-function nodeOf({ value }: Spot) {
-  return isNode(value) ? value : undefined;
+/** The keywords of a schema: `true` has none, like a schema that is absent; undefined for `false`. */
+function nodeOf({ value = true }: Spot): Node | undefined {
+  return value === true ? {} : isNode(value) ? value : undefined;
+}
+
+function isEmpty(schema: Node): boolean {
+  return Object.keys(schema).length === 0;
 }
 
 /** One finding for each effect of one change, at the keyword. */
@@ -62,17 +70,14 @@ function rate(pair: Pair, keyword: string, effects: readonly Effect[], use: Use)
 }
 
 /** The effects of changing one keyword. For an unknown keyword, the worst is assumed. */
-function effectsOf(compare: Compare = unclear, before: unknown, after: unknown): Effect[] {
-  return isDeepStrictEqual(before, after) ? [] : compare(before, after);
+function effectsOf(keyword: string, before: unknown, after: unknown): Effect[] {
+  const { compare = unclear, idle } = KEYWORDS[keyword] ?? {};
+  const [old, now] = [before, after].map((value) => (value === idle ? undefined : value));
+  return isDeepStrictEqual(old, now) ? [] : compare(old, now);
 }
 
-function compareBooleans({ base, revision }: Pair, { name, direction }: Use): Finding {
-  const loosened = revision.value === true || base.value === false;
-  const effect = loosened
-    ? "loosened"
-    : revision.value === false || base.value === true
-      ? "tightened"
-      : "unclear";
+/** One of the two schemas is `false`, which allows nothing. */
+function compareWithNothing({ base, revision }: Pair, effect: Effect, { name, direction }: Use): Finding {
   const keyword = revision.pointer.split("/").at(-1);
   const what = `${keyword} ${describeChange(base.value, revision.value)}`;
   return { pointer: revision.pointer, use: name, what, level: levelOf(effect, direction) };
@@ -86,12 +91,7 @@ function compareValues(pair: Pair, use: Use): Finding[] {
   };
   const keyword =
     nodeOf(pair.revision)?.const === undefined && nodeOf(pair.base)?.const === undefined ? "enum" : "const";
-  return rate(
-    pair,
-    keyword,
-    effectsOf(KEYWORDS.enum?.compare, listOf(pair.base), listOf(pair.revision)),
-    use,
-  );
+  return rate(pair, keyword, effectsOf("enum", listOf(pair.base), listOf(pair.revision)), use);
 }
 
 function compareProperties({ base, revision }: Pair, use: Use, within: readonly string[]): Finding[] {
@@ -100,8 +100,14 @@ function compareProperties({ base, revision }: Pair, use: Use, within: readonly 
     return { pointer: asked, use: use.name, what, level };
   };
   const closed = nodeOf(base)?.additionalProperties === false;
+  const others = ({ value, ...spot }: Spot, holder: Spot) => {
+    return { ...spot, value: value ?? at(holder, "additionalProperties").value };
+  };
   return [...new Set([...namesIn(before), ...namesIn(after)])].flatMap((name) => {
     const [old, now] = [at(before, name), at(after, name)];
+    if (use.isConstraint) {
+      return compareSchemas({ base: others(old, base), revision: others(now, revision) }, use, within);
+    }
     // Readers of a closed object may refuse unknown fields.
     if (old.value === undefined) {
       return finding(now, "field added", closed ? levelOf("loosened", use.direction) : "minor");
@@ -112,52 +118,110 @@ function compareProperties({ base, revision }: Pair, use: Use, within: readonly 
 }
 
 function compareInner(pair: Pair, keyword: string, use: Use, within: readonly string[]): Finding[] {
-  const fallback = keyword !== "not";
-  const [base, revision] = [pair.base, pair.revision].map((spot) => {
-    const inner = at(spot, keyword);
-    return inner.value === undefined ? { ...inner, value: fallback } : inner;
-  }) as [Spot, Spot];
-  const flipped: Direction = use.direction === "request" ? "response" : "request";
-  const direction = keyword === "not" ? flipped : use.direction;
-  return compareSchemas({ base, revision }, { ...use, direction }, within);
+  const isConstraint = use.isConstraint || !["items", "additionalProperties"].includes(keyword);
+  const { base, revision } = inside(pair, keyword);
+  if (base.value === undefined && revision.value === undefined) return [];
+  if (keyword !== "not") return compareSchemas({ base, revision }, { ...use, isConstraint }, within);
+  // Without `not`, nothing is forbidden; and the more it allows, the less the whole does.
+  const forbidden = ({ value = false, ...spot }: Spot): Spot => ({ ...spot, value });
+  const direction = use.direction === "request" ? "response" : "request";
+  return compareSchemas(
+    { base: forbidden(base), revision: forbidden(revision) },
+    { ...use, direction, isConstraint },
+    within,
+  );
 }
 
 function compareBranches(pair: Pair, keyword: string, use: Use, within: readonly string[]): Finding[] {
   const added = keyword === "allOf" ? "tightened" : "loosened";
-  const [before, after] = [branchesOf(at(pair.base, keyword)), branchesOf(at(pair.revision, keyword))];
   const removed = added === "loosened" ? "tightened" : "loosened";
+  const [before, after] = [branchesOf(at(pair.base, keyword)), branchesOf(at(pair.revision, keyword))];
   // A choice that is added or removed as a whole is a constraint, not a branch.
-  if (before.size === 0 || after.size === 0) {
+  if (before.length === 0 || after.length === 0) {
     const [old, now] = [nodeOf(pair.base)?.[keyword], nodeOf(pair.revision)?.[keyword]];
-    return rate(pair, keyword, effectsOf(opaque, old, now), use);
+    return rate(pair, keyword, effectsOf(keyword, old, now), use);
   }
-  return [...new Set([...before.keys(), ...after.keys()])].flatMap((tag) => {
-    const [base, revision] = [before.get(tag), after.get(tag)];
-    if (base && revision) return compareSchemas({ base, revision }, use, within);
-    const pointer = `${pair.revision.pointer}/${keyword}`;
-    const what = `${keyword}: ${tag} ${base ? "removed" : "added"}`;
-    return { pointer, use: use.name, what, level: levelOf(base ? removed : added, use.direction) };
+  // Beside declared fields, a branch only limits them.
+  const isConstraint = use.isConstraint || keyword === "allOf" || nodeOf(pair.base)?.properties !== undefined;
+  const compare = (base: Spot, revision: Spot) =>
+    compareSchemas({ base, revision }, { ...use, isConstraint }, within);
+  const tag = tagOf(pair, before, after);
+  const nameOf = (branch: Spot) => (tag ? `${tag} ${constantOf(branch, tag)}` : referenceOf(branch));
+  const hasSameName: IsPair = (base, revision) =>
+    nameOf(base) !== undefined && nameOf(base) === nameOf(revision);
+  const isUnchanged: IsPair = (base, revision) => compare(base, revision).length === 0;
+  const { pairs, left } = pairUp(
+    before,
+    after,
+    tag === undefined ? [hasSameName, isUnchanged, () => true] : [hasSameName],
+  );
+  const alone = (branch: Spot, what: string, effect: Effect): Finding => ({
+    pointer: `${pair.revision.pointer}/${keyword}`,
+    use: use.name,
+    what: `${keyword}: ${nameOf(branch) ?? branch.asked.split("/").at(-1)} ${what}`,
+    level: levelOf(effect, use.direction),
   });
+  return [
+    ...pairs.flatMap(([base, revision]) => compare(base, revision)),
+    ...left.before.map((branch) => alone(branch, "removed", removed)),
+    ...left.after.map((branch) => alone(branch, "added", added)),
+  ];
 }
 
-/** The branches of a choice, identified by a constant in one of their fields, their name, or their position. */
-function branchesOf(choice: Spot): Map<string, Spot> {
-  const list = Array.isArray(choice.value) ? choice.value : [];
-  return new Map(
-    list.map((_, index) => {
-      const branch = at(choice, index);
-      const properties = at(branch, "properties");
-      const constant = (name: string) => nodeOf(at(properties, name))?.const;
-      const tag = namesIn(properties).find((name) => constant(name) !== undefined);
-      const name = branch.pointer.startsWith("/components/") ? branch.pointer.split("/").at(-1) : `${index}`;
-      return [tag === undefined ? `${name}` : `${tag} ${constant(tag)}`, branch];
-    }),
+function branchesOf(choice: Spot): Spot[] {
+  return Array.isArray(choice.value) ? choice.value.map((_, index) => at(choice, index)) : [];
+}
+
+/** The field whose constant identifies each branch: that of the discriminator, or else one that differs in all branches. */
+function tagOf(pair: Pair, before: readonly Spot[], after: readonly Spot[]): string | undefined {
+  const declared = [pair.revision, pair.base].map(
+    (spot) => at(spot, "discriminator", "propertyName").value as string | undefined,
+  );
+  const fields = before.slice(0, 1).flatMap((branch) => namesIn(at(branch, "properties")));
+  const differsIn = (branches: readonly Spot[], name: string) => {
+    const constants = branches.map((branch) => constantOf(branch, name));
+    return !constants.includes(undefined) && new Set(constants).size === constants.length;
+  };
+  return [...declared, ...fields].find(
+    (name) => name !== undefined && differsIn(before, name) && differsIn(after, name),
   );
 }
 
+/** The only value that a field of a branch can have, as JSON. */
+function constantOf(branch: Spot, name: string): string | undefined {
+  const { const: only, enum: list = [only] } = nodeOf(at(branch, "properties", name)) ?? {};
+  return Array.isArray(list) && list.length === 1 ? JSON.stringify(list[0]) : undefined;
+}
+
+/** The name of the schema that a branch refers to. */
+function referenceOf({ asked, pointer }: Spot): string | undefined {
+  return asked === pointer ? undefined : pointer.split("/").at(-1);
+}
+
+type IsPair = (base: Spot, revision: Spot) => boolean;
+
+/** Pairs each branch with the first one that an attempt finds for it. Whatever the pairs are, no change is overlooked. */
+function pairUp(before: readonly Spot[], after: readonly Spot[], attempts: readonly IsPair[]) {
+  const pairs = new Map<Spot, Spot>();
+  const left = { before: [...before], after: [...after] };
+  for (const isPair of attempts) {
+    left.before = left.before.filter((base) => {
+      const index = left.after.findIndex((revision) => isPair(base, revision));
+      if (index < 0) return true;
+      pairs.set(base, ...(left.after.splice(index, 1) as [Spot]));
+      return false;
+    });
+  }
+  return { pairs: [...pairs], left };
+}
+
+/** The values of the tag are compared where two mappings list them: without one, the branches do. */
 function compareDiscriminators(pair: Pair, use: Use): Finding[] {
-  const [before, after] = [pair.base, pair.revision].map(
-    (spot) => at(spot, "discriminator", "propertyName").value,
-  );
-  return rate(pair, "discriminator", before === after ? [] : ["unclear"], use);
+  const [before, after] = [at(pair.base, "discriminator"), at(pair.revision, "discriminator")];
+  if (at(before, "propertyName").value !== at(after, "propertyName").value) {
+    return rate(pair, "discriminator", ["unclear"], use);
+  }
+  const [old, now] = [namesIn(at(before, "mapping")), namesIn(at(after, "mapping"))];
+  const areListed = old.length > 0 && now.length > 0;
+  return rate(pair, "discriminator", areListed ? allowedList(old, now) : [], use);
 }

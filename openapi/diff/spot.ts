@@ -9,6 +9,9 @@ export type Spot = {
   readonly value: unknown;
 };
 
+/** The same part of two documents. */
+export type Pair = { readonly base: Spot; readonly revision: Spot };
+
 /** The whole document. */
 export function rootOf(document: Node): Spot {
   return { document, asked: "", pointer: "", value: document };
@@ -34,4 +37,14 @@ export function childOf({ document, pointer, value }: Spot, name: string | numbe
 /** The names in an object; empty for any other value. */
 export function namesIn({ value }: Spot): string[] {
   return isNode(value) ? Object.keys(value) : [];
+}
+
+export function inside({ base, revision }: Pair, name: string): Pair {
+  return { base: at(base, name), revision: at(revision, name) };
+}
+
+/** What a comparison finds in the parts that either of the two has. */
+export function eachOf<Found>(pair: Pair, compare: (name: string, pair: Pair) => Found[]): Found[] {
+  const names = new Set([...namesIn(pair.base), ...namesIn(pair.revision)]);
+  return [...names].flatMap((name) => compare(name, inside(pair, name)));
 }

@@ -111,7 +111,7 @@ export const KEYWORDS: Readonly<Record<string, Keyword>> = {
     confused: (value) => ({ enum: [value, "OTHER"] }),
   },
   minLength: {
-    ...{ limits: "text", compare: lowerBound, mistaken: nearCounts },
+    ...{ limits: "text", compare: lowerBound, mistaken: nearCounts, idle: 0 },
     ...{ obeying: textsOfLength(0), breaking: textsOfLength(-1) },
   },
   maxLength: {
@@ -151,7 +151,7 @@ export const KEYWORDS: Readonly<Record<string, Keyword>> = {
     ...{ obeying: values.enoughDigits, breaking: values.tooManyDigits },
   },
   minItems: {
-    ...{ limits: "list", compare: lowerBound, mistaken: nearCounts },
+    ...{ limits: "list", compare: lowerBound, mistaken: nearCounts, idle: 0 },
     ...{ obeying: listsOfLength(0), breaking: listsOfLength(-1) },
   },
   maxItems: {
@@ -167,7 +167,7 @@ export const KEYWORDS: Readonly<Record<string, Keyword>> = {
   additionalProperties: {
     ...{ limits: "object", idle: true, mistaken: () => [true], breaking: values.withUnknownMember },
   },
-  minProperties: { limits: "object", compare: lowerBound, breaking: values.fewerMembers },
+  minProperties: { limits: "object", compare: lowerBound, idle: 0, breaking: values.fewerMembers },
   maxProperties: { limits: "object", compare: upperBound, breaking: values.moreMembers },
   dependentRequired: {
     ...{ limits: "object", compare: opaque, holds: "names by trigger", newIn31: true, remedy: SAY_IT },
@@ -200,7 +200,7 @@ export const KEYWORDS: Readonly<Record<string, Keyword>> = {
     ]),
   ),
   default: { limits: "nothing" },
-  deprecated: { limits: "nothing", compare: compare.extended },
+  deprecated: { limits: "nothing", compare: compare.extended, idle: false },
   discriminator: { limits: "nothing" },
   "x-source": informs,
   "x-enum-source": informs,
@@ -208,7 +208,7 @@ export const KEYWORDS: Readonly<Record<string, Keyword>> = {
   "x-unbounded": informs,
   "x-wording": informs,
   "x-pattern-message": informs,
-  "x-portability": { limits: "nothing", newIn31: true },
+  "x-portability": { ...informs, newIn31: true },
   "x-transitions": { limits: "nothing", compare: compare.transitions },
   "x-event-categories": { limits: "nothing", compare: compare.knownListsByName },
 };

@@ -1,10 +1,16 @@
+/** The members of a path item that are operations. */
+export const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
+
 /**
  * A readable name for the element at a path of a contract: `RefundRequest.amount`, `POST /v1/refunds body`, `event
  * refund.pending.data`. Steps that mean nothing to a reader are left out.
  */
 export function locationName(path: readonly string[]): string {
   const [first = "", second = "", third = ""] = path;
-  if (first === "paths") return `${third.toUpperCase()} ${second}${partsOf(path.slice(3))}`.trim();
+  if (first === "paths") {
+    const method = METHODS.includes(third) ? `${third.toUpperCase()} ` : "";
+    return `${method}${second}${partsOf(path.slice(3))}`;
+  }
   if (first === "webhooks") return `event ${second}${partsOf(path.slice(3))}`;
   if (first !== "components") return path.join(".");
   const kind = { responses: "response ", headers: "header ", parameters: "header " }[second] ?? "";

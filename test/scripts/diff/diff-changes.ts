@@ -10,6 +10,8 @@ export type Change = {
   readonly name: string;
   readonly level: Level;
   readonly location: string;
+  /** What the contract already has when it changes, where it has nothing that could change so. */
+  readonly before?: Node;
   readonly change: Node;
 };
 
@@ -25,7 +27,7 @@ export function contract(): Node {
 /** The published contract with changes applied. Throws when one of them would have no effect. */
 export function contractWith(changes: readonly Pick<Change, "change">[]): Node {
   const document = contract();
-  for (const { change } of changes) lay(change, document);
+  for (const { change } of changes) lay(structuredClone(change), document);
   return document;
 }
 

@@ -7,12 +7,13 @@ import { findChangelogError } from "../../../scripts/diff/compare.ts";
 import { checkVersion } from "../../../scripts/diff/version.ts";
 import { runProgram } from "../../helpers/process.ts";
 import { folderOfTest } from "../../helpers/suite.ts";
-import { CHANGES, contract, contractWith } from "./diff-changes.ts";
+import { CHANGES, contractWith } from "./diff-changes.ts";
 
 /** @decision D28 */
 describe("a change of the contract", () => {
-  test.each(CHANGES)("is rated: $name, $level", ({ level, location, change }) => {
-    const changes = findChanges(contract(), contractWith([{ change }]));
+  test.each(CHANGES)("is rated: $name, $level", ({ level, location, before = {}, change }) => {
+    const given = { change: before };
+    const changes = findChanges(contractWith([given]), contractWith([given, { change }]));
 
     expect(changes[0]?.level).toBe(level);
     expect(changes.filter((one) => one.level === level).map((one) => one.location)).toContain(location);
