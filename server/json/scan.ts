@@ -4,7 +4,7 @@ import { toPointer } from "../../openapi/document/pointer.ts";
 const MAX_DEPTH = 32;
 /** Members and items of all objects and lists of a body together (D31). */
 export const MAX_MEMBERS = 128;
-/** UTF-16 code units of the name of a member (D31). */
+/** Code points of the name of a member (D31). */
 export const MAX_NAME_LENGTH = 64;
 
 const QUOTE = 0x22;
@@ -125,7 +125,7 @@ function enterMember(open: readonly Level[], literal: string): RawError | undefi
   const top = open.at(-1);
   if (!top?.keys) return undefined;
   const key = unescapeKey(literal);
-  if (key.length > MAX_NAME_LENGTH) {
+  if (key.length > MAX_NAME_LENGTH && [...key].length > MAX_NAME_LENGTH) {
     const message = `holds a field with a name of more than ${MAX_NAME_LENGTH} characters; remove it`;
     return { pointer: toPointer(pathOf(open.slice(0, -1))), message };
   }

@@ -32,6 +32,16 @@ describe("a call", () => {
     expect([status, headers.get("allow")]).toEqual([405, "POST"]);
   });
 
+  /** @decision D08 */
+  test.each(["Basic YWNtZTphY21l", "Bearer", "bearer  "])(
+    "without an access token reads of no error in one (Authorization: %s)",
+    async (Authorization) => {
+      const { status, headers } = await send({ Authorization });
+
+      expect([status, headers["www-authenticate"]]).toEqual([401, "Bearer"]);
+    },
+  );
+
   /** @clause 1.5 7.2 @decision D15 */
   describe("with a body in another media type", () => {
     test.each([
@@ -122,6 +132,7 @@ describe("a call", () => {
     expect(body).toMatchObject({ ...INVALID, violations });
   });
 
+  /** @decision D08a */
   test.each([
     ["not HTTP at all", "hello\r\n\r\n"],
     ["a TLS greeting", Buffer.of(0x16, 3, 1, 0, 200, 1, 0, 0, 0)],
@@ -134,6 +145,10 @@ describe("a call", () => {
     ["no Host", head("/v1/refunds", { Host: null })],
     ["two Hosts", head("/v1/refunds", { "X-Any": "1\r\nHost: localhost" })],
     ["two Authorizations", head("/v1/refunds", { "X-Any": "1\r\nAuthorization: Bearer sandbox_globex" })],
+    [
+      "two Authorizations at no path",
+      head("/v1/refund", { Authorization: "Bearer a\r\nAuthorization: Bearer b" }),
+    ],
     ["two Content-Types", head("/v1/refunds", { "X-Any": "1\r\ncontent-type: text/plain" })],
     ["a transfer coding", head("/v1/refunds", { "Transfer-Encoding": "gzip, chunked" })],
     ["chunks twice", head("/v1/refunds", { "Transfer-Encoding": "chunked, chunked" })],
@@ -179,6 +194,23 @@ describe("a call that is wrong in many fields", () => {
       expect(body.violations).toEqual([{ pointer: "", message }]);
     },
   );
+
+  test.each([
+    [
+      "a duplicate key",
+      '{"amount":1,"amount":1}',
+      { pointer: "/amount", message: "occurs twice; send it only once" },
+    ],
+    [
+      "too deep nesting",
+      `{"a":${"[".repeat(32)}${"]".repeat(32)}}`,
+      { pointer: "", message: "is nested too deeply; at most 32 levels are allowed" },
+    ],
+  ])("gets one violation for %s, which is not validated", async (_case, text, violation) => {
+    const { body } = await post<InvalidRequest>(server.url, "/v1/refunds", text);
+
+    expect(body.violations).toEqual([violation]);
+  });
 
   test("has 20 of its errors listed, and their total number", async () => {
     const request = refundOf("pay_1", membersOf(100));
