@@ -360,7 +360,7 @@ export interface components {
              *
              *     | code | status | meaning |
              *     |---|---|---|
-             *     | `INVALID_REQUEST` | 400 | The body doesn't match this contract; see `violations`. |
+             *     | `INVALID_REQUEST` | 400 | The call is malformed, or its body doesn't match this contract; see `violations`. |
              *     | `UNAUTHORIZED` | 401 | The access token is missing, unknown or expired; see `WWW-Authenticate`. |
              *     | `FORBIDDEN` | 403 | The access token lacks the scope. |
              *     | `NOT_FOUND` | 404 | There is no such path: check the base address. |
@@ -380,17 +380,17 @@ export interface components {
             /** @description The reason, for people. Its wording may change. */
             errorMessage: string;
         };
-        /** @description One error in a body. */
+        /** @description One error of a call. */
         Violation: {
             /**
              * @description JSON Pointer (RFC 6901) to the wrong field, or to where a missing field should be. It is the empty string for the body as
-             *     a whole.
+             *     a whole, and for an error outside it, such as a repeated header.
              */
             pointer: string;
             /** @description What is wrong, and what to send instead. */
             message: string;
         };
-        /** @description A call whose body doesn't match this contract. */
+        /** @description A call that is malformed, or whose body doesn't match this contract. */
         InvalidRequestProblem: {
             /** @description The kind of problem, one for each `errorCode`. */
             type: components["schemas"]["ProblemType"];
@@ -405,8 +405,9 @@ export interface components {
             /** @description The reason, in the same field as in a failed refund. */
             errorDetails: components["schemas"]["ProblemErrorDetails"];
             /**
-             * @description The errors of the body, one violation for each, at most 20. A body with more than 128 fields and list items in all, or with
-             *     a name of more than 64 characters, gets that error alone.
+             * @description The errors of the body, one violation for each, at most 20. A body with more than 128 fields and list items in all, with a
+             *     name of more than 64 characters, with more than 32 levels, or with a duplicate key gets that error alone, and so does a
+             *     call that is malformed.
              */
             violations: components["schemas"]["Violation"][];
         };
@@ -774,7 +775,7 @@ export interface components {
                 "application/json": components["schemas"]["Refund"];
             };
         };
-        /** @description The body doesn't match this contract. Correct it, and send it with the same `requestKey`, which this call has not used up. */
+        /** @description The call is malformed, for example by a repeated header, or its body doesn't match this contract. Correct it, and send it with the same `requestKey`, which this call has not used up. */
         InvalidRefundRequest: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
@@ -938,7 +939,7 @@ export interface components {
                 "application/json": components["schemas"]["Subscription"];
             };
         };
-        /** @description The body doesn't match this contract. */
+        /** @description The call is malformed, for example by a repeated header, or its body doesn't match this contract. */
         InvalidSubscriptionRequest: {
             headers: {
                 RateLimit: components["headers"]["RateLimit"];
