@@ -24,7 +24,7 @@ export default defineConfig({
       ]),
       toProject("storage", testsIn("server/{storage,webhooks,lifecycle}"), [DATABASES, PAGES]),
       toProject("contract", testsIn("openapi", "client"), [DATABASES, PAGES]),
-      toProject("docs", testsIn("scripts/{docs,diff,traceability}"), [DATABASES, PAGES]),
+      toProject("docs", testsIn("scripts/{docs,diff,generate,traceability}"), [DATABASES, PAGES]),
       // The long ones, which `npm test` leaves to `npm test -- --whole`:
       toProject("browser", testsIn("browser"), [DATABASES, PAGES, BROWSER]),
       toProject("guides", testsIn("guides"), [DATABASES, PAGES]),

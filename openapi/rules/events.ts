@@ -12,7 +12,7 @@ import {
 /**
  * Holds the bodies of webhooks to what readers of every language decode: a schema with a name, because some generators make no
  * type of any other, and values that may grow, because a generated type throws at a value that its enumeration lacks. Only
- * `type`, which says which event it is, keeps its `const`.
+ * `type`, which says which event it is, keeps its `const`. What is below the fields of the data is shared with requests.
  */
 export const events: Rule = () => {
   const reported = new Set<string>();

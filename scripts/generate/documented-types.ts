@@ -21,7 +21,12 @@ function toOpenUnion(schema: object): ts.TypeNode | undefined {
   // An intersection, because `string` alone would swallow the others.
   const text = factory.createKeywordTypeNode(ts.SyntaxKind.StringKeyword);
   const other = factory.createIntersectionTypeNode([text, factory.createTypeLiteralNode([])]);
-  return factory.createUnionTypeNode([...known, factory.createParenthesizedType(other)]);
+  const isNullable = "type" in schema && [schema.type].flat().includes("null");
+  return factory.createUnionTypeNode([
+    ...known,
+    factory.createParenthesizedType(other),
+    ...(isNullable ? [factory.createLiteralTypeNode(factory.createNull())] : []),
+  ]);
 }
 
 /**

@@ -72,8 +72,8 @@ function mapOperations(paths: unknown, change: (operation: Node) => Node): Node 
 const STATUS = "RefundStatus";
 
 /**
- * What other tools can't read is left out or written in place. Only a schema has a `type` that is a string; a property with that
- * name would be in `properties`. Generated Perl makes an object of an enumeration with a name, and loses the status of every
+ * What other tools can't read is left out or written in place. Only a schema has a `type` that is a string, and a discriminator
+ * with a name: a property would have a schema there. Generated Perl makes an object of an enumeration with a name, and loses the status of every
  * refund that it reads. For discriminators, generated Rust has an enum without variants, and generated Kotlin an interface
  * that nothing implements; the branches differ in the one value that their tag can have.
  */
@@ -84,7 +84,10 @@ function simplify(document: Node): Node {
   return JSON.parse(JSON.stringify(document), (_, part: unknown) => {
     if (!isNode(part)) return part;
     if (part.$ref === `#/components/schemas/${STATUS}`) return status;
-    const lost = ["discriminator", ...(typeof part.type === "string" ? LOST_KEYWORDS : [])];
+    const lost = [
+      ...(typeof asNode(part.discriminator).propertyName === "string" ? ["discriminator"] : []),
+      ...(typeof part.type === "string" ? LOST_KEYWORDS : []),
+    ];
     return Object.fromEntries(Object.entries(part).filter(([key]) => !lost.includes(key)));
   });
 }

@@ -17,17 +17,32 @@ export function decimalFields(document: ContractDocument, operation: ContractOpe
   return body ? decimalFieldsIn(document, body) : [];
 }
 
-/** Finds the fields with `x-fraction-digits` in a schema of the document, which may be a reference. */
+/**
+ * Finds the fields with `x-fraction-digits` in a schema of the document, which may be a reference. Throws when there are any
+ * below another keyword than `properties`, where nothing would check their digits.
+ */
 export function decimalFieldsIn(
   document: ContractDocument,
   reference: Schema,
   path: readonly string[] = [],
 ): DecimalField[] {
-  const schema = resolveSchema(document, reference);
-  const digits = schema["x-fraction-digits"];
+  const { properties = {}, "x-fraction-digits": digits, ...others } = resolveSchema(document, reference);
   if (digits !== undefined) return [{ path, digits }];
-  return Object.entries(schema.properties ?? {}).flatMap(([name, child]) =>
+  if (hasDigits(document, others))
+    throw new Error(
+      `the contract limits the digits of numbers at ${toPointer(path)} below other keywords than properties`,
+    );
+  return Object.entries(properties).flatMap(([name, child]) =>
     decimalFieldsIn(document, child, [...path, name]),
+  );
+}
+
+function hasDigits(document: ContractDocument, part: object): boolean {
+  const schema = resolveSchema(document, part);
+  return Object.entries(schema).some(
+    ([name, inner]) =>
+      name === "x-fraction-digits" ||
+      (typeof inner === "object" && inner !== null && hasDigits(document, inner)),
   );
 }
 
