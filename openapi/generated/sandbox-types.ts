@@ -841,9 +841,8 @@ export interface components {
             /** @description The reason, in the same field as in a failed refund. */
             errorDetails: components["schemas"]["ProblemErrorDetails"];
             /**
-             * @description The errors of the body, one violation for each, at most 20. A body with more than 128 fields and list items in all, with a
-             *     name of more than 64 characters, with more than 32 levels, or with a duplicate key gets that error alone, and so does a
-             *     call that is malformed.
+             * @description The errors of the body, one violation for each, at most 20. A malformed call, and a body with a duplicate key or beyond
+             *     the limits of its depth, fields and names, get that error alone.
              */
             violations: components["schemas"]["Violation"][];
         };
