@@ -1,8 +1,7 @@
 import type { Logger } from "pino";
 import { createApp } from "./app.ts";
-import { createAccess } from "./auth/access.ts";
+import { createAccess, type IssuerKeysTimes } from "./auth/access.ts";
 import { type BlocksSettings, startBlocks } from "./auth/blocks.ts";
-import type { IssuerKeysOptions } from "./auth/issuer-keys.ts";
 import { startRestoreWatch } from "./background/restore-watch.ts";
 import { startSharedClock } from "./background/shared-clock.ts";
 import { startBackgroundWork } from "./background-work.ts";
@@ -44,7 +43,7 @@ export type StartOptions = {
   /** Times of reading the blocks that differ from the defaults. */
   blocks?: Partial<BlocksSettings>;
   /** Times of fetching the issuer's keys that differ from the defaults. */
-  issuerKeys?: Pick<IssuerKeysOptions, "refreshMs" | "cooldownMs">;
+  issuerKeys?: IssuerKeysTimes;
 };
 
 export type RunningServer = {

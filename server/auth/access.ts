@@ -11,21 +11,24 @@ export type Access = {
   findCaller: FindCaller;
   /** Rejects while no access token could be verified. */
   ready(): Promise<void>;
-  /** Seconds since the issuer's keys were fetched; undefined where there are none. */
+  /** Seconds since the issuer's keys were fetched; undefined where there are none that can be trusted. */
   keysAgeSeconds(): number | undefined;
   /** Failed fetches of these keys since the start; undefined where there are none. */
   failedKeyFetches(): number | undefined;
-  /** Ends a fetch of the issuer's keys. */
+  /** Ends the fetches of the issuer's keys. */
   stop(): Promise<void>;
 };
 
-type IssuerOptions = Pick<IssuerKeysOptions, "refreshMs" | "cooldownMs">;
+/** Times of fetching the issuer's keys that differ from the defaults, and from the settings. */
+export type IssuerKeysTimes = Partial<
+  Pick<IssuerKeysOptions, "refreshMs" | "cooldownMs" | "keysMaxAgeSeconds">
+>;
 
 export type CreateAccessOptions = {
   findToken: FindToken;
   realNow: () => Date;
   logger: Logger;
-  issuerKeys?: IssuerOptions | undefined;
+  issuerKeys?: IssuerKeysTimes | undefined;
 };
 
 /** Verifies the tokens of the mode: those of the store in the sandbox, those of the issuer in production. */
@@ -57,7 +60,7 @@ export function sandboxAccess(findToken: FindToken): Access {
 /** Production verifies the JWTs of an issuer, and begins to fetch the issuer's keys at once. */
 export function productionAccess(
   settings: AuthSettings,
-  options: IssuerOptions & Pick<CreateAccessOptions, "logger" | "realNow">,
+  options: IssuerKeysTimes & Pick<CreateAccessOptions, "logger" | "realNow">,
 ): Access {
   const { realNow } = options;
   const keys = createIssuerKeys({ ...settings, ...options });

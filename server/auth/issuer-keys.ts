@@ -1,13 +1,12 @@
 import { type CryptoKey, importJWK, type JWK } from "jose";
 import type { Logger } from "pino";
 import { Agent, type Response as FetchedResponse, fetch } from "undici";
+import { repeat } from "../async/repeat.ts";
 import { sharedLookup } from "../async/shared-lookup.ts";
 import type { AuthSettings } from "../config/config.ts";
 
 export interface IssuerKeysOptions extends Pick<AuthSettings, "jwksUrl" | "algorithm" | "keysMaxAgeSeconds"> {
   logger: Logger;
-  /** Real time. */
-  realNow: () => Date;
   /** Milliseconds after which the keys are fetched again; meanwhile requests use the present keys. */
   refreshMs?: number | undefined;
   /** Least milliseconds between two fetches. */
@@ -25,11 +24,11 @@ export type IssuerKeys = {
   renew(): Promise<void>;
   /** Resolves while there are keys that can be trusted. Rejects with {@link KeysUnavailableError}. */
   ready(): Promise<void>;
-  /** Seconds since the keys were fetched; undefined before that. */
+  /** Seconds since the keys were fetched; undefined while none can be trusted. */
   ageSeconds(): number | undefined;
   /** Failed fetches since the start. */
   failures(): number;
-  /** Ends the fetch in progress. */
+  /** Fetches no more, and ends the fetch in progress. */
   stop(): Promise<void>;
 };
 
@@ -65,21 +64,22 @@ type IssuerKey = {
  * fetches, and whether a key id is unknown can be said only after a fetch.
  */
 export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
-  const { cooldownMs = DEFAULT_COOLDOWN_MS, logger, realNow } = options;
+  const { cooldownMs = DEFAULT_COOLDOWN_MS, logger } = options;
   const agent = new Agent({ connect: { lookup: sharedLookup } });
   const maxAgeMs = options.keysMaxAgeSeconds * 1000;
   const refreshMs = Math.min(options.refreshMs ?? DEFAULT_REFRESH_MS, maxAgeMs / 2);
+  // Times are of a clock that nobody sets.
   let current: { keys: readonly IssuerKey[]; seenAtMs: number } | undefined;
   let fetching: Promise<void> | undefined;
   let failures = 0;
-  let nextFetchMs = 0; // by a clock that nobody sets
+  let nextFetchMs = 0;
 
-  const ageMs = () => (current ? realNow().getTime() - current.seenAtMs : Number.POSITIVE_INFINITY);
+  const ageMs = () => (current ? performance.now() - current.seenAtMs : Number.POSITIVE_INFINITY);
   const pauseMs = () => (fetching ? 0 : nextFetchMs - performance.now());
 
   async function fetchNow(): Promise<void> {
     try {
-      current = { keys: await fetchKeys(options, agent), seenAtMs: realNow().getTime() };
+      current = { keys: await fetchKeys(options, agent), seenAtMs: performance.now() };
     } catch (error) {
       failures += 1;
       const message = "the keys of the access tokens' issuer can't be fetched";
@@ -106,10 +106,17 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     if (ageMs() > maxAgeMs) await renew();
   }
 
+  async function refresh(): Promise<void> {
+    if (ageMs() >= refreshMs && pauseMs() <= 0) await renew().catch(() => {}); // it has been logged
+  }
+
+  // Also where nobody calls: the first call after hours must not be accepted by a key that was withdrawn meanwhile.
+  const everyMs = Math.min(refreshMs, DEFAULT_COOLDOWN_MS);
+  const refreshing = repeat(refresh, { name: "refreshing the issuer's keys", everyMs, logger });
+
   return {
     async find(kid) {
       await ready();
-      if (ageMs() >= refreshMs && pauseMs() <= 0) renew().catch(() => {}); // it has been logged
       const { keys = [] } = current ?? {};
       if (kid === undefined) return keys.slice(0, MAX_KEYS_TRIED).map(({ key }) => key);
       return keys.filter((candidate) => candidate.kid === kid).map(({ key }) => key);
@@ -117,8 +124,10 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     renew,
     ready,
     failures: () => failures,
-    ageSeconds: () => (current ? ageMs() / 1000 : undefined),
-    stop: () => agent.destroy(),
+    ageSeconds: () => (ageMs() > maxAgeMs ? undefined : ageMs() / 1000),
+    async stop() {
+      await Promise.all([refreshing.stop(), agent.destroy()]);
+    },
   };
 }
 
@@ -144,9 +153,10 @@ async function fetchKeys(
 
 /** Undefined for a key that can't verify tokens of the algorithm. */
 async function toKey(jwk: JWK | null, algorithm: string): Promise<IssuerKey | undefined> {
-  const { use = "sig", alg = algorithm, key_ops: operations = ["verify"], kid } = jwk ?? {};
-  if (use !== "sig" || alg !== algorithm || !operations.includes("verify")) return undefined;
-  const key = await importJWK(jwk ?? {}, algorithm).catch(() => undefined);
+  const { use, alg, key_ops: operations, kid, ...material } = jwk ?? {};
+  if ((use ?? "sig") !== "sig" || (alg ?? algorithm) !== algorithm) return undefined;
+  if (![operations ?? "verify"].flat().includes("verify")) return undefined;
+  const key = await importJWK(material, algorithm).catch(() => undefined);
   if (!(key instanceof CryptoKey) || key.type !== "public") return undefined;
   const isWeak = "modulusLength" in key.algorithm && Number(key.algorithm.modulusLength) < LEAST_RSA_BITS;
   return isWeak ? undefined : { kid, key };

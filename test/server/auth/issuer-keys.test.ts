@@ -127,7 +127,7 @@ describe("the issuer's keys", () => {
   });
 
   test("that were not seen for longer than AUTH_KEYS_MAX_AGE are trusted no more, and the server is not ready", async () => {
-    await using system = await start({ env: { AUTH_KEYS_MAX_AGE: "1" } });
+    await using system = await start({ issuerKeys: { keysMaxAgeSeconds: 1, cooldownMs: 0 } });
     const { issuer, statusOf, untilReadiness } = system;
     const token = await issuer.token();
 
@@ -144,11 +144,10 @@ describe("the issuer's keys", () => {
   test.each(["broken", "talks nonsense", "hangs up", "endless"] as const)(
     "that are at hand serve while the issuer is away (%s), and are refreshed when it is back",
     async (mood) => {
-      await using system = await start({ issuerKeys: { refreshMs: 0, cooldownMs: 0 } });
+      await using system = await start({ issuerKeys: { refreshMs: 100, cooldownMs: 0 } });
       const { issuer, call, statusOf } = system;
       const token = await issuer.token();
       await statusOf(token);
-      await until(() => issuer.fetches() > 1); // no token asked for the second one
 
       issuer.mood(mood);
       const during = [await statusOf(token), await statusOf(token)];
@@ -164,6 +163,34 @@ describe("the issuer's keys", () => {
       expect(issuer.endlessBytes()).toBeLessThan(32 * 2 ** 20);
     },
   );
+
+  test("that were withdrawn are known to a server that nobody calls", async () => {
+    await using system = await start({ issuerKeys: { refreshMs: 100, cooldownMs: 0 } });
+    const { issuer, statusOf } = system;
+    const token = await issuer.token();
+    const before = await statusOf(token);
+
+    await issuer.rotate();
+    const fetches = issuer.fetches();
+    // When the second one begins, the first has ended.
+    await until(() => issuer.fetches() > fetches + 1);
+
+    expect([before, await statusOf(token)]).toEqual([400, 401]);
+  });
+
+  test("are used without one of them that is odd", async () => {
+    await using system = await start();
+    const { issuer, statusOf } = system;
+    const [odd, key] = [await createKey("ES256"), issuer.key()];
+    issuer.serve([
+      { ...odd.publicJwk, key_ops: 7 },
+      { ...key.publicJwk, use: null, alg: null, key_ops: null },
+    ]);
+
+    expect([await statusOf(await issuer.token()), await statusOf(await issuer.token({}, odd))]).toEqual([
+      400, 401,
+    ]);
+  });
 
   test("that were never fetched make a call unavailable, not unauthorized, and the server not ready", async () => {
     await using system = await start({}, { mood: "broken" });
