@@ -128,10 +128,20 @@ function toCaller(
   { payload, protectedHeader: { typ } }: JWTVerifyResult,
   { now, headers, maxLifetimeSeconds, clientCertHeader }: CallerOptions,
 ): Caller | Refusal {
-  if (typ !== undefined && !ACCESS_TOKEN_TYPES.includes(typ.toLowerCase()))
+  if (typ !== undefined && (typeof typ !== "string" || !ACCESS_TOKEN_TYPES.includes(typ.toLowerCase())))
     return { reason: "not an access token by its typ" };
-  const { exp, cnf, merchant_id: merchant, scope, sub: subject, client_id: clientId, jti: tokenId } = payload;
-  const latest = now.getTime() / 1000 + maxLifetimeSeconds + LEEWAY_SECONDS;
+  const {
+    exp,
+    iat,
+    cnf,
+    merchant_id: merchant,
+    scope,
+    sub: subject,
+    client_id: clientId,
+    jti: tokenId,
+  } = payload;
+  const seconds = now.getTime() / 1000;
+  const latest = Math.min(seconds, iat ?? seconds) + maxLifetimeSeconds + LEEWAY_SECONDS;
   if (exp === undefined || exp > latest) return { reason: "exp is missing or beyond AUTH_MAX_LIFETIME" };
   const bindingError = findBindingError(cnf, headers, clientCertHeader);
   if (bindingError) return { reason: bindingError };

@@ -51,6 +51,7 @@ describe("an access token in production", () => {
     ["expired 59 seconds ago", { exp: SECOND - 59 }],
     ["valid from in 60 seconds on", { nbf: SECOND + 60 }],
     ["valid for a day", { exp: SECOND + 86_400 }],
+    ["valid for a day and a leeway since it was issued", { iat: SECOND - 86_400, exp: SECOND + 60 }],
     ["meant for several audiences", { aud: ["other", "refunds-api"] }],
     ["issued in the future by a clock that is ahead", { iat: SECOND + 60 }],
   ])("is accepted when %s", async (_name, claims) => {
@@ -76,6 +77,7 @@ describe("an access token in production", () => {
     ["of a subject that breaks a line", { sub: "a\nb" }],
     ["with an id that is endless", { jti: "j".repeat(256) }],
     ["to expire in more than a day", { exp: SECOND + 86_400 + 61 }],
+    ["on its last day, after a life of more", { iat: SECOND - 86_400, exp: SECOND + 61 }],
     ["of a merchant whose name is endless", { merchant_id: "m".repeat(256) }],
   ])("is refused when %s", async (_name, claims) => {
     const { status, headers } = await post(server.url, "/v1/refunds", {}, { token: await token(claims) });
@@ -87,7 +89,9 @@ describe("an access token in production", () => {
     ["application/at+jwt", 400],
     ["AT+JWT", 400],
     ["JWT", 401],
-  ])("that names its type must be one of RFC 9068 (%s)", async (typ, expected) => {
+    [["at+jwt"], 401],
+    [null, 401],
+  ])("that names its type must be one of RFC 9068 (%j)", async (typ, expected) => {
     expect(await statusOf(await token({}, production.issuer.key(), { typ }))).toBe(expected);
   });
 
