@@ -56,7 +56,7 @@ export type AuthSettings = {
   jwksUrl: URL;
   /** The only algorithm that is accepted, whatever the header of a token says. */
   algorithm: "ES256" | "RS256";
-  /** How long a token may still be valid. */
+  /** How long a token may be valid: from its `iat`, if it has one, and from now on. */
   maxLifetimeSeconds: number;
   /** How long the keys of the last successful fetch are trusted. */
   keysMaxAgeSeconds: number;
@@ -145,7 +145,7 @@ function readAuth(env: Environment): AuthSettings {
     jwksUrl: jwksUrl(required(env, "AUTH_JWKS_URL", "the address of the issuer's public keys")),
     algorithm: algorithm(env),
     maxLifetimeSeconds: seconds("AUTH_MAX_LIFETIME", env.AUTH_MAX_LIFETIME || "86400"),
-    keysMaxAgeSeconds: seconds("AUTH_KEYS_MAX_AGE", env.AUTH_KEYS_MAX_AGE || "86400"),
+    keysMaxAgeSeconds: seconds("AUTH_KEYS_MAX_AGE", env.AUTH_KEYS_MAX_AGE || "86400", LEAST_KEYS_MAX_AGE),
     clientCertHeader: headerName("AUTH_CLIENT_CERT_HEADER", env.AUTH_CLIENT_CERT_HEADER, "Client-Cert"),
   };
 }
@@ -169,9 +169,12 @@ function algorithm(env: Environment): AuthSettings["algorithm"] {
   return oneOf(env, "AUTH_ALGORITHM", ["ES256", "RS256"] as const, "ES256");
 }
 
-function seconds(name: string, text: string): number {
-  if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
-  throw new ConfigError(`${name} must be a whole number of seconds, not "${text}".`);
+/** Several times the pause between two fetches: with less, most calls would have no key that is trusted. */
+const LEAST_KEYS_MAX_AGE = 60;
+
+function seconds(name: string, text: string, least = 1): number {
+  if (/^\d{1,10}$/.test(text) && Number(text) >= least) return Number(text);
+  throw new ConfigError(`${name} must be a whole number of seconds from ${least} on, not "${text}".`);
 }
 
 /** Five minutes. */

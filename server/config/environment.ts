@@ -36,13 +36,13 @@ function readSecretFile(name: string, path: string): string {
   return text;
 }
 
-/** The content of a file that a setting names. Throws {@link ConfigError}. */
+/** The content of a file that a setting names. Throws {@link ConfigError}, without the path: it may be the secret itself, by mistake. */
 export function readTextFile(name: string, path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
     const { code = "unknown error" } = error as NodeJS.ErrnoException; // nothing else is thrown by the file system
-    throw new ConfigError(`${name} names a file that can't be read (${code}): ${path}.`);
+    throw new ConfigError(`${name} must be the path of a file that can be read (${code}).`);
   }
 }
 

@@ -18,7 +18,8 @@ export type WrappingKeySetting = { key: Buffer } | { command: string };
 /** In place of a data folder: the embedded store is in memory, and gone when the process ends. */
 export const IN_MEMORY = ":memory:";
 
-const KEY_BYTES = 32;
+/** 32 bytes in base64. */
+const KEY_TEXT = /^[A-Za-z0-9+/_-]{43}=?$/;
 /** A random key practically always has at least this many different bytes. */
 const LEAST_DIFFERENT_BYTES = 16;
 
@@ -111,24 +112,24 @@ function readDataDir(text: string): string {
 function readEncryptionKeys(env: Environment): WrappingKeySetting[] {
   const command = env.ENCRYPTION_KEY_COMMAND?.trim();
   const current: WrappingKeySetting[] = [
-    ...(env.ENCRYPTION_KEY ? [{ key: decodeKey("ENCRYPTION_KEY", env.ENCRYPTION_KEY) }] : []),
+    ...(env.ENCRYPTION_KEY ? [{ key: decodeKey("ENCRYPTION_KEY", env.ENCRYPTION_KEY.trim()) }] : []),
     ...(command ? [{ command }] : []),
   ];
-  const old = (env.ENCRYPTION_KEYS_OLD || "").split(",").filter((text) => text.trim() !== "");
+  const old = (env.ENCRYPTION_KEYS_OLD || "").split(/[\s,]+/).filter((text) => text !== "");
   if (current.length === 0 && old.length > 0) {
     throw new ConfigError("ENCRYPTION_KEYS_OLD requires ENCRYPTION_KEY or ENCRYPTION_KEY_COMMAND.");
   }
   return [...current, ...old.map((text) => ({ key: decodeKey("ENCRYPTION_KEYS_OLD", text) }))];
 }
 
-function decodeKey(name: string, text: string): Buffer {
-  const key = Buffer.from(text.trim(), "base64");
-  if (key.length !== KEY_BYTES) {
-    throw new ConfigError(
-      `${name} must be ${KEY_BYTES} bytes in base64. Make one with: openssl rand -base64 32`,
-    );
-  }
-  return key;
+function decodeKey(name: "ENCRYPTION_KEY" | "ENCRYPTION_KEYS_OLD", text: string): Buffer {
+  // Node ignores whatever follows the first `=`.
+  if (KEY_TEXT.test(text)) return Buffer.from(text, "base64");
+  throw new ConfigError(
+    name === "ENCRYPTION_KEY"
+      ? `${name} must be 32 bytes in base64, and nothing else. Make one with: openssl rand -base64 32`
+      : `${name} must be keys of 32 bytes in base64, with commas or new lines between them, and nothing else.`,
+  );
 }
 
 /** Refuses a first key that was typed rather than made: all zeros, one byte repeated, bytes counted up. */

@@ -142,7 +142,7 @@ describe("the settings", () => {
     ],
     AUTH_ALGORITHM: ["", "HS256", "none", "ES256,RS256"],
     AUTH_MAX_LIFETIME: ["0", "1h"],
-    AUTH_KEYS_MAX_AGE: ["0"],
+    AUTH_KEYS_MAX_AGE: ["0", "59"],
     AUTH_CLIENT_CERT_HEADER: ["Client-Cert: x"],
     CALLER_ADDRESS_HEADER: ["X-Forwarded-For, Forwarded"],
     ENCRYPTION_KEY: [

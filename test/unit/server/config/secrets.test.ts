@@ -11,6 +11,7 @@ const KEY = Buffer.alloc(32, 1).toString("base64");
 const RANDOM_KEY = randomBytes(32).toString("base64");
 const OLD_KEY = Buffer.alloc(32, 2).toString("base64");
 const DATABASE_URL = "postgres://user@localhost/refunds";
+const CERTIFICATE = "test/fixtures/tls/receiver.pem";
 const WEBHOOK_PROXY = "http://user:password@proxy.internal:3128";
 const SECRETS = { DATABASE_URL, ENCRYPTION_KEY: KEY, ENCRYPTION_KEYS_OLD: OLD_KEY, WEBHOOK_PROXY };
 const toSetting = (text: string) => ({ key: Buffer.from(text, "base64") });
@@ -23,6 +24,18 @@ describe("the settings", () => {
 
     expect(readConfig(both).encryptionKeys).toEqual([toSetting(KEY), command, toSetting(OLD_KEY)]);
     expect(readConfig({ ...both, ENCRYPTION_KEY: "" }).encryptionKeys).toEqual([command, toSetting(OLD_KEY)]);
+  });
+
+  test("of keys take one for each line, too, and nothing else that is not a key", () => {
+    const read = (more: Record<string, string>) =>
+      readConfig({ ENCRYPTION_KEY: KEY, ...more }).encryptionKeys;
+
+    const lines = `${OLD_KEY}\r\n${RANDOM_KEY}\n\n, ${KEY.replace("=", "")}\n`;
+    expect(read({ ENCRYPTION_KEYS_OLD: lines })).toEqual([KEY, OLD_KEY, RANDOM_KEY, KEY].map(toSetting));
+    expect(read({ ENCRYPTION_KEY: ` ${KEY}\n` })).toEqual([toSetting(KEY)]);
+    for (const wrong of [`${OLD_KEY}garbage`, `${OLD_KEY} # of 2025`, `${OLD_KEY}${KEY}`])
+      for (const name of ["ENCRYPTION_KEY", "ENCRYPTION_KEYS_OLD"])
+        expect(() => read({ [name]: wrong })).toThrow(`${name} must be`);
   });
 
   test.each(SECRET_SETTINGS)(
@@ -40,7 +53,9 @@ describe("the settings", () => {
       );
       await writeFile(file, "\n");
       expect(() => read(file)).toThrow(`${name}_FILE names an empty file`);
-      expect(() => read(folder)).toThrow(`${name}_FILE names a file that can't be read (EISDIR)`);
+      expect(() => read(folder)).toThrow(
+        `${name}_FILE must be the path of a file that can be read (EISDIR).`,
+      );
     },
   );
 
@@ -52,10 +67,15 @@ describe("the settings", () => {
       { WEBHOOK_PROXY: `http://user:${password}%@proxy.internal:3128` },
       { ENCRYPTION_KEY: KEY, ENCRYPTION_KEYS_OLD: password },
       { DATABASE_URL: `mysql://user:${password}@localhost/refunds` },
+      ...[...SECRET_SETTINGS, "WEBHOOK_CLIENT_KEY"].map((name) => ({
+        [`${name}_FILE`]: password,
+        WEBHOOK_CLIENT_CERT_FILE: CERTIFICATE,
+      })),
     ];
 
     for (const env of wrong) {
-      expect(() => readConfig(env)).toThrow(expect.not.stringContaining(password));
+      const message = expect.not.stringContaining(password);
+      expect(() => readConfig(env)).toThrow(expect.objectContaining({ name: "ConfigError", message }));
     }
   });
 });

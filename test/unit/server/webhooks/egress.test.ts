@@ -129,7 +129,10 @@ test.each<[settings: Record<string, string>, message: RegExp]>([
   [{ WEBHOOK_PROXY: "http://egress:100%sure@127.0.0.1:1" }, /in WEBHOOK_PROXY must be percent-encoded/],
   [{ WEBHOOK_PROXY: "http://100%@127.0.0.1:1" }, /in WEBHOOK_PROXY must be percent-encoded/],
   [{ WEBHOOK_CA_FILE: path("receiver.key") }, /^WEBHOOK_CA_FILE must have certificates in PEM/],
-  [{ WEBHOOK_CA_FILE: "/nowhere.pem" }, /^WEBHOOK_CA_FILE names a file that can't be read \(ENOENT\)/],
+  [
+    { WEBHOOK_CA_FILE: "/nowhere.pem" },
+    /^WEBHOOK_CA_FILE must be the path of a file that can be read \(ENOENT\)\.$/,
+  ],
   [{ WEBHOOK_CLIENT_CERT_FILE: path("receiver.pem") }, /belong together: set both, or neither/],
   [
     { WEBHOOK_CLIENT_CERT_FILE: path("authority.pem"), WEBHOOK_CLIENT_KEY_FILE: path("receiver.key") },
