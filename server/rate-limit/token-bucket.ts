@@ -25,18 +25,17 @@ export type Take = {
 /** A bucket holds the tokens of two seconds: 200 at 100 a second (D27). */
 const BURST_SECONDS = 2;
 
+/** The part of a token by which sums of times may be off; without it, the last call of a burst would often be refused. */
+const ROUNDING = 0.01;
+
 /** The size of a bucket that gains this many tokens a second. */
 export function bucketSize(tokensPerSecond: number): BucketSize {
   return { msPerToken: 1000 / tokensPerSecond, capacityMs: BURST_SECONDS * 1000 };
 }
 
 /** Whether {@link takeToken} would get a token at this time. */
-export function hasToken(
-  bucket: TokenBucket,
-  { msPerToken, capacityMs }: BucketSize,
-  nowMs: number,
-): boolean {
-  return emptyMs(bucket, nowMs) + msPerToken <= capacityMs;
+export function hasToken(bucket: TokenBucket, size: BucketSize, nowMs: number): boolean {
+  return wholeTokens(size, emptyMs(bucket, nowMs)) > 0;
 }
 
 /** Takes a token from the bucket if there is one; an empty bucket stays as it is. */
@@ -48,7 +47,11 @@ export function takeToken(bucket: TokenBucket, size: BucketSize, nowMs: number):
     return { remaining: 0, fullInMs: missingMs, waitMs: fullInMs - capacityMs };
   }
   bucket.fullAtMs = nowMs + fullInMs;
-  return { remaining: Math.floor((capacityMs - fullInMs) / msPerToken), fullInMs, waitMs: 0 };
+  return { remaining: wholeTokens(size, fullInMs), fullInMs, waitMs: 0 };
+}
+
+function wholeTokens({ msPerToken, capacityMs }: BucketSize, missingMs: number): number {
+  return Math.floor((capacityMs - missingMs) / msPerToken + ROUNDING);
 }
 
 /** The part of the bucket that is empty, as the time in which it fills. */

@@ -48,13 +48,16 @@ export function requireAccess(
   { findCaller, refuseBlocked, limitRate, deadline }: AccessOptions,
 ): Middleware {
   return async (request, response, next) => {
-    const headers = await deadline(response, async () => {
+    const headers = await deadline(response, async ({ signal }) => {
       const caller = await authenticate(request.headers, findCaller);
+      signal.throwIfAborted();
       response.locals.caller = caller;
       refuseBlocked(caller);
       authorize(caller, scopes);
       response.locals.slot?.assign(caller.merchant);
-      return limitRate(caller.merchant, response.locals);
+      const limit = await limitRate(caller.merchant, response.locals);
+      if (signal.aborted) response.locals.uncount?.(); // its 503 has been sent meanwhile
+      return limit;
     });
     response.set(headers);
     next();
