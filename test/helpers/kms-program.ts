@@ -10,7 +10,7 @@ if (!existsSync(join(folder, "key"))) {
   process.stderr.write("the KMS is away\n");
   process.exit(3);
 }
-if (process.env.ENCRYPTION_KEY) throw new Error("it must not see other keys");
+if (process.env.ENCRYPTION_KEY || process.env.PGPASSWORD) throw new Error("it must not see other secrets");
 const key = readFileSync(join(folder, "key"));
 const line = (await text(process.stdin)).trimEnd();
 process.stdout.write(`${operation === "wrap" ? wrap(line) : unwrap(line)}\n`);

@@ -116,6 +116,6 @@ async function run(command: string, operation: "wrap" | "unwrap", line: string):
 
 /** What the program may need for its KMS, such as an address and a token. */
 function withoutSecrets(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const secrets: readonly string[] = SECRET_SETTINGS;
+  const secrets: readonly string[] = [...SECRET_SETTINGS, "PGPASSWORD"]; // which the driver of PostgreSQL reads
   return Object.fromEntries(Object.entries(env).filter(([name]) => !secrets.includes(name)));
 }

@@ -29,8 +29,9 @@ function verifyAll({ received }: Receiver): void {
 /** @decision D29 */
 describe("an encryption key that a KMS holds", () => {
   test("is asked once for a merchant, and when it is away, only those who subscribe anew wait for it", async () => {
-    // The program refuses to run where it can see the key of the settings.
+    // The program refuses to run where it can see the secrets of the server.
     vi.stubEnv("ENCRYPTION_KEY", ENCRYPTION_KEY);
+    vi.stubEnv("PGPASSWORD", "password");
     onTestFinished(() => void vi.unstubAllEnvs());
     await using kms = await startKms();
     await using receiver = await startReceiver();
