@@ -6,8 +6,10 @@ import {
   type Metric,
   Registry,
 } from "@prometheus-io/client";
+import type { paths } from "../../openapi/generated/types.ts";
 import type { OnRun } from "../async/batcher.ts";
-import type { RefundStatus } from "../domain/refunds.ts";
+import type { Outcome } from "../domain/delivery-outcome.ts";
+import { REFUND_TRANSITIONS, type RefundStatus } from "../domain/refunds.ts";
 import { traceIdOf } from "../domain/trace-context.ts";
 import type { RequestOutcome } from "../http/middleware/request-log.ts";
 import type { Refusal } from "../rate-limit/concurrency-limit.ts";
@@ -112,7 +114,11 @@ export function createMetrics(): ServedMetrics {
     labelNames: ["reason"],
     registers,
   });
+  // Prometheus sees no increase in what begins above 0, so the first failure would be missed.
   for (const reason of Object.values(REASONS)) refusals.inc({ reason }, 0);
+  for (const route of ROUTES) for (const status of [500, 503]) requests.inc({ route, status }, 0);
+  for (const { to } of REFUND_TRANSITIONS) refunds.inc({ status: to }, 0);
+  for (const outcome of OUTCOMES) attempts.inc({ outcome }, 0);
   const endedAt = new Map<string, number>();
   new Gauge({
     name: "background_run_age_seconds",
@@ -157,6 +163,9 @@ export function createMetrics(): ServedMetrics {
 }
 
 const REASONS = { full: "server", "merchant full": "merchant" } as const satisfies Record<Refusal, string>;
+
+const ROUTES = ["/v1/refunds", "/v1/webhook/subscribe"] as const satisfies readonly (keyof paths)[];
+const OUTCOMES = ["delivered", "retry", "exhausted", "ended"] as const satisfies readonly Outcome["kind"][];
 
 function toExemplar(traceId: string | undefined) {
   return traceId === undefined ? {} : { exemplarLabels: { trace_id: traceId } };

@@ -81,6 +81,10 @@ describe("the metrics of a production server", () => {
       'http_requests_total{route="/v1/refunds",status="409"}': 1,
       'http_requests_total{route="/v1/refunds",status="400"}': 1,
       'http_requests_total{route="/v1/refunds",status="401"}': 1,
+      'http_requests_total{route="/v1/refunds",status="500"}': 0,
+      'http_requests_total{route="/v1/refunds",status="503"}': 0,
+      'http_requests_total{route="/v1/webhook/subscribe",status="500"}': 0,
+      'http_requests_total{route="/v1/webhook/subscribe",status="503"}': 0,
       'http_requests_total{route="/v1/webhook/subscribe",status="200"}': 1,
       'http_requests_total{route="/readyz",status="200"}': 1,
       'http_requests_total{route="unknown",status="404"}': 1,
@@ -99,6 +103,8 @@ describe("the metrics of a production server", () => {
   });
 
   test("count deliveries by outcome, and those that wait", () => {
+    for (const outcome of ["delivered", "exhausted", "ended"])
+      expect(samples.get(`webhook_attempts_total{outcome="${outcome}"}`)).toBe(0);
     expect(samples.get("webhook_attempt_duration_seconds_count")).toBe(2);
     expect(samples.get('webhook_deliveries{state="later"}')).toBe(2);
     expect(samples.get('webhook_deliveries{state="due"}')).toBe(0);
@@ -206,6 +212,7 @@ describe("the metrics of a server", () => {
     await using receiver: Receiver = await startReceiver();
     await using gone = await startReceiver(respondWith(410));
     await using server = await startTestServer({ engine: "embedded", env: { METRICS_PORT: "0" } });
+    expect((await scrape(server)).get('refund_statuses_total{status="TERMINAL_FAILED"}')).toBe(0);
     for (const { url } of [receiver, gone])
       await post(server.url, "/v1/webhook/subscribe", subscriptionTo(url));
 
