@@ -116,7 +116,8 @@ export function toJunit({ results, startedAt }: Report, name: string): string {
       if (failure) {
         test
           .failure(printable(`expected ${failure.expected}`))
-          .stacktrace(describeFailure(result).join("\n"));
+          // The package would escape only the first end of a CDATA section.
+          .stacktrace(describeFailure(result).join("\n").replaceAll("]]>", "]] >"));
       } else if (outcome === "not run") {
         test.skipped().standardOutput(reason);
       }

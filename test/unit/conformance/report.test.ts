@@ -3,8 +3,8 @@ import { elementsOf } from "../../helpers/well-formed.ts";
 import { CheckFailure, createRedactor } from "../../reporting/exchange.ts";
 import { describeFailure, type Report, type Result, toJson, toJunit } from "../../reporting/report.ts";
 
-/** Text that a hostile server could send: markup, terminal control characters, NUL, half a character. */
-const HOSTILE = `</failure>&"<b>\u001b[2J\r\0\uD800`;
+/** Text that a hostile server could send: markup, terminal control characters, NUL, half a character, ends of CDATA. */
+const HOSTILE = `</failure>&"<b>\u001b[2J\r\0\uD800]]>]]>]]>`;
 
 function failed(text: string): Result {
   const received = { status: 200, headers: new Headers(), text, body: text, milliseconds: 1 };
