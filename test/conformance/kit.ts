@@ -46,7 +46,6 @@ export function createKit(options: ConformOptions, contract: Contract) {
   const keyPrefix = `conform-${randomBytes(6).toString("hex")}-`;
   let keys = 0;
 
-  /** Records an exchange, also one that was made in another way. */
   const keep = (sent: Sent, response: WireResponse): Exchange => {
     const exchange = { sent, received: toReceived(response, redactor) };
     exchanges.push(exchange);
@@ -68,13 +67,12 @@ export function createKit(options: ConformOptions, contract: Contract) {
     redactor,
     exchanges,
     send,
-    keep,
     keyPrefix,
     /** Creates a requestKey that no run has used. */
     newKey: () => `${keyPrefix}${++keys}`,
-    /** Creates a secretKey, which no report shows. */
+    /** Creates a secretKey, which no report shows. It is also base64. */
     newSecret: () => {
-      const secret = randomBytes(24).toString("base64url");
+      const secret = randomBytes(24).toString("hex");
       redactor.add("secretKey", secret);
       return secret;
     },

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { EventEmitter, once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -77,12 +78,16 @@ async function startReceiver({ receiver = "", receiverPort }: ConformOptions) {
   // The address of a server that listens on a port is not a string.
   if (address.port === "0") address.port = String((server.address() as AddressInfo).port);
 
+  // No delivery of an earlier run, and nobody else, finds the hooks of this one.
+  const base = `${address.href.replace(/\/$/, "")}/${randomBytes(12).toString("hex")}`;
+
   return {
     hook: ({ wanted }: { wanted: boolean }): Hook => {
-      const hook = new Hook(`${address.href.replace(/\/$/, "")}/hook-${hooks.length + 1}`, wanted);
+      const hook = new Hook(`${base}/hook-${hooks.length + 1}`, wanted);
       hooks.push(hook);
       return hook;
     },
+    wanted: () => hooks.filter(({ wanted }) => wanted),
     /** How many hooks have responded with 410. */
     ended: () => hooks.filter(({ deliveries }) => deliveries.some(({ refused }) => refused)).length,
     close: () => {

@@ -27,11 +27,11 @@ export async function runConformance(
   listener: Listener = {},
 ): Promise<ConformReport> {
   const { contract, all } = prepare();
-  await using kit = createKit(options, contract);
   const checks = chooseChecks(all, options);
-  await requireService(kit);
+  const kit = createKit(options, contract);
+  // The end of the kit makes calls as well, which are counted below.
+  const run = await runIn(kit, checks, listener).finally(() => kit[Symbol.asyncDispose]());
   const receiver = await receiverOf(kit);
-  const run = await runChecks(checks, { options, tools: kit, listener });
   return {
     url: options.url,
     ...run,
@@ -40,6 +40,12 @@ export async function runConformance(
       .size,
     subscriptionsEnded: (receiver?.ended() ?? 0) + kit.exchanges.filter(endsSubscription).length,
   };
+}
+
+async function runIn(kit: Kit, checks: readonly Check[], listener: Listener) {
+  await requireService(kit);
+  await receiverOf(kit); // a port that is taken is no failure of the service
+  return runChecks(checks, { options: kit.options, tools: kit, listener });
 }
 
 /** A scenario ends its own subscription, by a call of the sandbox; the kit ends the others by a 410. */
@@ -78,8 +84,9 @@ async function send(kit: Kit, token: string | null): Promise<number> {
   } catch (error) {
     if (!(error instanceof CheckFailure)) throw error;
     const { url } = kit.options;
-    throw new CannotRun(
-      `${url} can't be reached: ${error.received}. Start the service, or give another --url.`,
-    );
+    const advice = /unable to (get|verify)|self.signed/.test(String(error.received))
+      ? "Give Node the certificate of its issuer: NODE_EXTRA_CA_CERTS=ca.pem"
+      : "Start the service, or give another --url";
+    throw new CannotRun(`${url} can't be reached: ${error.received}. ${advice}.`);
   }
 }

@@ -1,91 +1,88 @@
-import {
-  type Client,
-  createClient,
-  type OperationId,
-  UnexpectedResponseError,
-} from "../../client/src/index.ts";
-import { createProxy, type Violation } from "../helpers/prism.ts";
-import { CheckFailure, type Exchange, type Sent } from "../reporting/exchange.ts";
+import type { IncomingMessage } from "node:http";
+import { buffer } from "node:stream/consumers";
+import { Agent } from "undici";
+import { createClient, type OperationId, UnexpectedResponseError } from "../../client/src/index.ts";
+import { serveLocally } from "../helpers/network/local-server.ts";
+import { createProxy } from "../helpers/prism.ts";
+import type { Exchange } from "../reporting/exchange.ts";
+import { fail } from "./assertions.ts";
 import type { Kit } from "./kit.ts";
-import { retryWhileLimited } from "./transport.ts";
 
-/** The proxy closes its own connections before it is closed; those of a service that hangs stay open. */
-const CLOSE_TIMEOUT_MS = 1_000;
+/** Headers of one connection, and one that Prism would follow. */
+const NOT_PASSED_ON = ["connection", "keep-alive", "transfer-encoding", "content-length", "location"];
 
 /**
  * The published client, calling the service through Prism, which validates requests and responses against the document. Its
- * `call` throws a `CheckFailure` when client or proxy find a violation. Loading Prism takes a second, once.
+ * `call` throws a `CheckFailure` when there is no response, or client or proxy find a violation. Loading Prism takes a second, once.
  */
 export function typedClientOf(kit: Kit) {
   return kit.share("typed client", async () => {
-    const { options, contract } = kit;
-    const proxy = await createProxy(contract.document, options.url);
-    kit.onClose(async () => {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const timer = setTimeout(resolve, CLOSE_TIMEOUT_MS);
-      await Promise.race([proxy.close(), promise]);
-      clearTimeout(timer);
+    let operation: OperationId | undefined;
+    let forwarded: Promise<Exchange> | undefined;
+    // Prism would wait for a response without end, and would hide why there is none. So the kit makes its calls to the service.
+    const service = await serveLocally(async (request, response) => {
+      try {
+        forwarded = forward(kit, request, operation);
+        const { status, headers, text } = (await forwarded).received;
+        const passedOn = [...headers].filter(([name]) => !NOT_PASSED_ON.includes(name));
+        response.writeHead(status, Object.fromEntries(passedOn)).end(text);
+      } catch {
+        response.destroy(); // the failure is thrown below
+      }
     });
-    return { call: (id: OperationId, body: unknown) => call(kit, proxy, id, body) };
+    const proxy = await createProxy(kit.contract.document, service.url);
+    // Without limits of their own, which could be shorter than those of the kit, and than its waits for a rate limit.
+    const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+    const client = createClient({
+      ...{ baseUrl: proxy.url, accessToken: kit.options.token ?? "" },
+      ...{ attemptTimeoutMs: Number.POSITIVE_INFINITY, totalTimeoutMs: Number.POSITIVE_INFINITY },
+      // Only Node knows this member.
+      fetch: (request) => fetch(request, { dispatcher } as object),
+    });
+    kit.onClose(async () => {
+      await dispatcher.destroy();
+      await proxy.close();
+      await service[Symbol.asyncDispose]();
+    });
+
+    return {
+      /** One at a time. */
+      async call(id: OperationId, body: unknown): Promise<Exchange> {
+        [operation, forwarded] = [id, undefined];
+        // Bodies come from the examples of the same document as the types.
+        const error = await client[id](body as never).then(
+          () => undefined,
+          (thrown: unknown) => thrown,
+        );
+        const exchange = await (forwarded as Promise<Exchange> | undefined);
+        const violations = proxy.violations.splice(0);
+        if (violations.length > 0) {
+          const list = violations.map(({ side, location, message }) => `${side} ${location}: ${message}`);
+          fail(`a call in which Prism finds no violation of the document; ${list.join("; ")}`, exchange);
+        }
+        if (error instanceof UnexpectedResponseError)
+          fail("a response that the typed client knows", exchange);
+        if (error) throw error;
+        if (!exchange) throw new Error("the client returned without a request");
+        return exchange;
+      },
+    };
   });
 }
 
-type Proxy = { readonly url: string; readonly violations: readonly Violation[] };
-
-async function call(kit: Kit, proxy: Proxy, id: OperationId, body: unknown): Promise<Exchange> {
-  const { path, method } = kit.contract.operation(id);
-  const text = kit.redactor.apply(JSON.stringify(body));
-  const headers = { Accept: "application/json", Authorization: "Bearer ‹token›" };
-  const sent: Sent = { operation: id, method, path, headers, text };
-  let last: Exchange | undefined;
-  const fetchOnce = async (request: Request): Promise<Response> => {
-    const seen = proxy.violations.length;
-    const { response, received } = await fetchWhole(request, kit.options.timeoutMs);
-    refuseViolations(proxy.violations.slice(seen), sent);
-    last = kit.keep(sent, received);
-    return response;
-  };
-  const client = createClient({
-    baseUrl: proxy.url,
-    accessToken: kit.options.token ?? "",
-    fetch: (request) => retryWhileLimited(sent, () => fetchOnce(request.clone())),
-  });
-  await callTyped(client, id, body).catch((error: unknown) => {
-    throw toFailure(error, sent, last);
-  });
-  if (!last) throw new Error("the client returned without a request");
-  return last;
-}
-
-/** Bodies come from the examples of the same document as the types. */
-function callTyped(client: Client, id: OperationId, body: unknown): Promise<unknown> {
-  return client[id](body as never);
-}
-
-async function fetchWhole(request: Request, timeoutMs: number) {
-  const startedAt = performance.now();
-  const response = await fetch(request, { signal: AbortSignal.timeout(timeoutMs) });
-  const { status, headers } = response;
-  const text = await response.clone().text();
-  return { response, received: { status, headers, text, milliseconds: performance.now() - startedAt } };
-}
-
-function toFailure(error: unknown, sent: Sent, last: Exchange | undefined): unknown {
-  if (error instanceof CheckFailure) return error;
-  if (error instanceof UnexpectedResponseError && last) {
-    return new CheckFailure("a response that the typed client knows", last);
-  }
-  const timedOut = error instanceof DOMException && error.name === "TimeoutError";
-  const reason = error instanceof Error ? error.message : String(error);
-  return new CheckFailure("a response", { sent, received: `no response: ${reason}`, timedOut });
-}
-
-/** In this case Prism responds itself, and the service's own response is lost. */
-function refuseViolations(violations: readonly Violation[], sent: Sent): void {
-  if (violations.length === 0) return;
-  const list = violations.map(({ side, location, message }) => `${side} ${location}: ${message}`).join("\n");
-  throw new CheckFailure("a call in which Prism finds no violation of the document", {
-    sent,
-    received: list,
+async function forward(
+  kit: Kit,
+  request: IncomingMessage,
+  operation: OperationId | undefined,
+): Promise<Exchange> {
+  const { method = "", url: path = "", headers } = request;
+  return kit.send({
+    ...{ method, path, ...(operation && { operation }) },
+    body: await buffer(request),
+    headers: {
+      Accept: headers.accept ?? null,
+      "Content-Type": headers["content-type"] ?? null,
+      Authorization: headers.authorization ?? null,
+    },
   });
 }

@@ -111,6 +111,7 @@ export const DELIVERY_CHECKS: Check[] = defineGroup("Deliveries", WITH_RECEIVER,
     sources: ["10.1", "4.8", "D03"],
     async run(kit) {
       const { single } = await deliveryRunOf(kit);
+      expectAny(single);
       const others = single.deliveries.filter(
         (delivery) => eventOf(delivery).type !== "refund.terminal_failed",
       );
@@ -136,8 +137,14 @@ async function ofEach(
 ): Promise<void> {
   const run = await deliveryRunOf(kit);
   for (const hook of [run.all, run.category, run.single]) {
+    expectAny(hook);
     for (const delivery of hook.deliveries) look(delivery, { hook, run });
   }
+}
+
+/** Nothing is right about deliveries that nobody has seen. */
+function expectAny(hook: Hook): void {
+  expectSeen(hook.deliveries.length > 0, "a delivery for each subscription", hook);
 }
 
 function hooksFor({ all, category, single }: DeliveryRun, { paymentStatus }: Node): Record<string, Hook> {

@@ -59,11 +59,13 @@ export const FAULTY_CALLS: Planted = {
     "delivery.selection",
     inText(/"type":"EVENT","details":\["refund\.terminal_failed"\]/, '"type":"ALL"'),
   ],
-  "never delivers": [
-    "delivery.arrives",
-    inText(/"url":"http:\/\/127\.0\.0\.1:\d+/, '"url":"http://127.0.0.1:9'),
+  "never delivers": ["delivery.arrives", neverDelivering(), { silent: true }],
+  "never delivers, so that no signature is wrong": [
+    "delivery.signature",
+    neverDelivering(),
     { silent: true },
   ],
+  "never delivers, so that no event is wrong": ["delivery.selection", neverDelivering(), { silent: true }],
   "serves what does not accept JSON": [
     "accept.no-json",
     inCalls(always, withHeaders({ accept: "application/json" })),
@@ -104,6 +106,10 @@ function inText(pattern: RegExp, replacement: string): Fault {
     ({ body }) => pattern.test(body.toString("utf8")),
     (call) => ({ ...call, body: Buffer.from(call.body.toString("utf8").replace(pattern, replacement)) }),
   );
+}
+
+function neverDelivering(): Fault {
+  return inText(/"url":"http:\/\/127\.0\.0\.1:\d+/, '"url":"http://127.0.0.1:9');
 }
 
 function usingUpKeys(): Fault {

@@ -172,6 +172,14 @@ export const FAULTY_RESPONSES: Planted = {
     rewriteIn(isSubscription, (json, call) => ({ ...json, secretKey: jsonOf(call).secretKey })),
     { beside: "subscription." },
   ],
+  "returns the secretKey of a subscription if it is base64": [
+    "response.secret",
+    rewriteIn(
+      (response, call) => isSubscription(response, call) && call.body.includes('"whsec_'),
+      (json, call) => ({ ...json, secretKey: jsonOf(call).secretKey }),
+    ),
+    { beside: "delivery.arrives" },
+  ],
   "gives every subscription the same key": [
     "subscription.again",
     rewriteIn(isSubscription, () => ({ subscriptionKey: "sub_1" })),
