@@ -4,6 +4,7 @@ import { runConformance } from "../../conformance/run-conformance.ts";
 import { useTestServer } from "../../helpers/server.ts";
 import { forSuite } from "../../helpers/suite.ts";
 import { startFaultyServer } from "./faulty-server.ts";
+import { jsonOf, withHeaders, withJson } from "./faulty-server-parts.ts";
 import { FAULTY_CALLS } from "./faulty-server-requests.ts";
 import { FAULTY_RESPONSES } from "./faulty-server-responses.ts";
 import { allOptions, failedIn, notRunIn, resetMerchant } from "./sandbox-options.ts";
@@ -32,6 +33,20 @@ describe("the conformance kit against a server with one planted fault", () => {
 
     expect(failedIn(report)).toEqual([]);
     expect(notRunIn(report).filter((id) => !id.startsWith("scenario."))).toEqual(["response.retry-after"]);
+  });
+
+  test("does not accuse a server of a header from a proxy, or of quoting the caller's paymentId", async () => {
+    let calls = 0;
+    faulty.plant(async (call, forward) => {
+      const response = await forward(call);
+      calls += 1;
+      const age = withHeaders({ age: calls % 2 === 0 ? "1" : undefined });
+      return age(withJson(response, { ...jsonOf(response), detail: `Unknown: ${jsonOf(call).paymentId}` }));
+    });
+
+    const report = await runConformance({ ...options, only: ["payment.foreign"] });
+
+    expect(failedIn(report)).toEqual([]);
   });
 
   const all = { ...FAULTY_RESPONSES, ...FAULTY_CALLS };
