@@ -3,6 +3,7 @@ import { runCommand, writeReports } from "../reporting/command.ts";
 import { type Report, toJson, toJunit } from "../reporting/report.ts";
 import { chooseChecks } from "../reporting/run-checks.ts";
 import { createTerminal } from "../reporting/terminal.ts";
+import { endHooks } from "./hooks.ts";
 import { toHtml } from "./html.ts";
 import { type Command, readCommand } from "./options.ts";
 import { examineReceiver, receiverChecks } from "./receiver/examine-receiver.ts";
@@ -14,16 +15,17 @@ import { examineReceiver, receiverChecks } from "./receiver/examine-receiver.ts"
  * @param name how it is run, such as `npx @refund-contract/certify`
  */
 export function runCertify(name: string): Promise<void> {
-  return runCommand(() => run(readCommand(process.argv.slice(2), name)));
+  return runCommand((signal) => run(readCommand(process.argv.slice(2), name), signal));
 }
 
-async function run(command: Command): Promise<void> {
+async function run(command: Command, signal: AbortSignal): Promise<void> {
   if (command.part === "list") return list(command);
+  signal.addEventListener("abort", endHooks);
   const terminal = createTerminal(process.stdout);
   const report =
     command.part === "receiver"
-      ? await examineReceiver(command.options, terminal)
-      : await (await importCaller()).examineCaller(command.options, terminal);
+      ? await examineReceiver({ ...command.options, signal }, terminal)
+      : await (await importCaller()).examineCaller({ ...command.options, signal }, terminal);
   terminal.end(report, [`${TITLES[command.part]} in ${report.seconds.toFixed(1)} s`]);
   await write(report, command);
 }

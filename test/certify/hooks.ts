@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
+import { NotRun } from "../reporting/exchange.ts";
 
 /** The facts that a hook gets: from `{ refundId: "rfd_1" }`, a command gets `CERTIFY_REFUND_ID=rfd_1`. */
 export type Facts = Readonly<Record<string, string>>;
@@ -14,9 +15,20 @@ export type Hook = (facts: Facts) => Promise<HookResult>;
 /** More output than a hook needs is cut. */
 const MAX_TEXT = 10_000;
 
+/** Ids of the commands that run. */
+const running = new Set<number>();
+let ended = false;
+
+/** Ends all commands, which get no Ctrl-C from the terminal, and lets no other begin. */
+export function endHooks(): void {
+  ended = true;
+  for (const pid of running) killGroup(pid);
+}
+
 /** Runs a command, and resolves with what it prints. Its error output is passed on only when it fails. */
 export function commandHook(command: string, timeoutMs: number): Hook {
   return async (facts) => {
+    if (ended) throw new NotRun("the run was stopped");
     const names = Object.entries(facts).map(([name, value]) => [`CERTIFY_${toConstant(name)}`, value]);
     const child = spawn(command, {
       shell: true,
@@ -24,6 +36,7 @@ export function commandHook(command: string, timeoutMs: number): Hook {
       stdio: ["ignore", "pipe", "pipe"],
       env: { ...process.env, ...Object.fromEntries(names) },
     });
+    if (child.pid !== undefined) running.add(child.pid);
     let timedOut = false;
     const timer = setTimeout(() => {
       timedOut = true;
@@ -35,12 +48,14 @@ export function commandHook(command: string, timeoutMs: number): Hook {
         text(child.stderr),
         once(child, "close"),
       ]);
+      if (ended) throw new NotRun("the run was stopped");
       const printed = stdout.slice(0, MAX_TEXT).trim();
       if (timedOut) return { text: printed, problem: `it was still running after ${timeoutMs / 1000} s` };
       if (code === 0) return { text: printed };
       return { text: printed, problem: `it ended with ${signal ?? code}: ${stderr.trim().slice(-500)}` };
     } finally {
       clearTimeout(timer);
+      if (child.pid !== undefined) running.delete(child.pid);
     }
   };
 }

@@ -11,27 +11,27 @@ import { type ConformReport, runConformance } from "./run-conformance.ts";
  * @param name how it is run, such as `npm run conform --`
  */
 export async function runConform(name: string): Promise<void> {
-  await runCommand(() => run(readOptions(process.argv.slice(2), name)));
+  await runCommand((signal) => run({ ...readOptions(process.argv.slice(2), name), signal }));
 }
 
 async function run({ junit, json, ...options }: CommandOptions): Promise<void> {
   const terminal = createTerminal(process.stdout);
   const report = await runConformance(options, terminal);
-  terminal.end(report, summaryOf(report));
+  terminal.end(report, summaryOf(report, options));
   await writeReports(report, {
     "--junit": { file: junit, toText: () => toJunit(report, "conform") },
     "--json": { file: json, toText: () => toJson(report) },
   });
 }
 
-function summaryOf({ url, calls, seconds, subscriptionsMade, subscriptionsEnded }: ConformReport): string[] {
+function summaryOf(
+  { url, calls, seconds, subscriptionsMade, subscriptionsEnded }: ConformReport,
+  { receiver }: Pick<CommandOptions, "receiver">,
+): string[] {
   const left = subscriptionsMade - subscriptionsEnded;
+  const why = receiver ? "no event came whose 410 would end them" : "with --receiver they are ended";
   return [
-    ...(left > 0
-      ? [
-          `Subscriptions of this run that stay: ${left}. A merchant can have 100; with --receiver they are ended.`,
-        ]
-      : []),
+    ...(left > 0 ? [`Subscriptions of this run that stay: ${left}. A merchant can have 100; ${why}.`] : []),
     `${calls} calls to ${url} in ${seconds.toFixed(1)} s`,
   ];
 }

@@ -1,6 +1,6 @@
-import { CannotRun } from "../reporting/options.ts";
+import { CannotRun, readUrl } from "../reporting/options.ts";
 import { toJson, toJunit } from "../reporting/report.ts";
-import { type ConformOptions, DEFAULTS } from "./options.ts";
+import { type ConformOptions, DEFAULTS, readToken } from "./options.ts";
 import { runConformance } from "./run-conformance.ts";
 
 export { CannotRun };
@@ -58,20 +58,33 @@ export type ConformanceReport = {
   readonly checks: readonly ConformanceCheck[];
 };
 
+/** What the command refuses of these is refused here as well. */
+const READERS: Readonly<Record<string, (text: string, name: string) => string>> = {
+  url: readUrl,
+  receiver: readUrl,
+  token: readToken,
+  otherToken: readToken,
+  secondToken: readToken,
+  unscopedToken: readToken,
+};
+
 /**
  * Makes every check that the options allow, one after the other.
  *
  * @returns the report, and the same as JUnit XML
- * @throws CannotRun when the service can't be reached, refuses a token, or no check is selected
+ * @throws CannotRun when an address or a token is wrong, the service can't be reached, or no check is selected
  */
 export async function conform(
   options: ConformanceOptions,
 ): Promise<{ report: ConformanceReport; junit: string }> {
-  const { require = [], url, ...rest } = options;
+  const { require = [], ...rest } = options;
+  // What is undefined is left out, too.
+  const given = Object.entries(rest).filter(([, value]) => value !== undefined);
+  const complete = Object.entries({ url: "", token: "", ...Object.fromEntries(given) });
+  const read = complete.map(([name, value]) => [name, READERS[name]?.(String(value), name) ?? value]);
   const report = await runConformance({
     ...DEFAULTS,
-    ...rest,
-    url: url.replace(/\/+$/, ""),
+    ...(Object.fromEntries(read) as typeof rest),
     require: require === "all" ? [""] : require,
   });
   return { report: JSON.parse(toJson(report)), junit: toJunit(report, "conform") };

@@ -3,6 +3,7 @@ import { defineProgram, wholeNumber } from "../../scripts/command/command.ts";
 import {
   CannotRun,
   readIds,
+  readReportFile,
   readRequired,
   readUrl,
   secondsFrom,
@@ -62,7 +63,8 @@ refund: is itself a refund`;
 
 const NOTES = `
 Each run issues refunds of 0.01 and makes a few subscriptions; a merchant can have 100. With --receiver they are ended.
-Exit code: 0 every check that ran has passed, 1 one has failed, 2 the run could not be made.`;
+Exit code: 0 every check that ran has passed, 1 one has failed, 2 the run could not be made. Ctrl-C ends the run after
+the check under way, with 130 and the report of what ran.`;
 
 /** What the options are that nobody gives, for the command and for programs. */
 export const DEFAULTS: Required<
@@ -95,7 +97,7 @@ const defineConform = (name: string) =>
     .addOption(
       secretOption(
         "--receiver <url>",
-        "the address to which the service can send events on this machine; port 0 uses a free one",
+        "where the service can send events to this machine; port 0 uses a free one, https needs a proxy that ends TLS",
         readUrl,
       ),
     )
@@ -123,8 +125,8 @@ const defineConform = (name: string) =>
       secondsFrom(0.05, 600),
       DEFAULTS.timeoutMs / 1000,
     )
-    .option("--junit <file>", "the report as JUnit XML")
-    .option("--json <file>", "the report as JSON")
+    .option("--junit <file>", "the report as JUnit XML", readReportFile)
+    .option("--json <file>", "the report as JSON", readReportFile)
     .addHelpText("after", NOTES)
     .exitOverride();
 
@@ -148,7 +150,7 @@ export function readOptions(args: readonly string[], name = "npm run conform --"
  * Refuses characters that a header can't contain: they would make every request fail, far from the cause. Never prints the
  * token.
  */
-function readToken(token: string, name: string): string {
+export function readToken(token: string, name: string): string {
   if (/^[\x21-\x7e]+$/.test(token)) return token;
   throw new CannotRun(`${name} is empty, or holds characters that no header can carry.`);
 }

@@ -1,22 +1,45 @@
 import { writeFile } from "node:fs/promises";
+import { constants } from "node:os";
 import { CommanderError } from "@commander-js/extra-typings";
 import { CannotRun } from "./options.ts";
 import { countOutcomes, type Report } from "./report.ts";
 
-/** Runs a command that exits with 2, and prints why, when it can't run. */
-export async function runCommand(run: () => Promise<void>): Promise<void> {
+/** A Ctrl-C comes twice, from the terminal and from npm; what comes later than this is another one. */
+const SAME_SIGNAL_MS = 1_000;
+
+/**
+ * Runs a command that exits with 2, and prints why, when it can't run. SIGINT and SIGTERM abort the signal that it gets; when it
+ * has ended then, the exit code is that of a program which they have ended.
+ */
+export async function runCommand(run: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const stop = new AbortController();
+  let stoppedAt = 0;
+  const onSignal = (name: "SIGINT" | "SIGTERM") => {
+    if (!stop.signal.aborted) {
+      stoppedAt = performance.now();
+      process.stderr.write("\nStopping after the check that runs. Press Ctrl-C again to stop at once.\n");
+      stop.abort(name);
+    } else if (performance.now() - stoppedAt > SAME_SIGNAL_MS) {
+      process.exit(128 + constants.signals[name]);
+    }
+  };
+  process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
   try {
-    await run();
+    await run(stop.signal);
+    if (stop.signal.aborted) process.exitCode = 128 + constants.signals[stop.signal.reason as "SIGINT"];
   } catch (error) {
     if (error instanceof CannotRun) process.stderr.write(`${error.message}\n`);
     else if (!(error instanceof CommanderError)) throw error;
     // Commander has printed its error already, or the help.
     process.exitCode = error instanceof CommanderError && error.exitCode === 0 ? 0 : 2;
+  } finally {
+    process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
   }
 }
 
 /**
- * Writes the reports whose files the options name, and sets the exit code: 1 when a check has failed, otherwise 0.
+ * Writes the reports whose files the options name, each whatever becomes of the others, and sets the exit code: 1 when a check
+ * has failed, otherwise 0.
  *
  * @param files by option, such as `--junit`
  */
@@ -24,11 +47,13 @@ export async function writeReports(
   report: Report,
   files: Readonly<Record<string, { readonly file: string | undefined; readonly toText: () => string }>>,
 ): Promise<void> {
+  const problems: string[] = [];
   for (const [option, { file, toText }] of Object.entries(files)) {
     if (file === undefined) continue;
     await writeFile(file, toText()).catch((error: Error) => {
-      throw new CannotRun(`The report of ${option} can't be written: ${error.message}.`);
+      problems.push(`The report of ${option} can't be written: ${error.message}.`);
     });
   }
+  if (problems.length > 0) throw new CannotRun(problems.join("\n"));
   process.exitCode = countOutcomes(report).failed > 0 ? 1 : 0;
 }

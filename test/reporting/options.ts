@@ -54,7 +54,7 @@ export function readIds(text: string, before: readonly string[] = []): readonly 
 
 /** The same, where `all` means every check. */
 export function readRequired(text: string, before: readonly string[] = []): readonly string[] {
-  return [...before, ...text.split(",").map((id) => (id === "all" ? "" : id))];
+  return [...before, ...readIds(text).map((id) => (id === "all" ? "" : id))];
 }
 
 /** Makes a parser for a time in seconds. */

@@ -10,6 +10,8 @@ export type Choice = {
   readonly only: readonly string[];
   /** Prefixes of the ids of checks that fail when they are not run; "" matches all. */
   readonly require?: readonly string[];
+  /** Stops the run before the next check. */
+  readonly signal?: AbortSignal | undefined;
 };
 
 export type Listener = {
@@ -39,27 +41,40 @@ export function chooseChecks<Each extends Pick<Check<never, never>, "id">>(
   return chosen;
 }
 
-/** Runs checks one after the other, and resolves with the report of them. */
+type Run<Options, Tools> = {
+  readonly options: Options;
+  readonly tools: Tools;
+  readonly listener?: Listener;
+  /** What is tested, as reports name it. */
+  readonly examined?: string;
+};
+
+/** Runs checks one after the other, and resolves with the report of them. The listener is not told of those that a signal prevents. */
 export async function runChecks<Options extends Choice, Tools>(
   checks: readonly Check<Options, Tools>[],
-  { options, tools, listener = {} }: { options: Options; tools: Tools; listener?: Listener },
+  { options, tools, listener = {}, examined = "the service" }: Run<Options, Tools>,
 ): Promise<Omit<Report, "url">> {
   const startedAt = new Date();
   const results: Result[] = [];
-  let timeouts = 0;
+  let timeouts = new Set<CheckFailure>(); // a set, because checks that share a call share its failure
   for (const [index, check] of checks.entries()) {
+    if (options.signal?.aborted) {
+      results.push(requireRun(notRun(check, "the run was stopped"), options));
+      continue;
+    }
     listener.onStart?.(check, index + 1, checks.length);
     const made =
-      timeouts < MAX_TIMEOUTS ? await make(check, { options, tools }) : { ...toResult(check), ...STOPPED };
+      timeouts.size < MAX_TIMEOUTS
+        ? await make(check, { options, tools })
+        : notRun(check, `${examined} has stopped responding`);
     const result = requireRun(made, options);
-    timeouts = result.failure?.timedOut ? timeouts + 1 : result.outcome === "passed" ? 0 : timeouts;
+    if (result.failure?.timedOut) timeouts.add(result.failure);
+    if (result.outcome === "passed") timeouts = new Set();
     results.push(result);
     listener.onResult?.(result);
   }
   return { startedAt, seconds: (Date.now() - startedAt.getTime()) / 1000, results };
 }
-
-const STOPPED = { outcome: "not run", reason: "the service has stopped responding" } as const;
 
 /** Turns a check that was not run into a failure, when it is required. */
 function requireRun(result: Result, { require = [] }: Choice): Result {
@@ -87,7 +102,7 @@ async function make<Options, Tools>(
     await check.run(tools);
     return { ...result, outcome: "passed", seconds: seconds() };
   } catch (error) {
-    if (error instanceof NotRun) return { ...result, outcome: "not run", reason: error.message };
+    if (error instanceof NotRun) return notRun(check, error.message);
     const failure = error instanceof CheckFailure ? error : toFailure(error);
     return { ...result, outcome: "failed", failure, seconds: seconds() };
   }
@@ -101,6 +116,10 @@ function toFailure(error: unknown): CheckFailure {
 }
 
 const sourceOf = readSources();
+
+function notRun(check: Check<never, never>, reason: string): Result {
+  return { ...toResult(check), outcome: "not run", reason };
+}
 
 /** A check that has not been run yet. */
 function toResult({ id, group, name, sources, guide }: Check<never, never>): Omit<Result, "outcome"> {

@@ -23,7 +23,10 @@ export async function examineReceiver(options: ReceiverOptions, listener: Listen
   const kit = createReceiverKit(options, contract);
   try {
     await kit.requireReceiver();
-    return { url: options.url, ...(await runChecks(checks, { options, tools: kit, listener })) };
+    return {
+      url: options.url,
+      ...(await runChecks(checks, { options, tools: kit, listener, examined: "the receiver" })),
+    };
   } finally {
     kit.close();
   }

@@ -70,6 +70,20 @@ describe("the command of the exam", () => {
     expect(broken.results[0]?.failure?.received).toMatch(/^it ended with 3/);
   });
 
+  test("ends at Ctrl-C with the command that it runs, and reports what ran", async () => {
+    const file = join(folder.path, "pid");
+    const run = `echo $$ > ${file}; kill -INT $PPID; exec sleep 600`;
+
+    const { code, stdout, stderr } = await certify("caller", "--run", run, "--only", "refund.issued");
+
+    expect([code, stdout.trimEnd().split("\n").at(-1)], stderr).toEqual([
+      130,
+      "0 passed, 0 failed, 1 not run",
+    ]);
+    const pid = Number(await readFile(file, "utf8"));
+    expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+  });
+
   test("ends with 2 and says what to do when no receiver is there", async () => {
     const { code, stdout, stderr } = await certify("receiver", "--url", NOWHERE, "--secret", "a");
 

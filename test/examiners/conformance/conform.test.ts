@@ -2,11 +2,11 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { readContract } from "../../../openapi/document/contract.ts";
+import { conform as conformFrom } from "../../conformance/index.ts";
 import { createKit } from "../../conformance/kit.ts";
 import { type ConformOptions, DEFAULTS, readOptions } from "../../conformance/options.ts";
 import { receiverOf } from "../../conformance/receiver.ts";
 import { runConformance } from "../../conformance/run-conformance.ts";
-import { serveLocally } from "../../helpers/network/local-server.ts";
 import { runProgram } from "../../helpers/process.ts";
 import { useTestServer } from "../../helpers/server.ts";
 import { forSuite } from "../../helpers/suite.ts";
@@ -108,6 +108,11 @@ describe("npm run conform", () => {
     ["there is no token", ["--url", NOWHERE], /^Give an access token: --token … \(or CONFORM_TOKEN\)/],
     ["a payment has no known kind", ["--url", NOWHERE, "--payments", "old=a"], /settled, recent/],
     ["a token can't be sent", ["--other-token", "a\nb"], /^--other-token is empty.* no header/],
+    [
+      "a report can't be written",
+      ["--junit", "/nowhere/x.xml"],
+      /--junit .*It must be a file that can be wr/,
+    ],
   ])("can't be run when %s", (_name, args, message) => {
     using _silent = vi.spyOn(process.stderr, "write").mockReturnValue(true); // where the help is printed
 
@@ -137,6 +142,20 @@ describe("npm run conform", () => {
     onTestFinished(() => void vi.unstubAllEnvs());
 
     expect(readOptions([])).toMatchObject({ url: NOWHERE, token: "a" });
+  });
+
+  test("requires nothing by an empty id", () => {
+    const { require } = readOptions(["--url", NOWHERE, "--token", "a", "--require", "access.no,"]);
+
+    expect(require).toEqual(["access.no"]);
+  });
+
+  test.each<[name: string, changes: object, message: RegExp]>([
+    ["takes undefined for what is left out", { only: undefined, payments: undefined }, /ECONNREFUSED/],
+    ["refuses a token that can't be sent", { otherToken: "a\n" }, /^otherToken is empty.* no header/],
+    ["refuses an address without http", { url: "127.0.0.1" }, /^url must be an address/],
+  ])("from a program %s", async (_name, changes, message) => {
+    await expect(conformFrom({ url: NOWHERE, token: "a", ...changes })).rejects.toThrow(message);
   });
 
   test.each<[name: string, changes: Partial<ConformOptions>, message: RegExp]>([
@@ -176,27 +195,6 @@ describe("npm run conform", () => {
   });
 });
 
-describe("the conformance kit and a service that stops responding", () => {
-  test("gives up after three calls without a response in time", async () => {
-    let calls = 0;
-    await using hanging = await serveLocally((request, response) => {
-      request.resume();
-      calls += 1;
-      if (calls === 1) response.writeHead(400).end();
-    });
-    const { url } = hanging;
-
-    const report = await runConformance({
-      ...DEFAULTS,
-      ...{ url, timeoutMs: 1_000, sample: 1, only: ["path.", "access."] },
-    });
-
-    expect(failedIn(report)).toEqual(["path.unknown", "path.case", "path.trailing-slash"]);
-    expect(report.results[0]?.failure?.received).toBe("no response within 1 s");
-    expect(report.results.at(-1)).toMatchObject({ outcome: "not run" });
-  });
-});
-
 describe("the receiver of the conformance kit", () => {
   test("records deliveries with their size, and reads no more than 64 KiB at any path", async () => {
     const options = { ...DEFAULTS, url: NOWHERE, receiver: "http://127.0.0.1:0" };
@@ -213,6 +211,8 @@ describe("the receiver of the conformance kit", () => {
     expect(await deliver(url, 64 * 1024)).toBe(204);
     expect(await deliver(url, 16 * 1024 * 1024)).toBe("closed");
     expect(await deliver(`${url}/other`, 16 * 1024 * 1024)).toBe("closed");
+    // Where the deliveries of an earlier run, or of anybody, could arrive.
+    expect(await deliver(new URL("/hook-1", url).href, 1)).toBe(410);
     expect(hook?.deliveries.map(({ bytes }) => bytes.length)).toEqual([64 * 1024]);
   });
 });
