@@ -20,7 +20,6 @@ import {
   checkLocalHost,
   checkPlainHead,
   type HeadCheck,
-  isLoopback,
   requireHead,
 } from "./http/middleware/request-head.ts";
 import { logRequests } from "./http/middleware/request-log.ts";
@@ -81,7 +80,7 @@ export async function createApp(options: AppOptions): Promise<RequestListener> {
   if (sandbox) validators.push(compileResponseValidators(sandbox.document, { whenUsed: true }));
 
   const headChecks: HeadCheck[] = [checkHost, checkPlainHead];
-  if (sandbox && isLoopback(config.host)) headChecks.push(checkLocalHost);
+  if (sandbox) headChecks.push(checkLocalHost(config.host, sandbox.isLocal));
 
   const app = express();
   app.disable("x-powered-by");

@@ -25,11 +25,12 @@ export async function runServer(env: Environment): Promise<void> {
     await speedUpUrlParse();
     // Loaded after the settings were read, so that a wrong setting is reported without delay.
     const { startServer } = await import("./start.ts");
-    const { url, probeUrl, metricsUrl, close } = await startServer(config, { logger });
+    const server = await startServer(config, { logger });
+    const { url, probeUrl, metricsUrl, close } = server;
     const closeOwned = await keepOwner(config, url, close);
     const print = config.mode === "sandbox" ? log.print : undefined;
     stopOnSignal(closeOwned, { log, print, delaySeconds: config.stopDelaySeconds });
-    if (config.mode === "sandbox") greet(url, config, logger);
+    if (config.mode === "sandbox") greet(server, config, logger);
     else logger.info({ url, probeUrl, metricsUrl }, "listening");
   } catch (error) {
     process.stderr.write(`${await explainStartFailure(error, config)}\n`);

@@ -49,6 +49,8 @@ export type StartOptions = {
 export type RunningServer = {
   /** Its address, such as `http://127.0.0.1:3000`. */
   url: string;
+  /** Whether only this machine reaches it. */
+  isLocal: boolean;
   /** The address of `/metrics`; undefined when it is not served. */
   metricsUrl: string | undefined;
   /** The address of the probes' own thread; undefined when they have none. */
@@ -186,6 +188,7 @@ async function startParts(
         readBlocks: blocks.read,
         runDue: work.runDue,
         ownUrl: http.ownUrl,
+        isLocal: http.isLocal,
       })
     : undefined;
   const probes = {
@@ -209,5 +212,11 @@ async function startParts(
   running.probes = probeServer;
   // Not before: where no probe can tell that the server leaves, there is nothing to wait for.
   running.readiness = { stop: http.leave };
-  return { url: http.url(), metricsUrl: metricsServer.url, probeUrl: probeServer.url, database };
+  return {
+    url: http.url(),
+    isLocal: http.isLocal(),
+    metricsUrl: metricsServer.url,
+    probeUrl: probeServer.url,
+    database,
+  };
 }

@@ -1803,6 +1803,16 @@ export interface components {
                 "application/json": components["schemas"]["Problem"];
             };
         };
+        /** @description The sandbox is reached from its own machine only, and the `Host` of the call is no name of that machine. */
+        OtherHost: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+                "application/json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `Accept` rules out `application/json`. */
         NotAcceptable: {
             headers: {
@@ -2476,6 +2486,7 @@ export interface operations {
             200: components["responses"]["PaymentList"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2499,6 +2510,7 @@ export interface operations {
             201: components["responses"]["PaymentCreated"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["DuplicateRequestKey"];
@@ -2527,6 +2539,7 @@ export interface operations {
             200: components["responses"]["PaymentFound"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             404: components["responses"]["UnknownPayment"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
@@ -2557,6 +2570,7 @@ export interface operations {
             200: components["responses"]["PaymentMoved"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             404: components["responses"]["UnknownPayment"];
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
@@ -2586,6 +2600,7 @@ export interface operations {
             200: components["responses"]["PaymentMoved"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             404: components["responses"]["UnknownPayment"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["ImpossibleMove"];
@@ -2612,6 +2627,7 @@ export interface operations {
             200: components["responses"]["PaymentMoved"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             404: components["responses"]["UnknownPayment"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["ImpossibleMove"];
@@ -2632,6 +2648,7 @@ export interface operations {
             200: components["responses"]["ClockTime"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2655,6 +2672,7 @@ export interface operations {
             200: components["responses"]["ClockAdvanced"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
@@ -2676,6 +2694,7 @@ export interface operations {
             200: components["responses"]["DueList"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2725,6 +2744,7 @@ export interface operations {
             200: components["responses"]["DeliveryList"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2749,6 +2769,7 @@ export interface operations {
             200: components["responses"]["DeliveryFound"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             404: components["responses"]["UnknownDelivery"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
@@ -2774,6 +2795,7 @@ export interface operations {
             202: components["responses"]["Redelivering"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             404: components["responses"]["NotRedeliverable"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
@@ -2798,6 +2820,7 @@ export interface operations {
             202: components["responses"]["RedeliveringMany"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
@@ -2830,6 +2853,7 @@ export interface operations {
             200: components["responses"]["SubscriptionList"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2859,6 +2883,7 @@ export interface operations {
             200: components["responses"]["SecretRotated"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             404: components["responses"]["UnknownSubscription"];
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
@@ -2887,6 +2912,7 @@ export interface operations {
             200: components["responses"]["SubscriptionFound"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             404: components["responses"]["NoSuchSubscription"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
@@ -2912,6 +2938,7 @@ export interface operations {
             204: components["responses"]["SubscriptionEnded"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             404: components["responses"]["UnknownSubscription"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
@@ -2947,6 +2974,7 @@ export interface operations {
             200: components["responses"]["EventList"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -2970,6 +2998,7 @@ export interface operations {
             202: components["responses"]["EventEmitted"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
@@ -2997,6 +3026,7 @@ export interface operations {
             200: components["responses"]["EventFound"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             404: components["responses"]["UnknownEvent"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
@@ -3016,6 +3046,7 @@ export interface operations {
             200: components["responses"]["InboxFound"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -3039,6 +3070,7 @@ export interface operations {
             200: components["responses"]["InboxSet"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
@@ -3081,6 +3113,7 @@ export interface operations {
             200: components["responses"]["RequestList"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -3099,6 +3132,7 @@ export interface operations {
             200: components["responses"]["ChangeStream"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -3122,6 +3156,7 @@ export interface operations {
             201: components["responses"]["TokenCreated"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
@@ -3143,6 +3178,7 @@ export interface operations {
             200: components["responses"]["RestrictionsFound"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -3166,6 +3202,7 @@ export interface operations {
             200: components["responses"]["RestrictionsFound"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
@@ -3187,6 +3224,7 @@ export interface operations {
             200: components["responses"]["FaultList"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -3210,6 +3248,7 @@ export interface operations {
             201: components["responses"]["FaultArmed"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
@@ -3231,6 +3270,7 @@ export interface operations {
             204: components["responses"]["FaultsCleared"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -3249,6 +3289,7 @@ export interface operations {
             200: components["responses"]["CoverageFound"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -3267,6 +3308,7 @@ export interface operations {
             204: components["responses"]["CoverageCleared"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -3285,6 +3327,7 @@ export interface operations {
             200: components["responses"]["TomorrowFound"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -3308,6 +3351,7 @@ export interface operations {
             200: components["responses"]["TomorrowFound"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             406: components["responses"]["NotAcceptable"];
             408: components["responses"]["RequestTimeout"];
             413: components["responses"]["PayloadTooLarge"];
@@ -3329,6 +3373,7 @@ export interface operations {
             204: components["responses"]["SandboxReset"];
             400: components["responses"]["InvalidRequest"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["OtherHost"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];

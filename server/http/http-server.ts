@@ -17,7 +17,8 @@ import {
   toProblemBody,
   unavailable,
 } from "../contract/problem.ts";
-import { listenWidely, toUrl } from "./listen.ts";
+import { boundTo, listenWidely, toUrl } from "./listen.ts";
+import { isLoopback } from "./middleware/request-head.ts";
 import { logRefusals } from "./overload.ts";
 
 /** Longer than the limit for the body, whose response explains more. */
@@ -50,6 +51,8 @@ export type HttpServer = {
   url(): string;
   /** The address by which it reaches itself. */
   ownUrl(): string;
+  /** Whether only this machine reaches it, by the address that it listens on. */
+  isLocal(): boolean;
   /** Whether it refuses new requests, because it stops. */
   isDraining(): boolean;
   /** Rejects when the server is about to stop, although it still serves. */
@@ -65,17 +68,24 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { host, port, drainMs, stopDelaySeconds } = options;
   let server: Server | undefined;
   let others: readonly NetServer[] = [];
+  let local = false;
   let leaving = false;
   let draining = false;
   const urlOf = (name: string) => (server ? toUrl(server, name) : "");
   return {
     async start(app) {
-      server = createServerFor(app, options);
-      others = await listenWidely(server, { host, port });
+      const starting = createServerFor(app, options);
+      server = starting;
+      // Before its first request; and a server that stops has no address any more.
+      starting.once("listening", () => {
+        local = isLoopback(boundTo(starting).address);
+      });
+      others = await listenWidely(starting, { host, port });
     },
     url: () => urlOf(host),
     // One that listens on every address reaches itself on one of them.
     ownUrl: () => urlOf(["0.0.0.0", "::"].includes(host) ? "127.0.0.1" : host),
+    isLocal: () => local,
     isDraining: () => draining,
     async checkStays() {
       if (leaving) throw new Error("the server is about to stop");

@@ -39,7 +39,7 @@ export async function listenWidely(server: Server, { host, port }: Address): Pro
   // Sockets that share a port would share it with another server, too.
   if (port !== 0) await checkFree({ host, port });
   await listen(server, { host, port, reusePort: true });
-  const address = { host, port: portOf(server), reusePort: true };
+  const address = { host, port: boundTo(server).port, reusePort: true };
   const others = Array.from({ length: SOCKETS - 1 }, () =>
     // The options of Node's HTTP server.
     createServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit("connection", socket)),
@@ -57,9 +57,10 @@ async function checkFree(address: Address): Promise<void> {
 
 /** The address of a listening server, such as `http://127.0.0.1:3000`. */
 export function toUrl(server: Server, host: string): string {
-  return `http://${host.includes(":") ? `[${host}]` : host}:${portOf(server)}`;
+  return `http://${host.includes(":") ? `[${host}]` : host}:${boundTo(server).port}`;
 }
 
-function portOf(server: Server): number {
-  return (server.address() as AddressInfo).port; // a server that listens on a port has no other kind of address
+/** The IP address and the port of a server that listens on a port. */
+export function boundTo(server: Server): AddressInfo {
+  return server.address() as AddressInfo; // it has no other kind of address
 }

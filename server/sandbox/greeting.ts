@@ -1,17 +1,17 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
-import { isLoopback } from "../http/middleware/request-head.ts";
+import type { RunningServer } from "../start.ts";
 import { SANDBOX_MERCHANTS, TOMORROW_MERCHANT } from "./fixtures.ts";
 
 /** Prints the addresses of a sandbox and a refund to try, and warns when others than this machine reach it. */
 export function greet(
-  url: string,
+  { url, isLocal }: Pick<RunningServer, "url" | "isLocal">,
   { host, tomorrowSeed }: Pick<Config, "host" | "tomorrowSeed">,
   logger: Logger,
 ): void {
   process.stdout.write(toWelcome(url, tomorrowSeed));
-  if (isLoopback(host)) return;
+  if (isLocal) return;
   logger.warn(`The sandbox's access tokens are public knowledge, and HOST=${host} is open to others.`);
 }
 

@@ -53,6 +53,8 @@ export interface SandboxOptions
     EarlyParts {
   /** Created by the server, which also reports changes that no request causes. */
   changes: ReturnType<typeof createChanges>;
+  /** Whether only this machine reaches the server, once it listens. */
+  isLocal: () => boolean;
   /** The seed of the merchant that plays a later version from the start; undefined: there is none. */
   tomorrowSeed: number | undefined;
 }
@@ -71,6 +73,8 @@ export type Sandbox = {
   routers: readonly Router[];
   /** What it makes of the docs and the contract before it serves them. */
   adaptText: AdaptText;
+  /** Whether only this machine reaches it. */
+  isLocal: () => boolean;
 };
 
 /** Fills the store, and creates the parts of a sandbox that are kept in memory. */
@@ -105,6 +109,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     beforeHandler: callFaults.beforeHandler,
     routers: [inbox.router, consolePage.router],
     adaptText: adaptDocs(consolePage.tryItScript),
+    isLocal: options.isLocal,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import ipaddr from "ipaddr.js";
 import { malformedRequest, ProblemError } from "../../contract/problem.ts";
 import type { Middleware } from "./request-locals.ts";
 
@@ -46,21 +47,30 @@ function countHeaders(rawHeaders: readonly string[], name: string): number {
   return count;
 }
 
-/** Whether only this machine reaches a server that listens there. */
-export function isLoopback(host: string): boolean {
-  return ["127.0.0.1", "localhost", "::1"].includes(host);
+/** Whether an address is one that only this machine reaches, however it is written. */
+export function isLoopback(address: string): boolean {
+  const plain = address.replace(/^\[(.*)\]$/, "$1");
+  return ipaddr.isValid(plain) && ipaddr.process(plain).range() === "loopback";
 }
 
-const LOCAL_NAMES = /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/i;
+/** Whether a name in a URL or in `Host` is that of this machine, wherever it is read. */
+export function isLocalName(name: string): boolean {
+  return name.toLowerCase() === "localhost" || isLoopback(name);
+}
 
 /**
- * Serves a request only under a name of this machine. The sandbox's tokens are public knowledge, so a web page could
- * otherwise use them through a name of its own that it points at 127.0.0.1.
+ * Serves a request only under a name of this machine, where only this machine reaches the server. The sandbox's tokens are
+ * public knowledge, so a web page could otherwise use them through a name of its own that it points at 127.0.0.1.
+ *
+ * @param ownName the name by which the server was told where to listen
  */
-export const checkLocalHost: HeadCheck = ({ headers }) => {
-  if (!LOCAL_NAMES.test(headers.host ?? "")) {
+export function checkLocalHost(ownName: string, isLocal: () => boolean): HeadCheck {
+  return ({ headers: { host = "" } }) => {
+    const name = host.replace(/:\d+$/, "").toLowerCase();
+    if (!isLocal() || isLocalName(name) || name === ownName.toLowerCase()) return;
     throw new ProblemError("FORBIDDEN", {
-      detail: "The sandbox accepts requests to 127.0.0.1, localhost and [::1] only. Use one of these names.",
+      detail:
+        "The sandbox accepts requests to this machine only: to localhost, or to an address such as 127.0.0.1 or [::1].",
     });
-  }
-};
+  };
+}

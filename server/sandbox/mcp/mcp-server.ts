@@ -2,7 +2,7 @@ import { fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
 import { dereference, type Node } from "../../../openapi/document/node.ts";
 import { step } from "../../../openapi/document/pointer.ts";
 import { readContract } from "../../contract/document.ts";
-import { isLoopback } from "../../http/middleware/request-head.ts";
+import { isLocalName } from "../../http/middleware/request-head.ts";
 
 /** The address or the access token is not that of a sandbox on this machine; the message says what to give instead. */
 export class NotASandboxError extends Error {
@@ -133,7 +133,7 @@ type TextResponse = { readonly ok: boolean; readonly text: string };
 /** Sends calls to a sandbox on this machine, which each call makes sure of, because a port can change its owner. */
 async function connect({ url, token }: McpOptions): Promise<(call: Call) => Promise<TextResponse>> {
   const { protocol, hostname, origin } = URL.parse(url) ?? { protocol: "", hostname: "", origin: "" };
-  if (protocol !== "http:" || !isLoopback(hostname.replace(/^\[(.*)\]$/, "$1"))) {
+  if (protocol !== "http:" || !isLocalName(hostname)) {
     throw new NotASandboxError(
       `--url must be the address of a sandbox on this machine, such as http://127.0.0.1:3000, not "${url}".`,
     );

@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { type InvalidRequest, refundOf, subscriptionTo } from "../../helpers/factories.ts";
 import { exchange, head, openConnection } from "../../helpers/network/raw-http.ts";
-import { expectNothingStored, post, useTestServer } from "../../helpers/server.ts";
+import { expectNothingStored, post, startTestServer, useTestServer } from "../../helpers/server.ts";
 
 const problem = (status: number, errorCode: string) => ({ status, errorDetails: { errorCode } });
 const INVALID = problem(400, "INVALID_REQUEST");
@@ -93,7 +93,9 @@ describe("a call", () => {
       ...["evil.test", "localhost.evil.test", "evil-localhost", "127.0.0.1@evil.test", "127.0.0.1."],
       ...["localhost:x", "0.0.0.0", ""],
     ])("under another name gets 403 (%s)", async (Host) => {
-      expect((await send({ Host })).body).toMatchObject(problem(403, "FORBIDDEN"));
+      const calls = await Promise.all(["/v1/refunds", "GET /sandbox/clock"].map((to) => send({ Host }, to)));
+
+      expect(calls.map(({ body }) => body)).toMatchObject(Array(2).fill(problem(403, "FORBIDDEN")));
     });
 
     test("under another name in its target gets 403", async () => {
@@ -106,6 +108,17 @@ describe("a call", () => {
         expect((await send({ Host })).status).toBe(400);
       },
     );
+
+    // Other systems than Linux have no other address than 127.0.0.1 unless somebody adds one.
+    const hosts = ["LOCALHOST", ...(process.platform === "linux" ? ["127.0.0.2"] : [])];
+    test.each(hosts)("as %s is served under that name alone, too", async (HOST) => {
+      await using other = await startTestServer({ env: { HOST } });
+      const { host } = new URL(other.url);
+      const statusAs = async (Host: string) =>
+        (await exchange(other.url, head("GET /sandbox/clock", { Host }))).status;
+
+      expect([await statusAs(host), await statusAs("evil.test")]).toEqual([200, 403]);
+    });
   });
 
   /** @decision D15 */

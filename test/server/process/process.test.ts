@@ -63,6 +63,13 @@ describe("the server's process", () => {
     expect(exit.stderr).toContain(name);
   });
 
+  test("warns of nothing when only this machine reaches it, however that is written", async () => {
+    await using server = await spawnServer({ env: { HOST: "LOCALHOST" } });
+    server.kill("SIGTERM");
+
+    expect((await server.exit).stdout).not.toContain("public knowledge");
+  });
+
   test("warns when it is open to others, and then accepts any name", async () => {
     await using server = await spawnServer({ env: { HOST: "0.0.0.0" } });
     using caller = await openConnection(server.url.replace("0.0.0.0", "127.0.0.1"));
