@@ -1448,7 +1448,7 @@ export interface components {
             traceparent?: string;
             /** @description Its `x-request-id`; left out when it sent none, or one that the log can't hold. */
             callerRequestId?: string;
-            /** @description The request's JSON; `null` when it was not JSON. Values of secrets are replaced by `[hidden]`. */
+            /** @description The request's JSON as it was sent, but values of secrets are replaced by `[hidden]`; `null` when it was not JSON, or a secret in it was an object or a list. */
             requestBody: string | null;
             /** @description As much of the response's body as was sent. */
             responseBody: string | null;

@@ -56,6 +56,7 @@ function declaredLength(request: Request): number {
 /** Replaces the bytes of the body by its value; returns the problem with it, if any. */
 function takeBody(request: Request, { locals }: HttpResponse): unknown {
   if (!(request.body instanceof Buffer)) return wholeBody("is missing; send a JSON object");
+  locals.sentBody = request.body;
   try {
     const { value, literals } = parseBody(request.body);
     request.body = value;

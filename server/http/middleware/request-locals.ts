@@ -21,6 +21,8 @@ export type RequestLocals = {
   caller?: Caller;
   /** Set once the request counts for the rate limit: gives its token back. */
   uncount?: () => void;
+  /** The body as it came, once it is complete. */
+  sentBody?: Buffer;
   /** How those numbers of the body are written that are not plain integers (D13). */
   literals?: readonly NumberLiteral[];
   /** Milliseconds that the request has waited for the store so far. */

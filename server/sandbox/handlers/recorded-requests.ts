@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import type { SandboxSchemas } from "../../contract/document.ts";
 import type { HandlersOf } from "../../contract/operations.ts";
@@ -75,7 +76,7 @@ export function createRequestMemory(
           paymentId: toText(response.locals.paymentId, 64),
           ...traceOf(response.locals.trace),
           ...callerIdOf(request.headers),
-          requestBody: body ? hideSecrets(body) : null,
+          requestBody: toRecordedText(response.locals.sentBody),
           responseBody: responseBody === "" ? null : responseBody.slice(0, MAX_BODY_CHARACTERS),
           fault: faultOf(response),
         };
@@ -157,8 +158,32 @@ function toText(value: unknown, maxLength: number): string | null {
   return value.length <= maxLength || [...value].length <= maxLength ? value : null;
 }
 
-function hideSecrets(body: object): string {
-  return JSON.stringify(body, (name, value) => (SECRET_NAME.test(name) ? "[hidden]" : value));
+/** Every string of a JSON text, and with the name of a member also its value, unless that is a list or an object. */
+const STRING = /("(?:[^"\\]|\\.)*")(?:(\s*:\s*)("(?:[^"\\]|\\.)*"|[^\s"{}[\],]+)?)?/g;
+
+/**
+ * A JSON object or list as it was sent, apart from its secrets. Null for any other text, and where a secret is more than a
+ * single value: nobody can tell then what of it may be shown.
+ */
+function toRecordedText(bytes: Buffer | undefined): string | null {
+  if (!bytes || !isUtf8(bytes)) return null;
+  const text = bytes.toString();
+  if (!isObjectText(text)) return null;
+  let isSafe = true;
+  const shown = text.replaceAll(STRING, (whole, name: string, colon?: string, value?: string) => {
+    if (colon === undefined || !SECRET_NAME.test(JSON.parse(name))) return whole;
+    isSafe &&= value !== undefined;
+    return `${name}${colon}"[hidden]"`;
+  });
+  return isSafe ? shown : null;
+}
+
+function isObjectText(text: string): boolean {
+  try {
+    return toObject(JSON.parse(text)) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 function toCursor(number: number): string {

@@ -74,6 +74,36 @@ test("a request is found, copied as curl, and repeated", async () => {
   expect(await outputOf(["sh", "-c", command])).toContain("409 Conflict");
 });
 
+test("a request is shown, copied and repeated as it was written, but not one whose secret is hidden", async () => {
+  const merchant = await createSandboxMerchant(suite.server);
+  await post(
+    suite.server.url,
+    "/v1/webhook/subscribe",
+    subscriptionTo("https://merchant.example.com/"),
+    merchant,
+  );
+  const { paymentId } = await merchant.create();
+  const text = JSON.stringify(refundOf(paymentId, { amount: dollars(10) })).replace(":10", ":10.000");
+  await merchant.issue(text);
+  const { page } = await suite.open(merchant, {
+    route: "#/requests",
+    context: { permissions: ["clipboard-read", "clipboard-write"] },
+  });
+
+  await page.getByRole("link", { name: "issueRefund" }).click();
+  await page.getByText('"value": 10.000').waitFor();
+  await button(page, "Repeat").click();
+  await page.getByRole("alert").getByText("400 INVALID_REQUEST").waitFor();
+  await button(page, "Copy as curl").click();
+  await button(page, "Copied").waitFor();
+  const command = await page.evaluate(() => navigator.clipboard.readText());
+  expect(await outputOf(["sh", "-c", command])).toContain("400 Bad Request");
+  await goTo(page, "requests");
+  await page.getByRole("link", { name: "subscribeToWebhooks" }).click();
+  await page.getByText('"secretKey": "[hidden]"').waitFor();
+  expect(await button(page, "Copy as curl").count()).toBe(0);
+});
+
 test("a refund shows its call, its wait and each attempt in one timeline, with the id of its trace to copy", async () => {
   const merchant = await createSandboxMerchant(suite.server);
   await subscribeInbox(suite.server, merchant);

@@ -76,6 +76,35 @@ describe("GET /sandbox/requests", () => {
     expect(text).not.toContain("a-very-secret");
     expect(text).not.toContain(acme.token);
   });
+
+  const AS_SENT = "as sent";
+  test.each([
+    ["a number as it was written", '{ "amount": {"value": 10.000, "b": -1.50e3 } }', AS_SENT],
+    ["a key that occurs twice", '{"a":[], "a":{}}', AS_SENT],
+    [
+      "no value of a secret",
+      '{"token": 1.5, "Secret" : true}',
+      '{"token": "[hidden]", "Secret" : "[hidden]"}',
+    ],
+    ["no secret that occurs twice", '{"token":"S1","token":2}', '{"token":"[hidden]","token":"[hidden]"}'],
+    ["no secret whose name is escaped", '{"secret\\u004bey":"S1"}', '{"secret\\u004bey":"[hidden]"}'],
+    [
+      "no secret with a quote",
+      '{"a":["\\"b\\":"],"token":"S1\\",S2"}',
+      '{"a":["\\"b\\":"],"token":"[hidden]"}',
+    ],
+    ["no secret that a later key replaces", '{"a":{"token":"S1"},"a":1}', '{"a":{"token":"[hidden]"},"a":1}'],
+    ["nothing of a secret that is an object", '{"password":{"a":"S1"}}', null],
+    ["nothing of a text alone", '"S1"', null],
+    ["nothing of what is not UTF-8", Buffer.from('{"a":"\xff"}', "latin1"), null],
+  ])("keeps %s", async (_name, body, kept) => {
+    const headers = { Authorization: `Bearer ${acme.token}`, "Content-Type": "application/json" };
+    await fetch(`${server.url}/v1/refunds`, { method: "POST", headers, body });
+
+    const { items } = await list();
+
+    expect(items.map(({ requestBody }) => requestBody)).toEqual([kept === AS_SENT ? body : kept]);
+  });
 });
 
 test("a ring keeps the newest items within its count and its bytes", () => {

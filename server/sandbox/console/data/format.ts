@@ -50,14 +50,28 @@ export function toWait(milliseconds: number): string {
   return hours < 48 ? `in ${hours} h` : `in ${Math.round(hours / 24)} days`;
 }
 
-/** JSON with line breaks; any other text as it is. */
+const JSON_TOKEN = /\s*("(?:[^"\\]|\\.)*"|[{[]\s*[\]}]|[{}[\],:]|[^\s"{}[\],:]+)\s*/g;
+
+/** More would fill the memory when a body is nested thousands deep. */
+const MAX_INDENT = 32;
+
+/** JSON with line breaks, and otherwise as it is written: `10.000` stays so. Any other text as it is. */
 export function pretty(text: string | null): string {
   if (text === null) return "(none)";
   try {
-    return JSON.stringify(JSON.parse(text), null, 2);
+    JSON.parse(text);
   } catch {
     return text;
   }
+  let depth = 0;
+  const line = () => `\n${"  ".repeat(Math.min(depth, MAX_INDENT))}`;
+  return text.replaceAll(JSON_TOKEN, (_, token: string) => {
+    if (token === ":") return ": ";
+    if (token === "{" || token === "[") depth += 1;
+    else if (token === "}" || token === "]") depth -= 1;
+    else return token === "," ? `,${line()}` : token;
+    return "{[".includes(token) ? token + line() : line() + token;
+  });
 }
 
 /** Quotes a string as one word for a shell. */

@@ -112,8 +112,12 @@ function Request({ recorded }: { recorded: Recorded }) {
   return (
     <section>
       <PageHead up={{ view: "requests", label: "Requests" }} title={operation}>
-        <Repeat recorded={recorded} />
-        <Copy label="Copy as curl" text={toCurl(recorded)} />
+        {requestBody !== null && !requestBody.includes(HIDDEN) && (
+          <>
+            {operation === "issueRefund" && <Repeat body={requestBody} />}
+            <Copy label="Copy as curl" text={toCurl(path, requestBody)} />
+          </>
+        )}
       </PageHead>
       <div class="card">
         <p class="row lead">
@@ -185,22 +189,25 @@ function problemOf(responseBody: string | null) {
   }
 }
 
-function toCurl({ path, requestBody }: Recorded): string {
+/** The value in a body whose secret was not kept, so that it can't be sent again. */
+const HIDDEN = '"[hidden]"';
+
+function toCurl(path: string, body: string): string {
   const headers = [
     `Authorization: Bearer ${getToken()}`,
     "Content-Type: application/json",
     "Accept: application/json",
   ];
   const parts = headers.map((header) => `-H ${quote(header)}`);
-  return `curl -i ${location.origin}${path} ${parts.join(" ")} -d ${quote(requestBody ?? "")}`;
+  return `curl -i ${location.origin}${path} ${parts.join(" ")} -d ${quote(body)}`;
 }
 
-/** Sends the same body again; a body whose secret was not kept can't be repeated. */
-function Repeat({ recorded: { operation, requestBody } }: { recorded: Recorded }) {
+/** Sends the same text again. */
+function Repeat({ body }: { body: string }) {
   const [message, setMessage] = useState("");
-  if (operation !== "issueRefund" || requestBody === null) return null;
   const repeat = async () => {
-    const repeated = await published.POST("/v1/refunds", { body: JSON.parse(requestBody) });
+    const sent = { body: JSON.parse(body), bodySerializer: () => body };
+    const repeated = await published.POST("/v1/refunds", sent);
     setMessage(repeated.data ? `Repeated: ${repeated.response.status}` : "");
     return repeated;
   };
