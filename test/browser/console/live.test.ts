@@ -1,7 +1,9 @@
+import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { button, goTo, subscribeInbox, TUESDAY, useConsole } from "../../helpers/console.ts";
 import { dollars, refundOf, type Subscription, subscriptionTo } from "../../helpers/factories.ts";
 import { outputOf } from "../../helpers/process.ts";
+import { startReceiver } from "../../helpers/receiver.ts";
 import { createSandboxMerchant } from "../../helpers/sandbox.ts";
 import { post, startTestServer } from "../../helpers/server.ts";
 
@@ -22,6 +24,24 @@ test("a merchant that is blocked and held is told so on every view, until it end
   await page.getByLabel("Hold refunds that fall due").click();
   await page.getByText("Held: refunds stay PENDING.").waitFor({ state: "detached" });
   expect(await restrictions()).toEqual({ blocked: true, held: false });
+});
+
+test("eight tabs show what changes, also when the first of them is closed", async () => {
+  const merchant = await createSandboxMerchant(suite.server);
+  const { page: first } = await suite.open(merchant, { route: "#/payments" });
+  const others = await Promise.all(Array.from({ length: 7 }, () => first.context().newPage()));
+  for (const page of others) {
+    await page.addInitScript((token) => sessionStorage.setItem("console-token", token), merchant.token);
+    await page.goto(first.url());
+  }
+  const showNext = async (pages: readonly Page[]) => {
+    const { paymentId } = await merchant.create();
+    for (const page of pages) await page.getByRole("link", { name: paymentId }).waitFor();
+  };
+
+  await showNext([first, ...others]);
+  await first.close();
+  await showNext(others);
 });
 
 describe("the clock", () => {
@@ -47,6 +67,22 @@ describe("the clock", () => {
     await page.getByText("Nothing is scheduled.").waitFor();
     await button(page, "+1 hour").click();
     await page.getByText("It is Mon 30 Nov, 01:00 ET").waitFor();
+  });
+
+  test("goes to what is overdue, such as a delivery whose receiver still responds", async () => {
+    await using server = await startTestServer();
+    await using receiver = await startReceiver(() => {});
+    const merchant = await createSandboxMerchant(server);
+    await post(server.url, "/v1/webhook/subscribe", subscriptionTo(receiver.url), merchant);
+    await merchant.sandbox("emitEvent", { body: { type: "account.linked", resourceId: "acc_1" } });
+    await receiver.first(1);
+    const { page } = await suite.open(merchant, { url: server.url });
+
+    await page.getByText("Next due: 1 delivery is sent again").waitFor();
+    await button(page, "To next due").click();
+
+    await page.getByText(/^It is .+ authorized|must not be before/).waitFor();
+    expect(await page.getByRole("alert").count()).toBe(0);
   });
 });
 

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { type SandboxSchemas, sandbox, useCall, useLoaded } from "../data/api.ts";
 import { count, fromEastern, toEastern, toUtc } from "../data/format.ts";
-import { setNow, useNow } from "../data/now.ts";
+import { readNow, setNow, useNow } from "../data/now.ts";
 import { ProblemText, Until } from "../parts/parts.tsx";
 
 type Advance = SandboxSchemas["ClockAdvance"];
@@ -49,7 +49,7 @@ export function Clock() {
           type="button"
           class="primary"
           disabled={busy || !data?.next}
-          onClick={() => data?.next && advance({ to: later(data.next.at, data.now) })}
+          onClick={() => data?.next && advance(toDue(data.next.at))}
         >
           To next due
         </button>
@@ -114,9 +114,9 @@ function Now({ due: { now, today, next } }: { due: Due }) {
   );
 }
 
-/** Anything overdue is done now. */
-function later(at: string, now: string): string {
-  return at < now ? now : at;
+/** The clock never goes back: what is overdue, such as a delivery whose receiver still responds, is due where it stands. */
+function toDue(at: string): Advance {
+  return Date.parse(at) > (readNow() ?? 0) ? { to: at } : { by: "PT0S" };
 }
 
 function describeDue({ refunds, deliveries }: NonNullable<Due["next"]>): string {
