@@ -28,7 +28,7 @@ export type Tomorrow = {
   acceptLaterFields: Middleware;
   /** Revises what others send; with the first attempt of an event, further events follow it. */
   before(attempts: AttemptsOf): AttemptsOf;
-  /** The text of an event as it is sent to a merchant. */
+  /** The text of an event as it is sent to a merchant, or was: its first attempt decides. */
   revisePayload(merchant: string, payload: string): string;
   handlers: HandlersOf<"getTomorrow" | "setTomorrow">;
   /** @param seed without one, one is drawn */
@@ -40,12 +40,13 @@ export type Tomorrow = {
 /** The largest seed that fits into 32 bits. */
 const MAX_SEED = 2 ** 31 - 1;
 
-/** How many events are remembered for not being followed twice, of all merchants. */
-const MAX_FOLLOWED = 10_000;
+/** For how many events it is remembered by which version they were sent, of all merchants. */
+const MAX_SENT = 10_000;
 
 export function createTomorrow({ store, clock, changes, logger }: TomorrowParts): Tomorrow {
   const apis = new Map<string, LaterApi>();
-  const followed = new Set<string>();
+  /** By which version events were first sent; undefined: as they are. Each attempt has to send the same bytes (D21). */
+  const sentBy = new Map<string, LaterApi | undefined>();
   const apiOf = ({ locals: { caller } }: HttpResponse) => caller && apis.get(caller.merchant);
 
   const show = (merchant: string): SandboxSchemas["Tomorrow"] => {
@@ -54,8 +55,11 @@ export function createTomorrow({ store, clock, changes, logger }: TomorrowParts)
     return { on: api !== undefined, seed: api?.seed ?? null, additions };
   };
 
-  const revisePayload = (merchant: string, payload: string) =>
-    apis.get(merchant)?.reviseEvent(payload) ?? payload;
+  const revisePayload = (merchant: string, payload: string) => {
+    const key = keyOf(merchant, payload);
+    const api = sentBy.has(key) ? sentBy.get(key) : apis.get(merchant);
+    return api?.reviseEvent(payload) ?? payload;
+  };
 
   async function switchOn(merchant: string, seed = randomInt(MAX_SEED + 1)): Promise<void> {
     // Loaded when it is asked for: most sandboxes never play a later version.
@@ -64,11 +68,15 @@ export function createTomorrow({ store, clock, changes, logger }: TomorrowParts)
     logger.info({ merchant, seed }, "plays tomorrow's API");
   }
 
-  async function follow({ merchant, payload }: Attempt, api: LaterApi): Promise<void> {
-    const key = `${merchant} ${payload}`;
-    if (followed.has(key)) return;
-    followed.add(key);
-    for (const oldest of followed) if (followed.size > MAX_FOLLOWED) followed.delete(oldest);
+  /** Decides for an event, once, and has further events follow it. */
+  async function decide({ merchant, payload, earlierAttempts }: Attempt): Promise<void> {
+    const key = keyOf(merchant, payload);
+    if (sentBy.has(key)) return;
+    const api = apis.get(merchant);
+    sentBy.set(key, api);
+    const [oldest = ""] = sentBy.keys();
+    if (sentBy.size > MAX_SENT) sentBy.delete(oldest);
+    if (!api || earlierAttempts > 0) return;
     const now = await clock.now();
     for (const { type, toPayload, ...resource } of api.furtherEventsOf(payload)) {
       const toMessage = (sequence: number) => ({ type, payload: toPayload(sequence) });
@@ -114,12 +122,9 @@ export function createTomorrow({ store, clock, changes, logger }: TomorrowParts)
     before: ({ makeAttempt, onRecorded }) => ({
       onRecorded,
       async makeAttempt(attempt, options) {
-        const api = apis.get(attempt.merchant);
-        if (api && attempt.earlierAttempts === 0) {
-          await follow(attempt, api).catch((error: unknown) =>
-            logger.warn({ err: error, webhookId: attempt.webhookId }, "no further events follow"),
-          );
-        }
+        await decide(attempt).catch((error: unknown) =>
+          logger.warn({ err: error, webhookId: attempt.webhookId }, "no further events follow"),
+        );
         const payload = revisePayload(attempt.merchant, attempt.payload);
         return makeAttempt({ ...attempt, payload }, options);
       },
@@ -137,9 +142,15 @@ export function createTomorrow({ store, clock, changes, logger }: TomorrowParts)
       },
     },
     switchOn,
-    forget: (merchant) => void (merchant === TOMORROW_MERCHANT || apis.delete(merchant)),
+    forget(merchant) {
+      for (const key of sentBy.keys()) if (key.startsWith(keyOf(merchant, ""))) sentBy.delete(key);
+      if (merchant !== TOMORROW_MERCHANT) apis.delete(merchant);
+    },
   };
 }
+
+/** Names an event: its text has the resource, the number and the time. */
+const keyOf = (merchant: string, payload: string) => `${merchant} ${payload}`;
 
 function toText(chunk: unknown): string {
   return chunk instanceof Uint8Array ? Buffer.from(chunk).toString() : String(chunk);

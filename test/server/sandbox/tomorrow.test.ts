@@ -158,20 +158,31 @@ describe("tomorrow's API in a sandbox", () => {
     );
   });
 
-  test("sends the same bytes with every attempt, and lets nothing follow a second time", async () => {
+  test("sends the same bytes with every attempt, also once it is switched, and lets nothing follow twice", async () => {
     await using receiver = await startReceiver(respondWith(500));
-    const merchant = await createPlaying(server);
-    await merchant.subscribe(receiver.url);
+    const { sandbox, subscribe } = await createSubscriber(server);
+    await subscribe(receiver.url);
+    const emit = (resourceId: string) =>
+      sandbox("emitEvent", { body: { type: "account.linked", resourceId } });
 
-    await merchant.sandbox("emitEvent", { body: { type: "account.linked", resourceId: "acc_1" } });
-    await receiver.first(2);
-    await merchant.sandbox("redeliverMany", { body: {} });
-    const attempts = await receiver.first(4);
+    await emit("acc_1");
+    await receiver.first(1);
+    await sandbox("setTomorrow", { body: { on: true, seed: SEED } });
+    await emit("acc_2"); // another event follows
+    await receiver.first(3);
+    await sandbox("redeliverMany", { body: {} });
+    await receiver.first(6);
+    await sandbox("setTomorrow", { body: { on: false } });
+    await sandbox("redeliverMany", { body: {} });
+    const attempts = await receiver.first(9);
 
-    const bodies = attempts.map(({ webhookId, body }) => `${webhookId} ${body}`);
-    expect(new Set(bodies).size).toBe(2);
-    const { body } = await merchant.sandbox("listEvents", { query: { resourceId: "acc_1" } });
-    expect(body.items).toHaveLength(2);
+    const sent = new Map(attempts.map(({ webhookId, body }) => [body, webhookId]));
+    expect([sent.size, new Set(sent.values()).size]).toEqual([3, 3]);
+    const { items } = (await sandbox("listEvents")).body;
+    const linked = items.filter(({ resourceId }) => resourceId.startsWith("acc_"));
+    expect(linked.map(({ payload }) => payload).toSorted()).toEqual([...sent.keys()].toSorted());
+    for (const [payload, webhookId] of sent)
+      expect((await sandbox("getDelivery", { path: { webhookId } })).body.payload).toBe(payload);
   });
 
   test("ends with a reset, and when it is switched off", async () => {
