@@ -37,12 +37,18 @@ async function runListen(choice: Choice): Promise<void> {
   }
 }
 
+/** How long a sandbox has to respond when the command is interrupted while it subscribes. */
+const RESPONSE_MS = 1_000;
+
 async function run({ url, token, events: names = "" }: Choice): Promise<void> {
   const events = names.split(",").flatMap((name) => name.trim() || []);
   const secretKey = `whsec_${randomBytes(32).toString("base64")}`;
-  // Registered now, so that an interruption during the subscription leaves none behind.
+  // Registered now, so that an interruption during the subscription leaves none behind, unless the sandbox is silent.
   const interrupted = untilInterrupted();
-  const listening = await listen({ url, token, events, secretKey, out: process.stdout });
+  const silent = new AbortController();
+  interrupted.then(() => setTimeout(() => silent.abort(), RESPONSE_MS).unref());
+  const { signal } = silent;
+  const listening = await listen({ url, token, events, secretKey, out: process.stdout, signal });
   const { subscriptionKey, receiverUrl } = listening;
   process.stdout.write(
     `Subscribed to ${events.join(", ") || "every event"} of ${url} as ${subscriptionKey}.\n` +
@@ -62,6 +68,5 @@ function untilInterrupted(): Promise<void> {
 
 async function stop(listening: Listening): Promise<void> {
   process.stdout.write("\nStopping.\n");
-  await listening.stop();
-  process.stdout.write(`Ended the subscription ${listening.subscriptionKey}.\nStopped.\n`);
+  process.stdout.write(`${await listening.stop()}\nStopped.\n`);
 }

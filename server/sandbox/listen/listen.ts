@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { styleText } from "node:util";
 import {
   createClient,
@@ -20,22 +21,29 @@ export type ListenOptions = {
   secretKey: string;
   /** The stream on which each event is printed. */
   out: NodeJS.WritableStream;
+  /** Aborts the call that subscribes. */
+  signal?: AbortSignal;
 };
 
 export type Listening = {
   /** The address to which the sandbox delivers. */
   receiverUrl: string;
   subscriptionKey: string;
-  /** Ends the subscription and closes the port. Rejects with a `ListenError` when the subscription can't be ended. */
-  stop(): Promise<void>;
+  /**
+   * Ends the subscription and closes the port. Resolves with what became of the subscription, and rejects with a `ListenError` when
+   * it can't be ended.
+   */
+  stop(): Promise<string>;
 };
 
 /** An error whose message is shown at the terminal. */
 export class ListenError extends Error {}
 
 const STOP_TIMEOUT_MS = 5_000;
+/** How long a sandbox that is away is left alone. */
+const RETRY_MS = 1_000;
 
-/** Subscribes its own receiver to a sandbox, and prints each verified event. */
+/** Subscribes its own receiver to a sandbox, again after each reset, and prints each verified event. */
 export async function listen(options: ListenOptions): Promise<Listening> {
   const { url, secretKey, out } = options;
   if (!/^https?:/i.test(url) || !URL.canParse(url))
@@ -48,9 +56,15 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   });
   const receiver = await startReceiver(receive);
   try {
-    const subscriptionKey = await subscribe(receiver.url, options);
-    const stop = () => unsubscribe(subscriptionKey, options).finally(receiver.close);
-    return { receiverUrl: receiver.url, subscriptionKey, stop };
+    const subscription = { key: await subscribe(receiver.url, options) };
+    const stopping = new AbortController();
+    const watched = keepSubscribed(subscription, receiver.url, { ...options, signal: stopping.signal });
+    const stop = async () => {
+      stopping.abort();
+      await watched;
+      return unsubscribe(subscription.key, options).finally(receiver.close);
+    };
+    return { receiverUrl: receiver.url, subscriptionKey: subscription.key, stop };
   } catch (error) {
     receiver.close();
     throw error;
@@ -70,14 +84,15 @@ async function startReceiver(listener: RequestListener): Promise<{ url: string; 
 
 async function subscribe(
   receiverUrl: string,
-  { url, token, events, secretKey }: ListenOptions,
+  { url, token, events, secretKey, signal }: ListenOptions,
 ): Promise<string> {
   const client = createClient({ baseUrl: url, accessToken: token });
   const subscriptionDetails = toDetails(events);
   const result = await client
-    .subscribeToWebhooks({ url: receiverUrl, secretKey, subscriptionDetails })
+    .subscribeToWebhooks({ url: receiverUrl, secretKey, subscriptionDetails }, signal && { signal })
     .catch((error: unknown) => {
-      throw new ListenError(describeNoResponse(error, url), { cause: error });
+      const why = signal?.aborted ? `Stopped before ${url} responded.` : describeNoResponse(error, url);
+      throw new ListenError(why, { cause: error });
     });
   if (result.status === 200) return result.body.subscriptionKey;
   const violations = result.status === 400 ? result.body.violations.map(({ message }) => message) : [];
@@ -98,23 +113,58 @@ function describeNoResponse(error: unknown, url: string): string {
   return `No sandbox responds at ${url}. Start one with \`npm start\`, or name another with --url.`;
 }
 
-async function unsubscribe(subscriptionKey: string, { url, token }: ListenOptions): Promise<void> {
-  const address = `${url.replace(/\/$/, "")}/sandbox/subscriptions/${encodeURIComponent(subscriptionKey)}`;
-  const response = await fetch(address, {
-    method: "DELETE",
-    headers: { Authorization: `Bearer ${token}`, Accept: "application/json" },
-    signal: AbortSignal.timeout(STOP_TIMEOUT_MS),
-  }).catch((error: unknown) => {
-    throw new ListenError(`The subscription ${subscriptionKey} was not ended: no response from ${url}.`, {
-      cause: error,
-    });
-  });
+/** Subscribes again when a reset, or a restart without the data, has removed the subscription, until the signal. */
+async function keepSubscribed(
+  subscription: { key: string },
+  receiverUrl: string,
+  options: ListenOptions & { signal: AbortSignal },
+): Promise<void> {
+  const { out, signal } = options;
+  while (!signal.aborted) {
+    try {
+      const changes = await call("GET", "/sandbox/changes", options);
+      for await (const _ of changes.body as unknown as AsyncIterable<unknown>) {
+        const { status, body } = await call("GET", toPath(subscription.key), options);
+        await body?.cancel();
+        if (status !== 404) continue;
+        subscription.key = await subscribe(receiverUrl, options);
+        out.write(`The sandbox was reset; subscribed again as ${subscription.key}.\n`);
+      }
+    } catch (error) {
+      if (error instanceof ListenError && !signal.aborted) return void out.write(`${error.message}\n`);
+      // Otherwise the sandbox is away, perhaps for a moment.
+    }
+    await sleep(RETRY_MS, undefined, { signal }).catch(() => {});
+  }
+}
+
+async function unsubscribe(subscriptionKey: string, options: ListenOptions): Promise<string> {
+  const { url } = options;
+  const signal = AbortSignal.timeout(STOP_TIMEOUT_MS);
+  const response = await call("DELETE", toPath(subscriptionKey), { ...options, signal }).catch(
+    (error: unknown) => {
+      throw new ListenError(`The subscription ${subscriptionKey} was not ended: no response from ${url}.`, {
+        cause: error,
+      });
+    },
+  );
   await response.body?.cancel();
-  // 404: a reset of the sandbox has already ended it.
-  if (response.ok || response.status === 404) return;
+  if (response.ok) return `Ended the subscription ${subscriptionKey}.`;
+  if (response.status === 404) return `The subscription ${subscriptionKey} had already ended.`;
   throw new ListenError(
     `The subscription ${subscriptionKey} was not ended: ${url} responded with ${response.status}.`,
   );
+}
+
+const toPath = (subscriptionKey: string) => `/sandbox/subscriptions/${encodeURIComponent(subscriptionKey)}`;
+
+function call(
+  method: string,
+  path: string,
+  { url, token, signal }: Pick<ListenOptions, "url" | "token" | "signal">,
+): Promise<Response> {
+  const headers = { Authorization: `Bearer ${token}`, Accept: "text/event-stream, application/json" };
+  return fetch(url.replace(/\/$/, "") + path, { method, headers, signal: signal ?? null });
 }
 
 type Stream = NodeJS.WritableStream;
@@ -182,7 +232,7 @@ function join(...words: readonly (string | null)[]): string {
   return words.filter((word) => word !== null).join(" ");
 }
 
-/** Names come from callers: a control character among them could rewrite what the terminal shows. */
+/** Names come from callers: a control character among them could rewrite what the terminal shows, or turn its direction. */
 function printable(text: string): string {
-  return text.replaceAll(/\p{Cc}/gu, "�");
+  return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, "�");
 }

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ListenError, type ListenOptions, listen } from "../../../server/sandbox/listen/listen.ts";
@@ -44,11 +45,11 @@ describe("a listener", () => {
     ],
     ["payment.settled", { ...payment, status: "SETTLED" }, `${"pay_1".padEnd(40)}  #2  SETTLED 100.50 USD`],
     ["account.unlinked", { accountId: "acc_1" }, `${"acc_1".padEnd(40)}  #2`],
-    ["customer.created", { customerId: "\u001b[2Jcus" }, `${"�[2Jcus".padEnd(40)}  #2`],
+    ["customer.created", { customerId: "\u001b[2J\u202ecus" }, `${"�[2J�cus".padEnd(40)}  #2`],
     ["customer.merged", { into: "cus_1" }, `${"".padEnd(40)}  #2  {"into":"cus_1"}`],
   ])("prints %s as one line", async (type, data, expected) => {
     const { deliver, stop } = await createListener();
-    onTestFinished(stop);
+    onTestFinished(async () => void (await stop()));
 
     expect(await deliver({ ...AUTHORIZED_EVENT, type, data })).toEqual({
       status: 204,
@@ -58,7 +59,7 @@ describe("a listener", () => {
 
   test("refuses what is not signed for it, and says so", async () => {
     const { deliver, stop } = await createListener({ secretKey: "another" });
-    onTestFinished(stop);
+    onTestFinished(async () => void (await stop()));
 
     expect(await deliver(AUTHORIZED_EVENT)).toEqual({
       status: 400,
@@ -77,11 +78,33 @@ describe("a listener", () => {
     await expect(fetch(receiverUrl)).rejects.toThrow(TypeError);
   });
 
-  test("stops without complaint when the subscription is gone already", async () => {
+  test("says at its end that the subscription was gone already", async () => {
     const { subscriptionKey, stop } = await createListener();
     expect(await wasSubscribed(subscriptionKey)).toBe(true);
 
-    await expect(stop()).resolves.toBeUndefined();
+    expect(await stop()).toBe(`The subscription ${subscriptionKey} had already ended.`);
+  });
+
+  test.each(["a reset", "a restart that lost the data"])("subscribes again after %s", async (cause) => {
+    let other = await startTestServer();
+    onTestFinished(() => other.close());
+    const out = new PassThrough({ encoding: "utf8" });
+    const { subscriptionKey, stop } = await createListener({ url: other.url, out });
+    if (cause === "a reset") await sandboxOf(other)("resetSandbox");
+    else {
+      await other.close();
+      other = await startTestServer({ env: { PORT: new URL(other.url).port } });
+    }
+
+    const [told] = await once(out, "data");
+    const body = { type: "account.linked", resourceId: "acc_1" };
+    await sandboxOf(other)("emitEvent", { body });
+    const [event] = await once(out, "data");
+
+    const [, again = ""] = told.match(/^The sandbox was reset; subscribed again as (sub_[\w-]+)\.\n$/);
+    expect(again).not.toBe(subscriptionKey);
+    expect(event).toContain("account.linked          acc_1");
+    expect(await stop()).toBe(`Ended the subscription ${again}.`);
   });
 
   test("says that the subscription stays when the sandbox is gone", async () => {
@@ -136,6 +159,18 @@ describe("npm run listen", () => {
     expect(stdout).toMatch(new RegExp(`\nEnded the subscription ${key}\\.\nStopped\\.\n$`));
     expect(stdout).not.toContain("\u001b"); // no colours outside a terminal
     expect(await wasSubscribed(key)).toBe(false);
+  });
+
+  test("ends at SIGINT while it waits for a sandbox that never responds", async () => {
+    const called = Promise.withResolvers<void>();
+    await using silent = await serveLocally(() => called.resolve());
+    await using command = start("--url", silent.url);
+    await called.promise;
+
+    command.kill("SIGINT");
+
+    const { code, stderr } = await command.exit;
+    expect({ code, stderr }).toEqual({ code: 1, stderr: `Stopped before ${silent.url} responded.\n` });
   });
 
   test("ends its subscription when nobody reads it any more", async () => {
